@@ -1,0 +1,105 @@
+"""Problems a user can mend: each has a place, says what was found, and names the next step."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Where something stands: a file relative to the project, and a 1-based line and column if known."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        parts = [self.file, *(str(n) for n in (self.line, self.column) if n is not None)]
+        return ":".join(parts)
+
+
+class Severity(StrEnum):
+    """An error stops the build; a warning is told, and stops it only under ``--strict``."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+class Stage(StrEnum):
+    """What the user was giving us when the problem was found."""
+
+    SETTINGS = "settings"
+    DATA = "data"
+    NARRATIVE = "narrative"
+    FIGURE = "figure"
+    SITE = "site"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing for the user to mend.
+
+    Attributes:
+        place: file, line and column.
+        message: what was found, a sentence without its full stop.
+        next_step: what to do about it, a sentence without its full stop; may be empty.
+        stage: which kind of input it concerns.
+        severity: error or warning.
+    """
+
+    place: Place
+    message: str
+    next_step: str = ""
+    stage: Stage = Stage.NARRATIVE
+    severity: Severity = Severity.ERROR
+
+    def __str__(self) -> str:
+        advice = f" {self.next_step}." if self.next_step else ""
+        return f"{self.place}: {self.message}.{advice}"
+
+
+class ReportError(Exception):
+    """One or more problems in the user's report; never raised for a fault of ours."""
+
+    def __init__(self, *problems: Problem) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = problems
+
+
+@dataclass(slots=True)
+class Problems:
+    """Collects the problems of a draft, so that all of them are told together."""
+
+    found: list[Problem] = field(default_factory=list)
+
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        """Keep the problems of a ``ReportError`` raised inside and go on after the block."""
+        try:
+            yield
+        except ReportError as error:
+            self.add(error.problems)
+
+    def add(self, problems: Iterable[Problem]) -> None:
+        """Add problems, each told once."""
+        self.found.extend(problem for problem in problems if problem not in self.found)
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """The problems that stop a build, in the order of their places."""
+        return tuple(p for p in self.in_order() if p.severity is Severity.ERROR)
+
+    def in_order(self) -> tuple[Problem, ...]:
+        """All problems, sorted by file and line."""
+        return tuple(sorted(self.found, key=lambda p: (p.place.file, p.place.line or 0)))
+
+    def raise_errors(self) -> None:
+        """Raise one ``ReportError`` with every problem if any of them is an error."""
+        if self.errors:
+            raise ReportError(*self.in_order())

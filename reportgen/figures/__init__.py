@@ -1,0 +1,1 @@
+"""Results to figures: words, picture and Vega-Lite specification."""

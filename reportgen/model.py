@@ -1,0 +1,266 @@
+"""The values that travel between stages: frozen, without logic.
+
+Missing is ``None`` with a reason elsewhere, or NaN inside a numeric array; it is never 0, and no
+NaN reaches an output file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+    from reportgen.errors import Place, Problem
+    from reportgen.settings.blocks import BlockSettings
+    from reportgen.settings.front_matter import FrontMatter
+    from reportgen.settings.source import SourceSettings
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+
+
+# ---- data ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file behind a source: path relative to the project, size in bytes, SHA-256 in hex."""
+
+    path: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file or folder of ``data/``, opened and understood but not yet read.
+
+    Attributes:
+        name: the name blocks use, the path below ``data/`` without its ending (``math500``).
+        place: its ``source.yml`` if there is one, otherwise the file or folder.
+        settings: what ``source.yml`` says, or the defaults.
+        files: every data file read, in reading order.
+        metrics: metric names in order of first appearance (a long table), or of columns (a wide one).
+        columns: every column name of the table, for error texts and ``filter:``.
+        warnings: what was found and handled; told to the user and on the page.
+    """
+
+    name: str
+    place: Place
+    settings: SourceSettings
+    files: tuple[SourceFile, ...]
+    metrics: tuple[str, ...]
+    columns: tuple[str, ...]
+    warnings: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Measurements:
+    """A lazy tidy table of measured values.
+
+    Attributes:
+        frame: columns ``series: str, run: str, seed: str | null, metric: str, step: float64,
+            value: float64, row: int64``; ``row`` is the order of writing. When the input gives its own
+            interval also ``low, high: float64``. Null, NaN and infinite values are still in.
+        step_name: the column that became ``step``, for the axis title.
+        step_is_time: True where ``step`` is milliseconds since 1970 UTC.
+        given_interval: how the input gave its interval ("low and high", "stderr", "std and n").
+        order: series names in order of first appearance.
+    """
+
+    frame: nw.LazyFrame[Any]
+    step_name: str
+    step_is_time: bool
+    given_interval: str | None
+    order: tuple[str, ...]
+
+
+# ---- results ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number and how sure we are; ``low`` and ``high`` are None where nobody can know."""
+
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One metric of one run after reduction: 1-d arrays of equal length, steps strictly increasing.
+
+    ``low`` and ``high`` are the smallest and largest value of each bin when steps were binned, or the
+    input's own interval; otherwise None. ``smoothed`` is None where no smoothing was asked for.
+    """
+
+    series: str
+    run: str
+    seed: str | None
+    steps: FloatArray
+    values: FloatArray
+    low: FloatArray | None = None
+    high: FloatArray | None = None
+    smoothed: FloatArray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReducedMetric:
+    """Every run of one metric, one value a step, and what reduction did on the way.
+
+    ``replaced`` counts rows that a later row of the same run and step replaced, ``dropped`` counts
+    non-finite or missing values, ``bins`` is the number of bins or None where all steps are kept.
+    """
+
+    metric: str
+    runs: tuple[Run, ...]
+    replaced: int
+    dropped: int
+    bins: int | None
+    given_interval: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One series of one metric: an estimate at each step. Arrays are 1-d and of equal length.
+
+    ``low`` and ``high`` are NaN where no interval can be known. ``n`` is the number of runs that
+    support each step. ``raw`` is the unsmoothed centre where smoothing was asked for, else None.
+    """
+
+    series: str
+    steps: FloatArray
+    values: FloatArray
+    low: FloatArray
+    high: FloatArray
+    n: IntArray
+    runs: tuple[Run, ...]
+    raw: FloatArray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CurveSet:
+    """All series of one metric, aligned, with the choices that made them."""
+
+    metric: str
+    curves: tuple[Curve, ...]
+    band: str
+    level: float
+    smooth: float
+    exact: bool
+    replaced: int
+    dropped: int
+    bins: int | None
+    given_interval: str | None
+
+
+# ---- figures ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The table behind a figure, in finished words: header cells and rows of equal length."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A finished figure, as values.
+
+    Attributes:
+        id: unique on its page; also the file stem in ``figures/<page>/``.
+        kind: ``curve``, ``panel``, ``table``, ``vega-lite``, ``altair``.
+        title: what is shown.
+        subtitle: how: metric, band, n.
+        caption: sentences: n, band and level, smoothing, alignment, what was dropped.
+        summary: one sentence: who leads, where, how sure.
+        inline_svg: the static picture for the page, fluid in width, coloured by CSS variables.
+        file_svg: the same as a picture of its own, with title, legend and resolved colours.
+        table: what ``<details>`` shows.
+        csv: the points drawn, before thinning.
+        spec: a complete Vega-Lite specification.
+        payload: what the browser needs to make the figure live (see ``site/assets/live.js``).
+        numbers: the figure's numbers for ``report.json``.
+        legend: rows of series name, palette slot (None is the muted grey), highlighted or not.
+        width_classes: CSS classes that give the plot its margins.
+    """
+
+    id: str
+    kind: str
+    title: str
+    subtitle: str
+    caption: str
+    summary: str
+    inline_svg: str
+    file_svg: str
+    table: Table
+    csv: str
+    spec: dict[str, Any]
+    payload: dict[str, Any]
+    numbers: dict[str, Any]
+    legend: tuple[tuple[str, int | None], ...] = ()
+    plot_class: str = ""
+
+
+# ---- narrative ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block as its author wrote it.
+
+    Attributes:
+        kind: the fence's language: ``curve``, ``panels``, ``table``, ``overview``, ``vega-lite``,
+            ``altair``.
+        id: unique on its page: ``id:`` of the body, otherwise the slug of its title, metric or kind.
+        settings: the validated body.
+        place: file and line of the opening fence.
+        body: the text between the fences, without the fence's own indentation.
+    """
+
+    kind: str
+    id: str
+    settings: BlockSettings
+    place: Place
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One Markdown page: its file below ``content/``, front matter, blocks, and title."""
+
+    path: str
+    title: str
+    front_matter: FrontMatter
+    blocks: tuple[Block, ...]
+    text: str
+    generated: bool = False
+
+
+# ---- the whole ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A drafted report: everything that will be written, and nothing written yet.
+
+    ``figures`` maps a page's path and a block's id to what that block shows.
+    """
+
+    pages: tuple[Page, ...]
+    figures: dict[tuple[str, str], tuple[Figure, ...]]
+    sources: tuple[Source, ...]
+    problems: tuple[Problem, ...] = ()
+    cache_hits: int = 0
+    notes: dict[str, str] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""Unknown in, typed out: what the user's YAML may say."""

@@ -1,0 +1,16 @@
+"""The base of every settings value: frozen, unknown keys refused, names in the user's spelling."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Settings(BaseModel):
+    """Frozen, strict about keys; every field's description is shown in the guide and in editors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)

@@ -1,0 +1,192 @@
+"""What the body of each fenced block may say."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import Field, model_validator
+
+from reportgen.settings.base import Name, Number, Settings
+
+Cell: TypeAlias = str | int | float | bool
+
+
+class Band(StrEnum):
+    """What the band around a mean shows across runs."""
+
+    CI = "ci"
+    SE = "se"
+    SD = "sd"
+    RANGE = "range"
+    IQR = "iqr"
+    NONE = "none"
+
+
+class Statistic(StrEnum):
+    """A column of a ``table`` block."""
+
+    FINAL = "final"
+    PEAK = "peak"
+    MEAN = "mean"
+
+
+class ReferenceLine(Settings):
+    """A thin line across the figure."""
+
+    x: Number | None = Field(None, description="Draw a vertical line at this step.")
+    y: Number | None = Field(None, description="Draw a horizontal line at this value.")
+    label: str = Field("", description="A few words at the line.")
+
+    @model_validator(mode="after")
+    def _one_axis(self) -> ReferenceLine:
+        if (self.x is None) == (self.y is None):
+            raise ValueError("a reference line takes either x or y")
+        return self
+
+
+class Annotation(Settings):
+    """A short text at one step of one series."""
+
+    x: Number = Field(description="The step the text belongs to.")
+    text: Name = Field(description="The text; a few words.")
+    series: Name | None = Field(None, description="The series it points at; none: the top of the figure.")
+
+
+class BlockSettings(Settings):
+    """What every block may say."""
+
+    id: Name | None = Field(
+        None,
+        pattern=r"^[A-Za-z][A-Za-z0-9_-]*$",
+        description="The figure's id, for links; from the title if left out.",
+    )
+    title: Name | None = Field(None, description="What is shown.")
+    caption: str | None = Field(None, description="Words put before the caption that reportgen writes.")
+
+
+class DataSettings(BlockSettings):
+    """What every block that draws a source may say."""
+
+    source: Name | None = Field(
+        None, description="A file or folder of data/; the page's benchmark if left out."
+    )
+    x: Name | None = Field(None, description="The column or metric used as x; the step if left out.")
+    series: tuple[Name, ...] | None = Field(None, description="Only these series, in this order.")
+    filter: dict[str, Cell | tuple[Cell, ...]] = Field(
+        default_factory=dict, description="Only rows whose column has this value, or one of these."
+    )
+    level: Annotated[float, Field(gt=0, lt=1)] = Field(0.95, description="The confidence level.")
+    higher_is_better: bool | None = Field(
+        None, description="Whether a larger value is better; the benchmark's if left out."
+    )
+
+
+class LineSettings(DataSettings):
+    """What the blocks that draw lines share."""
+
+    band: Band = Field(Band.CI, description="What the band shows: ci, se, sd, range, iqr or none.")
+    smooth: Annotated[float, Field(ge=0, lt=1)] = Field(
+        0.0, description="0 for none, towards 1 for more; the raw mean stays as a faint line."
+    )
+    runs: bool | None = Field(
+        None, description="Thin line for every run; drawn up to 10 runs a series if left out."
+    )
+    max_points: Annotated[int, Field(ge=10, le=10_000)] = Field(
+        400, description="More distinct steps than this are binned."
+    )
+    x_title: Name | None = Field(None, description="Title of the x axis.")
+    x_domain: tuple[Number, Number] | None = Field(None, description="First and last x shown.")
+    x_scale: Literal["linear", "log"] = Field("linear", description="linear or log.")
+    order: Literal["given", "final", "best", "name"] = Field(
+        "given", description="Order of the series: as in the data, by final value, by best value, by name."
+    )
+    highlight: tuple[Name, ...] = Field((), description="These series keep colour, the rest turn grey.")
+    height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
+
+    @model_validator(mode="after")
+    def _domain_runs_up(self) -> LineSettings:
+        if self.x_domain and not self.x_domain[0] < self.x_domain[1]:
+            raise ValueError("x_domain takes the smaller number first")
+        return self
+
+
+class CurveSettings(LineSettings):
+    """A ``curve`` block: one metric against the step, a line for each series."""
+
+    metric: Name | None = Field(None, description="The metric; the benchmark's if left out.")
+    y_title: Name | None = Field(None, description="Title of the y axis; the metric if left out.")
+    y_domain: tuple[Number, Number] | None = Field(None, description="Lowest and highest y shown.")
+    y_scale: Literal["linear", "log"] = Field("linear", description="linear or log.")
+    reference: tuple[ReferenceLine, ...] = Field((), description="Reference lines.")
+    annotations: tuple[Annotation, ...] = Field((), description="Short texts at a step.")
+
+    @model_validator(mode="after")
+    def _y_domain_runs_up(self) -> CurveSettings:
+        if self.y_domain and not self.y_domain[0] < self.y_domain[1]:
+            raise ValueError("y_domain takes the smaller number first")
+        return self
+
+
+class PanelSettings(Settings):
+    """One panel of a ``panels`` block."""
+
+    metric: Name = Field(description="The metric of this panel.")
+    title: Name | None = Field(None, description="The panel's title; the metric if left out.")
+    y_title: Name | None = Field(None, description="Title of the y axis.")
+    y_domain: tuple[Number, Number] | None = Field(None, description="Lowest and highest y shown.")
+    y_scale: Literal["linear", "log"] = Field("linear", description="linear or log.")
+    higher_is_better: bool | None = Field(None, description="Whether a larger value is better.")
+
+
+class PanelsSettings(LineSettings):
+    """A ``panels`` block: several metrics of the same runs, side by side."""
+
+    metrics: Annotated[tuple[Name | PanelSettings, ...], Field(min_length=1)] = Field(
+        description="The metrics, each a name or a mapping with metric, title, y_title, y_domain, y_scale."
+    )
+    height: Annotated[int, Field(ge=120, le=800)] = Field(220, description="Height of a panel in pixels.")
+
+
+class TableSettings(DataSettings):
+    """A ``table`` block: final, peak and mean of each series."""
+
+    metric: Name | None = Field(None, description="The metric; the benchmark's if left out.")
+    metrics: tuple[Name, ...] = Field((), description="Several metrics, one group of columns each.")
+    columns: Annotated[tuple[Statistic, ...], Field(min_length=1)] = Field(
+        (Statistic.FINAL, Statistic.PEAK, Statistic.MEAN), description="Which of final, peak, mean."
+    )
+    order: Literal["given", "final", "best", "name"] = Field("best", description="Order of the rows.")
+
+
+class OverviewSettings(BlockSettings):
+    """An ``overview`` block: one card for each benchmark."""
+
+    benchmarks: tuple[Name, ...] = Field((), description="Only these, in this order; all if left out.")
+
+
+class VegaLiteSettings(BlockSettings):
+    """A ``vega-lite`` block: a specification of the author's own, with ``data: {source: NAME}``."""
+
+    source: Name | None = None
+    summary: str | None = None
+    spec: dict[str, Any]
+
+
+class AltairSettings(DataSettings):
+    """An ``altair`` block: a function of the report's own folder that returns a chart."""
+
+    function: Annotated[str, Field(pattern=r"^[^:]+\.py:[A-Za-z_]\w*$")] = Field(
+        description="file.py:function, the file relative to mkdocs.yml; it is given the source's frame."
+    )
+    summary: str | None = Field(None, description="One sentence that says what the chart shows.")
+
+
+BLOCKS: dict[str, type[BlockSettings]] = {
+    "curve": CurveSettings,
+    "panels": PanelsSettings,
+    "table": TableSettings,
+    "overview": OverviewSettings,
+    "vega-lite": VegaLiteSettings,
+    "altair": AltairSettings,
+}

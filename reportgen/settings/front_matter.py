@@ -1,0 +1,33 @@
+"""What the front matter of a page may say to reportgen; other keys belong to MkDocs and its themes."""
+
+from __future__ import annotations
+
+from pydantic import ConfigDict, Field
+
+from reportgen.settings.base import Name, Settings
+
+
+class Benchmark(Settings):
+    """A benchmark: what was measured, for a page and for the overview."""
+
+    name: Name = Field(description="The benchmark's name.")
+    source: Name = Field(description="A file or folder of data/.")
+    metric: Name | None = Field(
+        None, description="The metric that ranks the series; the only one if left out."
+    )
+    page: Name | None = Field(None, description="Path of its page below content/; generated if left out.")
+    higher_is_better: bool = Field(True, description="Whether a larger value is better.")
+    description: str | None = Field(None, description="One sentence about it.")
+    date: str | None = Field(None, description="When it was measured.")
+    protocol: str | None = Field(None, description="How it was measured, in a few words.")
+
+
+class FrontMatter(Settings):
+    """The keys of a page's front matter that reportgen reads."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    title: str | None = Field(None, description="The page's title.")
+    description: str | None = Field(None, description="One sentence that answers: what happened?")
+    benchmark: Benchmark | None = Field(None, description="The benchmark this page is about.")
+    benchmarks: tuple[Benchmark, ...] = Field((), description="Benchmarks that get a page of their own.")

@@ -1,0 +1,1 @@
+"""Tables to results: plain functions without input or output."""
