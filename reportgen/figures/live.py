@@ -1,0 +1,207 @@
+"""What a browser needs to make a picture live: a compiled view for each shape, and columns of numbers.
+
+The view is driven by signals (``x_domain``, ``x_ticks``, ``colours`` and so on), so that all figures of
+one shape share it; the payload holds the signals' values and the data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reportgen.figures.palette import SYMBOLS
+from reportgen.figures.picture import SYMBOL_PATHS, above, anchor, colour, dash
+
+if TYPE_CHECKING:
+    from reportgen.figures.axis import Axis
+    from reportgen.figures.chart import Shape
+    from reportgen.figures.plot import Plot, RunLine, SeriesLine
+    from reportgen.model import FloatArray
+
+_RUN_LEVELS = 1024
+"""Thin run lines are shown, never read out: a thousandth of the y range is under half a pixel."""
+
+
+@cache
+def view(shape: Shape) -> str:
+    """The compiled Vega specification of a shape as JSON, its variable parts given by signals."""
+    from reportgen.figures.chart import skeleton  # noqa: PLC0415 - Altair is slow to import
+    from reportgen.figures.render import compile_to_vega  # noqa: PLC0415 - starts an engine
+
+    vega = compile_to_vega(skeleton(shape))
+    vega.pop("$schema")
+    vega["padding"] = {"signal": "margins"}
+    for scale in vega["scales"]:
+        _drive_scale(scale)
+    for axis in vega["axes"]:
+        _drive_axis(axis)
+    for mark in vega["marks"]:
+        if mark.get("clip"):
+            mark["clip"] = {"signal": "clip"}
+    signals = (*_SCALE_SIGNALS.values(), *_AXIS_SIGNALS, "keys", "margins", "clip")
+    vega["signals"] = [{"name": name} for name in dict.fromkeys(signals)]
+    return json.dumps(vega, separators=(",", ":"), sort_keys=True)
+
+
+def view_name(view_json: str) -> str:
+    """A short name made of the view's content."""
+    return hashlib.sha256(view_json.encode()).hexdigest()[:12]
+
+
+def payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
+    """The signals and columns of a plot; see ``site/assets/live.js`` for who reads them.
+
+    Steps that several lines share stand once in ``xs``, even ones as start, step and count. Means and
+    intervals are rounded to a hundred-thousandth of the y range, runs to a thousandth of it as
+    differences. A gap is null.
+    """
+    steps = _Steps()
+    low, high = plot.y.domain
+    unit = (high - low) / _RUN_LEVELS
+    decimals = max(0, 5 - math.floor(math.log10(high - low)))
+    series = [_series(plot, line, steps, decimals, unit) for line in plot.lines]
+    return {
+        "x": _axis(plot.x),
+        "y": _axis(plot.y),
+        "margins": {side: getattr(plot.margins, side) for side in ("top", "right", "bottom", "left")},
+        "height": plot.height,
+        "clip": plot.clip,
+        "symbols": plot.symbols,
+        "band": band_name,
+        "series": series,
+        "xs": steps.columns,
+        "run_unit": unit,
+        "ends": [{"text": end.text, "y": end.y} for end in plot.ends],
+        "references": [{"x": mark.x, "y": mark.y, "text": mark.text} for mark in plot.references],
+        "annotations": _annotations(plot),
+    }
+
+
+class _Steps:
+    """Columns of steps, each kept once."""
+
+    def __init__(self) -> None:
+        self.columns: list[Any] = []
+        self._known: dict[bytes, int] = {}
+
+    def index(self, steps: FloatArray) -> int:
+        key = steps.tobytes()
+        if key not in self._known:
+            self._known[key] = len(self.columns)
+            self.columns.append(_even(steps) or [_whole(step) for step in steps.tolist()])
+        return self._known[key]
+
+
+def _even(steps: FloatArray) -> dict[str, Any] | None:
+    if steps.size < 3:  # noqa: PLR2004 - two numbers are shorter than their rule
+        return None
+    by = float(steps[1] - steps[0])
+    start = float(steps[0])
+    if by.is_integer() and start.is_integer() and (np.diff(steps) == by).all():
+        return {"from": _whole(start), "by": _whole(by), "count": int(steps.size)}
+    return None
+
+
+def _series(plot: Plot, line: SeriesLine, steps: _Steps, decimals: int, unit: float) -> dict[str, Any]:
+    known = np.isfinite(line.low)
+    n = line.n.tolist()
+    row: dict[str, Any] = {
+        "name": line.name,
+        "colour": colour(line.slot),
+        "muted": line.slot is None,
+        "dash": list(dash(plot, line)) or [1, 0],
+        "shape": SYMBOL_PATHS[SYMBOLS[line.slot or 0]],
+        "x": steps.index(line.steps),
+        "y": rounded(line.values, decimals),
+        "n": n[0] if n and len(set(n)) == 1 else n,
+    }
+    if known.any():
+        row["low"], row["high"] = rounded(line.low, decimals), rounded(line.high, decimals)
+    if line.raw is not None:
+        row["raw"] = rounded(line.raw, decimals)
+    if line.runs:
+        row["runs"] = [_run(run, steps, unit, plot.y.domain[0]) for run in line.runs]
+    return row
+
+
+def _run(run: RunLine, steps: _Steps, unit: float, base: float) -> dict[str, Any]:
+    """``q`` holds differences of (value - y domain's start) / ``run_unit``, rounded; a gap is null."""
+    known = np.isfinite(run.values)
+    levels = np.rint((run.values[known] - base) / unit).astype(np.int64)
+    differences: list[int | None] = np.diff(levels, prepend=0).tolist()
+    if not known.all():
+        rest = iter(differences)
+        differences = [next(rest) if here else None for here in known.tolist()]
+    return {"name": run.name, "x": steps.index(run.steps), "q": differences}
+
+
+def _annotations(plot: Plot) -> list[dict[str, Any]]:
+    return [
+        {
+            "x": mark.x,
+            "y": mark.y,
+            "text": mark.text,
+            "anchor": anchor(plot, mark.x),
+            "above": above(plot, mark.y),
+        }
+        for mark in plot.annotations
+        if mark.x is not None and mark.y is not None
+    ]
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    return {
+        "title": axis.title,
+        "scale": axis.scale,
+        "domain": list(axis.domain),
+        "ticks": list(axis.ticks),
+        "format": axis.format,
+        "read": axis.read_format,
+    }
+
+
+def rounded(values: FloatArray, decimals: int) -> list[float | None]:
+    """Values as a list, rounded to ``decimals`` places; not a number becomes None."""
+    numbers: list[float] = np.round(values, decimals).tolist()
+    if np.isfinite(values).all():
+        return [_whole(number) for number in numbers]
+    return [_whole(number) if math.isfinite(number) else None for number in numbers]
+
+
+def _whole(number: float) -> float:
+    """An integral float as an int: shorter in JSON."""
+    return int(number) if number.is_integer() and abs(number) < 1e15 else number  # noqa: PLR2004 - exact below
+
+
+_SCALE_SIGNALS = {
+    "x": "x_domain",
+    "y": "y_domain",
+    "color": "colours",
+    "fill": "colours",
+    "strokeDash": "dashes",
+    "shape": "shapes",
+}
+_AXIS_SIGNALS = ("x_title", "x_ticks", "x_format", "y_title", "y_title_x", "y_ticks", "y_format")
+
+
+def _drive_scale(scale: dict[str, Any]) -> None:
+    signal = {"signal": _SCALE_SIGNALS[scale["name"]]}
+    if scale["name"] in {"x", "y"}:
+        scale["domain"] = signal
+    else:
+        scale["domain"], scale["range"] = {"signal": "keys"}, signal
+
+
+def _drive_axis(axis: dict[str, Any]) -> None:
+    name = axis["scale"]
+    axis["values"] = {"signal": f"{name}_ticks"}
+    if not axis.get("grid"):
+        axis["title"] = {"signal": f"{name}_title"}
+        axis["format"] = {"signal": f"{name}_format"}
+        if name == "y":
+            axis["titleX"] = {"signal": "y_title_x"}

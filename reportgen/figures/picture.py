@@ -1,0 +1,238 @@
+"""The static picture of a plot, written as SVG.
+
+The picture on the page is fluid: its root is the plot rectangle, lines live in a stretched inner
+``svg`` whose strokes do not scale, and words stand at percentages, so that it fits 360 to 960 pixels
+without a script and without shrinking its text. Margins are CSS classes, because a strict content
+security policy allows no style attribute. The live view draws at the same places.
+"""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reportgen.figures.axis import Axis, ScaleKind, position
+from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE
+from reportgen.figures.palette import DASHES, SYMBOLS
+from reportgen.figures.path import band_path, line_path, thin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.figures.plot import Plot, SeriesLine
+    from reportgen.model import FloatArray
+
+_UNITS_WIDE = 2000
+_UNITS_A_PIXEL = 4
+SYMBOL_PATHS: dict[str, str] = {
+    "circle": "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0-7.2 0z",
+    "square": "M-3.2-3.2h6.4v6.4h-6.4z",
+    "triangle-up": "M0-4.4L4 3H-4z",
+    "diamond": "M0-4.6L4.2 0L0 4.6L-4.2 0z",
+    "triangle-down": "M0 4.4L4-3H-4z",
+    "cross": "M-1.4-4h2.8v2.6h2.6v2.8h-2.6v2.6h-2.8v-2.6h-2.6v-2.8h2.6z",
+    "triangle-right": "M4.4 0L-3 4V-4z",
+    "triangle-left": "M-4.4 0L3 4V-4z",
+}
+
+
+def inline_svg(plot: Plot, *, labelled_by: str) -> str:
+    """The fluid picture for a page; ``labelled_by`` holds the ids of its title and summary."""
+    return (
+        f'<svg class="rg-picture" role="img" aria-labelledby="{escape(labelled_by)}" width="100%" '
+        f'height="{plot.height}" font-size="{TICK_SIZE}">{body(plot, pixels_wide=None)}</svg>'
+    )
+
+
+def body(plot: Plot, *, pixels_wide: int | None) -> str:
+    """The picture's elements; ``pixels_wide`` is None for the fluid one, else the plot's width."""
+    return "".join(
+        [
+            *_grid(plot),
+            *_references(plot),
+            _marks(plot, pixels_wide),
+            *_symbols(plot),
+            *_x_axis(plot),
+            *_annotations(plot),
+            *_ends(plot),
+        ]
+    )
+
+
+def colour(slot: int | None) -> str:
+    """The CSS variable of a palette slot; None is the muted grey."""
+    return f"var(--rg-series-{'muted' if slot is None else slot + 1})"
+
+
+def dash(plot: Plot, line: SeriesLine) -> tuple[float, ...]:
+    """The dash of a line: solid where symbols tell the series apart, and for muted series."""
+    return () if plot.symbols or line.slot is None else DASHES[line.slot]
+
+
+def _grid(plot: Plot) -> Iterator[str]:
+    yield '<g class="rg-grid" stroke="var(--rg-grid)">'
+    for tick in plot.y.ticks:
+        y = _pixel(plot, tick)
+        yield f'<line x2="100%" y1="{y}" y2="{y}"/>'
+    yield '</g><g class="rg-y-labels" text-anchor="end" fill="var(--rg-muted)">'
+    for tick, label in zip(plot.y.ticks, plot.y.labels, strict=True):
+        yield f'<text x="-8" y="{_pixel(plot, tick)}" dy=".32em">{escape(label)}</text>'
+    yield f'</g><text class="rg-y-title" x="{-plot.margins.left}" y="-14" fill="var(--rg-text)">'
+    yield f"{escape(plot.y.title)}</text>"
+
+
+def _x_axis(plot: Plot) -> Iterator[str]:
+    bottom = plot.height
+    yield f'<g class="rg-x-axis" stroke="var(--rg-rule)"><line x2="100%" y1="{bottom}" y2="{bottom}"/>'
+    for tick in plot.x.ticks:
+        x = _percent(plot.x, tick)
+        yield f'<line x1="{x}" x2="{x}" y1="{bottom}" y2="{bottom + 5}"/>'
+    yield '</g><g class="rg-x-labels" text-anchor="middle" fill="var(--rg-muted)">'
+    for index, (tick, label) in enumerate(zip(plot.x.ticks, plot.x.labels, strict=True)):
+        odd = ' class="rg-odd"' if index % 2 else ""
+        yield f'<text{odd} x="{_percent(plot.x, tick)}" y="{bottom + 19}">{escape(label)}</text>'
+    yield f'</g><text class="rg-x-title" x="50%" y="{bottom + 38}" text-anchor="middle" '
+    yield 'fill="var(--rg-text)">'
+    yield f"{escape(plot.x.title)}</text>"
+
+
+def _marks(plot: Plot, pixels_wide: int | None) -> str:
+    canvas = _Canvas(plot, pixels_wide)
+    drawn = "".join(part for line in _back_to_front(plot) for part in _line_marks(canvas, line))
+    stretch = "" if pixels_wide else ' preserveAspectRatio="none"'
+    return (
+        f'<svg class="rg-marks" width="{pixels_wide or "100%"}" height="{plot.height}" '
+        f'viewBox="0 0 {canvas.across} {canvas.down}"{stretch} '
+        f'overflow="{"hidden" if plot.clip else "visible"}" fill="none" stroke-linejoin="round">{drawn}</svg>'
+    )
+
+
+class _Canvas:
+    """Drawing units: whole numbers, four to a pixel downwards; strokes of the fluid one do not scale."""
+
+    def __init__(self, plot: Plot, pixels_wide: int | None) -> None:
+        self.plot = plot
+        self.across = pixels_wide * _UNITS_A_PIXEL if pixels_wide else _UNITS_WIDE
+        self.down = plot.height * _UNITS_A_PIXEL
+        self._scale = _UNITS_A_PIXEL if pixels_wide else 1
+        self._fixed = "" if pixels_wide else ' vector-effect="non-scaling-stroke"'
+
+    def place(self, steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        x = positions(self.plot.x, steps) * self.across
+        return x, (1 - positions(self.plot.y, values)) * self.down
+
+    def stroke(self, kind: str, ink: str, width: float, data: str, extra: str = "") -> str:
+        return (
+            f'<path class="rg-{kind}" stroke="{ink}" stroke-width="{width * self._scale:g}"{extra} '
+            f'd="{data}"{self._fixed}/>'
+        )
+
+    def pattern(self, lengths: tuple[float, ...]) -> str:
+        scaled = " ".join(f"{length * self._scale:g}" for length in lengths)
+        return f' stroke-dasharray="{scaled}"' if scaled else ""
+
+
+def _line_marks(canvas: _Canvas, line: SeriesLine) -> Iterator[str]:
+    plot, ink = canvas.plot, colour(line.slot)
+    x, y = canvas.place(line.steps, line.values)
+    if plot.band != "none" and np.isfinite(line.low).any():
+        low, high = canvas.place(line.steps, line.low)[1], canvas.place(line.steps, line.high)[1]
+        yield f'<path class="rg-band" fill="{ink}" fill-opacity=".16" d="{band_path(x, low, high)}"/>'
+    runs = "".join(line_path(*thin(*canvas.place(run.steps, run.values))) for run in line.runs)
+    if runs:
+        yield canvas.stroke("run", ink, 1, runs, ' stroke-opacity=".32"')
+    if line.raw is not None:
+        raw = line_path(*thin(*canvas.place(line.steps, line.raw)))
+        yield canvas.stroke("raw", ink, 1, raw, ' stroke-opacity=".4"')
+    yield canvas.stroke("line", ink, 2, line_path(*thin(x, y)), canvas.pattern(dash(plot, line)))
+
+
+def _symbols(plot: Plot) -> Iterator[str]:
+    if not plot.symbols:
+        return
+    for number, line in enumerate(plot.lines):
+        shape = SYMBOL_PATHS[SYMBOLS[line.slot or 0]]
+        name = f"{plot.id}-symbol-{number}"
+        yield f'<g class="rg-symbols" fill="{colour(line.slot)}"><defs><path id="{name}" d="{shape}"/></defs>'
+        for step, value in zip(line.steps.tolist(), line.values.tolist(), strict=True):
+            if math.isfinite(value) and _inside(plot, step, value):
+                yield f'<use href="#{name}" x="{_percent(plot.x, step)}" y="{_pixel(plot, value)}"/>'
+        yield "</g>"
+
+
+def _references(plot: Plot) -> Iterator[str]:
+    line = 'stroke="var(--rg-muted)" stroke-dasharray="2 3"'
+    for mark in plot.references:
+        if mark.y is not None:
+            y = _pixel(plot, mark.y)
+            yield f'<g class="rg-reference"><line x2="100%" y1="{y}" y2="{y}" {line}/>'
+            yield f'<text x="4" y="{y}" dy="-5" fill="var(--rg-muted)">{escape(mark.text)}</text></g>'
+        elif mark.x is not None:
+            x = _percent(plot.x, mark.x)
+            yield f'<g class="rg-reference"><line x1="{x}" x2="{x}" y2="{plot.height}" {line}/>'
+            yield f'<text x="{x}" dx="5" y="10" fill="var(--rg-muted)">{escape(mark.text)}</text></g>'
+
+
+def _annotations(plot: Plot) -> Iterator[str]:
+    for mark in plot.annotations:
+        if mark.x is None or mark.y is None:
+            continue
+        x, y = _percent(plot.x, mark.x), _pixel(plot, mark.y)
+        shift = -12 if above(plot, mark.y) else 22
+        yield f'<g class="rg-annotation"><svg x="{x}" y="{y}" overflow="visible">'
+        yield '<path d="M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z" fill="none" stroke="var(--rg-text)"/></svg>'
+        yield f'<text x="{x}" y="{y}" dy="{shift}" text-anchor="{anchor(plot, mark.x)}" '
+        yield f'fill="var(--rg-text)">{escape(mark.text)}</text></g>'
+
+
+def anchor(plot: Plot, step: float) -> str:
+    """Which end of an annotation's words stands at its step, so that they stay inside the plot."""
+    place = position(plot.x, step)
+    return "start" if place < 1 / 3 else "end" if place > 2 / 3 else "middle"
+
+
+def above(plot: Plot, value: float) -> bool:
+    """Whether an annotation's words stand above their point: below near the top of the plot."""
+    return position(plot.y, value) < 5 / 6
+
+
+def _ends(plot: Plot) -> Iterator[str]:
+    if not plot.ends:
+        return
+    yield f'<g class="rg-ends" font-size="{LABEL_SIZE}" font-weight="600">'
+    for end in plot.ends:
+        ink = colour(end.slot)
+        yield f'<text x="100%" dx="10" y="{end.y:g}" dy=".32em" fill="{ink}">{escape(end.text)}</text>'
+    yield "</g>"
+
+
+def _back_to_front(plot: Plot) -> list[SeriesLine]:
+    """Grey lines first, so that coloured ones lie above them."""
+    return sorted(plot.lines, key=lambda line: line.slot is not None)
+
+
+def positions(axis: Axis, values: FloatArray) -> FloatArray:
+    """Where values stand on an axis, 0 to 1 over its domain; not positive on a log axis is NaN."""
+    kind: ScaleKind = axis.scale
+    low, high = axis.domain
+    if kind != "log":
+        return (values - low) / (high - low)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        logs = np.where(values > 0, np.log(values), np.nan)
+    placed: FloatArray = (logs - np.log(low)) / (np.log(high) - np.log(low))
+    return placed
+
+
+def _inside(plot: Plot, step: float, value: float) -> bool:
+    return 0 <= position(plot.x, step) <= 1 and 0 <= position(plot.y, value) <= 1
+
+
+def _percent(axis: Axis, value: float) -> str:
+    return f"{position(axis, value) * 100:.6g}%"
+
+
+def _pixel(plot: Plot, value: float) -> str:
+    return f"{(1 - position(plot.y, value)) * plot.height:.4g}"
