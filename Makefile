@@ -1,0 +1,64 @@
+# Everything a developer does. Needs make and Python 3.11 or newer; the rest goes into .venv.
+
+PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3 python; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+QUIET := --quiet --progress-bar off
+export PIP_ROOT_USER_ACTION := ignore
+
+.DEFAULT_GOAL := site
+.PHONY: site serve test lint bench screenshots clean help
+
+site: $(VENV)/.installed ## build the example report into site/
+	@$(BIN)/reportgen build
+
+serve: $(VENV)/.installed ## show it, with live reload
+	@$(BIN)/reportgen serve
+
+test: $(VENV)/.installed-test ## every test, in a real browser too
+	@$(BIN)/python tests/find_chromium.py --install
+	@$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/.installed-test $(VENV)/.installed-lint ## ruff and mypy
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+
+bench: $(VENV)/.installed-test ## build times as ratios to plain MkDocs
+	@$(BIN)/python benchmarks/build.py
+
+screenshots: $(VENV)/.installed-test ## pictures of every page into screenshots/
+	@$(BIN)/python tests/find_chromium.py --install
+	@$(BIN)/python tests/take_screenshots.py
+
+clean: ## remove what can be made again, but not .venv
+	rm -rf site .reportgen screenshots build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# pip only where it works already: a half-made environment is made again.
+$(VENV)/.made:
+	@test -n "$(PYTHON)" || { echo "reportgen needs Python 3.11 or newer, and none was found on PATH." \
+		"Install one, or say where it is: make PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "$(PYTHON) is too old: reportgen needs Python 3.11 or newer." >&2; exit 1; }
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { \
+		$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+			echo "$(PYTHON) cannot make virtual environments: its module ensurepip is missing." \
+			"On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }; \
+		echo "Making $(VENV) with $$($(PYTHON) --version) ..."; $(PYTHON) -m venv --clear $(VENV); }
+	@touch $@
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/.made
+	@echo "Installing reportgen into $(VENV) ..."
+	@$(PIP) install $(QUIET) -e .
+	@touch $@
+
+$(VENV)/.installed-%: pyproject.toml $(VENV)/.installed
+	@echo "Installing what make $* needs ..."
+	@$(PIP) install $(QUIET) -e '.[$*]'
+	@touch $@

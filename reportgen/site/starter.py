@@ -1,0 +1,57 @@
+"""The small working report that ``reportgen init`` writes."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from reportgen.errors import Place, Problem, ReportError, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from importlib.resources.abc import Traversable
+    from pathlib import Path
+
+# Names without their dot, so that the files are neither hidden in the package nor mistaken for its own.
+_DOTTED = {"gitignore": ".gitignore", "github": ".github"}
+
+
+def write_starter(target: Path) -> tuple[str, ...]:
+    """Write a small working report into ``target``, which may not exist yet or must be empty.
+
+    Returns:
+        The paths written, relative to ``target``, sorted.
+
+    Raises:
+        ReportError: ``target`` is a file or a folder with something in it.
+    """
+    _refuse_what_is_there(target)
+    written = []
+    for parts, file in _starter_files(files("reportgen.site") / "starter", ()):
+        path = target.joinpath(*parts)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(file.read_bytes())
+        written.append("/".join(parts))
+    return tuple(sorted(written))
+
+
+def _refuse_what_is_there(target: Path) -> None:
+    if target.is_file():
+        found = "there is a file of this name"
+    elif target.is_dir() and any(target.iterdir()):
+        found = "the folder is not empty"
+    else:
+        return
+    advice = "Name a folder that does not exist yet or is empty"
+    raise ReportError(Problem(Place(str(target)), found, advice, Stage.SITE))
+
+
+def _starter_files(
+    folder: Traversable, above: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Traversable]]:
+    for entry in folder.iterdir():
+        parts = (*above, _DOTTED.get(entry.name, entry.name))
+        if entry.is_dir():
+            yield from _starter_files(entry, parts)
+        else:
+            yield parts, entry
