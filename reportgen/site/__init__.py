@@ -1,0 +1,1 @@
+"""The edge: the MkDocs plugin, publishing and browser assets."""
