@@ -1,0 +1,101 @@
+"""The guide is complete: every key, block, command and option is in it, and what it shows is true."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+import click
+import pytest
+
+from reportgen.settings.base import Settings
+from reportgen.settings.blocks import BLOCKS, Band, Statistic
+from reportgen.settings.front_matter import FrontMatter
+from reportgen.settings.project import ProjectSettings
+from reportgen.settings.source import SourceSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CONTENT = Path(__file__).parents[1] / "content"
+PAGES = {path.stem: path.read_text(encoding="utf-8") for path in sorted((CONTENT / "guide").glob("*.md"))}
+GUIDE = "\n".join(PAGES.values())
+
+SHOWN = re.compile(r"^`{5}markdown\n(.*?)^`{5}$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(rf"^ *```(?:{'|'.join(BLOCKS)})\n.*?^ *```$", re.MULTILINE | re.DOTALL)
+
+
+def models(model: type[Settings]) -> Iterator[type[Settings]]:
+    """A settings model and every model that its fields mention."""
+    yield model
+    for field in model.model_fields.values():
+        yield from (found for part in parts(field.annotation) for found in models(part))
+
+
+def parts(annotation: object) -> Iterator[type[Settings]]:
+    """The settings models inside a type."""
+    if isinstance(annotation, type) and issubclass(annotation, Settings):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from parts(argument)
+
+
+ROOTS: tuple[type[Settings], ...] = (*BLOCKS.values(), FrontMatter, ProjectSettings, SourceSettings)
+KEYS = sorted(
+    {(model.__name__, key) for root in ROOTS for model in models(root) for key in model.model_fields}
+)
+
+
+@pytest.mark.parametrize(("model", "key"), KEYS)
+def test_every_key_is_in_the_guide(model: str, key: str) -> None:
+    """A key that users may write is explained."""
+    assert f"`{key}`" in GUIDE, f"{model}.{key} is not in content/guide: add it to a table of keys"
+
+
+@pytest.mark.parametrize("kind", BLOCKS)
+def test_every_block_has_a_page_that_shows_and_draws_it(kind: str) -> None:
+    """A block's page holds its source in a fence and the block itself."""
+    page = PAGES[kind]
+    assert f"```{kind}\n" in "".join(SHOWN.findall(page))
+    assert f"```{kind}\n" in SHOWN.sub("", page)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_is_shown_is_what_is_drawn(name: str) -> None:
+    """Every block that the guide shows as source stands on the same page, word for word."""
+    drawn = SHOWN.sub("", PAGES[name])
+    for shown in SHOWN.findall(PAGES[name]):
+        for block in BLOCK.findall(shown):
+            assert block in drawn, f"content/guide/{name}.md shows a block that it does not draw:\n{block}"
+
+
+@pytest.mark.parametrize("word", [*Band, *Statistic])
+def test_every_choice_is_explained(word: str) -> None:
+    """Each band and each column of a table is defined for readers."""
+    assert f"`{word}`" in GUIDE
+
+
+def test_the_altair_page_shows_the_function_it_calls() -> None:
+    """The code on the page is the code that draws the chart."""
+    code = (CONTENT / "charts.py").read_text(encoding="utf-8").split("\n", 1)[1]
+    assert f"```python\n{code}```" in PAGES["altair"]
+
+
+def commands() -> Iterator[tuple[str, click.Parameter | None]]:
+    """Every command with each of its parameters, and once alone."""
+    from reportgen.cli import cli  # noqa: PLC0415 - heavy, and only this test needs it
+
+    yield from ((cli.name or "", parameter) for parameter in cli.params)
+    for name, command in cli.commands.items():
+        yield name, None
+        yield from ((name, parameter) for parameter in command.params)
+
+
+def test_every_command_and_option_is_in_the_guide() -> None:
+    """A person finds each command and each option in words."""
+    for name, parameter in commands():
+        if parameter is None:
+            assert f"reportgen {name}" in PAGES["settings"]
+        elif isinstance(parameter, click.Option):
+            assert f"`{parameter.opts[0]}" in PAGES["settings"], f"{name} {parameter.opts[0]}"
