@@ -29,7 +29,7 @@ lint: $(VENV)/.installed-test $(VENV)/.installed-lint ## ruff and mypy
 bench: $(VENV)/.installed-test ## build times as ratios to plain MkDocs
 	@$(BIN)/python benchmarks/build.py
 
-screenshots: $(VENV)/.installed-test ## pictures of every page into screenshots/
+screenshots: site $(VENV)/.installed-test ## pictures of every page into screenshots/
 	@$(BIN)/python tests/find_chromium.py --install
 	@$(BIN)/python tests/take_screenshots.py
 
