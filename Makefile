@@ -45,7 +45,7 @@ $(VENV)/.made:
 	@test -n "$(PYTHON)" || { echo "reportgen needs Python 3.11 or newer, and none was found on PATH." \
 		"Install one, or say where it is: make PYTHON=/path/to/python3.12" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-		echo "$(PYTHON) is too old: reportgen needs Python 3.11 or newer." >&2; exit 1; }
+		echo "$(PYTHON) is not Python 3.11 or newer, which reportgen needs." >&2; exit 1; }
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { \
 		$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 			echo "$(PYTHON) cannot make virtual environments: its module ensurepip is missing." \
