@@ -152,13 +152,13 @@ def _reference_layers(shape: Shape, on: _Encodings) -> list[alt.Chart]:
     data = alt.NamedData(REFERENCES)
     words: dict[str, Any] = {"color": _MUTED, "fontSize": TICK_SIZE, "align": "left", "aria": False}
     if shape.across:
-        across = alt.Chart(data, name="horizontal").transform_filter("isValid(datum.value)")
+        across = alt.Chart(data).transform_filter("isValid(datum.value)")
         rule = across.mark_rule(color=_MUTED, strokeDash=[2, 3], clip=True, aria=False)
         layers.append(rule.encode(y=on.y))
         text = across.mark_text(dx=4, dy=-5, baseline="alphabetic", clip=True, **words)
         layers.append(text.encode(y=on.y, x=alt.value(0), text=_TEXT))
     if shape.down:
-        down = alt.Chart(data, name="vertical").transform_filter("isValid(datum.step)")
+        down = alt.Chart(data).transform_filter("isValid(datum.step)")
         rule = down.mark_rule(color=_MUTED, strokeDash=[2, 3], clip=True, aria=False)
         layers.append(rule.encode(x=on.x))
         text = down.mark_text(dx=5, baseline="alphabetic", clip=True, **words)

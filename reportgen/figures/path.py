@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,13 +35,17 @@ def thin(x: FloatArray, y: FloatArray, most: int = _MOST_POINTS) -> tuple[FloatA
     """
     if x.size <= most:
         return x, y
-    buckets = np.array_split(np.arange(x.size), most // 2)
-    filled = np.where(np.isnan(y), np.inf, y), np.where(np.isnan(y), -np.inf, y)
-    keep = {0, x.size - 1}
-    for bucket in buckets:
-        keep.add(int(bucket[np.argmin(filled[0][bucket])]))
-        keep.add(int(bucket[np.argmax(filled[1][bucket])]))
-    chosen = np.array(sorted(keep))
+    width = math.ceil(x.size / (most // 2))
+    buckets = math.ceil(x.size / width)
+    padded = np.full(buckets * width, np.nan)
+    padded[: x.size] = y
+    grid = padded.reshape(buckets, width)
+    gap = np.isnan(grid)
+    lowest = np.where(gap, np.inf, grid).argmin(axis=1)
+    highest = np.where(gap, -np.inf, grid).argmax(axis=1)
+    starts = np.arange(buckets) * width
+    ends = np.array([0, x.size - 1])
+    chosen = np.unique(np.concatenate([starts + lowest, starts + highest, ends]))
     return x[chosen], y[chosen]
 
 

@@ -1,0 +1,135 @@
+"""Aligned curves and the author's wishes to finished figures."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reportgen.figures.axis import format_value
+from reportgen.figures.live import payload
+from reportgen.figures.palette import drawn_slots
+from reportgen.figures.picture import inline_svg
+from reportgen.figures.plotting import plot_of, same_margins, unsmoothed
+from reportgen.figures.poster import file_svg
+from reportgen.figures.specification import specification
+from reportgen.figures.tidy import csv_text
+from reportgen.figures.wording import band_name, caption, subtitle, summary
+from reportgen.model import Figure, Table
+
+if TYPE_CHECKING:
+    from reportgen.figures.plot import Plot, SeriesLine
+    from reportgen.figures.wanted import Context, Wanted
+    from reportgen.model import Curve, CurveSet
+
+_MOST_TABLE_ROWS = 60
+
+
+def curve_figure(curve_set: CurveSet, wanted: Wanted, context: Context) -> Figure:
+    """One metric against the step, a line for each series."""
+    return _figure(plot_of(curve_set, wanted, context), curve_set, wanted, context)
+
+
+def panel_figures(
+    curve_sets: tuple[CurveSet, ...], wanted: tuple[Wanted, ...], context: Context
+) -> tuple[Figure, ...]:
+    """Several metrics of the same runs: one figure each, with axes that line up."""
+    plots = [plot_of(curves, wish, context) for curves, wish in zip(curve_sets, wanted, strict=True)]
+    rows = zip(same_margins(plots), curve_sets, wanted, strict=True)
+    return tuple(_figure(plot, curves, wish, context) for plot, curves, wish in rows)
+
+
+def _figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context) -> Figure:
+    how = subtitle(curve_set, wanted)
+    names = tuple(line.name for line in plot.lines)
+    ends = " rg-has-ends" if plot.ends else ""
+    return Figure(
+        id=wanted.id,
+        kind=wanted.kind,
+        title=wanted.title,
+        subtitle=how,
+        caption=caption(curve_set, wanted, context),
+        summary=summary(curve_set, plot, wanted),
+        inline_svg=inline_svg(plot, labelled_by=f"{wanted.id}-title {wanted.id}-summary"),
+        file_svg=file_svg(plot, title=wanted.title, subtitle=how, source=context.source),
+        table=_table(plot),
+        csv=csv_text(curve_set),
+        spec=specification(plot, curve_set, title=wanted.title, subtitle=how),
+        payload=payload(plot, band_name=band_name(curve_set)),
+        numbers=_numbers(curve_set, wanted),
+        legend=tuple(drawn_slots(names, context.slots, wanted.highlight).items()),
+        plot_class=f"rg-left-{plot.margins.left} rg-right-{plot.margins.right}{ends}",
+    )
+
+
+def _table(plot: Plot) -> Table:
+    """A row a step and a column a series; of many steps about 60 are shown, evenly picked."""
+    steps = np.unique(np.concatenate([line.steps for line in plot.lines]))
+    every = math.ceil(steps.size / _MOST_TABLE_ROWS)
+    shown = steps[::every]
+    if shown[-1] != steps[-1]:
+        shown = np.append(shown, steps[-1])
+    rows = [{step: index for index, step in enumerate(line.steps.tolist())} for line in plot.lines]
+    finished = (
+        (
+            format_value(plot.x, step),
+            *(_cell(plot, line, at.get(step)) for line, at in zip(plot.lines, rows, strict=True)),
+        )
+        for step in shown.tolist()
+    )
+    note = f"One in {every} of {steps.size:,} steps; the CSV file has them all." if every > 1 else ""
+    return Table((plot.x.title, *(line.name for line in plot.lines)), tuple(finished), note)
+
+
+def _cell(plot: Plot, line: SeriesLine, index: int | None) -> str:
+    if index is None:
+        return ""
+    centre, low, high = (float(part[index]) for part in (line.values, line.low, line.high))
+    if not math.isfinite(centre):
+        return ""
+    said = format_value(plot.y, centre)
+    if not math.isfinite(low):
+        return said
+    return f"{said} [{format_value(plot.y, low)}, {format_value(plot.y, high)}]"
+
+
+def _numbers(curve_set: CurveSet, wanted: Wanted) -> dict[str, Any]:
+    """What ``report.json`` keeps of a figure: how it was made and each series' start, best and end."""
+    return {
+        "metric": curve_set.metric,
+        "band": curve_set.band,
+        "level": curve_set.level,
+        "smooth": curve_set.smooth,
+        "aligned_exactly": curve_set.exact,
+        "bins": curve_set.bins,
+        "replaced": curve_set.replaced,
+        "dropped": curve_set.dropped,
+        "higher_is_better": wanted.higher_is_better,
+        "series": [_series_numbers(curve, wanted) for curve in curve_set.curves],
+    }
+
+
+def _series_numbers(curve: Curve, wanted: Wanted) -> dict[str, Any]:
+    values = unsmoothed(curve)
+    known = np.flatnonzero(np.isfinite(values))
+    row: dict[str, Any] = {"name": curve.series, "runs": len(curve.runs), "points": int(known.size)}
+    if known.size:
+        pick = np.nanargmax if wanted.higher_is_better else np.nanargmin
+        row["first"] = _point(curve, int(known[0]))
+        row["best"] = _point(curve, int(pick(values)))
+        row["last"] = _point(curve, int(known[-1]))
+    return row
+
+
+def _point(curve: Curve, index: int) -> dict[str, float | int | None]:
+    # A smoothed line's band belongs to the smoothed line, not to the value told here.
+    low, high = (float(end[index]) for end in (curve.low, curve.high))
+    known = math.isfinite(low) and math.isfinite(high) and curve.raw is None
+    return {
+        "step": float(curve.steps[index]),
+        "value": float(unsmoothed(curve)[index]),
+        "low": low if known else None,
+        "high": high if known else None,
+        "n": int(curve.n[index]),
+    }

@@ -1,0 +1,191 @@
+"""From aligned curves to a plot: order, colours, axes, symbols and margins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reportgen.errors import Problem, ReportError, Stage
+from reportgen.figures.axis import Axis, linear_axis, log_axis, time_axis
+from reportgen.figures.layout import end_labels, margins
+from reportgen.figures.palette import drawn_slots
+from reportgen.figures.plot import Margins, Mark, Plot, RunLine, SeriesLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from reportgen.figures.wanted import Context, Wanted
+    from reportgen.model import Curve, CurveSet, FloatArray
+
+_MOST_RUN_LINES = 10
+_MOST_SYMBOLS = 25
+_TALL = 260
+
+
+def plot_of(curve_set: CurveSet, wanted: Wanted, context: Context) -> Plot:
+    """The plot of aligned curves.
+
+    Raises:
+        ReportError: a highlighted or annotated series is not there, an annotation lies outside its
+            curve, or a log axis has nothing positive to show.
+    """
+    curves = ordered(curve_set.curves, wanted.order, higher_is_better=wanted.higher_is_better)
+    _check_names(curves, wanted, context)
+    slots = drawn_slots(tuple(c.series for c in curves), context.slots, wanted.highlight)
+    lines = tuple(_line(curve, slots[curve.series], wanted) for curve in curves)
+    x, y = _x_axis(lines, wanted, context), _y_axis(lines, wanted, context)
+    ends = end_labels(lines, y, wanted.height)
+    return Plot(
+        id=wanted.id,
+        x=x,
+        y=y,
+        lines=lines,
+        margins=margins(y, ends),
+        height=wanted.height,
+        symbols=all(np.isfinite(line.values).sum() <= _MOST_SYMBOLS for line in lines),
+        clip=bool(wanted.x_domain or wanted.y_domain or wanted.y_scale == "log"),
+        band=curve_set.band if any(np.isfinite(line.low).any() for line in lines) else "none",
+        references=_references(wanted),
+        annotations=_annotations(curves, slots, wanted, context),
+        ends=ends,
+    )
+
+
+def same_margins(plots: Iterable[Plot]) -> tuple[Plot, ...]:
+    """Panels side by side get the widest margins of them all, so that their axes line up."""
+    plots = tuple(plots)
+    room = Margins(
+        top=max(plot.margins.top for plot in plots),
+        right=16,
+        bottom=max(plot.margins.bottom for plot in plots),
+        left=max(plot.margins.left for plot in plots),
+    )
+    return tuple(replace(plot, margins=room, ends=()) for plot in plots)
+
+
+def ordered(curves: tuple[Curve, ...], order: str, *, higher_is_better: bool) -> tuple[Curve, ...]:
+    """Series in the order the author asked for; ties and ``given`` keep the order of the data."""
+    if order == "name":
+        return tuple(sorted(curves, key=lambda curve: curve.series.casefold()))
+    if order == "given":
+        return curves
+    sign = -1.0 if higher_is_better else 1.0
+
+    def rank(curve: Curve) -> float:
+        known = unsmoothed(curve)[np.isfinite(unsmoothed(curve))]
+        if not known.size:
+            return float("inf")
+        return sign * float(known[-1]) if order == "final" else float((sign * known).min())
+
+    return tuple(sorted(curves, key=rank))
+
+
+def unsmoothed(curve: Curve) -> FloatArray:
+    """The centre before smoothing, which facts, scores and tables use."""
+    return curve.values if curve.raw is None else curve.raw
+
+
+def _line(curve: Curve, slot: int | None, wanted: Wanted) -> SeriesLine:
+    several = len(curve.runs) > 1
+    show = several and (wanted.runs if wanted.runs is not None else len(curve.runs) <= _MOST_RUN_LINES)
+    runs = tuple(
+        RunLine(run.run, run.steps, run.values if run.smoothed is None else run.smoothed)
+        for run in curve.runs
+    )
+    return SeriesLine(
+        name=curve.series,
+        slot=slot,
+        steps=curve.steps,
+        values=curve.values,
+        low=curve.low,
+        high=curve.high,
+        n=curve.n,
+        runs=runs if show else (),
+        raw=curve.raw,
+    )
+
+
+def _x_axis(lines: tuple[SeriesLine, ...], wanted: Wanted, context: Context) -> Axis:
+    steps = np.concatenate([line.steps for line in lines])
+    low, high = wanted.x_domain or (float(steps.min()), float(steps.max()))
+    if wanted.x_scale == "log":
+        if wanted.x_domain is None and (steps > 0).any():
+            low = float(steps[steps > 0].min())
+        return log_axis(wanted.x_title, *_positive(low, high, "x", context))
+    if context.step_is_time:
+        return time_axis(wanted.x_title, low, high, count=6)
+    axis = linear_axis(wanted.x_title, low, high, count=7)
+    whole = bool((steps == np.rint(steps)).all())
+    return replace(axis, read_format=",.0f" if whole else ",.4~f")
+
+
+def _y_axis(lines: tuple[SeriesLine, ...], wanted: Wanted, context: Context) -> Axis:
+    parts = [part for line in lines for part in (line.values, line.low, line.high)]
+    parts += [run.values for line in lines for run in line.runs]
+    parts += [line.raw for line in lines if line.raw is not None]
+    parts.append(np.array([ref.y for ref in wanted.references if ref.y is not None], dtype=np.float64))
+    values = np.concatenate(parts)
+    values = values[np.isfinite(values) & ((values > 0) | (wanted.y_scale != "log"))]
+    if not values.size and wanted.y_domain is None:
+        raise _problem(context, f'"{wanted.metric}" has no value above 0, so a log axis cannot show it')
+    low, high = wanted.y_domain or (float(values.min()), float(values.max()))
+    if wanted.y_scale == "log":
+        return log_axis(wanted.y_title, *_positive(low, high, "y", context))
+    pad = 0.0 if wanted.y_domain else 0.04
+    return linear_axis(wanted.y_title, low, high, count=5 if wanted.height >= _TALL else 4, pad=pad)
+
+
+def _positive(low: float, high: float, axis: str, context: Context) -> tuple[float, float]:
+    if low <= 0:
+        raise _problem(context, f"the {axis} axis is a log axis and starts at {low:g}", "Start above 0")
+    return low, high
+
+
+def _annotations(
+    curves: tuple[Curve, ...], slots: dict[str, int | None], wanted: Wanted, context: Context
+) -> tuple[Mark, ...]:
+    by_name = {curve.series: curve for curve in curves}
+    marks = []
+    for note in wanted.annotations:
+        if note.series is None:
+            continue
+        curve = by_name[note.series]
+        known = np.isfinite(curve.values)
+        steps, values = curve.steps[known], curve.values[known]
+        if not steps.size or not steps[0] <= note.x <= steps[-1]:
+            raise _problem(
+                context, f'the annotation "{note.text}" stands at {note.x:g}, outside {curve.series}'
+            )
+        marks.append(Mark(note.text, note.x, float(np.interp(note.x, steps, values)), slots[curve.series]))
+    return tuple(marks)
+
+
+def _references(wanted: Wanted) -> tuple[Mark, ...]:
+    """Reference lines, and annotations of no series, which stand at the top of a vertical line."""
+    lines = [Mark(text=line.label, x=line.x, y=line.y) for line in wanted.references]
+    return (*lines, *(Mark(note.text, x=note.x) for note in wanted.annotations if note.series is None))
+
+
+def _check_names(curves: tuple[Curve, ...], wanted: Wanted, context: Context) -> None:
+    known = [curve.series for curve in curves]
+    asked = [*wanted.highlight, *(note.series for note in wanted.annotations if note.series)]
+    unknown = dict.fromkeys(name for name in asked if name not in known)
+    if unknown:
+        listed = ", ".join(f'"{name}"' for name in known)
+        raise ReportError(
+            *(
+                Problem(
+                    context.place,
+                    f'"{name}" is not a series of this figure',
+                    f"It has {listed}",
+                    Stage.FIGURE,
+                )
+                for name in unknown
+            )
+        )
+
+
+def _problem(context: Context, message: str, next_step: str = "") -> ReportError:
+    return ReportError(Problem(context.place, message, next_step, Stage.FIGURE))

@@ -1,0 +1,127 @@
+"""The picture of a plot as a file of its own: title, subtitle, legend, and colours that need no page."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING, Literal
+
+from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE
+from reportgen.figures.palette import SYMBOLS
+from reportgen.figures.picture import SYMBOL_PATHS, body, colour, dash
+from reportgen.figures.text_width import text_width
+from reportgen.figures.tokens import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.figures.plot import Plot, SeriesLine
+
+_WIDTH = 760
+_EDGE = 24
+_TITLE_SIZE = 17
+_LEGEND_ROW = 20
+
+
+def file_svg(plot: Plot, *, title: str, subtitle: str, source: str) -> str:
+    """An SVG of fixed size on white, complete with words; fonts are named, not embedded."""
+    title_lines = wrap(title, _TITLE_SIZE, 600, _WIDTH - 2 * _EDGE)
+    under = [line for part in (subtitle,) for line in wrap(part, TICK_SIZE, 400, _WIDTH - 2 * _EDGE)]
+    words = list(_lines(title_lines, _TITLE_SIZE, 600, "text", _EDGE + 14))
+    y = _EDGE + 14 + 22 * len(title_lines)
+    words += _lines(under, TICK_SIZE, 400, "muted", y)
+    y += 16 * len(under)
+    if not plot.ends:
+        legend, rows = _legend(plot, y + 6)
+        words += legend
+        y += _LEGEND_ROW * rows
+    top = y + plot.margins.top + 4
+    left, right = _EDGE + plot.margins.left, _EDGE + plot.margins.right
+    wide = _WIDTH - left - right
+    height = top + plot.height + plot.margins.bottom + 34
+    words.append(_text(_EDGE, height - 14, 11, 400, "muted", f"Source: {source}"))
+    picture = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" '
+        f'viewBox="0 0 {_WIDTH} {height}" font-family="var(--rg-font)" font-size="{TICK_SIZE}">'
+        f'<title>{escape(title)}</title><rect width="100%" height="100%" fill="var(--rg-bg)"/>'
+        f'{"".join(words)}<svg x="{left}" y="{top}" width="{wide}" height="{plot.height}" '
+        f'overflow="visible">{body(plot, pixels_wide=wide)}</svg></svg>\n'
+    )
+    return resolve(picture)
+
+
+def card_svg(picture: str) -> str:
+    """A 1200 x 630 card for link previews, with a figure's own picture fitted into it."""
+    wide, high = _size(picture)
+    scale = min(1120 / wide, 600 / high)
+    # Clipping at the edge of a nested svg costs the rasteriser five times the drawing.
+    visible = picture.replace("<svg ", '<svg overflow="visible" ', 1)
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="630" viewBox="0 0 1200 630">'
+        f'<rect width="1200" height="630" fill="{resolve("var(--rg-bg)")}"/>'
+        f'<g transform="translate({(1200 - wide * scale) / 2:.2f} {(630 - high * scale) / 2:.2f}) '
+        f'scale({scale:.4f})">{visible}</g></svg>'
+    )
+
+
+def wrap(text: str, size: float, weight: Literal[400, 600], width: float) -> list[str]:
+    """Words in lines no wider than ``width`` pixels; a word wider than a line is cut with an ellipsis."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(longer, size, weight) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(_cut(word, size, weight, width))
+    return lines
+
+
+def _cut(word: str, size: float, weight: Literal[400, 600], width: float) -> str:
+    if text_width(word, size, weight) <= width:
+        return word
+    kept = word
+    while kept and text_width(f"{kept}…", size, weight) > width:
+        kept = kept[: int(len(kept) * 0.9)]
+    return f"{kept}…"
+
+
+def _lines(lines: list[str], size: int, weight: Literal[400, 600], ink: str, y: float) -> Iterator[str]:
+    for number, line in enumerate(lines):
+        yield _text(_EDGE, y + number * (size + 5), size, weight, ink, line)
+
+
+def _text(x: float, y: float, size: float, weight: Literal[400, 600], ink: str, words: str) -> str:  # noqa: PLR0917
+    return (
+        f'<text x="{x:g}" y="{y:g}" font-size="{size}" font-weight="{weight}" '
+        f'fill="var(--rg-{ink})">{escape(words)}</text>'
+    )
+
+
+def _legend(plot: Plot, y: float) -> tuple[list[str], int]:
+    parts, x, rows = [], float(_EDGE), 1
+    for line in plot.lines:
+        name = _cut(line.name, LABEL_SIZE, 400, _WIDTH - 2 * _EDGE - 40)
+        wide = 34 + text_width(name, LABEL_SIZE) + 18
+        if x + wide > _WIDTH - _EDGE and x > _EDGE:
+            x, rows = float(_EDGE), rows + 1
+        here = y + (rows - 1) * _LEGEND_ROW
+        parts.append(_swatch(plot, line, x, here - 4))
+        parts.append(_text(x + 30, here, LABEL_SIZE, 400, "text", name))
+        x += wide
+    return parts, rows
+
+
+def _swatch(plot: Plot, line: SeriesLine, x: float, y: float) -> str:
+    ink = colour(line.slot)
+    pattern = " ".join(f"{length:g}" for length in dash(plot, line))
+    dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
+    swatch = f'<path d="M{x:g} {y:g}h24" stroke="{ink}" stroke-width="2"{dashed}/>'
+    if plot.symbols:
+        shape = SYMBOL_PATHS[SYMBOLS[line.slot or 0]]
+        swatch += f'<path transform="translate({x + 12:g} {y:g})" d="{shape}" fill="{ink}"/>'
+    return swatch
+
+
+def _size(picture: str) -> tuple[int, int]:
+    wide, high = re.findall(r'(?:width|height)="(\d+)"', picture)[:2]
+    return int(wide), int(high)

@@ -1,0 +1,75 @@
+"""The complete Vega-Lite specification of a plot: its data inside, its colours resolved."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from reportgen.figures.chart import ANNOTATIONS, ENDS, MEANS, REFERENCES, RUNS, filled
+from reportgen.figures.picture import above, anchor
+from reportgen.figures.tidy import csv_text, runs_csv, spreadsheet_safe
+from reportgen.figures.tokens import resolve
+
+if TYPE_CHECKING:
+    from reportgen.figures.plot import Plot
+    from reportgen.model import CurveSet
+
+_TITLE_ROOM = 56
+_CSV = {
+    MEANS: {"type": "csv", "parse": dict.fromkeys(("step", "value", "low", "high", "raw"), "number")},
+    RUNS: {"type": "csv", "parse": {"step": "number", "value": "number", "run": "string"}},
+}
+
+
+def specification(plot: Plot, curve_set: CurveSet, *, title: str, subtitle: str) -> dict[str, Any]:
+    """What ``figures/<page>/<id>.vl.json`` holds; opens in any Vega-Lite editor.
+
+    The means are the figure's CSV as it stands, parsed by Vega.
+    """
+    keys = [spreadsheet_safe(line.name) for line in plot.lines]
+    spec: dict[str, Any] = json.loads(resolve(json.dumps(filled(plot, keys))))
+    room = {side: getattr(plot.margins, side) for side in ("top", "right", "bottom", "left")}
+    spec["padding"] = room | {"top": room["top"] + _TITLE_ROOM}
+    spec["title"] = {"text": title, "subtitle": subtitle, "anchor": "start", "frame": "bounds", "offset": 30}
+    spec["background"] = resolve("var(--rg-bg)")
+    for layer in spec["layer"]:
+        layer["data"] |= {"format": _CSV[layer["data"]["name"]]} if layer["data"]["name"] in _CSV else {}
+        if layer.get("name") == "lines":
+            _make_readable(layer, plot)
+    spec["datasets"] = _datasets(plot, curve_set, keys)
+    return spec
+
+
+def _make_readable(layer: dict[str, Any], plot: Plot) -> None:
+    """A tooltip at each point, and a legend where the names do not stand at the line ends."""
+    layer["mark"]["point"] = {"filled": True, "opacity": 0, "size": 80}
+    shown = ["series", "step", "value", "low", "high", "n"]
+    layer["encoding"]["tooltip"] = [
+        {"field": name, "type": "nominal" if name == "series" else "quantitative"} for name in shown
+    ]
+    if not plot.ends:
+        layer["encoding"]["color"]["legend"] = {"orient": "right", "title": None, "labelLimit": 240}
+
+
+def _datasets(plot: Plot, curve_set: CurveSet, keys: list[str]) -> dict[str, Any]:
+    by_name = dict(zip((line.name for line in plot.lines), keys, strict=True))
+    datasets: dict[str, Any] = {MEANS: csv_text(curve_set)}
+    if any(line.runs for line in plot.lines):
+        datasets[RUNS] = runs_csv(curve_set)
+    if plot.ends:
+        datasets[ENDS] = [{"series": by_name[end.text], "text": end.text, "y": end.y} for end in plot.ends]
+    if plot.references:
+        datasets[REFERENCES] = [{"step": m.x, "value": m.y, "text": m.text} for m in plot.references]
+    if plot.annotations:
+        datasets[ANNOTATIONS] = [
+            {
+                "step": m.x,
+                "value": m.y,
+                "text": m.text,
+                "anchor": anchor(plot, m.x),
+                "above": above(plot, m.y),
+            }
+            for m in plot.annotations
+            if m.x is not None and m.y is not None
+        ]
+    return datasets

@@ -1,0 +1,144 @@
+"""What one plot should be, with every default decided: the author's words meet the data here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from reportgen.settings.blocks import PanelSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reportgen.errors import Place
+    from reportgen.settings.blocks import (
+        Annotation,
+        CurveSettings,
+        LineSettings,
+        PanelsSettings,
+        ReferenceLine,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a figure needs to know beyond its numbers.
+
+    Attributes:
+        place: the block, for problems.
+        slots: palette slot of every series of the report.
+        higher_is_better: whether a larger value is better.
+        step_title: title of the x axis when the author gives none.
+        step_is_time: True where steps are milliseconds since 1970 UTC.
+        source: the source's title, for the caption.
+        approximate: why its numbers are not exact, or None.
+        notes: sentences about the source that its readers should see.
+    """
+
+    place: Place
+    slots: Mapping[str, int]
+    higher_is_better: bool
+    step_title: str
+    step_is_time: bool
+    source: str
+    approximate: str | None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One plot as its author wants it."""
+
+    id: str
+    kind: str
+    title: str
+    caption: str | None
+    metric: str
+    x_title: str
+    y_title: str
+    x_domain: tuple[float, float] | None
+    y_domain: tuple[float, float] | None
+    x_scale: Literal["linear", "log"]
+    y_scale: Literal["linear", "log"]
+    order: str
+    highlight: tuple[str, ...]
+    height: int
+    runs: bool | None
+    higher_is_better: bool
+    references: tuple[ReferenceLine, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
+
+
+def wanted_curve(block_id: str, settings: CurveSettings, metric: str, context: Context) -> Wanted:
+    """A ``curve`` block's plot."""
+    return _wanted(
+        block_id,
+        "curve",
+        settings,
+        metric,
+        context,
+        title=settings.title or f"{metric} by {settings.x_title or context.step_title}",
+        y_title=settings.y_title or metric,
+        y_domain=settings.y_domain,
+        y_scale=settings.y_scale,
+        references=settings.reference,
+        annotations=settings.annotations,
+    )
+
+
+def wanted_panels(block_id: str, settings: PanelsSettings, context: Context) -> tuple[Wanted, ...]:
+    """A ``panels`` block's plots, one for each metric."""
+    panels = [PanelSettings(metric=m) if isinstance(m, str) else m for m in settings.metrics]
+    return tuple(
+        _wanted(
+            f"{block_id}-{number}",
+            "panel",
+            settings,
+            panel.metric,
+            context,
+            title=panel.title or panel.metric,
+            y_title=panel.y_title or panel.metric,
+            y_domain=panel.y_domain,
+            y_scale=panel.y_scale,
+            better=panel.higher_is_better,
+        )
+        for number, panel in enumerate(panels, start=1)
+    )
+
+
+def _wanted(
+    figure_id: str,
+    kind: str,
+    settings: LineSettings,
+    metric: str,
+    context: Context,
+    *,
+    title: str,
+    y_title: str,
+    y_domain: tuple[float, float] | None,
+    y_scale: Literal["linear", "log"],
+    references: tuple[ReferenceLine, ...] = (),
+    annotations: tuple[Annotation, ...] = (),
+    better: bool | None = None,
+) -> Wanted:
+    answers = (better, settings.higher_is_better, context.higher_is_better)
+    return Wanted(
+        id=figure_id,
+        kind=kind,
+        title=title,
+        caption=settings.caption if kind == "curve" else None,
+        metric=metric,
+        x_title=settings.x_title or context.step_title,
+        y_title=y_title,
+        x_domain=settings.x_domain,
+        y_domain=y_domain,
+        x_scale=settings.x_scale,
+        y_scale=y_scale,
+        order=settings.order,
+        highlight=settings.highlight,
+        height=settings.height,
+        runs=settings.runs,
+        higher_is_better=next(answer for answer in answers if answer is not None),
+        references=references,
+        annotations=annotations,
+    )
