@@ -1,0 +1,38 @@
+"""Search that works from a disk too.
+
+A page opened from ``file://`` may neither fetch JSON nor start the worker of MkDocs' own search, so the
+index comes as a classic script.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+SETTINGS = ("lang", "separator", "min_search_length")
+
+
+def index_script(index_json: str) -> str:
+    """Return a classic script that hands MkDocs' search index to the theme.
+
+    Args:
+        index_json: the text of ``search/search_index.json``: ``{"config": {…}, "docs": [{"location",
+            "title", "text"}, …]}``.
+
+    Returns:
+        ``window.reportgenSearch={…};`` with the documents and the settings that a search needs. No
+        character in it can end a script or a line of one.
+    """
+    index = json.loads(index_json)
+    config = {key: index["config"][key] for key in SETTINGS if key in index["config"]}
+    kept = {"config": config, "docs": index["docs"]}
+    text = json.dumps(kept, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    for char in "<\u2028\u2029":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return f"window.reportgenSearch={text};\n"
+
+
+def lunr_path() -> Path:
+    """Return the file of lunr, the library that MkDocs ships; a site serves it as ``search/lunr.js``."""
+    return Path(str(files("mkdocs.contrib.search") / "templates" / "search" / "lunr.js"))
