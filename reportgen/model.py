@@ -6,7 +6,7 @@ NaN reaches an output file.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -180,7 +180,7 @@ class Figure:
 
     Attributes:
         id: unique on its page; also the file stem in ``figures/<page>/``.
-        kind: ``curve``, ``panel``, ``table``, ``vega-lite``, ``altair``.
+        kind: ``curve``, ``panel``, ``vega-lite``, ``altair``.
         title: what is shown.
         subtitle: how: metric, band, n.
         caption: sentences: n, band and level, smoothing, alignment, what was dropped.
@@ -189,11 +189,12 @@ class Figure:
         file_svg: the same as a picture of its own, with title, legend and resolved colours.
         table: what ``<details>`` shows.
         csv: the points drawn, before thinning.
-        spec: a complete Vega-Lite specification.
-        payload: what the browser needs to make the figure live (see ``site/assets/live.js``).
+        spec: a complete Vega-Lite specification, as JSON.
+        view: the compiled Vega specification that the live figure runs, as JSON.
+        payload: what the browser needs to make the figure live, as JSON (see ``site/assets/live.js``).
         numbers: the figure's numbers for ``report.json``.
-        legend: rows of series name, palette slot (None is the muted grey), highlighted or not.
-        width_classes: CSS classes that give the plot its margins.
+        legend: series name and palette slot (None is the muted grey).
+        plot_class: CSS classes that give the plot its margins.
     """
 
     id: str
@@ -206,11 +207,71 @@ class Figure:
     file_svg: str
     table: Table
     csv: str
-    spec: dict[str, Any]
-    payload: dict[str, Any]
+    spec: str
+    view: str
+    payload: str
     numbers: dict[str, Any]
     legend: tuple[tuple[str, int | None], ...] = ()
     plot_class: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """Figures side by side that share a legend and a pointer."""
+
+    id: str
+    title: str
+    caption: str
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A finished table cell; ``sort`` orders its column, None where there is nothing to order by."""
+
+    text: str
+    sort: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResultTable:
+    """A ``table`` block: a row for each series, its name first."""
+
+    id: str
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str
+    csv: str
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkResult:
+    """What happened on a benchmark, in finished words, for its page's head and its card.
+
+    ``facts`` are pairs of a label and a text (best, runs, date, protocol); ``spark`` is a small SVG.
+    """
+
+    name: str
+    page: str
+    description: str
+    leader: str
+    score: str
+    facts: tuple[tuple[str, str], ...]
+    spark: str
+    legend: tuple[tuple[str, int | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """An ``overview`` block: one card for each benchmark."""
+
+    id: str
+    title: str
+    cards: tuple[BenchmarkResult, ...]
+
+
+Shown: TypeAlias = Figure | Panels | ResultTable | Overview
 
 
 # ---- narrative ----------------------------------------------------------------------------------
@@ -252,15 +313,38 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class CurveRequest:
+    """Which curves a block asks for, with the page's defaults filled in.
+
+    ``where`` holds pairs of a column and its allowed values. Two equal requests have one answer.
+    """
+
+    source: str
+    metric: str
+    x: str | None
+    series: tuple[str, ...] | None
+    where: tuple[tuple[str, tuple[str | int | float | bool, ...]], ...]
+    max_points: int
+    smooth: float
+    band: str
+    level: float
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """A drafted report: everything that will be written, and nothing written yet.
 
-    ``figures`` maps a page's path and a block's id to what that block shows.
+    Attributes:
+        pages: in the order given by the author.
+        shown: what each block shows, by the page's path and the block's id.
+        benchmarks: results by the page's path.
+        sources: every source read, by name.
+        problems: warnings; a draft with errors is never returned.
     """
 
     pages: tuple[Page, ...]
-    figures: dict[tuple[str, str], tuple[Figure, ...]]
-    sources: tuple[Source, ...]
+    shown: dict[tuple[str, str], Shown]
+    benchmarks: dict[str, BenchmarkResult]
+    sources: dict[str, Source]
     problems: tuple[Problem, ...] = ()
     cache_hits: int = 0
-    notes: dict[str, str] = field(default_factory=dict)
