@@ -95,11 +95,27 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenInterval:
+    """The interval that the input itself gives, at each step of a run; NaN where it gives none.
+
+    Either ``low`` and ``high``, or ``stderr`` with or without ``n``, the number of runs behind it. In a
+    bin these are the means over its steps, for ``n`` the smallest: intervals of neighbouring steps are
+    not independent, so averaging does not make them narrower.
+    """
+
+    low: FloatArray | None = None
+    high: FloatArray | None = None
+    stderr: FloatArray | None = None
+    n: FloatArray | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """One metric of one run after reduction: 1-d arrays of equal length, steps strictly increasing.
 
-    ``low`` and ``high`` are the smallest and largest value of each bin when steps were binned, or the
-    input's own interval; otherwise None. ``smoothed`` is None where no smoothing was asked for.
+    ``low`` and ``high`` are the smallest and largest value of each bin when steps were binned, otherwise
+    None. ``smoothed`` is None where no smoothing was asked for, ``given`` where the input gives no
+    interval. The arrays are empty where the run has no finite value.
     """
 
     series: str
@@ -110,6 +126,7 @@ class Run:
     low: FloatArray | None = None
     high: FloatArray | None = None
     smoothed: FloatArray | None = None
+    given: GivenInterval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +134,8 @@ class ReducedMetric:
     """Every run of one metric, one value a step, and what reduction did on the way.
 
     ``replaced`` counts rows that a later row of the same run and step replaced, ``dropped`` counts
-    non-finite or missing values, ``bins`` is the number of bins or None where all steps are kept.
+    non-finite or missing values (``empty`` of them had no value at all), ``bins`` is the number of bins
+    or None where all steps are kept.
     """
 
     metric: str
@@ -126,14 +144,16 @@ class ReducedMetric:
     dropped: int
     bins: int | None
     given_interval: str | None
+    empty: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One series of one metric: an estimate at each step. Arrays are 1-d and of equal length.
+    """One series of one metric: an estimate at each step. Arrays are 1-d and of equal length, 1 or more.
 
     ``low`` and ``high`` are NaN where no interval can be known. ``n`` is the number of runs that
     support each step. ``raw`` is the unsmoothed centre where smoothing was asked for, else None.
+    ``given`` is True where ``low``, ``high`` and ``n`` are the input's own.
     """
 
     series: str
@@ -144,11 +164,34 @@ class Curve:
     n: IntArray
     runs: tuple[Run, ...]
     raw: FloatArray | None = None
+    given: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """One series of one metric in three numbers, with the steps at which two of them stand.
+
+    ``runs`` is the number of runs of the series; an estimate's own ``n`` may be smaller.
+    """
+
+    series: str
+    final: Estimate
+    final_step: float
+    peak: Estimate
+    peak_step: float
+    mean: Estimate
+    runs: int
 
 
 @dataclass(frozen=True, slots=True)
 class CurveSet:
-    """All series of one metric, aligned, with the choices that made them."""
+    """All series of one metric that have values, aligned, with the choices that made them.
+
+    ``exact`` is True where nothing was interpolated: the runs of each series share their steps.
+    ``given_interval`` is None unless a curve's band is the input's own; ``given_ignored`` is True where
+    the input gave one and the band across several runs was used. ``without_values`` names what has no
+    finite value and is not drawn: pairs of series and run, the run None for a whole series.
+    """
 
     metric: str
     curves: tuple[Curve, ...]
@@ -160,6 +203,9 @@ class CurveSet:
     dropped: int
     bins: int | None
     given_interval: str | None
+    empty: int = 0
+    given_ignored: bool = False
+    without_values: tuple[tuple[str, str | None], ...] = ()
 
 
 # ---- figures ------------------------------------------------------------------------------------
