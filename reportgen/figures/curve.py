@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reportgen.figures.axis import format_value
-from reportgen.figures.live import payload
+from reportgen.figures.chart import shape_of
+from reportgen.figures.live import compact_json, payload, view, view_name
 from reportgen.figures.palette import drawn_slots
 from reportgen.figures.picture import inline_svg
 from reportgen.figures.plotting import plot_of, same_margins, unsmoothed
@@ -16,12 +17,13 @@ from reportgen.figures.poster import file_svg
 from reportgen.figures.specification import specification
 from reportgen.figures.tidy import csv_text
 from reportgen.figures.wording import band_name, caption, subtitle, summary
-from reportgen.model import Figure, Table
+from reportgen.model import Figure, Panels, Table
 
 if TYPE_CHECKING:
     from reportgen.figures.plot import Plot, SeriesLine
     from reportgen.figures.wanted import Context, Wanted
     from reportgen.model import Curve, CurveSet
+    from reportgen.settings.blocks import PanelsSettings
 
 _MOST_TABLE_ROWS = 60
 
@@ -31,17 +33,28 @@ def curve_figure(curve_set: CurveSet, wanted: Wanted, context: Context) -> Figur
     return _figure(plot_of(curve_set, wanted, context), curve_set, wanted, context)
 
 
-def panel_figures(
-    curve_sets: tuple[CurveSet, ...], wanted: tuple[Wanted, ...], context: Context
-) -> tuple[Figure, ...]:
+def panels(
+    block_id: str,
+    settings: PanelsSettings,
+    curve_sets: tuple[CurveSet, ...],
+    wanted: tuple[Wanted, ...],
+    context: Context,
+) -> Panels:
     """Several metrics of the same runs: one figure each, with axes that line up."""
     plots = [plot_of(curves, wish, context) for curves, wish in zip(curve_sets, wanted, strict=True)]
     rows = zip(same_margins(plots), curve_sets, wanted, strict=True)
-    return tuple(_figure(plot, curves, wish, context) for plot, curves, wish in rows)
+    return Panels(
+        id=block_id,
+        title=settings.title or "",
+        caption=settings.caption or "",
+        figures=tuple(_figure(plot, curves, wish, context) for plot, curves, wish in rows),
+    )
 
 
 def _figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context) -> Figure:
     how = subtitle(curve_set, wanted)
+    live_view = view(shape_of(plot))
+    columns = payload(plot, band_name=band_name(curve_set)) | {"view": view_name(live_view)}
     names = tuple(line.name for line in plot.lines)
     ends = " rg-has-ends" if plot.ends else ""
     return Figure(
@@ -55,8 +68,9 @@ def _figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context) -
         file_svg=file_svg(plot, title=wanted.title, subtitle=how, source=context.source),
         table=_table(plot),
         csv=csv_text(curve_set),
-        spec=specification(plot, curve_set, title=wanted.title, subtitle=how),
-        payload=payload(plot, band_name=band_name(curve_set)),
+        spec=compact_json(specification(plot, curve_set, title=wanted.title, subtitle=how)),
+        view=live_view,
+        payload=compact_json(columns),
         numbers=_numbers(curve_set, wanted),
         legend=tuple(drawn_slots(names, context.slots, wanted.highlight).items()),
         plot_class=f"rg-left-{plot.margins.left} rg-right-{plot.margins.right}{ends}",

@@ -45,12 +45,17 @@ def view(shape: Shape) -> str:
             mark["clip"] = {"signal": "clip"}
     signals = (*_SCALE_SIGNALS.values(), *_AXIS_SIGNALS, "keys", "margins", "clip")
     vega["signals"] = [{"name": name} for name in dict.fromkeys(signals)]
-    return json.dumps(vega, separators=(",", ":"), sort_keys=True)
+    return compact_json(vega)
 
 
 def view_name(view_json: str) -> str:
     """A short name made of the view's content."""
     return hashlib.sha256(view_json.encode()).hexdigest()[:12]
+
+
+def compact_json(value: object) -> str:
+    """JSON without spaces, keys sorted; refuses NaN."""
+    return json.dumps(value, separators=(",", ":"), sort_keys=True, allow_nan=False, ensure_ascii=False)
 
 
 def payload(plot: Plot, *, band_name: str) -> dict[str, Any]:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from reportgen.figures.path import thin
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from reportgen.model import CurveSet, FloatArray
 
+_RUN_POINTS = 160
 COLUMNS = ("series", "metric", "step", "value", "low", "high", "n")
 
 
@@ -32,22 +37,22 @@ def csv_text(curve_set: CurveSet) -> str:
 
 
 def runs_csv(curve_set: CurveSet) -> str:
-    """Columns ``series,run,step,value`` of every run, as its thin line is drawn."""
+    """Columns ``series,run,step,value`` of every run's thin line, thinned to what pixels can show."""
     lines = ["series,run,step,value"]
     for curve in curve_set.curves:
         for run in curve.runs:
             start = f"{field(curve.series)},{field(run.run)},"
-            values = numbers(run.values if run.smoothed is None else run.smoothed)
-            lines += [
-                f"{start}{step},{value}" for step, value in zip(numbers(run.steps), values, strict=True)
-            ]
+            steps, values = thin(run.steps, run.values if run.smoothed is None else run.smoothed, _RUN_POINTS)
+            pairs = zip(numbers(steps), numbers(values, "{:.6g}"), strict=True)
+            lines += [f"{start}{step},{value}" for step, value in pairs]
     return "\n".join(lines) + "\n"
 
 
-def numbers(values: FloatArray) -> list[str]:
-    """Ten significant digits; not a number is empty."""
-    isfinite = math.isfinite
-    return [f"{value:.10g}" if isfinite(value) else "" for value in values.tolist()]
+def numbers(values: FloatArray, form: str = "{:.10g}") -> list[str]:
+    """Ten significant digits, or as ``form`` says; not a number is empty."""
+    if np.isfinite(values).all():
+        return list(map(form.format, values.tolist()))
+    return [form.format(value) if math.isfinite(value) else "" for value in values.tolist()]
 
 
 def field(text: str) -> str:

@@ -161,7 +161,8 @@ def _band(curve_set: CurveSet) -> str:
 def _smoothing(curve_set: CurveSet) -> str:
     if not curve_set.smooth:
         return "Not smoothed."
-    return f"Smoothed by a time-weighted exponential average, {curve_set.smooth:g}; the faint line is not smoothed."
+    strength = f"{curve_set.smooth:g}"
+    return f"Smoothed by a time-weighted exponential average, {strength}; the faint line is not smoothed."
 
 
 def _alignment(curve_set: CurveSet) -> str:

@@ -1,0 +1,109 @@
+"""What happened on a benchmark: the line of key results under a page's title, and its card."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reportgen.figures.axis import format_value
+from reportgen.figures.path import line_path, thin
+from reportgen.figures.picture import colour, positions
+from reportgen.figures.plotting import unsmoothed
+from reportgen.model import BenchmarkResult
+
+if TYPE_CHECKING:
+    from reportgen.figures.plot import Plot
+    from reportgen.figures.wanted import Context
+    from reportgen.model import Curve, CurveSet
+    from reportgen.settings.front_matter import Benchmark
+
+_SPARK_ACROSS, _SPARK_DOWN, _SPARK_PIXELS = 600, 200, 56
+
+
+def benchmark_result(
+    benchmark: Benchmark, page: str, curve_set: CurveSet, plot: Plot, context: Context
+) -> BenchmarkResult:
+    """Leader, score, runs, date and protocol in words; ``page`` is the page's path below ``content/``."""
+    best, index = _best(curve_set, higher_is_better=benchmark.higher_is_better)
+    score = _estimate(plot, best, index)
+    at = f"{plot.x.title} {format_value(plot.x, float(best.steps[index]))}"
+    facts = [
+        ("Best", f"{best.series} {score} at {at}"),
+        ("At the end", _endings(curve_set, plot, benchmark)),
+        ("Runs", _runs(curve_set)),
+        ("Date", benchmark.date or ""),
+        ("Protocol", benchmark.protocol or ""),
+        ("Caution", context.approximate or ""),
+    ]
+    return BenchmarkResult(
+        name=benchmark.name,
+        page=page,
+        description=benchmark.description or "",
+        leader=best.series,
+        score=f"{score} {curve_set.metric}",
+        facts=tuple((label, text) for label, text in facts if text),
+        spark=_spark(plot, benchmark),
+        legend=tuple((line.name, line.slot) for line in plot.lines),
+    )
+
+
+def _best(curve_set: CurveSet, *, higher_is_better: bool) -> tuple[Curve, int]:
+    pick = np.nanargmax if higher_is_better else np.nanargmin
+    known = [curve for curve in curve_set.curves if np.isfinite(unsmoothed(curve)).any()]
+    ends = [(curve, int(pick(unsmoothed(curve)))) for curve in known]
+    choose = max if higher_is_better else min
+    return choose(ends, key=lambda end: float(unsmoothed(end[0])[end[1]]))
+
+
+def _endings(curve_set: CurveSet, plot: Plot, benchmark: Benchmark) -> str:
+    """The series that ends best, with every series that stands at the same rounded value."""
+    ends = []
+    for curve in curve_set.curves:
+        known = np.flatnonzero(np.isfinite(unsmoothed(curve)))
+        if known.size:
+            ends.append((curve, int(known[-1])))
+    choose = max if benchmark.higher_is_better else min
+    lead, index = choose(ends, key=lambda end: float(unsmoothed(end[0])[end[1]]))
+    said = _read(plot, lead, index)
+    level = [curve.series for curve, last in ends if _read(plot, curve, last) == said]
+    if len(level) > 1:
+        return f"{', '.join(level[:-1])} and {level[-1]} {said}"
+    return f"{lead.series} {_estimate(plot, lead, index)}"
+
+
+def _estimate(plot: Plot, curve: Curve, index: int) -> str:
+    low, high = float(curve.low[index]), float(curve.high[index])
+    said = _read(plot, curve, index)
+    if not (np.isfinite(low) and np.isfinite(high)) or curve.raw is not None:
+        return said
+    return f"{said} [{format_value(plot.y, low)}, {format_value(plot.y, high)}]"
+
+
+def _read(plot: Plot, curve: Curve, index: int) -> str:
+    return format_value(plot.y, float(unsmoothed(curve)[index]))
+
+
+def _runs(curve_set: CurveSet) -> str:
+    counts = sorted({len(curve.runs) for curve in curve_set.curves})
+    each = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    return f"{each} for each of {len(curve_set.curves)} series"
+
+
+def _spark(plot: Plot, benchmark: Benchmark) -> str:
+    """A small fluid picture of the mean lines, without axes."""
+    lines = []
+    for line in plot.lines:
+        x = positions(plot.x, line.steps) * _SPARK_ACROSS
+        y = (1 - positions(plot.y, line.values)) * _SPARK_DOWN
+        lines.append(
+            f'<path stroke="{colour(line.slot)}" stroke-width="1.75" vector-effect="non-scaling-stroke" '
+            f'd="{line_path(*thin(x, y, 120))}"/>'
+        )
+    said = escape(f"{benchmark.name}: {plot.y.title} by {plot.x.title}")
+    return (
+        f'<svg class="rg-spark" role="img" aria-label="{said}" width="100%" height="{_SPARK_PIXELS}" '
+        f'viewBox="0 0 {_SPARK_ACROSS} {_SPARK_DOWN}" preserveAspectRatio="none" overflow="visible" '
+        f'fill="none" stroke-linejoin="round">{"".join(lines)}</svg>'
+    )

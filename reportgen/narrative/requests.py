@@ -1,0 +1,131 @@
+"""Which curves a block asks for, with the defaults of its page and its source filled in."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from reportgen.errors import Problem, ReportError, Stage
+from reportgen.model import CurveRequest
+from reportgen.settings.blocks import (
+    AltairSettings,
+    CurveSettings,
+    DataSettings,
+    LineSettings,
+    PanelSettings,
+    PanelsSettings,
+    TableSettings,
+    VegaLiteSettings,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reportgen.model import Block, Source
+    from reportgen.settings.front_matter import Benchmark
+
+
+def source_names(block: Block, benchmark: Benchmark | None) -> tuple[str, ...]:
+    """The sources a block reads; empty for a block without data."""
+    settings = block.settings
+    if isinstance(settings, VegaLiteSettings):
+        inside = _sources_inside(settings.spec)
+        return tuple(dict.fromkeys(([settings.source] if settings.source else []) + inside))
+    if isinstance(settings, DataSettings):
+        if settings.source:
+            return (settings.source,)
+        return (benchmark.source,) if benchmark else ()
+    return ()
+
+
+def requests_of(
+    block: Block, benchmark: Benchmark | None, sources: Mapping[str, Source]
+) -> tuple[CurveRequest, ...]:
+    """The curves behind a ``curve``, ``panels`` or ``table`` block, in the order they are shown.
+
+    Raises:
+        ReportError: no source or metric is named and none can be taken from the page's benchmark.
+    """
+    settings = block.settings
+    if isinstance(settings, AltairSettings) or not isinstance(settings, DataSettings):
+        return ()
+    named = source_names(block, benchmark)
+    if not named:
+        said = f"this {block.kind} block names no source and its page has no benchmark"
+        raise ReportError(Problem(block.place, said, 'Add a line such as "source: NAME"', Stage.NARRATIVE))
+    source = sources[named[0]]
+    return tuple(_request(source.name, metric, settings) for metric in _metrics(block, source, benchmark))
+
+
+def benchmark_request(benchmark: Benchmark, block_place_source: Source) -> CurveRequest:
+    """The curves that a benchmark is ranked by."""
+    metric = benchmark.metric or block_place_source.metrics[0]
+    return _request(benchmark.source, metric, CurveSettings())
+
+
+def _request(source: str, metric: str, settings: DataSettings) -> CurveRequest:
+    line = settings if isinstance(settings, LineSettings) else LineSettings()
+    where = tuple(
+        (column, value if isinstance(value, tuple) else (value,)) for column, value in settings.filter.items()
+    )
+    return CurveRequest(
+        source=source,
+        metric=metric,
+        x=settings.x,
+        series=settings.series,
+        where=where,
+        max_points=line.max_points,
+        smooth=line.smooth,
+        band=line.band.value,
+        level=settings.level,
+    )
+
+
+def _metrics(block: Block, source: Source, benchmark: Benchmark | None) -> tuple[str, ...]:
+    asked = _asked_metrics(block)
+    if not asked:
+        if benchmark and benchmark.source == source.name and benchmark.metric:
+            asked = (benchmark.metric,)
+        elif len(source.metrics) == 1:
+            asked = source.metrics
+        else:
+            said = f'this {block.kind} block names no metric and "{source.name}" has {len(source.metrics)}'
+            raise ReportError(Problem(block.place, said, f"Its metrics are {_listed(source.metrics)}"))
+    unknown = [metric for metric in asked if metric not in source.metrics]
+    if unknown:
+        raise ReportError(*(_unknown(block, source, metric) for metric in unknown))
+    return asked
+
+
+def _asked_metrics(block: Block) -> tuple[str, ...]:
+    settings = block.settings
+    if isinstance(settings, PanelsSettings):
+        return tuple(m.metric if isinstance(m, PanelSettings) else m for m in settings.metrics)
+    if isinstance(settings, TableSettings) and settings.metrics:
+        return settings.metrics
+    if isinstance(settings, CurveSettings | TableSettings) and settings.metric:
+        return (settings.metric,)
+    return ()
+
+
+def _unknown(block: Block, source: Source, metric: str) -> Problem:
+    nearest = get_close_matches(metric, source.metrics, n=1)
+    hint = f'Did you mean "{nearest[0]}"? ' if nearest else ""
+    said = f'"{metric}" is not a metric of source "{source.name}"'
+    return Problem(block.place, said, f"{hint}Its metrics are {_listed(source.metrics)}")
+
+
+def _listed(names: tuple[str, ...], most: int = 12) -> str:
+    shown = ", ".join(f'"{name}"' for name in names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def _sources_inside(value: object) -> list[str]:
+    """Every ``data: {source: NAME}`` of a specification, outermost first."""
+    if isinstance(value, list):
+        return [name for item in value for name in _sources_inside(item)]
+    if not isinstance(value, dict):
+        return []
+    data = value.get("data")
+    here = [data["source"]] if isinstance(data, dict) and isinstance(data.get("source"), str) else []
+    return here + [name for item in value.values() for name in _sources_inside(item)]
