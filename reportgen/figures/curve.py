@@ -56,7 +56,7 @@ def _figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context) -
     live_view = view(shape_of(plot))
     columns = payload(plot, band_name=band_name(curve_set)) | {"view": view_name(live_view)}
     names = tuple(line.name for line in plot.lines)
-    ends = " rg-has-ends" if plot.ends else ""
+    has = (" rg-has-ends" if plot.ends else "") + (" rg-has-symbols" if plot.symbols else "")
     return Figure(
         id=wanted.id,
         kind=wanted.kind,
@@ -73,7 +73,7 @@ def _figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context) -
         payload=compact_json(columns),
         numbers=_numbers(curve_set, wanted),
         legend=tuple(drawn_slots(names, context.slots, wanted.highlight).items()),
-        plot_class=f"rg-left-{plot.margins.left} rg-right-{plot.margins.right}{ends}",
+        plot_class=f"rg-left-{plot.margins.left} rg-right-{plot.margins.right}{has}",
     )
 
 

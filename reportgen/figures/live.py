@@ -41,8 +41,7 @@ def view(shape: Shape) -> str:
     for axis in vega["axes"]:
         _drive_axis(axis)
     for mark in vega["marks"]:
-        if mark.get("clip"):
-            mark["clip"] = {"signal": "clip"}
+        _drive_clip(mark)
     signals = (*_SCALE_SIGNALS.values(), *_AXIS_SIGNALS, "keys", "margins", "clip")
     vega["signals"] = [{"name": name} for name in dict.fromkeys(signals)]
     return compact_json(vega)
@@ -202,8 +201,17 @@ def _drive_scale(scale: dict[str, Any]) -> None:
         scale["domain"], scale["range"] = {"signal": "keys"}, signal
 
 
+def _drive_clip(mark: dict[str, Any]) -> None:
+    if mark.get("clip"):
+        mark["clip"] = {"signal": "clip"}
+    for inner in mark.get("marks", ()):
+        _drive_clip(inner)
+
+
 def _drive_axis(axis: dict[str, Any]) -> None:
     name = axis["scale"]
+    # Vega moves axes half a pixel and ticks to whole ones; the static picture does not.
+    axis["translate"], axis["tickRound"] = 0, False
     axis["values"] = {"signal": f"{name}_ticks"}
     if not axis.get("grid"):
         axis["title"] = {"signal": f"{name}_title"}

@@ -87,13 +87,14 @@ def _grid(plot: Plot) -> Iterator[str]:
 def _x_axis(plot: Plot) -> Iterator[str]:
     bottom = plot.height
     yield f'<g class="rg-x-axis" stroke="var(--rg-rule)"><line x2="100%" y1="{bottom}" y2="{bottom}"/>'
-    for tick in plot.x.ticks:
+    # In a narrow figure every second tick goes, with its label.
+    odd = [' class="rg-odd"' if index % 2 else "" for index in range(len(plot.x.ticks))]
+    for tick, kind in zip(plot.x.ticks, odd, strict=True):
         x = _percent(plot.x, tick)
-        yield f'<line x1="{x}" x2="{x}" y1="{bottom}" y2="{bottom + 5}"/>'
+        yield f'<line{kind} x1="{x}" x2="{x}" y1="{bottom}" y2="{bottom + 5}"/>'
     yield '</g><g class="rg-x-labels" text-anchor="middle" fill="var(--rg-muted)">'
-    for index, (tick, label) in enumerate(zip(plot.x.ticks, plot.x.labels, strict=True)):
-        odd = ' class="rg-odd"' if index % 2 else ""
-        yield f'<text{odd} x="{_percent(plot.x, tick)}" y="{bottom + 19}">{escape(label)}</text>'
+    for tick, label, kind in zip(plot.x.ticks, plot.x.labels, odd, strict=True):
+        yield f'<text{kind} x="{_percent(plot.x, tick)}" y="{bottom + 19}">{escape(label)}</text>'
     yield f'</g><text class="rg-x-title" x="50%" y="{bottom + 38}" text-anchor="middle" '
     yield 'fill="var(--rg-text)">'
     yield f"{escape(plot.x.title)}</text>"
