@@ -75,6 +75,10 @@ def skeleton(shape: Shape) -> dict[str, Any]:
         layers.append(_ends_layer(on))
     layered = alt.layer(*layers).properties(width=640, height=320, autosize="none")
     specification: dict[str, Any] = layered.configure(**_configuration()).to_dict(validate=False)
+    # Altair moves the data of layers that all share it to the top.
+    shared = specification.pop("data", None)
+    for layer in specification["layer"] if shared else ():
+        layer["data"] = dict(shared)
     return specification
 
 
