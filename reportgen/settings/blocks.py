@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, model_validator
@@ -168,9 +169,11 @@ class OverviewSettings(BlockSettings):
 class VegaLiteSettings(BlockSettings):
     """A ``vega-lite`` block: a specification of the author's own, with ``data: {source: NAME}``."""
 
-    source: Name | None = None
-    summary: str | None = None
-    spec: dict[str, Any]
+    source: Name | None = Field(
+        None, description="A file or folder of data/, written as data: {source: NAME}."
+    )
+    summary: str | None = Field(None, description="One sentence that says what the chart shows.")
+    spec: dict[str, Any] = Field(description="The specification: everything else in the body.")
 
 
 class AltairSettings(DataSettings):
@@ -180,6 +183,13 @@ class AltairSettings(DataSettings):
         description="file.py:function, the file relative to mkdocs.yml; it is given the source's frame."
     )
     summary: str | None = Field(None, description="One sentence that says what the chart shows.")
+
+    @model_validator(mode="after")
+    def _in_the_report(self) -> AltairSettings:
+        file = PurePosixPath(self.function.partition(":")[0].replace("\\", "/"))
+        if file.is_absolute() or ".." in file.parts:
+            raise ValueError("function names a file outside the report's folder")
+        return self
 
 
 BLOCKS: dict[str, type[BlockSettings]] = {

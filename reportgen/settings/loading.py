@@ -1,0 +1,153 @@
+"""What the user wrote, as typed settings; every problem at once, each with its line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from reportgen.errors import Place, Problem, Problems, ReportError, Stage
+from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.faults import faults_of, misread_names
+from reportgen.settings.front_matter import FrontMatter
+from reportgen.settings.parsing import Origin, parse
+from reportgen.settings.project import ProjectSettings
+from reportgen.settings.source import SourceSettings
+from reportgen.settings.text import normalised, read_text
+from reportgen.settings.tree import Mapping, Scalar, Sequence, from_value, plain
+from reportgen.settings.vega_lite import lifted
+from reportgen.settings.wording import nearest, problems_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from collections.abc import Mapping as AnyMapping
+    from pathlib import Path
+
+    from reportgen.settings.blocks import BlockSettings
+    from reportgen.settings.faults import Path as KeyPath
+    from reportgen.settings.tree import Node
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+PLUGIN: Final = "reportgen"
+# A key this close to one of ours is a mistyped one; all others belong to MkDocs and its themes.
+_OWN_PAGE_KEYS: Final = ("benchmark", "benchmarks")
+
+
+def load_block(kind: str, body: str, place: Place) -> BlockSettings:
+    """The settings of a fenced block.
+
+    Args:
+        kind: the fence's language, a key of ``BLOCKS``.
+        body: the text between the fences, without their indentation.
+        place: the opening fence; its column is the indentation of the block.
+
+    Raises:
+        ReportError: everything that is wrong with the body.
+    """
+    owner = f"{'an' if kind[0] in 'aeiou' else 'a'} {kind} block"
+    node = parse(normalised(body), Origin(place.file, (place.line or 0) + 1, (place.column or 1) - 1))
+    if node is None:
+        node = Mapping(place)
+    if kind == "vega-lite":
+        node = lifted(node)
+    elif kind == "altair" and isinstance(node, Scalar):
+        node = Mapping(node.place, {"function": node}, {"function": node.place})
+    return validated(BLOCKS[kind], node, owner)
+
+
+def load_source_settings(path: Path, name: str) -> SourceSettings:
+    """The settings in a ``source.yml``.
+
+    Args:
+        path: the file.
+        name: its path relative to the project, for messages.
+
+    Raises:
+        ReportError: the file cannot be read, or everything that is wrong with it.
+    """
+    node = parse(read_text(path, name, Stage.SETTINGS), Origin(name))
+    return validated(SourceSettings, node or Mapping(Place(name, 1)), path.name)
+
+
+def load_front_matter(text: str, file: str) -> FrontMatter:
+    """What a page's front matter says to reportgen.
+
+    Args:
+        text: the YAML between the ``---`` lines; the first of these is line 1 of the file.
+        file: the page relative to the project, for messages.
+
+    Raises:
+        ReportError: everything that is wrong with the keys that reportgen reads.
+    """
+    node = parse(normalised(text), Origin(file, first_line=2)) or Mapping(Place(file, 1))
+    problems = Problems()
+    if isinstance(node, Mapping):
+        problems.add(_mistyped(node))
+    front_matter = FrontMatter()
+    with problems.collecting():
+        front_matter = validated(FrontMatter, node, "the front matter")
+    problems.raise_errors()
+    return front_matter
+
+
+def load_project(options: AnyMapping[str, object], place: Place, text: str | None = None) -> ProjectSettings:
+    """The settings of the whole report.
+
+    Args:
+        options: the plugin's options as MkDocs read them.
+        place: ``mkdocs.yml``.
+        text: its text, to find the lines; what does not stand there has no line.
+
+    Raises:
+        ReportError: everything that is wrong with the options.
+    """
+    node = from_value(dict(options), place, _plugin_options(text, place.file) if text else None)
+    return validated(ProjectSettings, node, f"the {PLUGIN} plugin")
+
+
+def validated(model: type[_Model], node: Node, owner: str) -> _Model:
+    """A tree as a value of a model.
+
+    Raises:
+        ReportError: everything that does not fit, in plain words.
+    """
+    if not isinstance(node, Mapping):
+        problem = Problem(node.place, f"{owner} takes keys and values", "Write key: value", Stage.SETTINGS)
+        raise ReportError(problem)
+    values = plain(node)
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        for path, text in misread_names(error, node):
+            _put(values, path, text)
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise ReportError(*problems_of(faults_of(error, node), model, owner)) from None
+
+
+def _put(values: Any, path: KeyPath, text: str) -> None:  # noqa: ANN401  # dicts and lists of anything
+    for step in path[:-1]:
+        values = values[step]
+    values[path[-1]] = text
+
+
+def _mistyped(front_matter: Mapping) -> Iterator[Problem]:
+    for key, place in front_matter.keys.items():
+        guess = nearest(key, _OWN_PAGE_KEYS, cutoff=0.88)
+        if guess and key not in _OWN_PAGE_KEYS:
+            message = f'"{key}" is not a key that reportgen or MkDocs reads'
+            yield Problem(place, message, f'Perhaps "{guess}" is meant', Stage.SETTINGS)
+
+
+def _plugin_options(text: str, file: str) -> Node | None:
+    """Our options in the text of ``mkdocs.yml``, if they can be found; MkDocs judges the rest of the file."""
+    try:
+        root = parse(normalised(text), Origin(file), any_tag=True)
+    except ReportError:
+        return None
+    plugins = root.entries.get("plugins") if isinstance(root, Mapping) else None
+    named = plugins.items if isinstance(plugins, Sequence) else (plugins,)
+    found = (item.entries[PLUGIN] for item in named if isinstance(item, Mapping) and PLUGIN in item.entries)
+    return next(found, None)
