@@ -1,0 +1,73 @@
+"""A series in three numbers: its final value, its peak, and its mean over steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reportgen.model import Ending, Estimate
+from reportgen.statistics.band import band
+from reportgen.statistics.curves import curves
+
+if TYPE_CHECKING:
+    from reportgen.model import Curve, ReducedMetric
+
+
+def endings(
+    reduced: ReducedMetric,
+    *,
+    level: float = 0.95,
+    higher_is_better: bool = True,
+    series: tuple[str, ...] | None = None,
+) -> tuple[Ending, ...]:
+    """Final value, peak and mean of each series, from unsmoothed values.
+
+    - ``final``: the mean across runs at the series' last step;
+    - ``peak``: the mean curve's maximum, or minimum where lower is better, at the first step that has it;
+    - ``mean``: each run's mean over its own steps, every step counting once; then the mean across runs.
+
+    Intervals are t intervals across the runs that support that step (``n``); None for one run, except
+    that a single run's own interval, where the input gives one, is used for ``final`` and ``peak``. The
+    interval of a peak belongs to its step and does not know that the step was picked for its height.
+
+    Where ``reduced`` was binned, steps are bin centres and values bin means; reduce with
+    ``max_points=None`` for the exact last and best step.
+
+    Args:
+        reduced: the runs of one metric.
+        level: confidence level.
+        higher_is_better: whether the peak is a maximum.
+        series: only these, in this order; those without a finite value are left out.
+    """
+    curve_set = curves(reduced, band="ci", level=level, series=series)
+    return tuple(_ending(curve, level, higher_is_better=higher_is_better) for curve in curve_set.curves)
+
+
+def _ending(curve: Curve, level: float, *, higher_is_better: bool) -> Ending:
+    pick = np.argmax if higher_is_better else np.argmin
+    last, peak = curve.steps.size - 1, int(pick(curve.values))
+    means = np.array([[np.mean(run.values)] for run in curve.runs])
+    mean, low, high, n = band(means, "ci", level)
+    return Ending(
+        series=curve.series,
+        final=_at(curve, last),
+        final_step=float(curve.steps[last]),
+        peak=_at(curve, peak),
+        peak_step=float(curve.steps[peak]),
+        mean=Estimate(float(mean[0]), _known(low[0]), _known(high[0]), int(n[0])),
+        runs=len(curve.runs),
+    )
+
+
+def _at(curve: Curve, place: int) -> Estimate:
+    return Estimate(
+        value=float(curve.values[place]),
+        low=_known(curve.low[place]),
+        high=_known(curve.high[place]),
+        n=int(curve.n[place]),
+    )
+
+
+def _known(end: np.float64) -> float | None:
+    return float(end) if np.isfinite(end) else None

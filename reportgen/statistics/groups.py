@@ -1,0 +1,137 @@
+"""The runs found in a table, and what a reduced metric says about them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from reportgen.model import ReducedMetric
+from reportgen.statistics.binning import bins_between
+from reportgen.statistics.points import (
+    GIVEN_COLUMNS,
+    RunName,
+    binned_points,
+    more_steps_than,
+    smoothed_points,
+    split,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.model import FloatArray, Measurements, Run
+    from reportgen.statistics.points import Points
+
+# A column as DuckDB hands it over: masked where it is null.
+Column: TypeAlias = npt.NDArray[np.generic]
+
+
+class Group(NamedTuple):
+    """One metric of one run, before reduction: its names, rows, non-null values and first row."""
+
+    metric: str
+    series: str
+    run: str
+    seed: str | None
+    rows: int
+    filled: int
+    first: int
+
+    @property
+    def name(self) -> RunName:
+        """What tells the run from others."""
+        return RunName(self.series, self.run, self.seed)
+
+
+def given_columns(measurements: Measurements) -> tuple[str, ...]:
+    """The columns of an interval that the input itself gives."""
+    present = measurements.frame.collect_schema().names() if measurements.given_interval else []
+    return tuple(name for name in GIVEN_COLUMNS if name in present)
+
+
+def in_order(groups: Sequence[Group], series_order: Sequence[str]) -> list[int]:
+    """The places of groups by metric (as they first appear), series (as given) and first row."""
+    rank = {series: place for place, series in enumerate(series_order)}
+    first_of: dict[str, int] = {}
+    for group in groups:
+        first_of[group.metric] = min(group.first, first_of.get(group.metric, group.first))
+
+    def key(place: int) -> tuple[int, str, int, str, int, str]:
+        group = groups[place]
+        series_rank = rank.get(group.series, len(rank))
+        return first_of[group.metric], group.metric, series_rank, group.series, group.first, group.run
+
+    return sorted(range(len(groups)), key=key)
+
+
+def reduced_points(
+    points: Points,
+    groups: Sequence[Group],
+    given_interval: str | None,
+    *,
+    finite: int,
+    max_points: int | None,
+    smooth: float,
+) -> ReducedMetric:
+    """Smooth and bin the points of one metric, and count what was left out.
+
+    Args:
+        points: all points of the metric's runs.
+        groups: one a run, in the same order.
+        given_interval: how the input gave its interval.
+        finite: how many rows had a finite step and value.
+        max_points: the largest number of distinct steps kept; None keeps all.
+        smooth: 0 for none, below 1.
+    """
+    kept = points.steps.size
+    if smooth > 0:
+        points = smoothed_points(points, smooth)
+    bins = None
+    if max_points is not None and more_steps_than(points, max_points):
+        bins = bins_between(float(points.steps.min()), float(points.steps.max()), max_points)
+        points = binned_points(points, bins)
+    runs = split(points, [group.name for group in groups])
+    count = bins.count if bins else None
+    return counted(runs, groups, given_interval, finite=finite, kept=kept, bins=count)
+
+
+def counted(
+    runs: tuple[Run, ...],
+    groups: Sequence[Group],
+    given_interval: str | None,
+    *,
+    finite: int,
+    kept: int,
+    bins: int | None,
+) -> ReducedMetric:
+    """A reduced metric with its counts: of ``finite`` usable rows, ``kept`` are left, one a step."""
+    rows = sum(group.rows for group in groups)
+    return ReducedMetric(
+        metric=groups[0].metric,
+        runs=runs,
+        replaced=finite - kept,
+        dropped=rows - finite,
+        bins=bins,
+        given_interval=given_interval,
+        empty=rows - sum(group.filled for group in groups),
+    )
+
+
+def as_floats(column: Column) -> FloatArray:
+    """A fetched column as float64, null and infinite as NaN."""
+    values: FloatArray = np.ma.filled(column.astype(np.float64), np.nan)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def as_texts(column: Column) -> list[str | None]:
+    """A fetched column of texts, null as None."""
+    texts: list[str | None] = column.tolist()
+    return texts
+
+
+def as_counts(column: Column) -> list[int]:
+    """A fetched column of whole numbers without null."""
+    counts: list[int] = np.asarray(column).astype(np.int64).tolist()
+    return counts

@@ -1,0 +1,235 @@
+"""Reduction of tables too large to fetch: the same results, computed where the rows are."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+
+from reportgen.statistics.binning import Bins, bins_between
+from reportgen.statistics.groups import (
+    Column,
+    Group,
+    as_counts,
+    as_floats,
+    as_texts,
+    counted,
+    given_columns,
+    in_order,
+    reduced_points,
+)
+from reportgen.statistics.points import Points, binned_points, last_written, smoothed_points, split
+from reportgen.statistics.repeats import Extent, no_step_twice
+from reportgen.statistics.reproducible import total, with_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.model import FloatArray, IntArray, Measurements, ReducedMetric, Run
+
+
+def reduce_large(
+    measurements: Measurements, *, max_points: int | None, smooth: float
+) -> dict[str, ReducedMetric]:
+    """As ``reduce``, with grouping and binning left to the database.
+
+    Args:
+        measurements: the lazy table.
+        max_points: the largest number of distinct steps kept; None keeps all.
+        smooth: 0 for none, below 1.
+    """
+    columns = ("value", *given_columns(measurements))
+    extents = _extents(measurements, columns)
+    found: dict[str, ReducedMetric] = {}
+    for metric, members in groupby(extents, key=lambda extent: extent.group.metric):
+        rows = _finite_rows(measurements.frame, columns).filter(nw.col("metric") == metric)
+        found[metric] = _reduce_metric(
+            _Rows(rows, columns, list(members)), measurements.given_interval, max_points, smooth
+        )
+    return found
+
+
+class _Rows(NamedTuple):
+    """The finite rows of one metric, which of their columns hold numbers, and their runs."""
+
+    frame: nw.LazyFrame[Any]
+    columns: tuple[str, ...]
+    extents: list[Extent]
+
+    @property
+    def groups(self) -> list[Group]:
+        """The runs, in order."""
+        return [extent.group for extent in self.extents]
+
+    @property
+    def finite(self) -> int:
+        """The number of rows."""
+        return sum(extent.finite for extent in self.extents)
+
+
+def _reduce_metric(
+    rows: _Rows, given_interval: str | None, max_points: int | None, smooth: float
+) -> ReducedMetric:
+    unique = no_step_twice(rows.frame, rows.extents)
+    longest = max(extent.finite for extent in rows.extents)
+    known_long = unique and max_points is not None and longest > max_points
+    if max_points is None or not (known_long or _distinct_steps(rows) > max_points):
+        points = _all_points(rows)
+        return reduced_points(
+            points, rows.groups, given_interval, finite=rows.finite, max_points=max_points, smooth=smooth
+        )
+    reached = [extent for extent in rows.extents if extent.finite]
+    first = min(extent.first_step for extent in reached)
+    bins = bins_between(first, max(extent.last_step for extent in reached), max_points)
+    if smooth > 0:
+        runs, kept = _smoothed_runs(rows, bins, smooth)
+    else:
+        runs, kept = _binned_runs(rows, bins, unique=unique)
+    return counted(runs, rows.groups, given_interval, finite=rows.finite, kept=kept, bins=bins.count)
+
+
+def _finite_rows(frame: nw.LazyFrame[Any], columns: tuple[str, ...]) -> nw.LazyFrame[Any]:
+    names = [name for name in columns if name != "value"]
+    kept = frame.filter(nw.col("step").is_finite(), nw.col("value").is_finite())
+    known = [
+        nw.when(nw.col(name).is_finite()).then(nw.col(name)).otherwise(float("nan")).alias(name)
+        for name in names
+    ]
+    return kept.select("series", "run", "metric", "step", "row", "value", *known)
+
+
+def _extents(measurements: Measurements, columns: tuple[str, ...]) -> list[Extent]:
+    finite = nw.col("step").is_finite() & nw.col("value").is_finite()
+
+    def where_finite(name: str) -> nw.Expr:
+        return nw.when(finite & nw.col(name).is_finite()).then(nw.col(name))
+
+    fetched = _fetch(
+        measurements.frame.group_by("series", "run", "metric").agg(
+            nw.col("seed").min(),
+            nw.len().alias("rows"),
+            nw.col("value").count().alias("filled"),
+            nw.col("row").min().alias("first"),
+            where_finite("value").count().alias("finite"),
+            where_finite("step").min().alias("first_step"),
+            where_finite("step").max().alias("last_step"),
+            *(where_finite(name).abs().max().alias(f"{name}_largest") for name in columns),
+        )
+    )
+    texts = (as_texts(fetched[name]) for name in ("metric", "series", "run", "seed"))
+    counts = (as_counts(fetched[name]) for name in ("rows", "filled", "first"))
+    groups = [
+        Group(metric or "", series or "", run or "", seed, *numbers)
+        for metric, series, run, seed, *numbers in zip(*texts, *counts, strict=True)
+    ]
+    finite_rows = as_counts(fetched["finite"])
+    first, last = (as_floats(fetched[name]).tolist() for name in ("first_step", "last_step"))
+    largest = {name: np.nan_to_num(as_floats(fetched[f"{name}_largest"])).tolist() for name in columns}
+    return [
+        Extent(
+            groups[place],
+            finite_rows[place],
+            first[place],
+            last[place],
+            {name: numbers[place] for name, numbers in largest.items()},
+        )
+        for place in in_order(groups, measurements.order)
+    ]
+
+
+def _distinct_steps(rows: _Rows) -> int:
+    return as_counts(_fetch(rows.frame.select(nw.col("step").n_unique().alias("steps")))["steps"])[0]
+
+
+def _last_written(rows: _Rows) -> nw.LazyFrame[Any]:
+    last = [nw.col(name).last(order_by="row").alias(f"last_{name}") for name in rows.columns]
+    grouped = rows.frame.group_by("series", "run", "step").agg(*last)
+    return grouped.rename({f"last_{name}": name for name in rows.columns})
+
+
+def _all_points(rows: _Rows) -> Points:
+    """Every point of every run, when the distinct steps are few or all are wanted."""
+    fetched = _fetch(_last_written(rows))
+    return last_written(
+        _run_of_row(fetched, rows.groups),
+        np.zeros(fetched["step"].size, dtype=np.int64),
+        {name: as_floats(fetched[name]) for name in ("step", *rows.columns)},
+        len(rows.extents),
+    )
+
+
+def _binned_runs(rows: _Rows, bins: Bins, *, unique: bool) -> tuple[tuple[Run, ...], int]:
+    frame = rows.frame if unique else _last_written(rows)
+    # The same operations as in ``Bins.index``, so that no step lands in a neighbouring bin.
+    place = ((nw.col("step") - bins.start) / bins.width).floor()
+    frame = frame.with_columns(
+        bin=nw.when(place > bins.count - 1).then(float(bins.count - 1)).otherwise(place)
+    )
+    longest = max(extent.finite for extent in rows.extents)
+    parts: dict[str, list[str]] = {}
+    for name in rows.columns:
+        if name != "n":
+            largest = max(extent.largest[name] for extent in rows.extents)
+            frame, parts[name] = with_parts(frame, name, largest, longest)
+    grouped = frame.group_by("series", "run", "bin").agg(
+        nw.len().alias("count"),
+        nw.col("value").min().alias("lowest"),
+        nw.col("value").max().alias("highest"),
+        *(nw.col(part).sum() for names in parts.values() for part in names),
+        *(nw.col(name).min() for name in rows.columns if name == "n"),
+    )
+    fetched = _fetch(grouped)
+    points = _points_of_bins(fetched, rows, bins, parts)
+    return split(points, [group.name for group in rows.groups]), sum(as_counts(fetched["count"]))
+
+
+def _points_of_bins(
+    fetched: dict[str, Column], rows: _Rows, bins: Bins, parts: dict[str, list[str]]
+) -> Points:
+    run = _run_of_row(fetched, rows.groups)
+    order = np.lexsort((as_floats(fetched["bin"]), run))
+    numbers = {
+        name: as_floats(column)[order] for name, column in fetched.items() if name not in {"series", "run"}
+    }
+    means = {name: total(numbers, names) / numbers["count"] for name, names in parts.items()}
+    if "n" in rows.columns:
+        means["n"] = numbers["n"]
+    return Points(
+        offsets=np.searchsorted(run[order], np.arange(len(rows.extents) + 1)).astype(np.int64),
+        steps=bins.centres(numbers["bin"]),
+        values=np.clip(means.pop("value"), numbers["lowest"], numbers["highest"]),
+        given=means,
+        lowest=numbers["lowest"],
+        highest=numbers["highest"],
+    )
+
+
+def _smoothed_runs(rows: _Rows, bins: Bins, smooth: float) -> tuple[tuple[Run, ...], int]:
+    """Smooth and bin each run by itself: only one is in memory at a time."""
+    runs: list[Run] = []
+    kept = 0
+    for group in rows.groups:
+        one = rows.frame.filter(nw.col("series") == group.series, nw.col("run") == group.run)
+        fetched = _fetch(one.select("step", "row", *rows.columns))
+        columns: dict[str, FloatArray] = {name: as_floats(fetched[name]) for name in ("step", *rows.columns)}
+        row = np.asarray(fetched["row"]).astype(np.int64)
+        points = last_written(np.zeros(row.size, dtype=np.int64), row, columns, 1)
+        kept += points.steps.size
+        if points.steps.size:
+            points = binned_points(smoothed_points(points, smooth), bins)
+        runs += split(points, [group.name])
+    return tuple(runs), kept
+
+
+def _run_of_row(fetched: dict[str, Column], groups: Sequence[Group]) -> IntArray:
+    place = {(group.series, group.run): index for index, group in enumerate(groups)}
+    names = zip(as_texts(fetched["series"]), as_texts(fetched["run"]), strict=True)
+    return np.fromiter((place[series or "", run or ""] for series, run in names), dtype=np.int64)
+
+
+def _fetch(frame: nw.LazyFrame[Any]) -> dict[str, Column]:
+    """The columns of a lazy table as arrays, without the help of a data frame library."""
+    columns: dict[str, Column] = frame.to_native().fetchnumpy()
+    return columns
