@@ -345,9 +345,13 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One Markdown page: its file below ``content/``, front matter, blocks, and title."""
+    """One Markdown page.
+
+    ``path`` is relative to the content folder, ``file`` to the project (for problems).
+    """
 
     path: str
+    file: str
     title: str
     front_matter: FrontMatter
     blocks: tuple[Block, ...]

@@ -10,22 +10,30 @@ import numpy as np
 from reportgen.figures.axis import format_value
 from reportgen.figures.path import line_path, thin
 from reportgen.figures.picture import colour, positions
-from reportgen.figures.plotting import unsmoothed
-from reportgen.model import BenchmarkResult
+from reportgen.figures.plotting import plot_of, unsmoothed
+from reportgen.figures.wanted import wanted_curve
+from reportgen.errors import Problem, ReportError
+from reportgen.model import BenchmarkResult, Overview
+from reportgen.settings.blocks import CurveSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from reportgen.figures.plot import Plot
     from reportgen.figures.wanted import Context
-    from reportgen.model import Curve, CurveSet
+    from reportgen.model import Block, Curve, CurveSet
+    from reportgen.settings.blocks import OverviewSettings
     from reportgen.settings.front_matter import Benchmark
 
 _SPARK_ACROSS, _SPARK_DOWN, _SPARK_PIXELS = 600, 200, 56
 
 
 def benchmark_result(
-    benchmark: Benchmark, page: str, curve_set: CurveSet, plot: Plot, context: Context
+    benchmark: Benchmark, page: str, curve_set: CurveSet, context: Context
 ) -> BenchmarkResult:
     """Leader, score, runs, date and protocol in words; ``page`` is the page's path below ``content/``."""
+    wanted = wanted_curve("spark", CurveSettings(), curve_set.metric, context)
+    plot = plot_of(curve_set, wanted, context)
     best, index = _best(curve_set, higher_is_better=benchmark.higher_is_better)
     score = _estimate(plot, best, index)
     at = f"{plot.x.title} {format_value(plot.x, float(best.steps[index]))}"
@@ -47,6 +55,24 @@ def benchmark_result(
         spark=_spark(plot, benchmark),
         legend=tuple((line.name, line.slot) for line in plot.lines),
     )
+
+
+def overview(block: Block, settings: OverviewSettings, results: Mapping[str, BenchmarkResult]) -> Overview:
+    """The cards of the benchmarks that the author named, or of all.
+
+    Raises:
+        ReportError: a named benchmark is not on any page.
+    """
+    by_name = {result.name: result for result in results.values()}
+    unknown = [name for name in settings.benchmarks if name not in by_name]
+    if unknown:
+        known = ", ".join(f'"{name}"' for name in by_name) or "none"
+        said = f"the report's benchmarks are {known}"
+        raise ReportError(
+            *(Problem(block.place, f'"{name}" is not a benchmark of this report', said) for name in unknown)
+        )
+    names = settings.benchmarks or tuple(by_name)
+    return Overview(block.id, settings.title or "", tuple(by_name[name] for name in names))
 
 
 def _best(curve_set: CurveSet, *, higher_is_better: bool) -> tuple[Curve, int]:

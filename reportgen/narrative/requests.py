@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Problem, ReportError, Stage
+from reportgen.errors import Place, Problem, ReportError, Stage
 from reportgen.model import CurveRequest
 from reportgen.settings.blocks import (
     AltairSettings,
@@ -21,7 +21,7 @@ from reportgen.settings.blocks import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reportgen.model import Block, Source
+    from reportgen.model import Block, Page, Source
     from reportgen.settings.front_matter import Benchmark
 
 
@@ -57,10 +57,20 @@ def requests_of(
     return tuple(_request(source.name, metric, settings) for metric in _metrics(block, source, benchmark))
 
 
-def benchmark_request(benchmark: Benchmark, block_place_source: Source) -> CurveRequest:
-    """The curves that a benchmark is ranked by."""
-    metric = benchmark.metric or block_place_source.metrics[0]
-    return _request(benchmark.source, metric, CurveSettings())
+def benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> CurveRequest:
+    """The curves that a page's benchmark is ranked by.
+
+    Raises:
+        ReportError: its metric is unknown, or none is named and the source has several.
+    """
+    place = Place(page.file)
+    metric = benchmark.metric or (source.metrics[0] if len(source.metrics) == 1 else "")
+    if metric in source.metrics:
+        return _request(benchmark.source, metric, CurveSettings())
+    if metric:
+        raise ReportError(_unknown(place, source, metric))
+    said = f'benchmark "{benchmark.name}" names no metric and "{source.name}" has {len(source.metrics)}'
+    raise ReportError(Problem(place, said, f"Its metrics are {_listed(source.metrics)}"))
 
 
 def _request(source: str, metric: str, settings: DataSettings) -> CurveRequest:
@@ -93,7 +103,7 @@ def _metrics(block: Block, source: Source, benchmark: Benchmark | None) -> tuple
             raise ReportError(Problem(block.place, said, f"Its metrics are {_listed(source.metrics)}"))
     unknown = [metric for metric in asked if metric not in source.metrics]
     if unknown:
-        raise ReportError(*(_unknown(block, source, metric) for metric in unknown))
+        raise ReportError(*(_unknown(block.place, source, metric) for metric in unknown))
     return asked
 
 
@@ -108,11 +118,11 @@ def _asked_metrics(block: Block) -> tuple[str, ...]:
     return ()
 
 
-def _unknown(block: Block, source: Source, metric: str) -> Problem:
+def _unknown(place: Place, source: Source, metric: str) -> Problem:
     nearest = get_close_matches(metric, source.metrics, n=1)
     hint = f'Did you mean "{nearest[0]}"? ' if nearest else ""
     said = f'"{metric}" is not a metric of source "{source.name}"'
-    return Problem(block.place, said, f"{hint}Its metrics are {_listed(source.metrics)}")
+    return Problem(place, said, f"{hint}Its metrics are {_listed(source.metrics)}")
 
 
 def _listed(names: tuple[str, ...], most: int = 12) -> str:

@@ -7,6 +7,7 @@ index comes as a classic script.
 from __future__ import annotations
 
 import json
+from html import unescape
 from importlib.resources import files
 from pathlib import Path
 
@@ -21,12 +22,13 @@ def index_script(index_json: str) -> str:
             "title", "text"}, …]}``.
 
     Returns:
-        ``window.reportgenSearch={…};`` with the documents and the settings that a search needs. No
-        character in it can end a script or a line of one.
+        ``window.reportgenSearch={…};`` with the documents and the settings that a search needs, titles
+        as text (MkDocs writes them as HTML). No character in it can end a script or a line of one.
     """
     index = json.loads(index_json)
     config = {key: index["config"][key] for key in SETTINGS if key in index["config"]}
-    kept = {"config": config, "docs": index["docs"]}
+    docs = [doc | {"title": unescape(doc["title"])} for doc in index["docs"]]
+    kept = {"config": config, "docs": docs}
     text = json.dumps(kept, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     for char in "<\u2028\u2029":
         text = text.replace(char, f"\\u{ord(char):04x}")

@@ -1,0 +1,132 @@
+"""What earlier builds computed, kept by content below ``.reportgen/cache/``.
+
+A key is the SHA-256 of everything that decides a value, so a value never has to be thrown away for being
+old; it is pruned when it was not used for long. Values are bytes.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reportgen import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_KEPT_UNUSED_SECONDS = 30 * 24 * 3600
+_SEAL = 32
+
+
+class Cache:
+    """Bytes by key; two processes may use one folder, and a damaged entry is a missing one.
+
+    Attributes:
+        hits: how many entries were found so far.
+        misses: how many were not.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.hits = 0
+        self.misses = 0
+
+    @staticmethod
+    def key(*parts: str | bytes) -> str:
+        """The key of a value that these parts decide; the tool's own version and code are among them."""
+        digest = hashlib.sha256(_code_digest().encode())
+        for part in parts:
+            data = part.encode() if isinstance(part, str) else part
+            digest.update(len(data).to_bytes(8, "big"))
+            digest.update(data)
+        return digest.hexdigest()
+
+    def get(self, key: str) -> bytes | None:
+        """The value of a key, or None."""
+        path = self._path(key)
+        try:
+            data = path.read_bytes()
+        except OSError:
+            data = b""
+        value = data[_SEAL:]
+        if len(data) < _SEAL or hashlib.sha256(value).digest() != data[:_SEAL]:
+            self.misses += 1
+            return None
+        os.utime(path)
+        self.hits += 1
+        return value
+
+    def put(self, key: str, value: bytes) -> None:
+        """Keep a value; whoever reads at the same time sees the whole of it or nothing."""
+        path = self._path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_name(f"{path.name}.{os.getpid()}")
+        fresh.write_bytes(hashlib.sha256(value).digest() + value)
+        fresh.replace(path)
+
+    def prune(self, unused_seconds: float = _KEPT_UNUSED_SECONDS) -> int:
+        """Remove entries not used for so long before the newest one; returns how many."""
+        entries = [(path.stat().st_mtime, path) for path in self._entries()]
+        newest = max((used for used, _ in entries), default=0.0)
+        old = [path for used, path in entries if newest - used > unused_seconds]
+        for path in old:
+            path.unlink(missing_ok=True)
+        return len(old)
+
+    def _path(self, key: str) -> Path:
+        return self._folder / key[:2] / key[2:]
+
+    def _entries(self) -> Iterable[Path]:
+        return (path for path in self._folder.glob("??/*") if path.is_file())
+
+
+class FileHashes:
+    """SHA-256 of files, remembered by path, size and time of change; hand it to whoever needs a hash."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / "hashes.json"
+        try:
+            known = json.loads(self._file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            known = {}
+        self._known: dict[str, list[str | int]] = known if isinstance(known, dict) else {}
+        self._changed = False
+
+    def __call__(self, path: Path) -> str:
+        """The file's SHA-256 in hex.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        found = path.stat()
+        mark = [found.st_size, found.st_mtime_ns]
+        known = self._known.get(str(path))
+        if known and known[:2] == mark:
+            return str(known[2])
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        self._known[str(path)] = [*mark, digest]
+        self._changed = True
+        return digest
+
+    def save(self) -> None:
+        """Remember for the next build."""
+        if self._changed:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            fresh = self._file.with_name(f"{self._file.name}.{os.getpid()}")
+            fresh.write_text(json.dumps(self._known), encoding="utf-8")
+            fresh.replace(self._file)
+
+
+@functools.cache
+def _code_digest() -> str:
+    """The version; in a checkout also when its code last changed, so that work on reportgen is seen."""
+    package = Path(__file__).parent
+    if (package.parent / "pyproject.toml").is_file():
+        newest = max(path.stat().st_mtime_ns for path in package.rglob("*.py"))
+        return f"{__version__} {newest}"
+    return __version__

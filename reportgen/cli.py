@@ -1,0 +1,175 @@
+"""The command line: the only place that prints. Heavy imports wait until a command needs them."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from reportgen import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from reportgen.errors import ReportError
+    from reportgen.site.manifest import Summary
+
+_HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+config_option = click.option(
+    "-f",
+    "--config-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    default="mkdocs.yml",
+    show_default=True,
+    help="The report's mkdocs.yml.",
+)
+
+
+@click.group(context_settings=_HELP)
+@click.version_option(__version__, "-V", "--version", prog_name="reportgen")
+def cli() -> None:
+    """Build honest static report sites from run data and Markdown.
+
+    \b
+    Examples:
+      reportgen init my-report          a small working report
+      cd my-report && reportgen serve   look at it while you write
+      reportgen build --strict          write site/, fail on any warning
+    """
+
+
+@cli.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+def init(folder: Path) -> None:
+    """Write a small working report into FOLDER, with data, a page and a publishing workflow.
+
+    \b
+    Example:
+      reportgen init my-report
+    """
+    from reportgen.site.starter import write_starter
+
+    with _problems_told():
+        for path in write_starter(folder):
+            click.echo(f"  {folder / path}")
+    click.echo(f"\nNext: cd {folder} && reportgen serve")
+
+
+@cli.command()
+@config_option
+@click.option("--strict", is_flag=True, help="Fail on any warning.")
+@click.option("--force", is_flag=True, help="Build even if nothing changed.")
+def build(config_file: Path, *, strict: bool, force: bool) -> None:
+    """Build the site; the old one stays until the new one is complete.
+
+    \b
+    Examples:
+      reportgen build
+      reportgen build --strict --config-file reports/mkdocs.yml
+    """
+    from reportgen.site.manifest import unchanged
+
+    start = time.perf_counter()
+    summary = None if force else unchanged(config_file.resolve().parent, strict=strict)
+    if summary:
+        click.echo(f"Nothing changed: {_counts(summary)}; checked in {time.perf_counter() - start:.2f} s")
+        return
+    from reportgen.site.publishing import publish
+
+    with _problems_told(), _progress_bar() as advance:
+        summary = publish(config_file, strict=strict, progress=advance, tell=_warn)
+    hits = f"{summary.cache_hits} cache hit{'' if summary.cache_hits == 1 else 's'}"
+    click.echo(f"Built {_counts(summary)} in {time.perf_counter() - start:.1f} s, {hits}")
+
+
+@cli.command()
+@config_option
+@click.option("-a", "--dev-addr", metavar="IP:PORT", help="Address to serve at.  [default: 127.0.0.1:8000]")
+@click.option("-o", "--open", "open_browser", is_flag=True, help="Open the site in a browser.")
+def serve(config_file: Path, dev_addr: str | None, *, open_browser: bool) -> None:
+    """Serve the site and build it again whenever content or data change.
+
+    \b
+    Example:
+      reportgen serve --dev-addr 127.0.0.1:8010
+    """
+    from reportgen.site.serving import serve_site
+
+    with _problems_told():
+        serve_site(config_file, dev_addr=dev_addr, open_browser=open_browser, tell=click.echo)
+
+
+@cli.command()
+@click.argument("name", required=False)
+def schema(name: str | None) -> None:
+    """Print the JSON Schema of block bodies and settings files, for editors.
+
+    NAME is one of curve, panels, table, overview, vega-lite, altair, source.yml, and so on; all if left
+    out.
+
+    \b
+    Examples:
+      reportgen schema > reportgen.schema.json
+      reportgen schema source.yml > source.schema.json
+    """
+    import json
+
+    from reportgen.settings.schema import schema as schemas
+
+    known = schemas()
+    if name is not None and name not in known:
+        raise click.UsageError(f'There is no schema "{name}". There are: {", ".join(known)}.')
+    click.echo(json.dumps(known[name] if name else known, indent=2))
+
+
+def _counts(summary: Summary) -> str:
+    pages = f"{summary.pages} page{'' if summary.pages == 1 else 's'}"
+    return f"{pages}, {summary.figures} figure{'' if summary.figures == 1 else 's'}"
+
+
+def _warn(word: str) -> None:
+    click.secho("warning: ", fg="yellow", nl=False, err=True)
+    click.echo(word, err=True)
+
+
+@contextmanager
+def _problems_told() -> Iterator[None]:
+    """Print every problem of the report and leave with 1."""
+    from reportgen.errors import ReportError
+
+    try:
+        yield
+    except ReportError as error:
+        _tell(error)
+        sys.exit(1)
+
+
+def _tell(error: ReportError) -> None:
+    for problem in error.problems:
+        place, rest = str(problem.place), str(problem).removeprefix(f"{problem.place}: ")
+        click.secho(f"{place}: ", bold=True, nl=False, err=True)
+        click.secho(
+            f"{problem.severity}: ", fg="red" if problem.severity == "error" else "yellow", nl=False, err=True
+        )
+        click.echo(rest, err=True)
+    errors = sum(problem.severity == "error" for problem in error.problems)
+    click.echo(f"{errors} problem{'' if errors == 1 else 's'}; the site was left as it was.", err=True)
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _all: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("Drawing"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Drawing", total=None)
+        yield lambda done, whole: bar.update(task, completed=done, total=whole)

@@ -1,0 +1,83 @@
+"""From requests to aligned curves: each source is read once for all blocks that share its rows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from reportgen.model import CurveRequest, CurveSet, ReducedMetric, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The curves of a request, and what became its x."""
+
+    curve_set: CurveSet
+    step_name: str
+    step_is_time: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Reduced:
+    metrics: Mapping[str, ReducedMetric]
+    order: tuple[str, ...]
+    step_name: str
+    step_is_time: bool
+
+
+class Answers:
+    """Reads lazily: a source none of whose figures changed is never opened."""
+
+    def __init__(self, root: Path, sources: Mapping[str, Source], requests: Iterable[CurveRequest]) -> None:
+        self._root = root
+        self._sources = sources
+        self._metrics: dict[CurveRequest, list[str]] = defaultdict(list)
+        self._reduced: dict[CurveRequest, _Reduced] = {}
+        for request in requests:
+            metrics = self._metrics[_rows(request)]
+            if request.metric not in metrics:
+                metrics.append(request.metric)
+
+    def answer(self, request: CurveRequest) -> Answer:
+        """The aligned curves of one of the requests given at the start."""
+        from reportgen.statistics.curves import curves  # noqa: PLC0415 - only where something is computed
+
+        rows = self._read(_rows(request))
+        names = request.series or rows.order
+        curve_set = curves(
+            rows.metrics[request.metric],
+            band=request.band,
+            level=request.level,
+            smooth=request.smooth,
+            series=names,
+        )
+        return Answer(curve_set, rows.step_name, rows.step_is_time)
+
+    def _read(self, rows: CurveRequest) -> _Reduced:
+        if rows not in self._reduced:
+            from reportgen.read import measurements  # noqa: PLC0415 - imports the database
+            from reportgen.statistics.reduce import reduce  # noqa: PLC0415
+
+            table = measurements(
+                self._root,
+                self._sources[rows.source],
+                tuple(self._metrics[rows]),
+                x=rows.x,
+                series=rows.series,
+                where=dict(rows.where),
+            )
+            metrics = reduce(table, max_points=rows.max_points, smooth=rows.smooth)
+            self._reduced[rows] = _Reduced(metrics, table.order, table.step_name, table.step_is_time)
+        return self._reduced[rows]
+
+
+def _rows(request: CurveRequest) -> CurveRequest:
+    """The part of a request that decides which rows are read, without metric, band and level."""
+    from dataclasses import replace  # noqa: PLC0415
+
+    return replace(request, metric="", band="", level=0.0)

@@ -1,0 +1,91 @@
+"""Charts of the author's own: their sources' rows are fetched, their code is run where that is allowed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from reportgen.errors import Problem, ReportError, Stage
+from reportgen.figures.custom import author_figure
+from reportgen.settings.loading import load_block
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from reportgen.drafting.desk import Desk
+    from reportgen.drafting.plan import PlannedBlock
+    from reportgen.model import Figure
+    from reportgen.settings.blocks import AltairSettings, VegaLiteSettings
+
+
+def vega_lite_chart(planned: PlannedBlock, settings: VegaLiteSettings, desk: Desk) -> Figure:
+    """A ``vega-lite`` block with its sources' rows put in."""
+    rows = {name: _rows(_frame(desk, name)) for name in planned.sources}
+    specification = dict(settings.spec)
+    if settings.source:
+        specification["data"] = {"source": settings.source}
+    return author_figure(
+        planned.block.id,
+        planned.block.kind,
+        specification,
+        rows,
+        title=settings.title,
+        caption=_caption(settings.caption, planned, desk),
+        summary=settings.summary,
+        place=planned.block.place,
+    )
+
+
+def author_chart(planned: PlannedBlock, settings: AltairSettings, desk: Desk) -> Figure:
+    """An ``altair`` block: its function is called with the source's frame.
+
+    Raises:
+        ReportError: the report's settings do not allow code, or the function fails.
+    """
+    place = planned.block.place
+    if not desk.project.settings.allow_code:
+        said = f'"{settings.function}" is not run: this report does not allow code'
+        step = "Set allow_code: true for the reportgen plugin in mkdocs.yml if you trust every author"
+        raise ReportError(Problem(place, said, step, Stage.FIGURE))
+    from reportgen.figures.author_code import chart_of  # noqa: PLC0415 - only where code is allowed
+
+    frame = _frame(desk, planned.sources[0])
+    specification = chart_of(desk.project.root, settings.function, frame, place)
+    # A chart may come with outside addresses as well as a block may: the same check reads both.
+    checked = load_block("vega-lite", json.dumps(_without_data(specification)), replace(place, column=None))
+    spec: dict[str, Any] = {**specification, "title": checked.title}
+    return author_figure(
+        planned.block.id,
+        planned.block.kind,
+        spec,
+        {planned.sources[0]: _rows(frame)},
+        title=settings.title or checked.title,
+        caption=_caption(settings.caption, planned, desk),
+        summary=settings.summary,
+        place=place,
+    )
+
+
+def _without_data(specification: dict[str, Any]) -> dict[str, Any]:
+    """The specification without the rows that Altair put in."""
+    return {key: value for key, value in specification.items() if key not in {"datasets", "data"}}
+
+
+def _frame(desk: Desk, source: str) -> pd.DataFrame:
+    from reportgen.read import raw_frame  # noqa: PLC0415 - imports the database and pandas
+
+    return raw_frame(desk.project.root, desk.sources[source])
+
+
+def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", date_format="iso"))
+    return rows
+
+
+def _caption(words: str | None, planned: PlannedBlock, desk: Desk) -> str:
+    sources = [desk.sources[name] for name in planned.sources]
+    cautions = dict.fromkeys(s.settings.approximate for s in sources if s.settings.approximate)
+    titles = ", ".join(source.settings.title or source.name for source in sources)
+    caution = f" ({', '.join(cautions)})" if cautions else ""
+    return " ".join(part for part in (words or "", f"Source: {titles}{caution}." if titles else "") if part)

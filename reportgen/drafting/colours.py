@@ -1,0 +1,71 @@
+"""One palette slot for each series of the whole report, from the names in its figures."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reportgen.drafting.keys import request_key
+from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.figures.palette import SLOTS, assign_slots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from reportgen.cache import Cache
+    from reportgen.drafting.answers import Answers
+    from reportgen.drafting.plan import Plan
+    from reportgen.errors import Problems
+    from reportgen.model import CurveRequest, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """The palette slot of every series, and the series behind each request."""
+
+    slots: Mapping[str, int]
+    names: Mapping[CurveRequest, tuple[str, ...]]
+
+    def of(self, requests: Iterable[CurveRequest]) -> dict[str, int]:
+        """The slots of the series behind some requests."""
+        return {name: self.slots[name] for request in requests for name in self.names.get(request, ())}
+
+
+def colours_of(  # noqa: PLR0917 - the step hands on what earlier steps made
+    plan: Plan,
+    sources: Mapping[str, Source],
+    answers: Answers,
+    cache: Cache,
+    pinned: Mapping[str, int],
+    problems: Problems,
+) -> Colours:
+    """Slots such that series drawn together differ, on every page alike.
+
+    The names behind a request are kept in the cache, so that unchanged sources are not read for them.
+    """
+    names: dict[CurveRequest, tuple[str, ...]] = {}
+    for request in plan.requests:
+        with problems.collecting():
+            names[request] = _series_names(request, sources[request.source], answers, cache)
+    with problems.collecting():
+        return Colours(assign_slots(names.values(), _checked(pinned)), names)
+    return Colours(assign_slots(names.values()), names)
+
+
+def _series_names(request: CurveRequest, source: Source, answers: Answers, cache: Cache) -> tuple[str, ...]:
+    key = request_key(cache, request, source)
+    kept = cache.get(key)
+    if kept is not None:
+        return tuple(json.loads(kept))
+    names = tuple(curve.series for curve in answers.answer(request).curve_set.curves)
+    cache.put(key, json.dumps(names).encode())
+    return names
+
+
+def _checked(pinned: Mapping[str, int]) -> dict[str, int]:
+    wrong = [name for name, place in pinned.items() if not 1 <= place <= SLOTS]
+    if wrong:
+        said = f'the palette has places 1 to {SLOTS}, and "{wrong[0]}" asks for {pinned[wrong[0]]}'
+        raise ReportError(Problem(Place("mkdocs.yml"), said, "", Stage.SETTINGS))
+    return {name: place - 1 for name, place in pinned.items()}

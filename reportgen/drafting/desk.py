@@ -1,0 +1,47 @@
+"""What every block is drawn from: the sources, their curves, the palette, and what earlier drafts drew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reportgen.figures.wanted import Context
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reportgen.cache import Cache
+    from reportgen.drafting.answers import Answer, Answers
+    from reportgen.drafting.colours import Colours
+    from reportgen.drafting.project import Project
+    from reportgen.errors import Place
+    from reportgen.model import Source
+    from reportgen.settings.front_matter import Benchmark
+
+_STEP_TITLES = {"_step": "step", "global_step": "step", "iter": "iteration"}
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """The materials of a draft, gathered before the first block is drawn."""
+
+    project: Project
+    sources: Mapping[str, Source]
+    answers: Answers
+    colours: Colours
+    cache: Cache
+
+    def context(self, place: Place, source: str, answer: Answer, benchmark: Benchmark | None) -> Context:
+        """What a figure of one source needs to know beyond its numbers."""
+        opened = self.sources[source]
+        ranked = benchmark is not None and benchmark.source == source
+        return Context(
+            place=place,
+            slots=self.colours.slots,
+            higher_is_better=benchmark.higher_is_better if ranked and benchmark else True,
+            step_title=_STEP_TITLES.get(answer.step_name, answer.step_name.replace("_", " ").strip()),
+            step_is_time=answer.step_is_time,
+            source=opened.settings.title or source,
+            approximate=opened.settings.approximate,
+            notes=tuple(f"{warning.message}." for warning in opened.warnings),
+        )

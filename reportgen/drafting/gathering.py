@@ -1,0 +1,56 @@
+"""Reads the pages, then opens every source that they name; all problems of both are kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reportgen.narrative.generated import generated_pages
+from reportgen.narrative.pages import read_pages
+from reportgen.narrative.requests import source_names
+from reportgen.settings.loading import load_source_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.cache import FileHashes
+    from reportgen.drafting.project import Project
+    from reportgen.errors import Problems
+    from reportgen.model import Page, Source
+
+
+def gather_pages(project: Project, problems: Problems) -> tuple[Page, ...]:
+    """The author's pages, then those generated for benchmarks without one."""
+    pages: tuple[Page, ...] = ()
+    with problems.collecting():
+        pages = read_pages(project.root, project.content_dir, project.page_paths)
+        pages += generated_pages(project.settings.benchmarks, pages)
+    return pages
+
+
+def gather_sources(
+    project: Project, pages: tuple[Page, ...], hashes: FileHashes, problems: Problems
+) -> dict[str, Source]:
+    """Every source that a page names, opened; one that cannot be opened is left out and told."""
+    from reportgen.read import open_source  # noqa: PLC0415 - imports the database
+
+    sources: dict[str, Source] = {}
+    for name in dict.fromkeys(_named(pages)):
+        with problems.collecting():
+            sources[name] = open_source(
+                project.root,
+                project.settings.data_dir,
+                name,
+                load_settings=load_source_settings,
+                hashes=hashes,
+            )
+            problems.add(sources[name].warnings)
+    hashes.save()
+    return sources
+
+
+def _named(pages: tuple[Page, ...]) -> Iterator[str]:
+    for page in pages:
+        if page.front_matter.benchmark:
+            yield page.front_matter.benchmark.source
+        for block in page.blocks:
+            yield from source_names(block, page.front_matter.benchmark)

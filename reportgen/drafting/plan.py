@@ -1,0 +1,67 @@
+"""What has to be drawn: every block with its page, its sources and the curves it asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reportgen.narrative.requests import benchmark_request, requests_of, source_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reportgen.errors import Problems
+    from reportgen.model import Block, CurveRequest, Page, Source
+    from reportgen.settings.front_matter import Benchmark
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBlock:
+    """A block whose sources could be opened, with the curves it asks for."""
+
+    page: Page
+    block: Block
+    sources: tuple[str, ...]
+    requests: tuple[CurveRequest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBenchmark:
+    """A page's benchmark and the curves that rank its series."""
+
+    page: Page
+    benchmark: Benchmark
+    request: CurveRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything to draw, in the order of the report."""
+
+    blocks: tuple[PlannedBlock, ...]
+    benchmarks: tuple[PlannedBenchmark, ...]
+
+    @property
+    def requests(self) -> tuple[CurveRequest, ...]:
+        """Every request once, in the order of the report."""
+        of_blocks = (request for planned in self.blocks for request in planned.requests)
+        of_benchmarks = (planned.request for planned in self.benchmarks)
+        return tuple(dict.fromkeys((*of_blocks, *of_benchmarks)))
+
+
+def plan_of(pages: tuple[Page, ...], sources: Mapping[str, Source], problems: Problems) -> Plan:
+    """Plan every block; one whose source could not be opened is passed over, its problem is known."""
+    blocks: list[PlannedBlock] = []
+    benchmarks: list[PlannedBenchmark] = []
+    for page in pages:
+        benchmark = page.front_matter.benchmark
+        if benchmark and benchmark.source in sources:
+            with problems.collecting():
+                request = benchmark_request(benchmark, sources[benchmark.source], page)
+                benchmarks.append(PlannedBenchmark(page, benchmark, request))
+        for block in page.blocks:
+            named = source_names(block, benchmark)
+            if all(name in sources for name in named):
+                with problems.collecting():
+                    blocks.append(PlannedBlock(page, block, named, requests_of(block, benchmark, sources)))
+    return Plan(tuple(blocks), tuple(benchmarks))

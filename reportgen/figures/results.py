@@ -1,0 +1,113 @@
+"""The ``table`` block: final value, peak and mean of each series, with intervals where there are any."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reportgen.figures.axis import format_number
+from reportgen.figures.tidy import table_csv
+from reportgen.model import Cell, ResultTable
+from reportgen.settings.blocks import Statistic
+from reportgen.words import estimate_words
+
+if TYPE_CHECKING:
+    from reportgen.figures.wanted import Context
+    from reportgen.model import Ending, Estimate
+    from reportgen.settings.blocks import TableSettings
+
+_HEADS = {Statistic.FINAL: "final", Statistic.PEAK: "peak", Statistic.MEAN: "mean over steps"}
+
+
+def result_table(
+    block_id: str,
+    settings: TableSettings,
+    metrics: tuple[tuple[str, tuple[Ending, ...]], ...],
+    context: Context,
+) -> ResultTable:
+    """A row for each series: runs, then the chosen numbers of each metric.
+
+    Args:
+        block_id: id of the block on its page.
+        settings: which columns, in which order.
+        metrics: metric name and its series' endings.
+        context: direction, source, caution.
+    """
+    better = settings.higher_is_better if settings.higher_is_better is not None else context.higher_is_better
+    names = _order(settings.order, metrics, better=better)
+    several = len(metrics) > 1
+    header = ["series", "runs"]
+    header += [
+        f"{metric}: {_HEADS[column]}" if several else _HEADS[column]
+        for metric, _ in metrics
+        for column in settings.columns
+    ]
+    rows = tuple(_row(name, settings.columns, metrics) for name in names)
+    words = [[cell.text for cell in row] for row in rows]
+    return ResultTable(
+        id=block_id,
+        title=settings.title or (metrics[0][0] if not several else "Results"),
+        header=tuple(header),
+        rows=rows,
+        caption=_caption(settings, metrics, context, better=better),
+        csv=table_csv(header, words),
+    )
+
+
+def _order(order: str, metrics: tuple[tuple[str, tuple[Ending, ...]], ...], *, better: bool) -> list[str]:
+    endings = metrics[0][1]
+    names = list(dict.fromkeys(ending.series for _, group in metrics for ending in group))
+    sign = -1 if better else 1
+    if order == "name":
+        return sorted(names, key=str.casefold)
+    if order in {"final", "best"}:
+        rank = {e.series: sign * (e.final if order == "final" else e.peak).value for e in endings}
+        return sorted(names, key=lambda name: rank.get(name, float("inf")))
+    return names
+
+
+def _row(
+    name: str, columns: tuple[Statistic, ...], metrics: tuple[tuple[str, tuple[Ending, ...]], ...]
+) -> tuple[Cell, ...]:
+    cells = [Cell(name)]
+    found = [next((e for e in endings if e.series == name), None) for _, endings in metrics]
+    runs = max((ending.runs for ending in found if ending), default=0)
+    cells.append(Cell(str(runs), float(runs)))
+    for ending in found:
+        cells += [_cell(ending, column) for column in columns]
+    return tuple(cells)
+
+
+def _cell(ending: Ending | None, column: Statistic) -> Cell:
+    if ending is None:
+        return Cell("no data")
+    if column is Statistic.FINAL:
+        return _estimate(ending.final, ending.final_step)
+    if column is Statistic.PEAK:
+        return _estimate(ending.peak, ending.peak_step)
+    return _estimate(ending.mean, None)
+
+
+def _estimate(estimate: Estimate, step: float | None) -> Cell:
+    at = f" at {format_number(step, ',.4~f')}" if step is not None else ""
+    return Cell(f"{estimate_words(estimate)}{at}", estimate.value)
+
+
+def _caption(
+    settings: TableSettings,
+    metrics: tuple[tuple[str, tuple[Ending, ...]], ...],
+    context: Context,
+    *,
+    better: bool,
+) -> str:
+    level = f"{settings.level * 100:g} %"
+    intervals = any(e.final.low is not None for _, endings in metrics for e in endings)
+    how = (
+        f"± is half the {level} confidence interval across runs (Student t)."
+        if intervals
+        else "One run per series: no interval."
+    )
+    peak = "the best value of the mean curve, and the step it stands at"
+    direction = "" if better else " Lower is better."
+    caution = f" ({context.approximate})" if context.approximate else ""
+    sentences = [settings.caption or "", f"Peak: {peak}. {how}{direction}"]
+    return " ".join(part for part in (*sentences, *context.notes, f"Source: {context.source}{caution}.") if part)

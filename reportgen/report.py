@@ -1,0 +1,53 @@
+"""The spine: a project goes in, a whole report comes out as values, and nothing is written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reportgen.drafting.answers import Answers
+from reportgen.drafting.blocks import draw_all, results_of
+from reportgen.drafting.colours import colours_of
+from reportgen.drafting.desk import Desk
+from reportgen.drafting.gathering import gather_pages, gather_sources
+from reportgen.drafting.plan import plan_of
+from reportgen.errors import Problems
+from reportgen.model import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reportgen.cache import Cache, FileHashes
+    from reportgen.drafting.project import Project
+
+
+def draft(
+    project: Project,
+    cache: Cache,
+    hashes: FileHashes,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
+) -> Report:
+    """Draft a whole report: read what its pages ask for, compute, draw, and write nothing.
+
+    Args:
+        project: where the report stands and what its settings say.
+        cache: what earlier drafts computed, by content.
+        hashes: SHA-256 of data files, remembered by size and time of change.
+        progress: told after each block how many of how many are drawn.
+
+    Returns:
+        Pages with what each block shows, results, sources, and warnings.
+
+    Raises:
+        ReportError: with every problem of the report, when any of them is an error.
+    """
+    problems = Problems()
+    pages = gather_pages(project, problems)
+    sources = gather_sources(project, pages, hashes, problems)
+    plan = plan_of(pages, sources, problems)
+    answers = Answers(project.root, sources, plan.requests)
+    colours = colours_of(plan, sources, answers, cache, project.settings.series, problems)
+    desk = Desk(project, sources, answers, colours, cache)
+    results = results_of(plan, desk, problems)
+    shown = draw_all(plan, desk, results, problems, progress)
+    problems.raise_errors()
+    return Report(pages, shown, results, sources, problems.in_order(), cache.hits)

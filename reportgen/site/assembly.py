@@ -1,0 +1,126 @@
+"""Puts a drafted report together with the pages that MkDocs makes: pure but for its last step."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mkdocs.utils import get_relative_url
+
+from reportgen.site.beside import Beside
+from reportgen.site.fences import Fences, fill
+from reportgen.site.fragments import benchmark_head, block_html, views_html
+from reportgen.site.outputs import figure_files, page_folder, report_json
+from reportgen.site.page_context import figures_on, page_sources, site_context
+from reportgen.site.provenance import provenance_of
+from reportgen.site.search import index_script, lunr_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from reportgen.cache import Cache
+    from reportgen.model import Report
+
+_SOURCES = Path(__file__).with_name("assets")
+_TITLE_END = re.compile(r"</h1\s*>")
+
+
+class Assembly:
+    """One build's report on its way into a site.
+
+    Attributes:
+        report: the draft.
+        fences: where Markdown's formatter finds its blocks.
+        context: what every page's template is told.
+    """
+
+    def __init__(self, report: Report, root: Path, cache: Cache, *, serving: bool) -> None:
+        self.report = report
+        self.fences = Fences(report.pages, report.shown)
+        self._provenance = provenance_of(root)
+        self.context = site_context(report, self._provenance, serving=serving)
+        self._pages = {page.path: page for page in report.pages}
+        self._addresses: Mapping[str, str] = {}
+        self._beside = Beside(cache)
+        self._bundle = self._beside.vega_bundle() if any(self._with_figures()) else None
+        self._cards = {} if serving else {page: self._beside.card(svg) for page, svg in self._with_figures()}
+
+    def _with_figures(self) -> Iterator[tuple[str, str]]:
+        """Pages that have a figure, with the picture of their first."""
+        for path, page in self._pages.items():
+            figures = figures_on(page, self.report)
+            if figures:
+                yield path, figures[0].file_svg
+
+    def files(self, assets: str) -> Iterator[tuple[str, str | bytes]]:
+        """Files known before the pages are: figures, assets, and the mark that stops Jekyll."""
+        yield from figure_files(self.report)
+        for path in sorted(_SOURCES.iterdir()):
+            if path.suffix in {".css", ".js"} and path.name != "vega-interpreter.js":
+                yield f"{assets}/{path.name}", path.read_bytes()
+
+    def know_pages(self, addresses: Mapping[str, str]) -> None:
+        """Learn the address of each page, by its path below the content folder."""
+        self._addresses = addresses
+
+    def with_head(self, html: str, path: str) -> str:
+        """A page's content with its benchmark's key results after the title."""
+        result = self.report.benchmarks.get(path)
+        if result is None:
+            return html
+        head = benchmark_head(result)
+        found = _TITLE_END.search(html)
+        return html[: found.end()] + head + html[found.end() :] if found else head + html
+
+    def page_context(self, path: str, url: str) -> dict[str, Any]:
+        """What a page's template is told."""
+        page = self._pages.get(path)
+        if page is None:
+            return self.context
+        card = get_relative_url(f"{page_folder(path)}/card.png", url) if path in self._cards else ""
+        own = {
+            "sources": page_sources(page, self.report),
+            "og_image": card,
+            "description": page.front_matter.description or "",
+        }
+        return self.context | own
+
+    def with_blocks(self, html: str, path: str, url: str) -> str:
+        """A finished page with every block in its place and the views of its figures at the end."""
+        page = self._pages.get(path)
+        if page is None or not page.blocks:
+            return html
+
+        def fragment(block_id: str) -> str:
+            shown = self.report.shown[path, block_id]
+            return block_html(shown, lambda target: self._link(target, url), page_folder(path))
+
+        views = views_html(figures_on(page, self.report))
+        before, end, after = fill(html, fragment).rpartition("</body>")
+        return before + views + end + after
+
+    def finish(self, site: Path, assets: str) -> None:
+        """Write what had to wait: ``report.json``, cards, the Vega bundle, the search script."""
+        written: dict[str, Callable[[], bytes]] = {
+            f"{page_folder(path)}/card.png": card for path, card in self._cards.items()
+        }
+        if self._bundle:
+            written[f"{assets}/vega.js"] = self._bundle
+        with self._beside:
+            for path, content in written.items():
+                _write(site / path, content())
+        _write(site / "report.json", report_json(self.report, self._provenance).encode())
+        _write(site / ".nojekyll", b"")
+        index = site / "search" / "search_index.json"
+        if index.is_file():
+            _write(index.with_suffix(".js"), index_script(index.read_text("utf-8")).encode())
+            _write(index.with_name("lunr.js"), lunr_path().read_bytes())
+
+    def _link(self, target: str, url: str) -> str:
+        return get_relative_url(self._addresses.get(target, target), url)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)

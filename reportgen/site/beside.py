@@ -1,0 +1,74 @@
+"""Slow work for a second processor: the Vega bundle, and the PNG cards of pages.
+
+Both hold the interpreter lock while they run, so they run in a process of their own beside the build.
+What an earlier build made comes from the cache, and then no process is started.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ProcessPoolExecutor
+from importlib.metadata import version
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from reportgen.cache import Cache
+
+
+class Beside:
+    """Starts jobs at once and hands their results over at the end; a context manager."""
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool:
+            self._pool.shutdown(cancel_futures=kind is not None)
+
+    def vega_bundle(self) -> Callable[[], bytes]:
+        """The script that holds Vega, for all live figures of a site."""
+        from reportgen.site.vega_bundle import INTERPRETER  # noqa: PLC0415 - imports the renderer
+
+        key = self._cache.key("vega bundle", version("vl-convert-python"), INTERPRETER.read_text("utf-8"))
+        return self._start(key, _bundle)
+
+    def card(self, picture: str) -> Callable[[], bytes]:
+        """The PNG card of a page whose first figure is this picture (a figure's own SVG)."""
+        return self._start(self._cache.key("card", picture), _card, picture)
+
+    def _start(self, key: str, job: Callable[..., bytes], *arguments: str) -> Callable[[], bytes]:
+        kept = self._cache.get(key)
+        if kept is not None:
+            return lambda: kept
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn"))
+        future: Future[bytes] = self._pool.submit(job, *arguments)
+
+        def result() -> bytes:
+            made = future.result()
+            self._cache.put(key, made)
+            return made
+
+        return result
+
+
+def _bundle() -> bytes:
+    from reportgen.site.vega_bundle import bundle  # noqa: PLC0415 - imported where it runs
+
+    return bundle().encode()
+
+
+def _card(picture: str) -> bytes:
+    from reportgen.figures.poster import card_svg  # noqa: PLC0415
+    from reportgen.figures.render import png_of_svg  # noqa: PLC0415
+
+    return png_of_svg(card_svg(picture))

@@ -1,0 +1,88 @@
+"""Finished values to HTML, with the templates of ``site_templates/fragments``: no rule stands in them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from reportgen.model import Figure, Overview, Panels, ResultTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jinja2 import Template
+
+    from reportgen.model import BenchmarkResult, Shown
+
+
+def block_html(shown: Shown, link: Callable[[str], str], page_folder: str) -> str:
+    """The HTML of what a block shows.
+
+    Args:
+        shown: the figure, panels, table or overview.
+        link: turns a path from the site's root, or a page's source path, into a relative address.
+        page_folder: where the page's figure files stand, from the site's root.
+    """
+    if isinstance(shown, Figure):
+        return _template("figure.html").render(**_part(shown, link, page_folder), with_legend=True)
+    if isinstance(shown, Panels):
+        parts = [_part(figure, link, page_folder) for figure in shown.figures]
+        legend = dict(entry for figure in shown.figures for entry in figure.legend)
+        return _template("panels.html").render(panels=shown, parts=parts, legend=tuple(legend.items()))
+    if isinstance(shown, ResultTable):
+        files = {"csv": link(f"{page_folder}/{shown.id}.csv")}
+        return _template("table.html").render(table=shown, files=files)
+    if isinstance(shown, Overview):
+        links = [link(card.page) for card in shown.cards]
+        return _template("overview.html").render(overview=shown, links=links)
+    raise TypeError(type(shown))
+
+
+def benchmark_head(result: BenchmarkResult) -> str:
+    """The line of key results under a benchmark page's title."""
+    return _template("benchmark_head.html").render(benchmark=result)
+
+
+def views_html(figures: tuple[Figure, ...]) -> str:
+    """The compiled views that a page's live figures run, each once."""
+    views = {figure_view(figure): figure.view for figure in figures}
+    return "".join(
+        f'<script type="application/json" class="rg-view" data-view="{name}">{script_safe(view)}</script>'
+        for name, view in views.items()
+    )
+
+
+def figure_view(figure: Figure) -> str:
+    """The name of a figure's view."""
+    from reportgen.figures.live import view_name  # noqa: PLC0415 - keeps numpy out of a plain import
+
+    return view_name(figure.view)
+
+
+def script_safe(json_text: str) -> str:
+    """JSON that may stand in a script element: no tag can begin inside it."""
+    return json_text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _part(figure: Figure, link: Callable[[str], str], page_folder: str) -> dict[str, Any]:
+    stem = f"{page_folder}/{figure.id}"
+    files = {"svg": link(f"{stem}.svg"), "csv": link(f"{stem}.csv"), "spec": link(f"{stem}.vl.json")}
+    return {"figure": figure, "files": files, "payload_json": script_safe(figure.payload)}
+
+
+@cache
+def _template(name: str) -> Template:
+    return _environment().get_template(f"fragments/{name}")
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("reportgen.site_templates", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -1,0 +1,122 @@
+"""Every file that a report adds to a site, as a path from the site's root and its content."""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from reportgen import __version__
+from reportgen.model import Figure, Overview, Panels, ResultTable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.model import Page, Report, Shown, Source
+    from reportgen.site.provenance import Provenance
+
+FORMAT = 1
+
+
+def page_folder(page: str) -> str:
+    """Where a page's figure files stand: ``figures/`` and the page's path without its ending."""
+    return f"figures/{PurePosixPath(page).with_suffix('')}"
+
+
+def figures_of(shown: Shown) -> tuple[Figure, ...]:
+    """The figures that a block shows."""
+    if isinstance(shown, Panels):
+        return shown.figures
+    return (shown,) if isinstance(shown, Figure) else ()
+
+
+def figure_files(report: Report) -> Iterator[tuple[str, str]]:
+    """SVG, CSV and Vega-Lite specification of every figure, CSV of every table."""
+    for (page, _), shown in report.shown.items():
+        folder = page_folder(page)
+        if isinstance(shown, ResultTable):
+            yield f"{folder}/{shown.id}.csv", shown.csv
+        for figure in figures_of(shown):
+            yield f"{folder}/{figure.id}.svg", figure.file_svg
+            yield f"{folder}/{figure.id}.csv", figure.csv
+            yield f"{folder}/{figure.id}.vl.json", figure.spec + "\n"
+
+
+def report_json(report: Report, provenance: Provenance) -> str:
+    """The whole report as numbers: pages, figures, sources, version, problems. Keys sorted, no NaN."""
+    value = {
+        "format": FORMAT,
+        "generator": {"name": "reportgen", "version": __version__},
+        "commit": provenance.commit or None,
+        "date": provenance.date or None,
+        "pages": [_page(page, report) for page in report.pages],
+        "sources": [_source(source) for source in report.sources.values()],
+        "problems": [
+            {
+                "file": problem.place.file,
+                "line": problem.place.line,
+                "severity": problem.severity.value,
+                "message": problem.message,
+                "next_step": problem.next_step,
+            }
+            for problem in report.problems
+        ],
+    }
+    return json.dumps(value, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def _page(page: Page, report: Report) -> dict[str, Any]:
+    result = report.benchmarks.get(page.path)
+    blocks = [(block, report.shown[page.path, block.id]) for block in page.blocks]
+    return {
+        "path": page.path,
+        "title": page.title,
+        "generated": page.generated,
+        "benchmark": {"name": result.name, "facts": dict(result.facts)} if result else None,
+        "figures": [
+            _figure(figure, page.path, block.place.line)
+            for block, shown in blocks
+            for figure in figures_of(shown)
+        ],
+        "tables": [_table(shown) for _, shown in blocks if isinstance(shown, ResultTable)],
+        "overviews": [
+            {"id": shown.id, "benchmarks": [card.name for card in shown.cards]}
+            for _, shown in blocks
+            if isinstance(shown, Overview)
+        ],
+    }
+
+
+def _figure(figure: Figure, page: str, line: int | None) -> dict[str, Any]:
+    stem = f"{page_folder(page)}/{figure.id}"
+    return {
+        "id": figure.id,
+        "kind": figure.kind,
+        "line": line,
+        "title": figure.title,
+        "summary": figure.summary,
+        "caption": figure.caption,
+        "files": [f"{stem}.svg", f"{stem}.csv", f"{stem}.vl.json"],
+        "numbers": figure.numbers,
+    }
+
+
+def _table(table: ResultTable) -> dict[str, Any]:
+    return {
+        "id": table.id,
+        "title": table.title,
+        "header": list(table.header),
+        "rows": [[{"text": cell.text, "value": cell.sort} for cell in row] for row in table.rows],
+    }
+
+
+def _source(source: Source) -> dict[str, Any]:
+    said = source.settings
+    return {
+        "name": source.name,
+        "title": said.title,
+        "description": said.description,
+        "approximate": said.approximate,
+        "provenance": said.provenance.model_dump(exclude_none=True),
+        "files": [{"path": f.path, "size": f.size, "sha256": f.sha256} for f in source.files],
+    }

@@ -1,0 +1,32 @@
+"""A folder that a report did not make is never cleared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reportgen.errors import Place, Problem, ReportError, Stage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MARK = "report.json"
+
+
+def refuse_foreign_folder(site: Path, root: Path) -> None:
+    """Refuse a site folder that holds something and no ``report.json`` of an earlier build.
+
+    Raises:
+        ReportError: the folder is not ours, is a file, or is the project itself or above it.
+    """
+    name = site.name if site.parent == root else str(site)
+    place = Place("mkdocs.yml")
+    if site.resolve() == root.resolve() or site.resolve() in root.resolve().parents:
+        said = f'site_dir "{name}" holds the report itself'
+        raise ReportError(Problem(place, said, "Choose a folder of its own, such as site", Stage.SITE))
+    if site.is_file():
+        said = f'site_dir "{name}" is a file'
+        raise ReportError(Problem(place, said, "Choose another site_dir", Stage.SITE))
+    if site.is_dir() and any(site.iterdir()) and not (site / MARK).is_file():
+        said = f'the folder "{name}" holds files that reportgen did not write'
+        step = "Move them away, or choose another site_dir; a build replaces the whole folder"
+        raise ReportError(Problem(place, said, step, Stage.SITE))

@@ -1,0 +1,52 @@
+"""What the theme is told about a page: version, policy, provenance, and its link preview."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reportgen import __version__
+from reportgen.narrative.requests import source_names
+from reportgen.site.outputs import figures_of
+
+if TYPE_CHECKING:
+    from reportgen.model import Figure, Page, Report, Source
+    from reportgen.site.provenance import Provenance
+
+# A preview shows an image of a page: https://ogp.me; `data:` stays out of every other kind of request.
+POLICY = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'self'; form-action 'self'"
+
+
+def site_context(report: Report, provenance: Provenance, *, serving: bool) -> dict[str, Any]:
+    """What is the same on every page. Live reload needs an inline script, so ``serve`` has no policy."""
+    return {
+        "version": __version__,
+        "csp": "" if serving else POLICY,
+        "commit": provenance.commit,
+        "date": provenance.date,
+        "all_sources": [_row(source) for source in report.sources.values()],
+        "sources": [],
+        "og_image": "",
+        "description": "",
+    }
+
+
+def page_sources(page: Page, report: Report) -> list[dict[str, Any]]:
+    """The sources behind a page, in the order of its blocks."""
+    benchmark = page.front_matter.benchmark
+    names = [benchmark.source] if benchmark else []
+    names += [name for block in page.blocks for name in source_names(block, benchmark)]
+    return [_row(report.sources[name]) for name in dict.fromkeys(names)]
+
+
+def figures_on(page: Page, report: Report) -> tuple[Figure, ...]:
+    """The figures of a page, in its order."""
+    return tuple(figure for block in page.blocks for figure in figures_of(report.shown[page.path, block.id]))
+
+
+def _row(source: Source) -> dict[str, Any]:
+    return {
+        "name": source.name,
+        "title": source.settings.title or source.name,
+        "approximate": source.settings.approximate or "",
+        "files": [{"path": f.path, "sha256": f.sha256, "size": f.size} for f in source.files],
+    }

@@ -1,0 +1,175 @@
+"""The MkDocs plugin: drafts the report before the site is touched, then puts figures into its pages.
+
+It passes on properdocs too, the compatible fork, which answers to the name ``mkdocs``.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from jinja2 import Environment, StrictUndefined
+from mkdocs.config.config_options import ExtraScriptValue
+from mkdocs.exceptions import PluginError
+from mkdocs.plugins import BasePlugin, event_priority
+from mkdocs.structure.files import File, Files, get_files, set_exclusions
+
+from reportgen.cache import Cache, FileHashes
+from reportgen.drafting.project import Project
+from reportgen.errors import Place, Problem, ReportError
+from reportgen.settings.loading import load_project
+from reportgen.site.assembly import Assembly
+from reportgen.site.fences import custom_fences
+from reportgen.site.order import in_nav_order
+from reportgen.site.ownership import refuse_foreign_folder
+from reportgen.site.provenance import fix_build_date
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.livereload import LiveReloadServer
+    from mkdocs.structure.pages import Page
+    from mkdocs.utils.templates import TemplateContext
+
+    from reportgen.model import Report
+    from reportgen.settings.project import ProjectSettings
+
+# Only loggers below this name count for ``--strict``.
+log = logging.getLogger("mkdocs.plugins.reportgen")
+
+ASSETS = "assets/reportgen"
+CACHE = Path(".reportgen", "cache")
+
+
+class ReportProblemsError(PluginError):
+    """The report has problems; MkDocs prints them and stops before it writes anything."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        super().__init__("\n".join(["the report has problems:", *(str(problem) for problem in problems)]))
+        self.problems = problems
+
+
+class ReportPlugin(BasePlugin):  # type: ignore[type-arg]
+    """``plugins: [reportgen]``: fenced blocks become figures, benchmarks get pages."""
+
+    def __init__(self) -> None:
+        self.progress: Callable[[int, int], None] = lambda _done, _all: None
+        self.report: Report | None = None
+        self._serving = False
+        self._settings: ProjectSettings
+        self._root: Path
+        self._assembly: Assembly
+
+    def load_config(
+        self, options: dict[str, Any], config_file_path: str | None = None
+    ) -> tuple[list[tuple[str, Exception]], list[tuple[str, str]]]:
+        """Check the plugin's settings with our own texts, each with its line in ``mkdocs.yml``."""
+        path = Path(config_file_path or "mkdocs.yml")
+        text = path.read_text(encoding="utf-8") if path.is_file() else None
+        self._root = path.resolve().parent
+        try:
+            self._settings = load_project(options, Place(path.name), text)
+        except ReportError as error:
+            return [("reportgen", ValueError(str(problem))) for problem in error.problems], []
+        return [], []
+
+    @property
+    def data_folder(self) -> str:
+        """The folder with the data, relative to ``mkdocs.yml``."""
+        return self._settings.data_dir
+
+    def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:  # noqa: ARG002 - MkDocs names it
+        """Remember whether pages are served with live reload."""
+        self._serving = command == "serve"
+
+    def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
+        """Make Markdown hand our fences over, and every theme load our styles and script."""
+        fix_build_date(self._root)
+        if "pymdownx.superfences" not in config.markdown_extensions:
+            config.markdown_extensions.append("pymdownx.superfences")
+        fences = config.mdx_configs.setdefault("pymdownx.superfences", {}).setdefault("custom_fences", [])
+        fences += custom_fences(self._mark)
+        config.extra_css = [f"{ASSETS}/tokens.css", f"{ASSETS}/figure.css", *config.extra_css]
+        script = ExtraScriptValue(f"{ASSETS}/live.js")
+        script.defer = True
+        config.extra_javascript = [script, *config.extra_javascript]
+        return config
+
+    def on_pre_build(self, *, config: MkDocsConfig) -> None:
+        """Draft the whole report: with a problem in it, MkDocs stops before it clears the old site."""
+        from reportgen.report import draft  # noqa: PLC0415 - imports the statistics
+
+        cache = Cache(self._root / CACHE)
+        try:
+            if not self._serving:
+                refuse_foreign_folder(Path(config.site_dir), self._root)
+            report = draft(self._project(config), cache, FileHashes(self._root / CACHE), self.progress)
+        except ReportError as error:
+            raise ReportProblemsError(error.problems) from error
+        for problem in report.problems:
+            log.warning("%s", problem)
+        self.report = report
+        self._assembly = Assembly(report, self._root, cache, serving=self._serving)
+
+    def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
+        """Add generated pages, figure files and our assets to the site."""
+        for page in self._assembly.report.pages:
+            if page.generated:
+                files.append(File.generated(config, page.path, content=page.text))
+        for path, content in self._assembly.files(ASSETS):
+            files.append(File.generated(config, path, content=content))
+        return files
+
+    def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> Environment:
+        """Our own templates escape what they print and refuse names that nobody defined."""
+        self._assembly.know_pages({file.src_uri: file.url for file in files.documentation_pages()})
+        if config.theme.name == "reportgen":
+            env.autoescape = True
+            env.undefined = StrictUndefined
+        return env
+
+    def on_page_markdown(self, markdown: str, *, page: Page, **_: object) -> str:
+        """Remember whose fences come next."""
+        self._assembly.fences.enter(page.file.src_uri)
+        return markdown
+
+    def on_page_content(self, html: str, *, page: Page, **_: object) -> str:
+        """Put the key results under the title of a benchmark's page."""
+        return self._assembly.with_head(html, page.file.src_uri)
+
+    def on_page_context(self, context: TemplateContext, *, page: Page, **_: object) -> TemplateContext:
+        """Tell our theme about the page."""
+        context["rg"] = self._assembly.page_context(page.file.src_uri, page.url)  # type: ignore[typeddict-unknown-key]
+        return context
+
+    def on_template_context(self, context: TemplateContext, **_: object) -> TemplateContext:
+        """Tell our theme about the site, on pages without Markdown such as 404."""
+        context["rg"] = self._assembly.context  # type: ignore[typeddict-unknown-key]
+        return context
+
+    @event_priority(-100)
+    def on_post_page(self, output: str, *, page: Page, **_: object) -> str:
+        """Put the figures in, after the search index has read the page."""
+        return self._assembly.with_blocks(output, page.file.src_uri, page.url)
+
+    @event_priority(-100)
+    def on_post_build(self, *, config: MkDocsConfig) -> None:
+        """Write what is known only at the end: report.json, link cards, the search script."""
+        self._assembly.finish(Path(config.site_dir), ASSETS)
+
+    def on_serve(self, server: LiveReloadServer, **_: object) -> LiveReloadServer:
+        """Build again when data change, not only when pages do."""
+        server.watch(str(self._root / self._settings.data_dir))
+        return server
+
+    def _mark(self, body: str, kind: str) -> str:
+        return self._assembly.fences.mark(body, kind)
+
+    def _project(self, config: MkDocsConfig) -> Project:
+        files = get_files(config)
+        set_exclusions(files, config)
+        paths = in_nav_order(config.nav, [file.src_uri for file in files.documentation_pages()])
+        content = Path(config.docs_dir).resolve().relative_to(self._root).as_posix()
+        return Project(self._root, content, tuple(paths), self._settings)

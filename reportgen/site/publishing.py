@@ -1,0 +1,153 @@
+"""Builds a site beside the old one and swaps them: the old site stays until the new one is complete."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+from mkdocs.exceptions import Abort, MkDocsException
+
+from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.settings.blocks import AltairSettings
+from reportgen.site import manifest
+from reportgen.site.outputs import figures_of
+from reportgen.site.ownership import refuse_foreign_folder
+from reportgen.site.plugin import ReportPlugin, ReportProblemsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from mkdocs.config.defaults import MkDocsConfig
+
+    from reportgen.model import Report
+
+NEW, OLD = Path(".reportgen", "site.new"), Path(".reportgen", "site.old")
+_PACKAGE = Path(__file__).resolve().parents[1]
+# What else decides a site is not known of other plugins: with one of these, every build is a real one.
+_KNOWN_PLUGINS = {"reportgen", "search", "material/search"}
+
+
+def publish(
+    config_file: Path, *, strict: bool, progress: Callable[[int, int], None], tell: Callable[[str], None]
+) -> manifest.Summary:
+    """Build the site of a ``mkdocs.yml`` and put it in place of the old one.
+
+    Args:
+        config_file: the ``mkdocs.yml``.
+        strict: fail on any warning.
+        progress: told after each block how many of how many are drawn.
+        tell: told each warning.
+
+    Raises:
+        ReportError: problems of the report or of its settings; the old site stands as it was.
+    """
+    root = config_file.resolve().parent
+    with _mkdocs_words() as words:
+        config = _config(config_file, strict=strict, words=words)
+        site = Path(config.site_dir)
+        refuse_foreign_folder(site, root)
+        plugin = config.plugins["reportgen"]
+        plugin.progress = progress
+        _restore(root, site)
+        fresh = root / NEW
+        shutil.rmtree(fresh, ignore_errors=True)
+        config.site_dir = str(fresh)
+        _build(config, words)
+    for word in words:
+        tell(word)
+    _swap(root, fresh, site)
+    report: Report = plugin.report
+    figures = sum(len(figures_of(shown)) for shown in report.shown.values())
+    summary = manifest.Summary(len(report.pages), figures, report.cache_hits, len(words))
+    if set(config.plugins) <= _KNOWN_PLUGINS:
+        manifest.write(root, site, _inputs(root, config, plugin.data_folder, report), summary)
+    else:
+        manifest.forget(root)
+    return summary
+
+
+def _config(config_file: Path, *, strict: bool, words: list[str]) -> MkDocsConfig:
+    try:
+        config = load_config(config_file=str(config_file), strict=strict or None)
+    except (Abort, MkDocsException) as error:
+        raise _refusal(words, error) from error
+    if not isinstance(config.plugins.get("reportgen"), ReportPlugin):
+        step = "Add a line with - reportgen under plugins:"
+        said = "the reportgen plugin is not switched on"
+        raise ReportError(Problem(Place(config_file.name), said, step, Stage.SETTINGS))
+    return config
+
+
+def _build(config: MkDocsConfig, words: list[str]) -> None:
+    try:
+        config.plugins.on_startup(command="build", dirty=False)
+        build(config)
+        config.plugins.on_shutdown()
+    except ReportProblemsError as error:
+        raise ReportError(*error.problems) from error
+    except (Abort, MkDocsException) as error:
+        raise _refusal(words, error) from error
+
+
+def _refusal(words: list[str], error: Exception) -> ReportError:
+    """What MkDocs complained of, as problems of its settings file."""
+    said = words or [str(error)]
+    return ReportError(*(Problem(Place("mkdocs.yml"), word.rstrip("."), "", Stage.SITE) for word in said))
+
+
+@contextmanager
+def _mkdocs_words() -> Iterator[list[str]]:
+    """Collect what MkDocs warns of, instead of having it printed."""
+    words: list[str] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: words.append(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("mkdocs")
+    before = logger.propagate
+    logger.propagate = False
+    logger.addHandler(handler)
+    try:
+        yield words
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = before
+
+
+def _restore(root: Path, site: Path) -> None:
+    """Finish a swap that a kill interrupted between its two renames."""
+    old = root / OLD
+    if old.is_dir():
+        if site.is_dir():
+            shutil.rmtree(old)
+        else:
+            shutil.move(old, site)
+
+
+def _swap(root: Path, fresh: Path, site: Path) -> None:
+    old = root / OLD
+    site.parent.mkdir(parents=True, exist_ok=True)
+    if site.is_dir():
+        shutil.move(site, old)
+    shutil.move(fresh, site)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _inputs(root: Path, config: MkDocsConfig, data: str, report: Report) -> Iterator[Path]:
+    """Everything that decides the site."""
+    yield Path(config.config_file_path or root / "mkdocs.yml")
+    yield Path(config.docs_dir)
+    yield root / data
+    if config.theme.custom_dir:
+        yield Path(config.theme.custom_dir)
+    yield from (Path(path) for path in config.hooks)
+    yield _PACKAGE
+    yield from (Path(folder) for folder in config.theme.dirs if Path(folder).name == "site_templates")
+    yield from manifest.repository_files(root)
+    for page in report.pages:
+        for block in page.blocks:
+            if isinstance(block.settings, AltairSettings):
+                yield root / block.settings.function.partition(":")[0]

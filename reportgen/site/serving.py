@@ -1,0 +1,47 @@
+"""Serves a report while it is written: live reload on content and on data."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+from mkdocs.commands.serve import serve
+from mkdocs.exceptions import Abort, MkDocsException
+
+from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.site.plugin import ReportProblemsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def serve_site(
+    config_file: Path, *, dev_addr: str | None, open_browser: bool, tell: Callable[[str], None]
+) -> None:
+    """Serve until interrupted; ``tell`` gets what MkDocs says.
+
+    Raises:
+        ReportError: the first build fails, or the address is taken.
+    """
+    # MkDocs serves from a temporary folder: keep it where a user would look.
+    work = config_file.resolve().parent / ".reportgen"
+    work.mkdir(exist_ok=True)
+    tempfile.tempdir = str(work)
+    handler = logging.Handler(logging.INFO)
+    handler.emit = lambda record: tell(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("mkdocs")
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+    options: dict[str, Any] = {"dev_addr": dev_addr} if dev_addr else {}
+    try:
+        serve(config_file=str(config_file), open_in_browser=open_browser, **options)
+    except ReportProblemsError as error:
+        raise ReportError(*error.problems) from error
+    except (Abort, MkDocsException, OSError) as error:
+        said = str(error) or "MkDocs stopped"
+        raise ReportError(Problem(Place("mkdocs.yml"), said, "", Stage.SITE)) from error
+    finally:
+        logger.removeHandler(handler)
+        tempfile.tempdir = None
