@@ -213,8 +213,8 @@ def _x_axis() -> alt.Axis:
         tickColor=_RULE,
         domainColor=_RULE,
         labelFlush=False,
-        labelPadding=4,
-        titleY=34,
+        labelPadding=5,
+        titleY=38,
         titleAnchor="middle",
         titleBaseline="alphabetic",
     )

@@ -79,7 +79,7 @@ def _grid(plot: Plot) -> Iterator[str]:
         yield f'<line x2="100%" y1="{y}" y2="{y}"/>'
     yield '</g><g class="rg-y-labels" text-anchor="end" fill="var(--rg-muted)">'
     for tick, label in zip(plot.y.ticks, plot.y.labels, strict=True):
-        yield f'<text x="-8" y="{_pixel(plot, tick)}" dy=".32em">{escape(label)}</text>'
+        yield f'<text x="-8" y="{_pixel(plot, tick)}" dy="4">{escape(label)}</text>'
     yield f'</g><text class="rg-y-title" x="{-plot.margins.left}" y="-14" fill="var(--rg-text)">'
     yield f"{escape(plot.y.title)}</text>"
 
@@ -206,7 +206,7 @@ def _ends(plot: Plot) -> Iterator[str]:
     yield f'<g class="rg-ends" font-size="{LABEL_SIZE}" font-weight="600">'
     for end in plot.ends:
         ink = colour(end.slot)
-        yield f'<text x="100%" dx="10" y="{end.y:g}" dy=".32em" fill="{ink}">{escape(end.text)}</text>'
+        yield f'<text x="100%" dx="10" y="{end.y:g}" dy="4" fill="{ink}">{escape(end.text)}</text>'
     yield "</g>"
 
 
