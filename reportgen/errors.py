@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
+    from types import TracebackType
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -78,13 +78,9 @@ class Problems:
 
     found: list[Problem] = field(default_factory=list)
 
-    @contextmanager
-    def collecting(self) -> Iterator[None]:
+    def collecting(self) -> Collecting:
         """Keep the problems of a ``ReportError`` raised inside and go on after the block."""
-        try:
-            yield
-        except ReportError as error:
-            self.add(error.problems)
+        return Collecting(self)
 
     def add(self, problems: Iterable[Problem]) -> None:
         """Add problems, each told once."""
@@ -103,3 +99,22 @@ class Problems:
         """Raise one ``ReportError`` with every problem if any of them is an error."""
         if self.errors:
             raise ReportError(*self.in_order())
+
+
+@dataclass(frozen=True, slots=True)
+class Collecting:
+    """A context manager that hands the problems raised inside to ``problems`` and goes on."""
+
+    problems: Problems
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        """Swallow a ``ReportError``, after keeping its problems."""
+        if isinstance(error, ReportError):
+            self.problems.add(error.problems)
+            return True
+        return False

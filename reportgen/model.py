@@ -366,7 +366,8 @@ class Page:
 class CurveRequest:
     """Which curves a block asks for, with the page's defaults filled in.
 
-    ``where`` holds pairs of a column and its allowed values. Two equal requests have one answer.
+    ``where`` holds pairs of a column and its allowed values; ``max_points`` is None where every step
+    counts. Two equal requests have one answer.
     """
 
     source: str
@@ -374,7 +375,7 @@ class CurveRequest:
     x: str | None
     series: tuple[str, ...] | None
     where: tuple[tuple[str, tuple[str | int | float | bool, ...]], ...]
-    max_points: int
+    max_points: int | None
     smooth: float
     band: str
     level: float

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from reportgen.model import CurveRequest, CurveSet, ReducedMetric, Source
+    from reportgen.model import CurveRequest, CurveSet, Ending, ReducedMetric, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,19 @@ class Answers:
         )
         return Answer(curve_set, rows.step_name, rows.step_is_time)
 
+    def endings(self, request: CurveRequest, *, higher_is_better: bool) -> tuple[Ending, ...]:
+        """Final value, peak and mean of each series of a request."""
+        from reportgen.statistics.endings import endings  # noqa: PLC0415
+
+        rows = self._read(_rows(request))
+        reduced = rows.metrics[request.metric]
+        return endings(
+            reduced,
+            level=request.level,
+            higher_is_better=higher_is_better,
+            series=request.series or rows.order,
+        )
+
     def _read(self, rows: CurveRequest) -> _Reduced:
         if rows not in self._reduced:
             from reportgen.read import measurements  # noqa: PLC0415 - imports the database
@@ -78,6 +91,4 @@ class Answers:
 
 def _rows(request: CurveRequest) -> CurveRequest:
     """The part of a request that decides which rows are read, without metric, band and level."""
-    from dataclasses import replace  # noqa: PLC0415
-
     return replace(request, metric="", band="", level=0.0)

@@ -75,7 +75,8 @@ def _without_data(specification: dict[str, Any]) -> dict[str, Any]:
 def _frame(desk: Desk, source: str) -> pd.DataFrame:
     from reportgen.read import raw_frame  # noqa: PLC0415 - imports the database and pandas
 
-    return raw_frame(desk.project.root, desk.sources[source])
+    frame: pd.DataFrame = raw_frame(desk.project.root, desk.sources[source])
+    return frame
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -84,7 +84,13 @@ def _drawn(planned: PlannedBlock, settings: BlockSettings, desk: Desk) -> Shown:
     if isinstance(settings, PanelsSettings):
         return panels(block.id, settings, curve_sets, wanted_panels(block.id, settings, context), context)
     if isinstance(settings, TableSettings):
-        return result_table(block.id, settings, curve_sets, context)
+        better = settings.higher_is_better
+        better = context.higher_is_better if better is None else better
+        endings = [desk.answers.endings(request, higher_is_better=better) for request in planned.requests]
+        metrics = tuple(request.metric for request in planned.requests)
+        return result_table(
+            block.id, settings, tuple(zip(metrics, endings, strict=True)), context, higher_is_better=better
+        )
     raise TypeError(block.kind)
 
 

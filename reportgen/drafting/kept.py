@@ -16,8 +16,8 @@ _KINDS: dict[str, type[Any]] = {
 
 def written(value: Shown | BenchmarkResult) -> bytes:
     """A value as bytes: its kind, a newline, its fields."""
-    kind = type(value)
-    return kind.__name__.encode() + b"\n" + _adapter(kind).dump_json(value)
+    name = type(value).__name__
+    return name.encode() + b"\n" + _adapter(name).dump_json(value)
 
 
 def read(data: bytes | None) -> Shown | None:
@@ -36,15 +36,16 @@ def _value(data: bytes | None) -> object:
     if data is None:
         return None
     name, _, fields = data.partition(b"\n")
-    kind = _KINDS.get(name.decode("ascii", "replace"))
-    if kind is None:
+    kind = name.decode("ascii", "replace")
+    if kind not in _KINDS:
         return None
     try:
-        return _adapter(kind).validate_json(fields)
+        value: object = _adapter(kind).validate_json(fields)
     except ValidationError:
         return None
+    return value
 
 
 @cache
-def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+def _adapter(name: str) -> TypeAdapter[Any]:
+    return TypeAdapter(_KINDS[name])

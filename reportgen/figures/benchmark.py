@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reportgen.errors import Problem, ReportError
 from reportgen.figures.axis import format_value
 from reportgen.figures.path import line_path, thin
 from reportgen.figures.picture import colour, positions
 from reportgen.figures.plotting import plot_of, unsmoothed
 from reportgen.figures.wanted import wanted_curve
-from reportgen.errors import Problem, ReportError
 from reportgen.model import BenchmarkResult, Overview
 from reportgen.settings.blocks import CurveSettings
 

@@ -23,6 +23,8 @@ def result_table(
     settings: TableSettings,
     metrics: tuple[tuple[str, tuple[Ending, ...]], ...],
     context: Context,
+    *,
+    higher_is_better: bool,
 ) -> ResultTable:
     """A row for each series: runs, then the chosen numbers of each metric.
 
@@ -30,10 +32,10 @@ def result_table(
         block_id: id of the block on its page.
         settings: which columns, in which order.
         metrics: metric name and its series' endings.
-        context: direction, source, caution.
+        context: source and caution.
+        higher_is_better: whether the best value is the largest.
     """
-    better = settings.higher_is_better if settings.higher_is_better is not None else context.higher_is_better
-    names = _order(settings.order, metrics, better=better)
+    names = _order(settings.order, metrics, better=higher_is_better)
     several = len(metrics) > 1
     header = ["series", "runs"]
     header += [
@@ -48,7 +50,7 @@ def result_table(
         title=settings.title or (metrics[0][0] if not several else "Results"),
         header=tuple(header),
         rows=rows,
-        caption=_caption(settings, metrics, context, better=better),
+        caption=_caption(settings, metrics, context, better=higher_is_better),
         csv=table_csv(header, words),
     )
 
@@ -110,4 +112,6 @@ def _caption(
     direction = "" if better else " Lower is better."
     caution = f" ({context.approximate})" if context.approximate else ""
     sentences = [settings.caption or "", f"Peak: {peak}. {how}{direction}"]
-    return " ".join(part for part in (*sentences, *context.notes, f"Source: {context.source}{caution}.") if part)
+    return " ".join(
+        part for part in (*sentences, *context.notes, f"Source: {context.source}{caution}.") if part
+    )

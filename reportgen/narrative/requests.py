@@ -84,7 +84,8 @@ def _request(source: str, metric: str, settings: DataSettings) -> CurveRequest:
         x=settings.x,
         series=settings.series,
         where=where,
-        max_points=line.max_points,
+        # A table tells the exact last and best step, so nothing is binned for it.
+        max_points=None if isinstance(settings, TableSettings) else line.max_points,
         smooth=line.smooth,
         band=line.band.value,
         level=settings.level,

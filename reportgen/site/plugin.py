@@ -51,12 +51,12 @@ class ReportProblemsError(PluginError):
         self.problems = problems
 
 
-class ReportPlugin(BasePlugin):  # type: ignore[type-arg]
+class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     """``plugins: [reportgen]``: fenced blocks become figures, benchmarks get pages."""
 
     def __init__(self) -> None:
         self.progress: Callable[[int, int], None] = lambda _done, _all: None
-        self.report: Report | None = None
+        self.report: Report
         self._serving = False
         self._settings: ProjectSettings
         self._root: Path

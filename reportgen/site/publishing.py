@@ -51,7 +51,7 @@ def publish(
         config = _config(config_file, strict=strict, words=words)
         site = Path(config.site_dir)
         refuse_foreign_folder(site, root)
-        plugin = config.plugins["reportgen"]
+        plugin = _our_plugin(config)
         plugin.progress = progress
         _restore(root, site)
         fresh = root / NEW
@@ -61,7 +61,7 @@ def publish(
     for word in words:
         tell(word)
     _swap(root, fresh, site)
-    report: Report = plugin.report
+    report = plugin.report
     figures = sum(len(figures_of(shown)) for shown in report.shown.values())
     summary = manifest.Summary(len(report.pages), figures, report.cache_hits, len(words))
     if set(config.plugins) <= _KNOWN_PLUGINS:
@@ -76,11 +76,16 @@ def _config(config_file: Path, *, strict: bool, words: list[str]) -> MkDocsConfi
         config = load_config(config_file=str(config_file), strict=strict or None)
     except (Abort, MkDocsException) as error:
         raise _refusal(words, error) from error
-    if not isinstance(config.plugins.get("reportgen"), ReportPlugin):
-        step = "Add a line with - reportgen under plugins:"
-        said = "the reportgen plugin is not switched on"
-        raise ReportError(Problem(Place(config_file.name), said, step, Stage.SETTINGS))
     return config
+
+
+def _our_plugin(config: MkDocsConfig) -> ReportPlugin:
+    plugin = config.plugins.get("reportgen")
+    if isinstance(plugin, ReportPlugin):
+        return plugin
+    step = "Add a line with - reportgen under plugins:"
+    said = "the reportgen plugin is not switched on"
+    raise ReportError(Problem(Place("mkdocs.yml"), said, step, Stage.SETTINGS))
 
 
 def _build(config: MkDocsConfig, words: list[str]) -> None:

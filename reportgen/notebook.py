@@ -1,0 +1,198 @@
+"""For notebooks: the same reading, statistics and drawing as a report's, one call each.
+
+>>> import reportgen as rg
+>>> table = rg.read("data/math500")
+>>> rg.curves(table, metric="validation score")   # a frame, one row a point
+>>> rg.draw(table, metric="validation score")     # an alt.Chart
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from reportgen.drafting.answers import Answer, Answers
+from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.figures.palette import assign_slots
+from reportgen.figures.plotting import plot_of
+from reportgen.figures.specification import specification
+from reportgen.figures.wanted import Context, wanted_curve
+from reportgen.figures.wording import subtitle
+from reportgen.model import CurveRequest
+from reportgen.settings.blocks import CurveSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import altair as alt
+    import pandas as pd
+
+    from reportgen.model import Source
+    from reportgen.settings.blocks import Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A file or folder of run data, opened and not yet read; ``source`` says what is in it."""
+
+    root: Path
+    source: Source
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of its metrics."""
+        return self.source.metrics
+
+
+def read(path: str | Path) -> Table:
+    """Open a file or folder of run data, with its ``source.yml`` if it has one.
+
+    Args:
+        path: a data file, or a folder of them.
+
+    Raises:
+        ReportError: nothing is there, or it cannot be understood; every problem is told.
+    """
+    from reportgen.read import open_path  # noqa: PLC0415 - imports the database
+    from reportgen.settings.loading import load_source_settings  # noqa: PLC0415
+
+    return Table(*open_path(path, load_settings=load_source_settings))
+
+
+def curves(
+    table: Table,
+    metric: str | None = None,
+    *,
+    x: str | None = None,
+    series: tuple[str, ...] | None = None,
+    where: Mapping[str, Cell | tuple[Cell, ...]] | None = None,
+    band: str = "ci",
+    level: float = 0.95,
+    smooth: float = 0.0,
+    max_points: int | None = 400,
+) -> pd.DataFrame:
+    """The mean of each series at each step, with its interval across runs.
+
+    Args:
+        table: from ``read``.
+        metric: its name; may be left out where there is only one.
+        x: a column or metric used as x; the step if None.
+        series: only these, in this order.
+        where: column to the values it may have.
+        band: ``ci`` (mean ± t(n−1)·s/√n), ``se``, ``sd``, ``range``, ``iqr`` or ``none``.
+        level: confidence level of ``ci``.
+        smooth: 0 for none, towards 1 for more.
+        max_points: more distinct steps are binned; None keeps all.
+
+    Returns:
+        Columns ``series, metric, step, value, low, high, n``, one row a point; ``low`` and ``high`` are
+        missing where no interval can be known, as with one run.
+
+    Raises:
+        ReportError: an unknown metric, series or column, with the nearest known name.
+    """
+    import pandas as pd  # noqa: PLC0415 - slow to import
+
+    request = _request(table, metric, x, series, where, band, level, smooth, max_points)
+    curve_set = _answer(table, request).curve_set
+    columns = ("series", "metric", "step", "value", "low", "high", "n")
+    parts = [
+        pd.DataFrame(
+            {
+                "series": curve.series,
+                "metric": curve_set.metric,
+                "step": curve.steps,
+                "value": curve.values,  # noqa: PD011 - a field of ours, not a frame
+                "low": curve.low,
+                "high": curve.high,
+                "n": curve.n,
+            },
+            columns=columns,
+        )
+        for curve in curve_set.curves
+    ]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+
+
+def draw(
+    table: Table,
+    metric: str | None = None,
+    *,
+    x: str | None = None,
+    series: tuple[str, ...] | None = None,
+    where: Mapping[str, Cell | tuple[Cell, ...]] | None = None,
+    band: str = "ci",
+    level: float = 0.95,
+    smooth: float = 0.0,
+    title: str | None = None,
+) -> alt.LayerChart:
+    """The figure that a ``curve`` block would show, as an Altair chart with its data inside.
+
+    The arguments are those of ``curves``; ``title`` is the chart's.
+
+    Raises:
+        ReportError: as ``curves``.
+    """
+    import altair as alt  # noqa: PLC0415 - slow to import
+
+    request = _request(table, metric, x, series, where, band, level, smooth, 400)
+    answer = _answer(table, request)
+    context = _context(table, answer)
+    settings = CurveSettings(title=title)
+    wanted = wanted_curve("figure", settings, request.metric, context)
+    plot = plot_of(answer.curve_set, wanted, context)
+    words = subtitle(answer.curve_set, wanted)
+    spec = specification(plot, answer.curve_set, title=wanted.title, subtitle=words)
+    chart = alt.LayerChart.from_dict(spec)
+    if not isinstance(chart, alt.LayerChart):
+        raise TypeError(type(chart))
+    return chart
+
+
+def _request(  # noqa: PLR0917 - the public functions take these by name
+    table: Table,
+    metric: str | None,
+    x: str | None,
+    series: tuple[str, ...] | None,
+    where: Mapping[str, Cell | tuple[Cell, ...]] | None,
+    band: str,
+    level: float,
+    smooth: float,
+    max_points: int | None,
+) -> CurveRequest:
+    pairs = tuple((k, v if isinstance(v, tuple) else (v,)) for k, v in (where or {}).items())
+    name = _metric(table, metric)
+    return CurveRequest(table.source.name, name, x, series, pairs, max_points, smooth, band, level)
+
+
+def _metric(table: Table, metric: str | None) -> str:
+    known = table.metrics
+    if metric is None and len(known) == 1:
+        return known[0]
+    if metric in known:
+        return str(metric)
+    nearest = get_close_matches(metric or "", known, n=1)
+    hint = f'Did you mean "{nearest[0]}"? ' if nearest else ""
+    said = f'"{metric}" is not a metric' if metric else "name a metric"
+    listed = ", ".join(f'"{name}"' for name in known)
+    raise ReportError(Problem(table.source.place, said, f"{hint}Its metrics are {listed}", Stage.DATA))
+
+
+def _answer(table: Table, request: CurveRequest) -> Answer:
+    answers = Answers(table.root, {table.source.name: table.source}, [request])
+    return answers.answer(request)
+
+
+def _context(table: Table, answer: Answer) -> Context:
+    names = tuple(curve.series for curve in answer.curve_set.curves)
+    return Context(
+        place=Place("notebook"),
+        slots=assign_slots([names]),
+        higher_is_better=True,
+        step_title=answer.step_name.replace("_", " ").strip(),
+        step_is_time=answer.step_is_time,
+        source=table.source.settings.title or table.source.name,
+        approximate=table.source.settings.approximate,
+    )
