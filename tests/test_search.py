@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import escape
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +22,7 @@ def written(docs: list[dict[str, str]]) -> str:
 @given(DOCS)
 def test_the_script_carries_the_documents_unchanged(docs: list[dict[str, str]]) -> None:
     """What MkDocs indexed is what the browser searches, whatever the characters."""
-    script = written(docs)
+    script = written([doc | {"title": escape(doc["title"])} for doc in docs])
     value = json.loads(script.removeprefix("window.reportgenSearch=").removesuffix(";\n"))
     assert value == {"config": {"lang": ["en"], "separator": r"[\s\-]+"}, "docs": docs}
 
