@@ -1,0 +1,176 @@
+/* A figure's payload as columns and rows, and where values stand on axes. No document, no Vega view.
+   reportgen/figures/live.py writes the payload. */
+(function (live) {
+  "use strict";
+
+  /** Every x of a column: listed, or given by start, distance and count. */
+  function column(x) {
+    return Array.isArray(x) ? x : Array.from({ length: x.count }, (_, i) => x.from + i * x.by);
+  }
+
+  /** Values of a run: differences in units of a thousandth of the y range. */
+  function runValues(run, payload) {
+    let level = 0;
+    return run.q.map((step) =>
+      step === null ? null : payload.y.domain[0] + (level += step) * payload.run_unit,
+    );
+  }
+
+  /** The palette slot, from 0, of a colour like var(--rg-series-1); "muted" for the grey. */
+  function slotOf(colour) {
+    const [name] = colour.match(/\d+|muted/);
+    return name === "muted" ? name : Number(name) - 1;
+  }
+
+  class Data {
+    constructor(payload) {
+      const columns = payload.xs.map(column);
+      const indexes = columns.map((steps) => new Map(steps.map((step, i) => [step, i])));
+      this.series = payload.series.map((given, number) => ({
+        ...given,
+        key: String(number),
+        slot: slotOf(given.colour),
+        steps: columns[given.x],
+        at: indexes[given.x],
+        runs: (given.runs ?? []).map((run) => ({ steps: columns[run.x], values: runValues(run, payload) })),
+      }));
+      this.hasRuns = this.series.some((one) => one.runs.length);
+      this.hasBand = this.series.some((one) => one.low);
+      const shown = this.series.flatMap((one) => [...one.y, ...(one.raw ?? []), ...one.runs.flatMap((r) => r.values)]);
+      this.values = shown.filter((value) => value !== null);
+      this.positive = this.values.every((value) => value > 0);
+    }
+
+    /** Grey series first: later ones are drawn above them. */
+    get backToFront() {
+      return [...this.series.filter((one) => one.muted), ...this.series.filter((one) => !one.muted)];
+    }
+
+    /** Rows of the view's data sets; values that a log axis cannot hold end at ``floor``. */
+    means(band, floor) {
+      const held = (value) => (band && value != null ? Math.max(value, floor) : null);
+      return this.backToFront.flatMap((one) =>
+        one.steps.map((step, i) => ({
+          series: one.key,
+          step,
+          value: one.y[i],
+          low: held(one.low?.[i]),
+          high: held(one.high?.[i]),
+          raw: one.raw?.[i] ?? null,
+        })),
+      );
+    }
+
+    runRows() {
+      return this.backToFront.flatMap((one) =>
+        one.runs.flatMap((run, number) =>
+          run.steps.map((step, i) => ({
+            series: one.key,
+            run: `${one.key}-${number}`,
+            step,
+            value: run.values[i],
+          })),
+        ),
+      );
+    }
+
+    /** Rising steps at which one of these series has a value. */
+    stepsOf(series) {
+      const steps = new Set();
+      for (const one of series) one.steps.forEach((step, i) => one.y[i] !== null && steps.add(step));
+      return [...steps].sort((a, b) => a - b);
+    }
+
+    /** What these series say at a step, largest value first; those without a value there come last. */
+    readings(series, step) {
+      const rows = series.map((one) => {
+        const i = one.at.get(step);
+        const value = i === undefined ? null : one.y[i];
+        if (value === null) return { one, value };
+        const n = Array.isArray(one.n) ? one.n[i] : one.n;
+        return { one, value, low: one.low?.[i] ?? null, high: one.high?.[i] ?? null, raw: one.raw?.[i] ?? null, n };
+      });
+      return rows.sort((a, b) => (a.value === null) - (b.value === null) || b.value - a.value);
+    }
+
+    /** A series' value at ``step``: its own, the one between its neighbours, or null outside its range. */
+    valueAt(one, step, axis) {
+      let before = null;
+      for (let i = 0; i < one.steps.length; i++) {
+        if (one.y[i] === null) continue;
+        if (one.steps[i] >= step) {
+          if (one.steps[i] === step) return one.y[i];
+          if (before === null) return null;
+          const [from, to] = [before, i].map((j) => fraction(axis, one.steps[j]));
+          const part = (fraction(axis, step) - from) / (to - from);
+          return one.y[before] + part * (one.y[i] - one.y[before]);
+        }
+        before = i;
+      }
+      return before === null ? null : one.y[before];
+    }
+  }
+
+  /** Where a value stands on an axis: 0 at the start of its domain, 1 at the end. */
+  function fraction({ scale, domain: [low, high] }, value) {
+    if (scale !== "log") return (value - low) / (high - low);
+    return Math.log(value / low) / Math.log(high / low);
+  }
+
+  /** The value that stands at a fraction of an axis. */
+  function valueOf({ scale, domain: [low, high] }, part) {
+    return scale === "log" ? low * (high / low) ** part : low + part * (high - low);
+  }
+
+  /** The index of the value nearest to ``part`` of the axis; ``values`` rise and are not empty. */
+  function nearest(axis, values, part) {
+    let best = 0;
+    let distance = Infinity;
+    values.forEach((value, i) => {
+      const away = Math.abs(fraction(axis, value) - part);
+      if (away < distance) [best, distance] = [i, away];
+    });
+    return best;
+  }
+
+  /** Ticks of a log axis as axis.py chooses them: powers of ten, with 2 and 5 on a short range. */
+  function logTicks([low, high]) {
+    const first = Math.floor(Math.log10(low));
+    const last = Math.ceil(Math.log10(high));
+    const heads = last - first <= 2 ? [1, 2, 5] : [1];
+    const ticks = [];
+    for (let power = first; power <= last; power += Math.max(1, Math.ceil((last - first) / 6))) {
+      for (const head of heads) ticks.push(Number(`${head}e${power}`));
+    }
+    return ticks.filter((tick) => tick >= low && tick <= high);
+  }
+
+  /** Ticks and format of an axis whose domain the reader chose. */
+  function freshTicks({ scale, domain, format }, count) {
+    if (scale === "log") {
+      const ticks = logTicks(domain);
+      if (ticks.length > 1) return { ticks, format: domain[1] > 1e5 || domain[0] < 1e-3 ? "~e" : ",.6~f" };
+    }
+    const ticks = vega.scale(scale === "time" ? "utc" : "linear")().domain(domain).ticks(count);
+    return { ticks: ticks.map(Number), format: format?.startsWith("~") && scale !== "time" ? format : null };
+  }
+
+  /** Positions at least ``distance`` apart inside 0 to ``room``, moved as little as is simple. */
+  function spread(wanted, distance, room) {
+    const order = wanted.map((_, i) => i).sort((a, b) => wanted[a] - wanted[b] || a - b);
+    const placed = [];
+    let edge = 0;
+    for (const i of order) placed[i] = edge = Math.max(wanted[i], edge), (edge += distance);
+    edge = room;
+    for (const i of order.reverse()) placed[i] = edge = Math.min(placed[i], edge), (edge -= distance);
+    return placed;
+  }
+
+  /** Functions that turn a value of this axis into words. */
+  function reader({ scale, read }) {
+    const locale = vega.defaultLocale();
+    return scale === "time" ? locale.utcFormat(read) : locale.format(read);
+  }
+
+  Object.assign(live, { Data, fraction, valueOf, nearest, freshTicks, spread, reader });
+})(window.reportgenLive);

@@ -1,0 +1,290 @@
+/* Reading a plot: rule, dots and tooltip at the nearest step, zooming by drag, and the same from the keyboard. */
+(function (live) {
+  "use strict";
+
+  const APART = 14; // pixels between rule and tooltip
+  const DRAG = 5; // pixels before a press becomes a drag
+  const STRIDES = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
+  const ZOOMS = { "+": 0.5, "=": 0.5, "-": 2, "_": 2 };
+
+  /** An element with a class and a text; data only ever becomes text. */
+  function make(tag, className, text) {
+    const element = document.createElement(tag);
+    element.className = className;
+    if (text !== undefined) element.textContent = text;
+    return element;
+  }
+
+  function nameOf(series) {
+    const name = make("span", "rg-name", series);
+    name.dir = "auto";
+    return name;
+  }
+
+  /** Stand an element at a place of its box, without a style attribute. */
+  function put(element, x, y) {
+    element.style.transform = `translate(${x}px, ${y}px)`;
+  }
+
+  class Pointer {
+    constructor(plot) {
+      this.plot = plot;
+      this.step = null; // the step that is read out
+      this.spoken = null; // the series the keyboard chose
+      this.rule = make("div", "rg-rule");
+      this.brush = make("div", "rg-brush");
+      this.tooltip = make("div", "rg-tooltip");
+      this.said = make("div", "rg-unseen");
+      this.said.setAttribute("role", "status");
+      this.dots = plot.data.series.map(({ slot }) => make("div", `rg-dot rg-slot-${slot}`));
+      const parts = [this.rule, this.brush, ...this.dots, this.tooltip];
+      parts.forEach((part) => (part.hidden = true));
+      plot.surface.append(...parts);
+      plot.box.append(this.said);
+      this.listen();
+    }
+
+    listen() {
+      const { surface } = this.plot;
+      const on = (type, act) => surface.addEventListener(type, act);
+      on("pointermove", (event) => this.moved(event));
+      on("pointerdown", (event) => this.pressed(event));
+      on("pointerup", (event) => this.released(event));
+      on("pointercancel", () => this.stopDrag());
+      on("pointerleave", (event) => event.pointerType === "touch" || this.pointAll(null));
+      on("dblclick", () => this.plot.group.zoom(null));
+      on("keydown", (event) => this.key(event));
+      on("blur", () => this.pointAll(null));
+      document.addEventListener("pointerdown", (event) => surface.contains(event.target) || this.pointAll(null));
+    }
+
+    /** Steps that can be read: of visible series, inside the domain shown. */
+    steps() {
+      const { group, data, visible, x } = this.plot;
+      const signature = [group.chosen, group.domain];
+      if (!this.known || signature.some((part, i) => part !== this.known.signature[i])) {
+        const [low, high] = x.domain;
+        const steps = data.stepsOf(visible).filter((step) => step >= low && step <= high && live.fraction(x, step) >= 0);
+        this.known = { signature, steps };
+      }
+      return this.known.steps;
+    }
+
+    /** Where a pointer stands in the plot, in pixels. */
+    place(event) {
+      const { left, top, width } = this.plot.surface.getBoundingClientRect();
+      return { x: Math.min(width, Math.max(0, event.clientX - left)), y: event.clientY - top };
+    }
+
+    moved(event) {
+      const { x, y } = this.place(event);
+      if (this.from !== undefined && Math.abs(x - this.from) > DRAG) this.stretch(x);
+      cancelAnimationFrame(this.frame);
+      this.frame = requestAnimationFrame(() => this.pointAt(x / this.plot.room.width, y, event.pointerType));
+    }
+
+    pressed(event) {
+      if (event.pointerType === "touch") this.moved(event);
+      else if (event.button === 0) {
+        this.from = this.place(event).x;
+        this.plot.surface.setPointerCapture(event.pointerId);
+      }
+    }
+
+    stretch(x) {
+      this.to = x;
+      this.brush.hidden = false;
+      this.brush.style.width = `${Math.abs(x - this.from)}px`;
+      put(this.brush, Math.min(x, this.from), 0);
+    }
+
+    released() {
+      const { from, to, plot } = this;
+      this.stopDrag();
+      if (to === undefined) return;
+      const ends = [from, to].sort((a, b) => a - b);
+      plot.group.zoom(ends.map((pixel) => live.valueOf(plot.x, pixel / plot.room.width)));
+    }
+
+    stopDrag() {
+      this.brush.hidden = true;
+      this.from = this.to = undefined;
+    }
+
+    pointAt(part, y, kind) {
+      const steps = this.steps();
+      if (!steps.length) return this.pointAll(null);
+      this.pointAll(steps[live.nearest(this.plot.x, steps, part)], kind === "touch" ? null : y);
+    }
+
+    /** Show the same step in every figure of the group. */
+    pointAll(step, y = null) {
+      for (const { pointer } of this.plot.group.plots) pointer.point(step, pointer === this ? y : null);
+    }
+
+    /** Show a step, or what this figure has nearest to it; null shows none. */
+    point(step, y = null) {
+      const { plot } = this;
+      const steps = this.steps();
+      const none = step === null || !steps.length;
+      this.step = none ? null : steps[live.nearest(plot.x, steps, live.fraction(plot.x, step))];
+      this.rule.hidden = this.tooltip.hidden = none;
+      this.dots.forEach((dot) => (dot.hidden = true));
+      if (none) return;
+      const readings = plot.data.readings(plot.visible, this.step);
+      const x = live.fraction(plot.x, this.step) * plot.room.width;
+      put(this.rule, x, 0);
+      for (const { one, value } of readings) if (value !== null) this.putDot(one, x, value);
+      this.fill(readings);
+      this.putTooltip(x, y);
+    }
+
+    putDot(one, x, value) {
+      const dot = this.dots[Number(one.key)];
+      const up = live.fraction(this.plot.y, value);
+      dot.hidden = !(up >= 0 && up <= 1);
+      dot.classList.toggle("rg-spoken", one === this.spoken);
+      put(dot, x, (1 - up) * this.plot.room.height);
+    }
+
+    fill(readings) {
+      const { plot } = this;
+      const counts = new Set(readings.filter(({ value }) => value !== null).map(({ n }) => n));
+      const shared = counts.size === 1 ? [...counts][0] : null;
+      const band = plot.band && readings.some(({ low }) => low != null) ? plot.payload.band : "";
+      const how = [band, shared > 1 ? `n = ${shared}` : ""].filter(Boolean).join(", ");
+      const head = make("div", "rg-tooltip-head");
+      const title = make("span", "rg-name", `${plot.x.title} ${plot.readX(this.step)}`);
+      title.dir = "auto";
+      head.append(title, make("span", "", how));
+      this.tooltip.replaceChildren(head, ...readings.map((reading) => this.row(reading, shared === null)));
+    }
+
+    row({ one, value, low, high, raw, n }, withCount) {
+      const { plot } = this;
+      const row = make("div", "rg-tooltip-row");
+      row.classList.toggle("rg-spoken", one === this.spoken);
+      row.classList.toggle("rg-missing", value === null);
+      row.append(make("span", `rg-swatch rg-slot-${one.slot}`), nameOf(one.name));
+      if (value === null) row.append(make("span", "rg-value", "no value"));
+      else {
+        row.append(make("span", "rg-value", plot.readY(value)));
+        if (plot.band && low !== null) row.append(make("span", "rg-interval", `[${plot.readY(low)}, ${plot.readY(high)}]`));
+        if (raw !== null) row.append(make("span", "rg-interval", `unsmoothed ${plot.readY(raw)}`));
+        if (withCount && n > 1) row.append(make("span", "rg-interval", `n = ${n}`));
+      }
+      return row;
+    }
+
+    /** Beside the rule, on the side with room, inside the figure. */
+    putTooltip(x, y) {
+      const { tooltip, plot } = this;
+      const { left, right } = this.edges();
+      const { offsetWidth: width, offsetHeight: height } = tooltip;
+      const beside = x + APART + width <= right ? x + APART : x - APART - width;
+      const top = y === null ? 4 : Math.min(Math.max(y - height / 2, 4 - plot.payload.margins.top), plot.room.height - height + 24);
+      put(tooltip, Math.round(Math.min(Math.max(beside, left), right - width)), Math.round(top));
+    }
+
+    edges() {
+      const box = this.plot.box.getBoundingClientRect();
+      const { left } = this.plot.surface.getBoundingClientRect();
+      return { left: box.left - left, right: box.right - left };
+    }
+
+    key(event) {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const { group } = this.plot;
+      if (event.key in STRIDES) this.walk(STRIDES[event.key]);
+      else if (event.key === "ArrowUp" || event.key === "ArrowDown") this.change(event.key === "ArrowDown" ? 1 : -1);
+      else if (event.key in ZOOMS) this.zoomBy(ZOOMS[event.key]);
+      else if (event.key === "Escape" || event.key === "0") {
+        this.stopDrag();
+        this.spoken = null;
+        this.pointAll(null);
+        group.zoom(null);
+      } else return;
+      event.preventDefault();
+    }
+
+    walk(stride) {
+      const steps = this.steps();
+      if (!steps.length) return;
+      const now = steps.indexOf(this.step);
+      const start = now < 0 ? (stride > 0 ? -1 : steps.length) : now;
+      this.pointAll(steps[Math.min(steps.length - 1, Math.max(0, start + stride))]);
+      this.readOut();
+    }
+
+    /** Choose the next series to read out; after the last one, all again. */
+    change(stride) {
+      const choices = [null, ...this.plot.visible];
+      const now = Math.max(0, choices.indexOf(this.spoken));
+      this.spoken = choices[(now + stride + choices.length) % choices.length];
+      this.pointAll(this.step ?? this.steps()[0] ?? null);
+      this.readOut();
+    }
+
+    zoomBy(factor) {
+      const { plot } = this;
+      const whole = plot.payload.x;
+      const centre = live.fraction(whole, this.step ?? live.valueOf(plot.x, 0.5));
+      const [from, to] = plot.x.domain.map((end) => live.fraction(whole, end));
+      const half = Math.max(0.005, ((to - from) / 2) * factor);
+      const ends = [Math.max(0, centre - half), Math.min(1, centre + half)];
+      const all = ends[0] === 0 && ends[1] === 1;
+      plot.group.zoom(all ? null : ends.map((end) => live.valueOf(whole, end)));
+    }
+
+    readOut() {
+      if (this.step === null) return;
+      const { plot } = this;
+      const readings = plot.data.readings(plot.visible, this.step);
+      const shown = this.spoken ? readings.filter(({ one }) => one === this.spoken) : readings;
+      const words = shown.map(({ one, value, low, high }) => {
+        if (value === null) return this.spoken ? `${one.name} has no value` : "";
+        const interval = this.spoken && low !== null ? ` from ${plot.readY(low)} to ${plot.readY(high)}` : "";
+        return `${one.name} ${plot.readY(value)}${interval}`;
+      });
+      this.say(`${plot.x.title} ${plot.readX(this.step)}: ${words.filter(Boolean).join(", ")}`);
+    }
+
+    say(words) {
+      this.said.textContent = words;
+    }
+  }
+
+  function addPointer(plot) {
+    plot.pointer = new Pointer(plot);
+    plot.say = (words) => plot.pointer.say(words);
+    plot.onDraw = () => {
+      plot.pointer.point(plot.pointer.step);
+      plot.onRefresh?.();
+    };
+  }
+
+  /** Vega's tooltips on an author's chart: fields and values as text. */
+  function authorTooltip(box) {
+    const tooltip = make("div", "rg-tooltip");
+    tooltip.hidden = true;
+    box.append(tooltip);
+    return (handler, event, item, value) => {
+      tooltip.hidden = value === null || value === undefined || value === "";
+      if (tooltip.hidden) return;
+      const pairs = typeof value === "object" ? Object.entries(value) : [["", value]];
+      tooltip.replaceChildren(
+        ...pairs.map(([label, text]) => {
+          const row = make("div", "rg-tooltip-row");
+          if (label) row.append(nameOf(label));
+          row.append(make("span", "rg-value", typeof text === "object" ? JSON.stringify(text) : String(text)));
+          return row;
+        }),
+      );
+      const { left, top, right } = box.getBoundingClientRect();
+      const room = right - left - tooltip.offsetWidth;
+      put(tooltip, Math.max(0, Math.min(event.clientX - left + APART, room)), event.clientY - top + APART);
+    };
+  }
+
+  Object.assign(live, { make, addPointer, authorTooltip });
+})(window.reportgenLive);

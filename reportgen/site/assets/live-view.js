@@ -1,0 +1,283 @@
+/* The Vega view that takes the place of a still picture, and the state that figures of a group share. */
+(function (live) {
+  "use strict";
+
+  const FADED = "25%";
+  const LINE = 16; // pixels between names at the line ends
+
+  /** Nothing is ever loaded; links of an author's chart may lead elsewhere. */
+  function refusingLoader() {
+    const loader = vega.loader();
+    const sanitize = loader.sanitize.bind(loader);
+    const refuse = (address) => Promise.reject(new Error(`A figure may not load ${address}`));
+    loader.load = loader.http = loader.file = refuse;
+    loader.sanitize = (address, options) =>
+      options?.context === "href" ? sanitize(address, options) : refuse(address);
+    return loader;
+  }
+
+  /** A view of a compiled specification; ``host`` is null for one that is only drawn to a file. */
+  function makeView(specification, host, tooltip = () => {}) {
+    const runtime = vega.parse(specification, null, { ast: true });
+    const options = {
+      expr: vega.expressionInterpreter,
+      loader: refusingLoader(),
+      logLevel: vega.Error,
+      renderer: host ? "svg" : "none",
+      tooltip,
+    };
+    return new vega.View(runtime, host ? { ...options, container: host } : options);
+  }
+
+  function compiled(payload) {
+    return JSON.parse(document.querySelector(`script.rg-view[data-view="${payload.view}"]`).textContent);
+  }
+
+  function addHost(plot) {
+    const host = document.createElement("div");
+    host.className = "rg-live";
+    host.setAttribute("aria-hidden", "true");
+    plot.append(host);
+    return host;
+  }
+
+  /** A plot of reportgen's own: curve and panel figures. */
+  class Plot {
+    constructor(figure, group) {
+      this.figure = figure;
+      this.group = group;
+      this.box = figure.querySelector(".rg-plot");
+      this.still = this.box.querySelector("svg");
+      this.surface = this.box.querySelector(".rg-surface");
+      this.payload = JSON.parse(figure.querySelector(".rg-payload").textContent);
+      this.data = new live.Data(this.payload);
+      this.runs = this.band = true;
+      this.log = this.payload.y.scale === "log";
+      this.readX = live.reader(this.payload.x);
+      this.readY = live.reader(this.payload.y);
+    }
+
+    get visible() {
+      return this.data.series.filter((one) => this.group.shows(one.name));
+    }
+
+    /** The x axis as it is now. */
+    get x() {
+      return { ...this.payload.x, domain: this.group.domain ?? this.payload.x.domain };
+    }
+
+    /** The y axis as it is now: the reader may have asked for a log axis. */
+    get y() {
+      const { y } = this.payload;
+      if (this.log === (y.scale === "log")) return y;
+      const values = this.data.values;
+      const [low, high] = [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
+      if (!this.log) return { ...y, scale: "linear", domain: [low - (high - low) / 25, high + (high - low) / 25] };
+      const room = high > low ? (high / low) ** 0.04 : 2;
+      return { ...y, scale: "log", domain: [low / room, high * room] };
+    }
+
+    /** The room there is: fractions of a pixel count, or the live view would stand beside the still one. */
+    measure() {
+      const { width, height } = this.surface.getBoundingClientRect();
+      const narrow = getComputedStyle(this.box).getPropertyValue("--rg-narrow").trim() === "1";
+      return { width, height, narrow };
+    }
+
+    /** Names at the line ends: where the still picture has them, or where the lines now end. */
+    ends({ height, narrow }) {
+      if (narrow) return [];
+      const { x, y, payload } = this;
+      if (!this.group.domain && y === payload.y && height === payload.height) return payload.ends;
+      const found = payload.ends.flatMap(({ text }) => {
+        const value = this.data.valueAt(this.data.series.find((one) => one.name === text), x.domain[1], x);
+        return value === null ? [] : [{ text, at: (1 - live.fraction(y, value)) * height }];
+      });
+      const places = live.spread(found.map(({ at }) => Math.min(height, Math.max(0, at))), LINE, height);
+      return found.map(({ text }, i) => ({ text, y: places[i] }));
+    }
+
+    /** The view's signals for a room; ``ink`` turns a series' colour and whether it is faded into a colour. */
+    signals({ width, height, narrow }, ink) {
+      const { payload: given, x, y } = this;
+      const series = this.data.series;
+      const xAxis = this.group.domain ? live.freshTicks(x, Math.max(2, width / 90)) : x;
+      const yAxis = y === given.y ? y : live.freshTicks(y, Math.max(2, height / 60));
+      return {
+        x_domain: x.domain,
+        x_ticks: narrow && xAxis === x ? x.ticks.filter((_, i) => i % 2 === 0) : xAxis.ticks,
+        x_format: xAxis.format,
+        x_title: x.title,
+        y_domain: y.domain,
+        y_ticks: yAxis.ticks,
+        y_format: yAxis.format,
+        y_title: y.title,
+        y_title_x: -given.margins.left,
+        keys: series.map((one) => one.key),
+        colours: series.map((one) => ink(one.colour, !this.group.shows(one.name))),
+        dashes: series.map((one) => one.dash),
+        shapes: series.map((one) => one.shape),
+        margins: narrow ? { ...given.margins, right: 16 } : given.margins,
+        clip: given.clip || Boolean(this.group.domain) || y !== given.y,
+      };
+    }
+
+    /** The view's data sets, of which a shape has only some. */
+    datasets(room) {
+      const { data, payload } = this;
+      const key = (name) => data.series.find((one) => one.name === name).key;
+      return {
+        means: data.means(this.band, this.log ? this.y.domain[0] : -Infinity),
+        runs: this.runs ? data.runRows() : [],
+        ends: this.ends(room).map(({ text, y }) => ({ series: key(text), text, y })),
+        references: payload.references.map(({ x, y, text }) => ({ step: x, value: y, text })),
+        annotations: payload.annotations.map(({ x, y, ...rest }) => ({ step: x, value: y, ...rest })),
+      };
+    }
+
+    /** The compiled specification with a room's signals and data in it. */
+    specification(room, ink) {
+      const spec = compiled(this.payload);
+      const signals = this.signals(room, ink);
+      const data = this.datasets(room);
+      for (const signal of spec.signals) signal.value = signals[signal.name];
+      for (const set of spec.data) if (Object.hasOwn(data, set.name)) set.values = data[set.name];
+      const y = spec.scales.find((scale) => scale.name === "y");
+      y.type = this.y.scale;
+      return { ...spec, width: room.width, height: room.height };
+    }
+
+    /** Build the view; a change between linear and log builds it again. */
+    async draw() {
+      this.room = this.measure();
+      const spec = this.specification(this.room, Plot.ink);
+      const host = addHost(this.box);
+      const view = makeView(spec, host);
+      await view.runAsync();
+      this.view?.finalize();
+      this.host?.remove();
+      Object.assign(this, { view, host });
+      this.sets = spec.data.map((set) => set.name);
+      this.figure.classList.add("rg-is-live");
+      this.onDraw?.();
+    }
+
+    static ink(colour, faded) {
+      return faded ? `color-mix(in srgb, ${colour} ${FADED}, transparent)` : colour;
+    }
+
+    /** Show the state as it is now; ``names`` are the data sets that changed. */
+    refresh(...names) {
+      if (!this.view) return;
+      this.room = this.measure();
+      const data = this.datasets(this.room);
+      for (const [name, value] of Object.entries(this.signals(this.room, Plot.ink))) this.view.signal(name, value);
+      for (const name of ["ends", ...names]) if (this.sets.includes(name)) this.view.data(name, data[name]);
+      this.view.width(this.room.width).height(this.room.height).run();
+      this.figure.classList.toggle("rg-is-zoomed", Boolean(this.group.domain));
+      this.onDraw?.();
+    }
+
+    resized() {
+      const { width, height, narrow } = this.measure();
+      const { room } = this;
+      if (width !== room.width || height !== room.height || narrow !== room.narrow) this.refresh();
+    }
+  }
+
+  /** Figures that share what is shown: panels, or one figure alone. */
+  class Group {
+    constructor(root) {
+      this.root = root;
+      this.domain = null; // the x that are shown, null for all
+      this.chosen = null; // names of the series that stand out, null for all
+      this.plots = [];
+    }
+
+    get names() {
+      return [...new Set(this.plots.flatMap((plot) => plot.data.series.map((one) => one.name)))];
+    }
+
+    shows(name) {
+      return this.chosen === null || this.chosen.has(name);
+    }
+
+    /** Show one series only, or all again; ``more`` adds a series to those shown or takes it away. */
+    choose(name, more) {
+      const alone = this.chosen?.size === 1 && this.chosen.has(name);
+      const next = more ? new Set(this.chosen ?? this.names) : new Set();
+      if (!next.delete(name) && !(alone && !more)) next.add(name);
+      this.chosen = next.size && next.size < this.names.length ? next : null;
+      this.refresh();
+      const shown = this.names.filter((one) => this.shows(one));
+      this.plots[0].say(this.chosen ? `Showing ${shown.join(", ")}` : "Showing all series");
+    }
+
+    zoom(domain) {
+      if (!domain && !this.domain) return;
+      this.domain = domain;
+      this.refresh();
+      const [first] = this.plots;
+      first.say(domain ? `Zoomed to ${domain.map(first.readX).join(" to ")}` : "Showing the whole range");
+    }
+
+    refresh() {
+      this.plots.forEach((plot) => plot.refresh());
+    }
+  }
+
+  /** An author's own chart: the view at its compiled size, scaled with its box like the still picture. */
+  async function enlivenAuthors(figure) {
+    const box = figure.querySelector(".rg-plot");
+    const still = box.querySelector("svg");
+    const payload = JSON.parse(figure.querySelector(".rg-payload").textContent);
+    const host = addHost(box);
+    const view = makeView(compiled(payload), host, live.authorTooltip(box));
+    await view.runAsync();
+    const drawn = host.querySelector("svg");
+    drawn.setAttribute("width", "100%");
+    drawn.removeAttribute("height");
+    const unscale = (event) => {
+      const scale = drawn.getBoundingClientRect().width / still.viewBox.baseVal.width;
+      if (!event.isTrusted || Math.abs(scale - 1) < 0.01) return;
+      event.stopImmediatePropagation();
+      const { left, top } = drawn.getBoundingClientRect();
+      const place = { clientX: left + (event.clientX - left) / scale, clientY: top + (event.clientY - top) / scale };
+      event.target.dispatchEvent(new event.constructor(event.type, { ...initOf(event), ...place }));
+    };
+    // Vega reads pointers in its own pixels; where the chart is shown smaller they are sent again, corrected.
+    for (const type of POINTER_EVENTS) host.addEventListener(type, unscale, { capture: true });
+    figure.classList.add("rg-is-live");
+    return view;
+  }
+
+  const POINTER_EVENTS = ["pointerdown", "pointermove", "pointerup", "mousedown", "mousemove", "mouseup", "click"];
+
+  function initOf(event) {
+    const { bubbles, cancelable, button, buttons, shiftKey, ctrlKey, altKey, metaKey, pointerId, pointerType } = event;
+    return { bubbles, cancelable, button, buttons, shiftKey, ctrlKey, altKey, metaKey, pointerId, pointerType, view: window };
+  }
+
+  /** Make a figure, or panels together, alive; the still pictures stay until each view is drawn. */
+  async function enliven(unit) {
+    await document.fonts.ready;
+    const figures = unit.matches(".rg-figure") ? [unit] : [...unit.querySelectorAll(".rg-figure")];
+    if (!unit.querySelector(".rg-picture")) {
+      const [figure] = figures;
+      const view = await enlivenAuthors(figure);
+      live.addAuthorTools(figure, view);
+      return;
+    }
+    const group = new Group(unit);
+    group.plots = figures.map((figure) => new Plot(figure, group));
+    await Promise.all(group.plots.map((plot) => plot.draw()));
+    for (const plot of group.plots) {
+      live.addPointer(plot);
+      live.addTools(plot);
+      new ResizeObserver(() => plot.resized()).observe(plot.box);
+    }
+    live.addLegend(group);
+  }
+
+  Object.assign(live, { enliven, makeView, compiled, Plot });
+})(window.reportgenLive);

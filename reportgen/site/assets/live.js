@@ -1,0 +1,142 @@
+/* Figures come alive. This script decides when, loads Vega and the other live-*.js once a figure needs
+   them, and makes result tables sortable. Without it a page is complete, only still.
+   Classic scripts: a page opened from disk may load no modules. Data only ever becomes text. */
+(function () {
+  "use strict";
+
+  const base = new URL(".", document.currentScript.src).href;
+  const PARTS = ["vega.js", "live-data.js", "live-view.js", "live-pointer.js", "live-tools.js"];
+  const HINT =
+    "Left and right arrow keys read the values at each step, up and down choose a series, " +
+    "plus and minus zoom, Escape shows everything again.";
+  const live = (window.reportgenLive = {});
+  const awake = new WeakSet();
+  let loading;
+
+  /** Load Vega and the parts, once; they run in this order. */
+  function load() {
+    loading ??= Promise.all(
+      PARTS.map(
+        (name) =>
+          new Promise((resolve, reject) => {
+            const script = document.createElement("script");
+            script.src = base + name;
+            script.async = false;
+            script.onload = resolve;
+            script.onerror = () => reject(new Error(`${name} could not be loaded; figures stay still.`));
+            document.head.append(script);
+          }),
+      ),
+    );
+    return loading;
+  }
+
+  /** Make a figure, or panels as one, alive; only the first call does something. */
+  function wake(unit) {
+    if (awake.has(unit)) return;
+    awake.add(unit);
+    load()
+      .then(() => live.enliven(unit))
+      .catch((problem) => console.error(problem.message));
+  }
+
+  /** What lies over the plot: it takes the pointer and the keyboard, and names the figure. */
+  function addSurface(figure, hint) {
+    const surface = document.createElement("div");
+    surface.className = "rg-surface";
+    surface.tabIndex = 0;
+    surface.setAttribute("role", "application");
+    surface.setAttribute("aria-roledescription", "chart");
+    surface.setAttribute("aria-labelledby", `${figure.id}-title`);
+    surface.setAttribute("aria-describedby", `${figure.id}-summary ${hint.id}`);
+    figure.querySelector(".rg-plot").append(surface);
+  }
+
+  function addHint() {
+    const hint = document.createElement("p");
+    hint.id = "rg-keys";
+    hint.hidden = true;
+    hint.textContent = HINT;
+    document.body.append(hint);
+    return hint;
+  }
+
+  /** Figures near the window wake when the browser has nothing else to do, one at a time. */
+  function wakeWhenIdle(units) {
+    if (navigator.connection?.saveData) return;
+    const idle = window.requestIdleCallback ?? ((job) => setTimeout(job, 200));
+    const near = new IntersectionObserver(
+      (entries) => {
+        for (const { isIntersecting, target } of entries) {
+          if (!isIntersecting) continue;
+          near.unobserve(target);
+          idle(() => wake(target));
+        }
+      },
+      { rootMargin: "200px" },
+    );
+    units.forEach((unit) => near.observe(unit));
+  }
+
+  function startFigures() {
+    const figures = [...document.querySelectorAll(".rg-figure:has(> .rg-payload)")];
+    if (!figures.length) return;
+    const hint = addHint();
+    figures.filter((figure) => figure.querySelector(".rg-picture")).forEach((figure) => addSurface(figure, hint));
+    const units = new Set(figures.map((figure) => figure.closest(".rg-panels") ?? figure));
+    for (const unit of units) {
+      for (const event of ["pointerover", "focusin"]) {
+        unit.addEventListener(event, () => wake(unit), { once: true });
+      }
+    }
+    if (document.readyState === "complete") wakeWhenIdle(units);
+    else window.addEventListener("load", () => wakeWhenIdle(units));
+  }
+
+  /** A cell's place in its column: a number where it has one, otherwise its words; nothing comes last. */
+  function sortKey(row, column) {
+    const cell = row.cells[column];
+    if (cell.dataset.value !== undefined) return Number(cell.dataset.value);
+    return cell.textContent.trim() || null;
+  }
+
+  function compare(a, b) {
+    if (typeof a === "number" && typeof b === "number") return a - b;
+    return String(a).localeCompare(String(b), undefined, { numeric: true });
+  }
+
+  function sortRows(table, column, sign) {
+    const body = table.tBodies[0];
+    const keyed = [...body.rows].map((row) => [sortKey(row, column), row]);
+    keyed.sort(([a], [b]) => (a === null) - (b === null) || (a === null ? 0 : sign * compare(a, b)));
+    body.append(...keyed.map(([, row]) => row));
+  }
+
+  /** Heads become buttons: numbers start with the largest, words with the first. */
+  function makeSortable(table) {
+    const heads = [...table.tHead.rows[0].cells];
+    heads.forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "rg-sort";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const numeric = [...table.tBodies[0].rows].some((row) => row.cells[column].dataset.value !== undefined);
+        const now = head.getAttribute("aria-sort");
+        const next = now ? now === "descending" : !numeric;
+        heads.forEach((other) => other.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", next ? "ascending" : "descending");
+        sortRows(table, column, next ? 1 : -1);
+      });
+    });
+  }
+
+  function start() {
+    startFigures();
+    document.querySelectorAll("table.rg-sortable").forEach(makeSortable);
+  }
+
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  else start();
+})();
