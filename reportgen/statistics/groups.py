@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 # A column as DuckDB hands it over: masked where it is null.
 Column: TypeAlias = npt.NDArray[np.generic]
+
+
+# A number is finite if it lies between minus this and this.
+LARGEST_FLOAT = sys.float_info.max
 
 
 class Group(NamedTuple):

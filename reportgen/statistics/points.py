@@ -97,7 +97,9 @@ def binned_points(points: Points, bins: Bins) -> Points:
     """
     run = np.repeat(np.arange(points.offsets.size - 1), np.diff(points.offsets))
     index = bins.index(points.steps)
-    starts = np.flatnonzero(np.concatenate([[True], (run[1:] != run[:-1]) | (index[1:] != index[:-1])]))
+    first = np.ones(run.size, dtype=np.bool_)
+    first[1:] = (run[1:] != run[:-1]) | (index[1:] != index[:-1])
+    starts = np.flatnonzero(first)
     counts = np.diff(starts, append=run.size)
 
     def mean(column: FloatArray) -> FloatArray:

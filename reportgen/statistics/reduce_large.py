@@ -10,6 +10,7 @@ import numpy as np
 
 from reportgen.statistics.binning import Bins, bins_between
 from reportgen.statistics.groups import (
+    LARGEST_FLOAT,
     Column,
     Group,
     as_counts,
@@ -90,21 +91,23 @@ def _reduce_metric(
     return counted(runs, rows.groups, given_interval, finite=rows.finite, kept=kept, bins=bins.count)
 
 
+def _finite(*names: str) -> nw.Expr:
+    # Comparing costs nothing where is_finite takes most of the time; NaN is larger than every number.
+    return nw.all_horizontal(
+        *(nw.col(name).is_between(-LARGEST_FLOAT, LARGEST_FLOAT) for name in names), ignore_nulls=False
+    )
+
+
 def _finite_rows(frame: nw.LazyFrame[Any], columns: tuple[str, ...]) -> nw.LazyFrame[Any]:
     names = [name for name in columns if name != "value"]
-    kept = frame.filter(nw.col("step").is_finite(), nw.col("value").is_finite())
-    known = [
-        nw.when(nw.col(name).is_finite()).then(nw.col(name)).otherwise(float("nan")).alias(name)
-        for name in names
-    ]
+    kept = frame.filter(_finite("step", "value"))
+    known = [nw.when(_finite(name)).then(nw.col(name)).otherwise(float("nan")).alias(name) for name in names]
     return kept.select("series", "run", "metric", "step", "row", "value", *known)
 
 
 def _extents(measurements: Measurements, columns: tuple[str, ...]) -> list[Extent]:
-    finite = nw.col("step").is_finite() & nw.col("value").is_finite()
-
     def where_finite(name: str) -> nw.Expr:
-        return nw.when(finite & nw.col(name).is_finite()).then(nw.col(name))
+        return nw.when(_finite("step", "value", name)).then(nw.col(name))
 
     fetched = _fetch(
         measurements.frame.group_by("series", "run", "metric").agg(
@@ -144,9 +147,11 @@ def _distinct_steps(rows: _Rows) -> int:
 
 
 def _last_written(rows: _Rows) -> nw.LazyFrame[Any]:
-    last = [nw.col(name).last(order_by="row").alias(f"last_{name}") for name in rows.columns]
-    grouped = rows.frame.group_by("series", "run", "step").agg(*last)
-    return grouped.rename({f"last_{name}": name for name in rows.columns})
+    # Narwhals would sort the rows of every step to find the last; arg_max needs one row of memory a step.
+    last = ", ".join(f'arg_max("{name}", "row") AS "{name}"' for name in rows.columns)
+    relation = rows.frame.to_native().aggregate(f"series, run, step, {last}", "series, run, step")
+    lazy: nw.LazyFrame[Any] = nw.from_native(relation)
+    return lazy
 
 
 def _all_points(rows: _Rows) -> Points:
@@ -217,9 +222,7 @@ def _smoothed_runs(rows: _Rows, bins: Bins, smooth: float) -> tuple[tuple[Run, .
         row = np.asarray(fetched["row"]).astype(np.int64)
         points = last_written(np.zeros(row.size, dtype=np.int64), row, columns, 1)
         kept += points.steps.size
-        if points.steps.size:
-            points = binned_points(smoothed_points(points, smooth), bins)
-        runs += split(points, [group.name])
+        runs += split(binned_points(smoothed_points(points, smooth), bins), [group.name])
     return tuple(runs), kept
 
 
