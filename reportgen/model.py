@@ -6,13 +6,17 @@ NaN reaches an output file.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
     import narwhals as nw
 
     from reportgen.errors import Place, Problem
@@ -48,6 +52,7 @@ class Source:
         metrics: metric names in order of first appearance (a long table), or of columns (a wide one).
         columns: every column name of the table, for error texts and ``filter:``.
         warnings: what was found and handled; told to the user and on the page.
+        layout: what ``reportgen.read`` needs to read it; of no use to anybody else.
     """
 
     name: str
@@ -57,6 +62,7 @@ class Source:
     metrics: tuple[str, ...]
     columns: tuple[str, ...]
     warnings: tuple[Problem, ...] = ()
+    layout: object = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +72,16 @@ class Measurements:
     Attributes:
         frame: columns ``series: str, run: str, seed: str | null, metric: str, step: float64,
             value: float64, row: int64``; ``row`` is the order of writing. When the input gives its own
-            interval also ``low, high: float64``. Null, NaN and infinite values are still in.
+            interval also ``low, high: float64``, or ``stderr, n: float64`` with ``n`` null where it is
+            not given. Null, NaN and infinite values are still in, except that an empty cell in a wide
+            table of several metrics is no measurement: such tables have rows for one metric alone.
         step_name: the column that became ``step``, for the axis title.
         step_is_time: True where ``step`` is milliseconds since 1970 UTC.
         given_interval: how the input gave its interval ("low and high", "stderr", "std and n").
-        order: series names in order of first appearance.
+        order: series names in order of first appearance, as far as a sample shows: a series that is
+            met only later, far apart from all others of a large file, may be missing here.
+        reading: enter it where the frame is read: what the files have wrong is then a ``ReportError``
+            that names every file and line, not an error of the database.
     """
 
     frame: nw.LazyFrame[Any]
@@ -78,6 +89,9 @@ class Measurements:
     step_is_time: bool
     given_interval: str | None
     order: tuple[str, ...]
+    reading: Callable[[], AbstractContextManager[None]] = field(
+        default=nullcontext, repr=False, compare=False
+    )
 
 
 # ---- results ------------------------------------------------------------------------------------

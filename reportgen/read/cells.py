@@ -1,0 +1,76 @@
+"""What a cell's text means: missing, a number, a time, or a word (its twin in SQL is ``sql``)."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# A cell as it is written; None where the format itself says that there is nothing.
+Text: TypeAlias = str | None
+
+MISSING: Final = frozenset(("", "na", "n/a", "#n/a", "<na>", "null", "none", "missing", "-", "--"))
+_TIME: Final = re.compile(
+    r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?\s?(Z|UTC|[+-]\d{2}(:?\d{2})?)?)?"
+)
+
+
+class Kind(StrEnum):
+    """What the cells of a column hold, as far as they were looked at."""
+
+    NUMBER = "numbers"
+    MIXED = "numbers, and words that no number is"
+    TIME = "times"
+    TEXT = "words"
+    EMPTY = "nothing"
+
+
+def is_missing(cell: Text) -> bool:
+    """Whether a cell says that there is no value; ``NaN`` is a value."""
+    return cell is None or cell.strip(" ").lower() in MISSING
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number, ``NaN`` and infinity included."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return cell.isascii()
+
+
+def is_time(cell: str) -> bool:
+    """Whether a cell is a date, or a date and a time, in the order of ISO 8601."""
+    return _TIME.fullmatch(cell.strip(" ")) is not None
+
+
+def kind_of(cells: Iterable[Text]) -> Kind:
+    """What a column holds: numbers or times where at least half of its filled cells are."""
+    filled = [cell for cell in cells if cell is not None and not is_missing(cell)]
+    if not filled:
+        return Kind.EMPTY
+    numbers = sum(map(is_number, filled))
+    if numbers == len(filled):
+        return Kind.NUMBER
+    if 2 * numbers >= len(filled):
+        return Kind.MIXED
+    return Kind.TIME if 2 * sum(map(is_time, filled)) >= len(filled) else Kind.TEXT
+
+
+def joint_kind(kinds: Iterable[Kind]) -> Kind:
+    """What a column holds in several files: what it holds in most of them."""
+    filled = [kind for kind in kinds if kind is not Kind.EMPTY]
+    if not filled:
+        return Kind.EMPTY
+    if len(set(filled)) == 1:
+        return filled[0]
+    numbers = sum(kind in NUMERIC for kind in filled)
+    if 2 * numbers >= len(filled):
+        return Kind.MIXED
+    return Kind.TIME if 2 * filled.count(Kind.TIME) >= len(filled) else Kind.TEXT
+
+
+NUMERIC: Final = frozenset((Kind.NUMBER, Kind.MIXED))

@@ -1,0 +1,115 @@
+"""Which column plays which part, by its name or because ``source.yml`` says so."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, replace
+from typing import TYPE_CHECKING, Final
+
+from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.read.cells import NUMERIC, Kind
+from reportgen.read.layout import Roles
+from reportgen.read.wording import known_names, names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reportgen.settings.source import SourceSettings
+
+# Names by which a part is recognised, the best first; capital letters make no difference.
+_NAMES: Final[dict[str, tuple[str, ...]]] = {
+    "series": ("model", "method", "series", "algorithm", "variant", "name", "label"),
+    "run": ("run", "run_id", "run_name"),
+    "seed": ("seed",),
+    "step": ("step", "global_step", "iteration", "iter", "epoch", "_step", "steps", "x"),
+    "metric": ("metric",),
+    "value": ("value",),
+    "low": ("low",),
+    "high": ("high",),
+    "stderr": ("stderr",),
+    "std": ("std",),
+    "n": ("n",),
+}
+RECOGNISED: Final = frozenset(name for known in _NAMES.values() for name in known)
+# In wide form an interval belongs to a metric by the end of its name.
+INTERVAL: Final = ("low", "high", "stderr", "std", "n")
+
+
+def recognise(columns: Sequence[str], settings: SourceSettings, place: Place) -> tuple[Roles, bool]:
+    """The column for each part, and whether the table is long.
+
+    Args:
+        columns: all columns as written.
+        settings: what ``source.yml`` says.
+        place: where problems are told.
+
+    Raises:
+        ReportError: ``source.yml`` names columns that there are not, or a long table lacks a column.
+    """
+    mapped = {part: name for part, name in settings.columns.model_dump().items() if name is not None}
+    problems = [
+        _unknown(name, columns, place, f"columns: {part}")
+        for part, name in mapped.items()
+        if name not in columns
+    ]
+    problems += [
+        _unknown(name, columns, place, "filter")
+        for name in settings.filter
+        if column_named(name, columns) is None
+    ]
+    if problems:
+        raise ReportError(*problems)
+    roles = _by_name(columns, mapped)
+    long = settings.form == "long" or (settings.form is None and bool(roles.metric and roles.value))
+    if long and not (roles.metric and roles.value):
+        lacking = "metric" if not roles.metric else "value"
+        message = f'a long table needs a column "{lacking}"; there are {names(columns)}'
+        advice = f"Name it in source.yml, as in columns: {{{lacking}: NAME}}"
+        raise ReportError(Problem(place, message, advice, Stage.DATA))
+    if not long:
+        # A wide table may have metrics of these names.
+        roles = replace(roles, **{part: mapped.get(part) for part in ("metric", "value", *INTERVAL)})
+    return roles, long
+
+
+def column_named(name: str, columns: Sequence[str]) -> str | None:
+    """The column of this name; capital letters make no difference where that leaves no doubt."""
+    if name in columns:
+        return name
+    alike = [column for column in columns if column.casefold() == name.casefold()]
+    return alike[0] if len(alike) == 1 else None
+
+
+def wide_metrics(kinds: Mapping[str, Kind], roles: Roles, *, sampled: bool) -> list[str]:
+    """The numeric columns that play no other part.
+
+    Args:
+        kinds: what every column holds, in order.
+        roles: the columns that play a part.
+        sampled: whether there are rows beyond those looked at, where an empty column may be filled.
+    """
+    taken = set(astuple(roles))
+    wanted = {*NUMERIC, Kind.EMPTY} if sampled else NUMERIC
+    numeric = [name for name, kind in kinds.items() if kind in wanted and name not in taken]
+    companions = {f"{name}_{part}" for name in numeric for part in INTERVAL}
+    if companions & set(numeric):
+        companions.add("n")
+    return [name for name in numeric if name not in companions]
+
+
+def _by_name(columns: Sequence[str], mapped: Mapping[str, str]) -> Roles:
+    """Mapped columns first; no column plays two parts."""
+    taken = set(mapped.values())
+    found = dict(mapped)
+    folded = {column.strip().casefold(): column for column in reversed(columns)}
+    for part, known in _NAMES.items():
+        candidates = (folded[name] for name in known if name in folded)
+        column = next((name for name in candidates if name not in taken), None)
+        if part not in mapped and column is not None:
+            found[part] = column
+            taken.add(column)
+    return Roles(**found)
+
+
+def _unknown(name: str, columns: Sequence[str], place: Place, key: str) -> Problem:
+    message = f'{key} names the column "{name}", which the data do not have'
+    return Problem(place, message, known_names(name, columns, "They have"), Stage.DATA)

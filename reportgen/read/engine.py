@@ -1,0 +1,61 @@
+"""The one DuckDB database of a process: in memory, offline, two threads, files below a temporary folder."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import duckdb
+
+_SETTINGS: Final[dict[str, str | int | bool]] = {
+    "threads": 2,
+    "memory_limit": "2GB",
+    "preserve_insertion_order": True,
+    # A file is read once a draft, and its pages are already cached by the operating system.
+    "enable_external_file_cache": False,
+    # Nothing leaves the machine, and no name in a statement means a Python variable.
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "python_enable_replacements": False,
+}
+
+
+class Engine:
+    """A database and the folder for what has to be written before it can be read."""
+
+    def __init__(self) -> None:
+        self._folder = TemporaryDirectory(prefix="reportgen-", ignore_cleanup_errors=True)
+        self.folder: Final = Path(self._folder.name)
+        spill = str(self.folder / "spill")
+        self._connection = duckdb.connect(config={**_SETTINGS, "temp_directory": spill})
+        self._connection.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """A connection of its own, so that no statement makes another's relations bind again."""
+        return self._connection.cursor()
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        """All rows of a short answer.
+
+        Raises:
+            duckdb.Error: the files are not what the statement takes them for.
+        """
+        return self.cursor().execute(statement).fetchall()
+
+
+@cache
+def engine() -> Engine:
+    """The database of this process; made when first needed, gone with the process."""
+    atexit.register(_forget_types)
+    return Engine()
+
+
+def _forget_types() -> None:
+    """Let go of DuckDB's types, which narwhals keeps in a cache: DuckDB 2.0 calls that a leak on stderr."""
+    namespace = getattr(sys.modules.get("narwhals._namespace"), "_builtin_namespace", None)
+    if namespace is not None:
+        namespace.cache_clear()

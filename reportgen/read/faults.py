@@ -1,0 +1,87 @@
+"""What is wrong in the rows of files, with line numbers: looked for only where reading failed."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from reportgen.errors import Problem, ReportError, Stage
+from reportgen.read.cells import is_missing, is_number, is_time
+from reportgen.read.content import Content, few
+from reportgen.read.formats import FORMATS
+from reportgen.settings.parsing import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+    from pathlib import Path
+
+    from reportgen.errors import Place
+    from reportgen.read.layout import FileLayout, Row
+
+_LONGEST = 60
+
+
+def find_faults(
+    root: Path, files: Iterable[FileLayout], numbers: Collection[str], times: Collection[str] = ()
+) -> list[Problem]:
+    """Every row that cannot be read, and every cell that is not what its column needs.
+
+    Args:
+        root: the folder that the files' paths start from.
+        files: the files to go through.
+        numbers: columns, as written, that hold numbers.
+        times: columns that hold times.
+    """
+    found: list[Problem] = []
+    for file in files:
+        content = Content(root / file.path, file.path, file.compression)
+        try:
+            found += few(_faults(content, file, set(numbers), set(times)))
+        except ReportError as error:
+            found += error.problems
+    return found
+
+
+@contextmanager
+def explained(place: Place, faults: Callable[[], Iterable[Problem]]) -> Iterator[None]:
+    """Turn a failure of the database inside into what the user can mend.
+
+    Args:
+        place: where a failure is told that nothing in the rows explains.
+        faults: looks for what is wrong; called only then.
+
+    Raises:
+        ReportError: reading failed.
+    """
+    try:
+        yield
+    except duckdb.Error as error:
+        problems = list(faults())
+        if not problems:
+            reason = shorten(str(error).partition("\n")[0], 200)
+            message = f"the data cannot be read: {reason}"
+            problems = [Problem(place, message, "Check the files, or write them again", Stage.DATA)]
+        raise ReportError(*problems) from error
+
+
+def _faults(content: Content, file: FileLayout, numbers: set[str], times: set[str]) -> Iterator[Problem]:
+    for row in FORMATS[file.format].rows(content, file, sorted(numbers | times)):
+        if isinstance(row, Problem):
+            yield row
+            continue
+        for name, cell in row.cells.items():
+            if cell is None or is_missing(cell):
+                continue
+            if name in numbers and not is_number(cell):
+                yield _fault(content, row, name, "number", "Mend it, or leave the cell empty")
+            elif name in times and not is_time(cell):
+                advice = "Write times as 2026-05-31 or 2026-05-31T12:00:00Z"
+                yield _fault(content, row, name, "time", advice)
+
+
+def _fault(content: Content, row: Row, name: str, kind: str, advice: str) -> Problem:
+    where = "" if row.line else f" of row {row.number}"
+    found, column = shorten(row.cells[name] or "", _LONGEST), shorten(name, _LONGEST)
+    return content.problem(f'"{found}" in column "{column}"{where} is not a {kind}', advice, row.line)

@@ -1,0 +1,173 @@
+"""Which sources there are, and which files belong to each."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.read.wording import known_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FORMATS: Final = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".parquet": "parquet",
+}
+COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd"}
+SETTINGS: Final = "source.yml"
+_DIGITS: Final = re.compile(r"(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a source lives.
+
+    Attributes:
+        name: the name blocks use.
+        path: its file or folder.
+        root: what the places of problems are relative to.
+        settings: the ``source.yml``, whether there is one or not.
+    """
+
+    name: str
+    path: Path
+    root: Path
+    settings: Path
+
+    @property
+    def place(self) -> Place:
+        """Where problems of the whole source are told: its settings, otherwise the file or folder."""
+        return place_of(self.settings if self.settings.is_file() else self.path, self.root)
+
+
+def place_of(path: Path, root: Path, line: int | None = None) -> Place:
+    """A file as users know it: relative to the root where it is below it, with forward slashes."""
+    return Place((path.relative_to(root) if path.is_relative_to(root) else path).as_posix(), line)
+
+
+def ending_of(path: Path) -> tuple[str, str | None, str]:
+    """Name without endings, format (None if the ending tells none) and compression (may be empty)."""
+    name = path.name
+    compression = COMPRESSIONS.get(path.suffix.lower(), "")
+    if compression:
+        name = name[: -len(path.suffix)]
+    suffix = PurePosixPath(name).suffix
+    kind = FORMATS.get(suffix.lower())
+    return (name[: -len(suffix)] if kind else name), kind, compression
+
+
+def find_sources(project_root: Path, data_dir: str) -> tuple[str, ...]:
+    """Names of all sources below the data folder, in natural order; none if there is no such folder.
+
+    Raises:
+        ReportError: two files, or a file and a folder, have the same name.
+    """
+    data = project_root / data_dir
+    if not data.is_dir():
+        return ()
+    names: dict[str, list[Path]] = {}
+    for file in sorted(_files_in(data), key=natural):
+        names.setdefault(ending_of(file)[0], []).append(file)
+    for folder in _folders(data):
+        names.setdefault(folder.relative_to(data).as_posix(), []).append(folder)
+    problems = [_clash(name, paths, project_root) for name, paths in names.items() if len(paths) > 1]
+    if problems:
+        raise ReportError(*problems)
+    return tuple(sorted(names, key=lambda name: natural(Path(name))))
+
+
+def locate(project_root: Path, data_dir: str, name: str) -> Location:
+    """The file or folder that a source's name means.
+
+    Raises:
+        ReportError: there is none, or more than one.
+    """
+    data = project_root / data_dir
+    parts = PurePosixPath(name).parts
+    found: list[Path] = []
+    if parts and ".." not in parts and not PurePosixPath(name).is_absolute() and "\0" not in name:
+        folder = data.joinpath(*parts)
+        found = [folder] if folder.is_dir() else []
+        if len(parts) == 1 and data.is_dir():
+            found += [path for path in _files_in(data) if ending_of(path)[0] == name]
+    if len(found) > 1:
+        raise ReportError(_clash(name, found, project_root))
+    if not found:
+        message = f'there is no source "{name}" in {data_dir}/'
+        advice = known_names(name, find_sources(project_root, data_dir), "It has")
+        raise ReportError(Problem(Place(data_dir), message, advice, Stage.DATA))
+    return location_of(found[0], PurePosixPath(*parts).as_posix(), project_root)
+
+
+def location_of(path: Path, name: str, root: Path) -> Location:
+    """A source whose file or folder is known."""
+    settings = path / SETTINGS if path.is_dir() else path.with_name(f"{ending_of(path)[0]}.{SETTINGS}")
+    return Location(name, path, root, settings)
+
+
+def data_files(folder: Path, *, nested_sources: bool = False) -> Iterator[Path]:
+    """Every data file below a folder, in natural order, each once however many links lead to it.
+
+    Folders with a ``source.yml`` are sources of their own and left out, unless ``nested_sources``.
+    """
+    seen: set[str] = set()
+    for path in _walk(folder, (os.path.realpath(folder),), nested_sources=nested_sources):
+        real = os.path.realpath(path)
+        if real not in seen:
+            seen.add(real)
+            yield path
+
+
+def natural(path: Path) -> list[tuple[tuple[int, int, str], ...]]:
+    """A sort key by which ``run2`` stands before ``run10``."""
+    return [
+        tuple((0, int(piece), piece) if piece.isdecimal() else (1, 0, piece) for piece in _DIGITS.split(part))
+        for part in path.parts
+    ]
+
+
+def _walk(folder: Path, above: tuple[str, ...], *, nested_sources: bool) -> Iterator[Path]:
+    """Data files below a folder; a link back to one of the folders ``above`` is not followed."""
+    # Files and folders themselves come before links to them, so that these are the ones left out.
+    for path in sorted(folder.iterdir(), key=lambda path: (path.is_symlink(), natural(path))):
+        if path.name.startswith("."):
+            continue
+        if path.is_dir():
+            real = os.path.realpath(path)
+            own = (path / SETTINGS).is_file() and not nested_sources
+            if real not in above and not own:
+                yield from _walk(path, (*above, real), nested_sources=nested_sources)
+        elif ending_of(path)[1]:
+            yield path
+
+
+def _files_in(data: Path) -> Iterator[Path]:
+    for path in data.iterdir():
+        if ending_of(path)[1] and path.is_file() and not path.name.startswith("."):
+            yield path
+
+
+def _folders(data: Path) -> list[Path]:
+    """Every folder with data files somewhere below it."""
+    found = {
+        parent
+        for file in data_files(data, nested_sources=True)
+        for parent in file.parents
+        if parent != data and parent.is_relative_to(data)
+    }
+    return sorted(found, key=natural)
+
+
+def _clash(name: str, paths: list[Path], root: Path) -> Problem:
+    others = " and ".join(place_of(path, root).file for path in paths[1:])
+    message = f'{others} would be the source "{name}" too'
+    return Problem(place_of(paths[0], root), message, "Rename one of them", Stage.DATA)

@@ -1,0 +1,89 @@
+"""Tables as pandas frames: for notebooks, and for specifications of an author's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reportgen.read.cells import Kind
+from reportgen.read.engine import engine
+from reportgen.read.faults import explained, find_faults
+from reportgen.read.layout import layout_of
+from reportgen.read.tables import groups, kept, run_of, series_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+    from reportgen.model import Measurements, Source
+    from reportgen.read.layout import Layout
+    from reportgen.read.tables import Rows
+
+_ALWAYS: Final = ("series", "run")
+_PARTS: Final = (*_ALWAYS, "seed", "step", "metric", "value")
+
+
+def frame(measurements: Measurements) -> pd.DataFrame:
+    """Measurements as a frame, in the order of writing, times as timestamps in UTC.
+
+    Returns:
+        Columns ``series, run, seed, metric, step, value`` and those of the input's own interval.
+
+    Raises:
+        ReportError: everything that is wrong in the files.
+    """
+    import pandas as pd  # noqa: PLC0415 - costs half a second where no frame is asked for
+
+    with measurements.reading():
+        table: pd.DataFrame = measurements.frame.sort("row", "metric").drop("row").to_native().df()
+    if measurements.step_is_time:
+        table["step"] = pd.to_datetime(table["step"], unit="ms", utc=True)
+    return table
+
+
+def raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
+    """Every column of a source as it is written, and beside them those that reportgen recognised.
+
+    ``series`` (renamed as the source says) and ``run`` are always there; ``seed``, ``step``, ``metric``
+    and ``value`` where a column plays that part under another name.
+
+    Returns:
+        One row for each row of the data that the source's filter keeps, in the order of writing.
+        Numbers are float64, words str, missing cells None or NaN.
+
+    Raises:
+        ReportError: everything that is wrong in the files.
+    """
+    layout = layout_of(source)
+    columns = _columns(layout)
+    selects = []
+    for rows in groups(project_root, layout):
+        named = {"series": series_of(rows, layout, source.settings.rename), "run": run_of(rows, layout)}
+        # A column that has such a name without playing the part stays what it is.
+        named = {
+            part: cell for part, cell in named.items() if columns[part] in {"", getattr(layout.roles, part)}
+        }
+        cells = [named.get(part) or _cell(rows, layout, name) for part, name in columns.items()]
+        listed = ", ".join(f"{cell} AS c{place}" for place, cell in enumerate(cells))
+        where = kept(rows, tuple(source.settings.filter.items()))
+        selects.append(f"SELECT {listed}, {rows.position()} AS row FROM {rows.source()}{where}")  # noqa: S608
+    numbers = {name for name, kind in layout.kinds.items() if kind is Kind.NUMBER}
+    with explained(source.place, lambda: find_faults(project_root, layout.files, numbers)):
+        ordered = f"SELECT * EXCLUDE (row) FROM ({' UNION ALL '.join(selects)}) ORDER BY row"  # noqa: S608
+        table: pd.DataFrame = engine().cursor().sql(ordered).df()
+    table.columns = list(columns)
+    return table
+
+
+def _columns(layout: Layout) -> dict[str, str]:
+    """Name in the frame: column of the data; what a column is called stands before what part it plays."""
+    columns = {name: name for name in layout.kinds}
+    for part in _PARTS:
+        column = getattr(layout.roles, part)
+        if part not in columns and (column is not None or part in _ALWAYS):
+            columns[part] = column or ""
+    return columns
+
+
+def _cell(rows: Rows, layout: Layout, name: str) -> str:
+    return rows.number(name) if layout.kinds[name] is Kind.NUMBER else rows.plain(name)

@@ -1,0 +1,136 @@
+"""What is known of a source's files before they are read: values that pass between the modules here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reportgen.errors import Problem
+    from reportgen.model import Source
+    from reportgen.read.cells import Kind, Text
+    from reportgen.settings.blocks import Cell
+
+# Raw names that a metric of the report stands for: usually one.
+RawNames: TypeAlias = tuple[str, ...]
+# Columns as written, and the cells they may hold.
+Filters: TypeAlias = "tuple[tuple[str, Cell | tuple[Cell, ...]], ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class FileLayout:
+    """How one file is read.
+
+    Attributes:
+        path: relative to the project.
+        format: a key of ``formats.FORMATS``.
+        compression: ``gzip``, ``zstd`` or nothing.
+        columns: names as written, in order; empty where a column has none.
+        types: their SQL types; all ``VARCHAR`` in a text format.
+        variant: what the format needs beside that: the delimiter, or the shape of JSON.
+        skip: bytes left out at the beginning.
+        keep: bytes that count from the beginning, when the rest is torn off.
+        even_ends: False where lines end now with one sign, now with two.
+    """
+
+    path: str
+    format: str
+    compression: str
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    variant: str = ""
+    skip: int = 0
+    keep: int | None = None
+    even_ends: bool = True
+
+    @property
+    def as_it_is(self) -> bool:
+        """Whether DuckDB can read the file itself, not a copy that was put right."""
+        return self.skip == 0 and self.keep is None and self.even_ends
+
+    def type_of(self, name: str) -> str:
+        """The SQL type of a column."""
+        return self.types[self.columns.index(name)]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row as it is written: its line or, in a format without lines, its number, and cells by column."""
+
+    line: int | None
+    number: int
+    cells: Mapping[str, Text]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a first look at a file found.
+
+    Attributes:
+        file: how it is read.
+        rows: a sample, cells in the order of the columns.
+        exhaustive: whether the sample is the whole file.
+        warnings: what was found and handled.
+    """
+
+    file: FileLayout
+    rows: list[tuple[Text, ...]]
+    exhaustive: bool
+    warnings: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """The column, as written, that plays each part; None where none does."""
+
+    series: str | None = None
+    run: str | None = None
+    seed: str | None = None
+    step: str | None = None
+    metric: str | None = None
+    value: str | None = None
+    low: str | None = None
+    high: str | None = None
+    stderr: str | None = None
+    std: str | None = None
+    n: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a source is read.
+
+    Attributes:
+        files: in reading order.
+        labels: for each file the name it gives its rows where no column does.
+        kinds: what every column holds.
+        roles: which column plays which part.
+        long: whether a row is one value beside its metric.
+        metrics: name in the report: names in the data.
+        series: names in the report, in order of first appearance as far as was looked.
+        exhaustive: whether ``metrics`` and ``series`` are known to be all.
+        gapless: text columns of Parquet files that are known to have no empty cell.
+    """
+
+    files: tuple[FileLayout, ...]
+    labels: tuple[str, ...]
+    kinds: Mapping[str, Kind]
+    roles: Roles
+    long: bool
+    metrics: Mapping[str, RawNames]
+    series: tuple[str, ...]
+    exhaustive: bool
+    gapless: frozenset[str] = field(default_factory=frozenset)
+
+
+def layout_of(source: Source) -> Layout:
+    """The layout that ``open_source`` gave a source.
+
+    Raises:
+        TypeError: the source was made by something else.
+    """
+    if not isinstance(source.layout, Layout):
+        raise TypeError(f"the source {source.name!r} was not opened by reportgen.read")
+    return source.layout

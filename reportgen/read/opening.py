@@ -1,0 +1,197 @@
+"""Opening a source: its settings, its files, what they hold, and their hashes."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+from reportgen.errors import Place, Problem, Problems, ReportError, Severity, Stage
+from reportgen.model import Source, SourceFile
+from reportgen.read.content import Content, sha256
+from reportgen.read.find import (
+    COMPRESSIONS,
+    SETTINGS,
+    data_files,
+    ending_of,
+    locate,
+    location_of,
+    natural,
+    place_of,
+)
+from reportgen.read.survey import DataFile, survey
+from reportgen.read.wording import known_names
+from reportgen.settings.source import SourceSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from reportgen.read.find import Location
+    from reportgen.read.survey import Survey
+
+
+def open_source(
+    project_root: Path,
+    data_dir: str,
+    name: str,
+    *,
+    load_settings: Callable[[Path, str], SourceSettings],
+    hashes: Callable[[Path], str] | None = None,
+) -> Source:
+    """Find and understand a source; of its data only a bounded sample is looked at.
+
+    Args:
+        project_root: the folder of ``mkdocs.yml``; places of problems are relative to it.
+        data_dir: the folder with the data, relative to the root.
+        name: the source's name: a file or folder below the data folder, without ending.
+        load_settings: reads a ``source.yml``, given its path and its name for messages.
+        hashes: SHA-256 of a file in hex; computed here if left out.
+
+    Raises:
+        ReportError: there is no such source, or everything that is wrong with its settings or files.
+    """
+    return _opened(locate(project_root, data_dir, name), load_settings, hashes or sha256)
+
+
+def open_path(
+    path: str | Path,
+    *,
+    load_settings: Callable[[Path, str], SourceSettings],
+    hashes: Callable[[Path], str] | None = None,
+) -> tuple[Path, Source]:
+    """Open any file or folder as a source, as a notebook does.
+
+    Returns:
+        The root that the paths of the source are relative to (the working folder if the path is below
+        it, otherwise the folder around it), and the source.
+
+    Raises:
+        ReportError: there is no such file, or everything that is wrong with it.
+    """
+    path = Path(path).absolute()
+    root = Path.cwd() if path.is_relative_to(Path.cwd()) and path != Path.cwd() else path.parent
+    name, kind, _ = ending_of(path)
+    if not path.exists():
+        raise ReportError(Problem(Place(str(path)), "there is no such file or folder", "", Stage.DATA))
+    if path.is_file() and kind is None:
+        message = "its ending tells no format that reportgen reads"
+        raise ReportError(
+            Problem(place_of(path, root), message, "Give it an ending such as .csv", Stage.DATA)
+        )
+    return root, _opened(
+        location_of(path, path.name if path.is_dir() else name, root), load_settings, hashes or sha256
+    )
+
+
+def _opened(
+    location: Location, load_settings: Callable[[Path, str], SourceSettings], hashes: Callable[[Path], str]
+) -> Source:
+    settings = SourceSettings()
+    if location.settings.is_file():
+        settings = load_settings(location.settings, place_of(location.settings, location.root).file)
+    files = _files(location, settings)
+    found = survey(location.root, files, settings, location.place)
+    problems = list(_unmet(found, settings, location.place))
+    if problems and not found.layout.exhaustive:
+        found = survey(location.root, files, settings, location.place, whole=True)
+        problems = list(_unmet(found, settings, location.place))
+    if any(problem.severity is Severity.ERROR for problem in problems):
+        raise ReportError(*problems)
+    return Source(
+        name=location.name,
+        place=location.place,
+        settings=settings,
+        files=tuple(_source_file(file.content, hashes) for file in files),
+        metrics=tuple(found.layout.metrics),
+        columns=found.columns,
+        warnings=(*found.warnings, *problems),
+        layout=found.layout,
+    )
+
+
+def _files(location: Location, settings: SourceSettings) -> tuple[DataFile, ...]:
+    """The data files of a source, in reading order.
+
+    Raises:
+        ReportError: there are none, or their format is unknown.
+    """
+    paths = [location.path]
+    if location.path.is_dir():
+        paths = _chosen(location, settings) if settings.files else list(data_files(location.path))
+    if not paths:
+        message = "the folder has no data file"
+        advice = (
+            "Put CSV, TSV, JSON, JSON Lines or Parquet files in it, or name others with files: and format:"
+        )
+        raise ReportError(Problem(place_of(location.path, location.root), message, advice, Stage.DATA))
+    problems = [
+        Problem(
+            place_of(path, location.root), "its ending tells no format", "Say it with format:", Stage.DATA
+        )
+        for path in paths
+        if settings.format is None and ending_of(path)[1] is None
+    ]
+    if problems:
+        raise ReportError(*problems)
+    labels = [settings.title or location.name] if len(paths) == 1 else _labels(paths, location)
+    return tuple(
+        DataFile(_content(path, location), settings.format or ending_of(path)[1] or "", label)
+        for path, label in zip(paths, labels, strict=True)
+    )
+
+
+def _chosen(location: Location, settings: SourceSettings) -> list[Path]:
+    """The files that ``files:`` names, each once."""
+    patterns = (settings.files,) if isinstance(settings.files, str) else settings.files or ()
+    chosen: dict[Path, None] = {}
+    problems = Problems()
+    for pattern in patterns:
+        found: list[Path] = []
+        if ".." not in PurePath(pattern).parts:
+            with suppress(ValueError, NotImplementedError):
+                found = sorted(location.path.glob(pattern), key=natural)
+        chosen |= dict.fromkeys(path for path in found if path.is_file() and path.name != SETTINGS)
+        if not found:
+            message = f'files: "{pattern}" fits no file in {place_of(location.path, location.root)}'
+            advice = "Patterns are relative to the folder, as in runs/*.csv"
+            problems.add([Problem(location.place, message, advice, Stage.SETTINGS)])
+    problems.raise_errors()
+    return list(chosen)
+
+
+def _labels(paths: Sequence[Path], location: Location) -> list[str]:
+    """What each file calls its rows: its name if that is its own, otherwise its path in the source."""
+    stems = [ending_of(path)[0] for path in paths]
+    if len(set(stems)) == len(stems):
+        return stems
+    return [
+        path.relative_to(location.path).with_name(stem).as_posix()
+        for path, stem in zip(paths, stems, strict=True)
+    ]
+
+
+def _content(path: Path, location: Location) -> Content:
+    return Content(path, place_of(path, location.root).file, COMPRESSIONS.get(path.suffix.lower(), ""))
+
+
+def _source_file(content: Content, hashes: Callable[[Path], str]) -> SourceFile:
+    return SourceFile(content.name, content.path.stat().st_size, hashes(content.path))
+
+
+def _unmet(found: Survey, settings: SourceSettings, place: Place) -> Iterator[Problem]:
+    """Names in the settings that the data do not have."""
+    known = (*found.raw_metrics, *found.layout.metrics)
+    for name in settings.metrics or ():
+        if name not in known:
+            message = f'metrics: there is no metric "{name}"'
+            yield Problem(place, message, known_names(name, found.raw_metrics, "There are"), Stage.DATA)
+    for old in settings.rename_metrics:
+        if old not in found.raw_metrics:
+            message = f'rename_metrics: there is no metric "{old}"'
+            advice = known_names(old, found.raw_metrics, "There are")
+            yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
+    for old, new in settings.rename.items():
+        if new not in found.layout.series:
+            message = f'rename: there is no series "{old}"'
+            advice = known_names(old, found.layout.series, "There are")
+            yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)

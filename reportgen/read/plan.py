@@ -1,0 +1,156 @@
+"""What a caller asks of a source, in the source's own columns; unknown names are told with near ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reportgen.errors import Problem, ReportError, Stage
+from reportgen.read.cells import Kind
+from reportgen.read.columns import INTERVAL, column_named
+from reportgen.read.layout import layout_of
+from reportgen.read.survey import completed
+from reportgen.read.wording import known_names, names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from reportgen.model import Source
+    from reportgen.read.layout import Filters, Layout, RawNames
+    from reportgen.settings.blocks import Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of a source, in the names of the report; see ``measuring.measurements``."""
+
+    metrics: tuple[str, ...]
+    x: str | None
+    series: tuple[str, ...] | None
+    where: Mapping[str, Cell | tuple[Cell, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which columns and rows of a source make a table of measurements.
+
+    Attributes:
+        layout: how the source is read.
+        rename: series as written, and their names in the report.
+        metrics: metrics asked for, and their names in the data.
+        step: the column used as x.
+        step_metric: names in the data of the metric used as x of a long table, joined on the step.
+        step_name: what x is called.
+        series: only these series, if not all.
+        filters: column as written, and the cells it may hold.
+        intervals: for each metric of the data the columns of its own interval, by part.
+    """
+
+    layout: Layout
+    rename: Mapping[str, str]
+    metrics: Mapping[str, RawNames]
+    step: str
+    step_metric: RawNames
+    step_name: str
+    series: tuple[str, ...] | None
+    filters: Filters
+    intervals: Mapping[str, Mapping[str, str]]
+
+    @property
+    def step_is_time(self) -> bool:
+        """Whether x is a time."""
+        return not self.step_metric and self.layout.kinds[self.step] is Kind.TIME
+
+    @property
+    def given_interval(self) -> str | None:
+        """How the data give their own interval, in words; the fullest way where metrics differ."""
+        parts = [set(interval) for interval in self.intervals.values()]
+        ways = {"low and high": {"low", "high"}, "stderr": {"stderr"}, "std and n": {"std", "n"}}
+        return next((way for way, needed in ways.items() if any(needed <= had for had in parts)), None)
+
+    def numbers(self) -> set[str]:
+        """Every column that has to hold numbers."""
+        layout = self.layout
+        values = {layout.roles.value or ""} if layout.long else set(self.intervals)
+        given = {name for interval in self.intervals.values() for name in interval.values()}
+        return values | given | (set() if self.step_is_time else {self.step})
+
+
+def planned(root: Path, source: Source, question: Question) -> Plan:
+    """Find the columns of what is asked for.
+
+    Raises:
+        ReportError: every name that the source does not have.
+    """
+    layout = layout_of(source)
+    problems = list(_unknown(source, layout, question))
+    if problems and not layout.exhaustive:
+        layout = completed(root, source)
+        problems = list(_unknown(source, layout, question))
+    if problems:
+        raise ReportError(*problems)
+    step, step_metric = _step(layout, question.x)
+    metrics = {name: layout.metrics[name] for name in question.metrics}
+    filters = {**source.settings.filter, **question.where}
+    return Plan(
+        layout=layout,
+        rename=source.settings.rename,
+        metrics=metrics,
+        step=step or "",
+        step_metric=step_metric,
+        step_name=(question.x if step_metric else step) or "",
+        series=question.series,
+        filters=tuple((_column(name, layout) or name, cell) for name, cell in filters.items()),
+        intervals={raw: _interval(raw, layout) for raws in metrics.values() for raw in raws},
+    )
+
+
+def _unknown(source: Source, layout: Layout, question: Question) -> Iterator[Problem]:
+    """A problem for each name that is not there."""
+    columns, metrics, x = tuple(layout.kinds), tuple(layout.metrics), question.x
+    asked = [("metric", name, metrics) for name in question.metrics if name not in metrics]
+    asked += [("series", name, layout.series) for name in question.series or () if name not in layout.series]
+    asked += [("column", name, columns) for name in question.where if _column(name, layout) is None]
+    found = _step(layout, x)
+    if x is not None and found == (None, ()):
+        asked.append(("column or metric", x, (*columns, *metrics)))
+    for kind, name, known in asked:
+        message = f'the source "{source.name}" has no {kind} "{name}"'
+        yield Problem(source.place, message, known_names(name, known, "It has"), Stage.DATA)
+    if found[0] is None and (x is None or found[1]):
+        message = f'no column of the source "{source.name}" is known as the step; it has {names(columns)}'
+        advice = "Name it in source.yml, as in columns: {step: NAME}, or as x: of the block"
+        yield Problem(source.place, message, advice, Stage.DATA)
+
+
+def _step(layout: Layout, x: str | None) -> tuple[str | None, RawNames]:
+    """The column used as x, and the metric where a long table has it in rows of its own."""
+    if x is None or x in layout.kinds:
+        return x or layout.roles.step, ()
+    if x in layout.metrics:
+        raws = layout.metrics[x]
+        return (layout.roles.step, raws) if layout.long else (raws[0], ())
+    return _column(x, layout), ()
+
+
+def _column(name: str, layout: Layout) -> str | None:
+    """The column of this name or, where none has it, the one that plays this part."""
+    found = column_named(name, tuple(layout.kinds))
+    if found is None and name in {"series", "run", "seed", "step", "metric"}:
+        role: str | None = getattr(layout.roles, name)
+        return role
+    return found
+
+
+def _interval(raw: str, layout: Layout) -> dict[str, str]:
+    """The columns of the interval that belongs to a metric of the data, by part."""
+    if layout.long or len(layout.metrics) == 1:
+        named = {part: getattr(layout.roles, part) for part in INTERVAL}
+    else:
+        named = {"n": "n" if "n" in layout.kinds else None}
+    found = {part: name for part, name in named.items() if name is not None}
+    if not layout.long:
+        found |= {part: f"{raw}_{part}" for part in INTERVAL if f"{raw}_{part}" in layout.kinds}
+    # A lone n says nothing.
+    return found if set(found) - {"n"} else {}

@@ -1,0 +1,133 @@
+"""Lines of a text file: the first, a few from all over it, the last, and all of them in turn."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.read.content import Content, Head
+
+_SPOTS: Final = 16
+_TAIL: Final = 64 << 10
+_BOM: Final = "\ufeff"
+_PIECE: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class LastLine:
+    """A last line that has no end: its bytes, and how many stand before it."""
+
+    data: bytes
+    offset: int
+
+
+def whole_lines(head: Head) -> bytes:
+    """The lines of a head that are not cut off."""
+    if head.complete:
+        return head.data
+    return head.data[: _after_last_end(head.data)]
+
+
+def spots(content: Content, head: Head, size: int) -> list[bytes]:
+    """Whole lines from places all over a file behind its head; none where it has to be decompressed.
+
+    Args:
+        content: the file.
+        head: its first bytes.
+        size: bytes looked at in each place, several lines.
+    """
+    if head.complete or content.compression:
+        return []
+    first = len(head.data)
+    found = []
+    with content.open() as file:
+        last = max(file.seek(0, io.SEEK_END) - size, first)
+        for place in range(_SPOTS):
+            file.seek(first + (last - first) * place // (_SPOTS - 1))
+            piece = file.read(size)
+            begin = piece.find(b"\n") + 1
+            end = piece.rfind(b"\n") + 1
+            if 0 < begin < end:
+                found.append(piece[begin:end])
+    return found
+
+
+def last_line(content: Content, head: Head) -> LastLine | None:
+    """The last line if it has no end and can be had without reading the whole file."""
+    if head.complete:
+        data, before = head.data, 0
+    elif content.compression:
+        return None
+    else:
+        with content.open() as file:
+            before = max(file.seek(0, io.SEEK_END) - _TAIL, 0)
+            file.seek(before)
+            data = file.read()
+    start = _after_last_end(data)
+    if start == len(data) or (start == 0 and before > 0):
+        return None
+    return LastLine(data[start:], before + start)
+
+
+def line_number_at(content: Content, offset: int) -> int:
+    """The 1-based number of the line that begins at an offset."""
+    ends, returns, left = 0, 0, offset
+    with content.open() as file:
+        while left > 0 and (piece := file.read(min(left, _PIECE))):
+            ends += piece.count(b"\n")
+            returns += piece.count(b"\r")
+            left -= len(piece)
+    return (ends or returns) + 1
+
+
+def has_even_ends(pieces: list[bytes]) -> bool:
+    """Whether lines end with one sign everywhere, as far as can be seen."""
+    both = sum(piece.count(b"\r\n") for piece in pieces)
+    return both == 0 or both == sum(piece.count(b"\n") for piece in pieces)
+
+
+def decoded(content: Content, data: bytes) -> str:
+    """Bytes of a file as text, without its byte order mark.
+
+    Raises:
+        ReportError: they are not UTF-8; the first such line of the file is named.
+    """
+    try:
+        return data.decode().removeprefix(_BOM)
+    except UnicodeDecodeError:
+        lines = enumerate(text_lines(content), 1)
+        line = next((number for number, text in lines if not is_utf8(text)), None)
+        raise content.error(*NOT_UTF8, line) from None
+
+
+def text_lines(content: Content, keep: int | None = None) -> Iterator[str]:
+    """Every line with its end, without a byte order mark; bytes that are not UTF-8 as surrogates.
+
+    Args:
+        content: the file.
+        keep: bytes that count, when the rest is torn off.
+    """
+    left = keep
+    with content.open() as file:
+        for line in io.TextIOWrapper(file, "utf-8", errors="surrogateescape", newline=""):
+            if left is not None:
+                if left <= 0:
+                    return
+                left -= len(line.encode("utf-8", "surrogateescape"))
+            yield line.removeprefix(_BOM)
+
+
+def is_utf8(text: str) -> bool:
+    """Whether a line of ``text_lines`` was UTF-8."""
+    return text.isascii() or not any("\udc80" <= sign <= "\udcff" for sign in text)
+
+
+NOT_UTF8: Final = ("the line has bytes that are not UTF-8", "Save the file as UTF-8")
+
+
+def _after_last_end(data: bytes) -> int:
+    return max(data.rfind(b"\n"), data.rfind(b"\r")) + 1

@@ -1,0 +1,92 @@
+"""Text of ours and of the user's as SQL, and the meaning of a cell in SQL (its twin is ``cells``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from reportgen.read.cells import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from reportgen.settings.blocks import Cell
+
+TEXT: Final = "VARCHAR"
+Meaning: TypeAlias = Callable[[str, str], str]
+
+
+def literal(text: str) -> str:
+    """A text as an SQL string; NUL, which a statement cannot hold, is left out."""
+    return "'" + text.replace("\0", "").replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """A name as a quoted SQL identifier."""
+    return '"' + name.replace("\0", "").replace('"', '""') + '"'
+
+
+def literals(texts: Iterable[str]) -> str:
+    """Texts as the items of an SQL list."""
+    return ", ".join(literal(text) for text in texts)
+
+
+def paths(files: Iterable[Path]) -> str:
+    """Paths as an SQL list, with the signs that DuckDB takes for a pattern made plain."""
+    plain = ("".join(f"[{sign}]" if sign in "*?[" else sign for sign in str(file)) for file in files)
+    return f"[{literals(plain)}]"
+
+
+def struct(types: Mapping[str, str]) -> str:
+    """Column names and SQL types as the ``columns`` argument of a reader."""
+    return "{" + ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in types.items()) + "}"
+
+
+def number(expression: str, kind: str) -> str:
+    """A cell as a number: a missing word is NULL, any other word makes the statement fail."""
+    if kind == "DOUBLE":
+        return expression
+    if kind != TEXT:
+        return f"CAST({expression} AS DOUBLE)"
+    # The words are only compared where the first cast gives nothing, which makes them free.
+    return (
+        f"coalesce(TRY_CAST({expression} AS DOUBLE), CASE WHEN {_missing(expression)} THEN NULL "
+        f"ELSE CAST({expression} AS DOUBLE) END)"
+    )
+
+
+def time(expression: str, kind: str) -> str:
+    """A cell as milliseconds since 1970 UTC; a time without a zone is UTC."""
+    if kind == TEXT:
+        stamp = f"CASE WHEN {_missing(expression)} THEN NULL ELSE CAST({expression} AS TIMESTAMPTZ) END"
+    elif kind == "TIMESTAMP WITH TIME ZONE":
+        stamp = expression
+    else:
+        stamp = f"CAST({expression} AS TIMESTAMP)"
+    return f"CAST(epoch_ms({stamp}) AS DOUBLE)"
+
+
+def text(expression: str, kind: str) -> str:
+    """A cell as a text."""
+    return expression if kind == TEXT else f"CAST({expression} AS {TEXT})"
+
+
+def equals(expression: str, kind: str, cell: Cell | tuple[Cell, ...]) -> str:
+    """Whether a cell is the one that is asked for, or one of them: numbers by value, words by letter."""
+    wanted = cell if isinstance(cell, tuple) else (cell,)
+    words = text(expression, kind)
+    tests = [_equals(expression, words, item) for item in wanted]
+    return f"({' OR '.join(tests)})" if tests else "FALSE"
+
+
+def _equals(expression: str, words: str, item: Cell) -> str:
+    if isinstance(item, bool):
+        return f"lower({words}) = {literal(str(item).lower())}"
+    if isinstance(item, str):
+        return f"{words} = {literal(item)}"
+    return f"TRY_CAST({expression} AS DOUBLE) = CAST({literal(repr(item))} AS DOUBLE)"
+
+
+def _missing(expression: str) -> str:
+    return f"lower(trim({expression})) IN ({literals(sorted(MISSING))})"

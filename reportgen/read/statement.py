@@ -1,0 +1,146 @@
+"""A plan as one SQL statement: lazy, with only the columns and rows that are needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reportgen.read import sql
+from reportgen.read.tables import groups, kept, run_of, seed_of, series_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from reportgen.read.plan import Plan
+    from reportgen.read.tables import Rows
+
+_COLUMNS: Final = ("series", "run", "seed", "metric", "step", "value", "row")
+_NOTHING: Final = {"series": "''", "run": "''", "seed": "''", "metric": "''", "row": "0::BIGINT"}
+# The columns of the frame that each way of giving an interval fills.
+_GIVEN: Final = {"low and high": ("low", "high"), "stderr": ("stderr", "n"), "std and n": ("stderr", "n")}
+_NULL: Final = "CAST(NULL AS DOUBLE)"
+
+
+def statement(root: Path, plan: Plan) -> str:
+    """The SELECT of a plan; its columns are those of ``Measurements.frame``."""
+    select = " UNION ALL ".join(_selects(root, plan)) or _empty(plan)
+    if plan.series is not None:
+        select = f"SELECT * FROM ({select}) WHERE series IN ({sql.literals(plan.series) or 'NULL'})"  # noqa: S608
+    if plan.step_metric:
+        return _joined(select, plan)
+    return select
+
+
+def _selects(root: Path, plan: Plan) -> Iterator[str]:
+    """One SELECT or more for the files of each shape."""
+    for rows in groups(root, plan.layout):
+        if plan.layout.long:
+            yield _long(rows, plan)
+            continue
+        found = [(name, raw) for name, raws in plan.metrics.items() for raw in raws if rows.has(raw)]
+        if rows.columnar or len(found) == 1:
+            # A columnar file gives up one column at a time for free; a text file has to be parsed again.
+            yield from (_wide_one(rows.again(), plan, name, raw) for name, raw in found)
+        elif found:
+            yield _wide_many(rows, plan, found)
+
+
+def _long(rows: Rows, plan: Plan) -> str:
+    roles = plan.layout.roles
+    metrics = {**plan.metrics, plan.step_name: plan.step_metric} if plan.step_metric else plan.metrics
+    names = {raw: name for name, raws in metrics.items() for raw in raws}
+    raw = rows.text(roles.metric or "")
+    if len(set(names.values())) == 1:
+        metric = sql.literal(next(iter(names.values())))
+    else:
+        metric = _renamed(raw, {old: new for old, new in names.items() if old != new})
+    fields = {
+        **_named(rows, plan),
+        "metric": metric,
+        "value": rows.number(roles.value or ""),
+        **_given(rows, plan, next(iter(plan.intervals.values()), {})),
+    }
+    where = kept(rows, plan.filters, f"{raw} IN ({sql.literals(names) or 'NULL'})")
+    return f"SELECT {_listed(fields)} FROM {rows.source()}{where}"  # noqa: S608 - quoted
+
+
+def _wide_one(rows: Rows, plan: Plan, name: str, raw: str) -> str:
+    value = rows.number(raw)
+    fields = {
+        **_named(rows, plan),
+        "metric": sql.literal(name),
+        "value": value,
+        **_given(rows, plan, plan.intervals[raw]),
+    }
+    where = kept(rows, plan.filters, f"{value} IS NOT NULL" if _has_gaps(plan) else "")
+    return f"SELECT {_listed(fields)} FROM {rows.source()}{where}"  # noqa: S608 - quoted
+
+
+def _wide_many(rows: Rows, plan: Plan, found: Sequence[tuple[str, str]]) -> str:
+    """Several metrics out of rows that are parsed once."""
+    cells = [{"value": rows.number(raw), **_given(rows, plan, plan.intervals[raw])} for _, raw in found]
+    fields = {
+        **_named(rows, plan),
+        "metric": f"unnest([{sql.literals(name for name, _ in found)}])",
+        **{part: f"unnest([{', '.join(cell[part] for cell in cells)}])" for part in cells[0]},
+    }
+    select = f"SELECT {_listed(fields)} FROM {rows.source()}{kept(rows, plan.filters)}"  # noqa: S608 - quoted
+    return f"SELECT * FROM ({select}) WHERE value IS NOT NULL" if _has_gaps(plan) else select  # noqa: S608
+
+
+def _has_gaps(plan: Plan) -> bool:
+    """Whether an empty cell means that this row is about other metrics, as where loggers share a table."""
+    return sum(map(len, plan.layout.metrics.values())) > 1
+
+
+def _named(rows: Rows, plan: Plan) -> dict[str, str]:
+    """What every row has beside metric and value."""
+    return {
+        "series": series_of(rows, plan.layout, plan.rename),
+        "run": run_of(rows, plan.layout),
+        "seed": seed_of(rows, plan.layout),
+        "step": rows.time(plan.step) if plan.step_is_time else rows.number(plan.step),
+        "row": rows.position(),
+    }
+
+
+def _given(rows: Rows, plan: Plan, interval: Mapping[str, str]) -> dict[str, str]:
+    """The columns of the data's own interval; empty for a metric without one."""
+    parts = {part: rows.number(name) for part, name in interval.items()}
+    if "stderr" not in parts and {"std", "n"} <= set(parts):
+        # The standard error of a mean over n.
+        parts["stderr"] = f"{parts['std']} / sqrt(nullif({parts['n']}, 0))"
+    return {part: parts.get(part, _NULL) for part in _GIVEN.get(plan.given_interval or "", ())}
+
+
+def _joined(select: str, plan: Plan) -> str:
+    """Values of each run beside those of the metric used as x, at the same step."""
+    given = "".join(f", measured.{part}" for part in _GIVEN.get(plan.given_interval or "", ()))
+    wanted = sql.literals(plan.metrics) or "NULL"
+    return (
+        f"WITH measured AS ({select}), x AS (SELECT series, run, step, arg_max(value, row) AS value "  # noqa: S608 - quoted
+        f"FROM measured WHERE metric = {sql.literal(plan.step_name)} GROUP BY series, run, step) "
+        "SELECT measured.series, measured.run, measured.seed, measured.metric, x.value AS step, "
+        f"measured.value, measured.row{given} FROM measured JOIN x "
+        "ON measured.series = x.series AND measured.run = x.run AND measured.step = x.step "
+        f"WHERE measured.metric IN ({wanted})"
+    )
+
+
+def _renamed(raw: str, names: Mapping[str, str]) -> str:
+    if not names:
+        return raw
+    cases = " ".join(f"WHEN {sql.literal(old)} THEN {sql.literal(new)}" for old, new in names.items())
+    return f"CASE {raw} {cases} ELSE {raw} END"
+
+
+def _listed(fields: Mapping[str, str]) -> str:
+    """Fields as a SELECT list, in one order everywhere."""
+    order = [*_COLUMNS, *(part for part in fields if part not in _COLUMNS)]
+    return ", ".join(f'{fields[part]} AS "{part}"' for part in order)
+
+
+def _empty(plan: Plan) -> str:
+    given = dict.fromkeys(_GIVEN.get(plan.given_interval or "", ()), _NULL)
+    fields = {**dict.fromkeys(_COLUMNS, _NULL), **_NOTHING, **given}
+    return f"SELECT {_listed(fields)} WHERE FALSE"

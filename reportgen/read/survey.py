@@ -1,0 +1,193 @@
+"""From files to a layout: their columns, what these hold, which part each plays, metrics and series."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from reportgen.errors import Problems, ReportError
+from reportgen.read import parquet
+from reportgen.read.cells import Kind, joint_kind, kind_of
+from reportgen.read.columns import recognise, wide_metrics
+from reportgen.read.content import Content
+from reportgen.read.engine import engine
+from reportgen.read.faults import explained, find_faults
+from reportgen.read.formats import FORMATS
+from reportgen.read.lacking import lacking_columns
+from reportgen.read.layout import Layout, layout_of
+from reportgen.read.tables import UNNAMED, groups, kept, series_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from reportgen.errors import Place, Problem
+    from reportgen.model import Source
+    from reportgen.read.cells import Text
+    from reportgen.read.layout import Look, RawNames, Roles
+    from reportgen.settings.source import SourceSettings
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file of a source: its bytes, its format, and the name it gives rows where no column does."""
+
+    content: Content
+    format: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What is known of a source without reading it, and what was found and handled on the way."""
+
+    layout: Layout
+    columns: tuple[str, ...]
+    raw_metrics: tuple[str, ...]
+    warnings: tuple[Problem, ...]
+
+
+def survey(
+    root: Path, files: Sequence[DataFile], settings: SourceSettings, place: Place, *, whole: bool = False
+) -> Survey:
+    """Look at every file and put together what was seen.
+
+    Args:
+        root: the folder that the files' names start from.
+        files: the files, in reading order.
+        settings: what ``source.yml`` says.
+        place: where problems of the whole source are told.
+        whole: whether to go through all rows for the names of metrics and series, not only a sample.
+
+    Raises:
+        ReportError: everything that is wrong with any of the files.
+    """
+    looks = _looks(root, files, settings, whole=whole)
+    columns = tuple(dict.fromkeys(name for look in looks for name in look.file.columns if name))
+    kinds = {name: joint_kind(_kind(look, name) for look in looks) for name in columns}
+    roles, long = recognise(columns, settings, place)
+    exhaustive = all(look.exhaustive for look in looks)
+    layout = Layout(
+        files=tuple(look.file for look in looks),
+        labels=tuple(file.label for file in files),
+        kinds=kinds,
+        roles=roles,
+        long=long,
+        metrics={},
+        series=(),
+        exhaustive=exhaustive or whole,
+        gapless=_gapless(root, looks, roles),
+    )
+    _check_sample(root, layout)
+    if long and whole:
+        raw_metrics: Iterable[Text] = _all_names(root, layout, settings, place, metric=True)
+    else:
+        raw_metrics = (
+            _cells(looks, roles.metric) if long else wide_metrics(kinds, roles, sampled=not exhaustive)
+        )
+    raw = tuple(dict.fromkeys(name for name in raw_metrics if name))
+    layout = replace(layout, metrics=_metrics(raw, settings))
+    if whole and roles.series:
+        series: Iterable[str] = _all_names(root, layout, settings, place, metric=False)
+    else:
+        series = _series(looks, layout, settings)
+    layout = replace(layout, series=tuple(dict.fromkeys(series)))
+    warnings = tuple(chain.from_iterable(look.warnings for look in looks))
+    return Survey(layout, columns, raw, warnings + lacking_columns(layout, looks))
+
+
+def completed(root: Path, source: Source) -> Layout:
+    """The layout of a source with all its metrics and series, not only those of a sample.
+
+    Raises:
+        ReportError: everything that is wrong with any of the files.
+    """
+    layout = layout_of(source)
+    if layout.exhaustive:
+        return layout
+    files = [
+        DataFile(Content(root / file.path, file.path, file.compression), file.format, label)
+        for file, label in zip(layout.files, layout.labels, strict=True)
+    ]
+    return survey(root, files, source.settings, source.place, whole=True).layout
+
+
+def _looks(root: Path, files: Sequence[DataFile], settings: SourceSettings, *, whole: bool) -> list[Look]:
+    mapped = [name for name in settings.columns.model_dump().values() if name is not None]
+    problems = Problems()
+    looks = []
+    for file in files:
+        with problems.collecting():
+            looks.append(FORMATS[file.format].look(file.content, file.format, mapped, whole=whole))
+    if problems.found:
+        # While at it, tell what is wrong with the rows of the other files, too.
+        problems.add(find_faults(root, [look.file for look in looks], ()))
+    problems.raise_errors()
+    return looks
+
+
+def _kind(look: Look, name: str) -> Kind:
+    if name not in look.file.columns:
+        return Kind.EMPTY
+    known = parquet.kind_of_type(look.file.type_of(name))
+    return known or kind_of(_cells([look], name))
+
+
+def _cells(looks: Iterable[Look], name: str | None) -> Iterator[Text]:
+    """The sampled cells of a column, file by file."""
+    for look in looks:
+        if name in look.file.columns:
+            place = look.file.columns.index(name)
+            yield from (row[place] for row in look.rows)
+
+
+def _metrics(found: Iterable[str], settings: SourceSettings) -> dict[str, RawNames]:
+    """Name in the report: names in the data, of the metrics that are wanted."""
+    metrics: dict[str, RawNames] = {}
+    for raw in found:
+        name = settings.rename_metrics.get(raw, raw)
+        if settings.metrics is None or {raw, name} & set(settings.metrics):
+            metrics[name] = (*metrics.get(name, ()), raw)
+    return metrics
+
+
+def _series(looks: Sequence[Look], layout: Layout, settings: SourceSettings) -> Iterator[str]:
+    named = layout.labels if layout.roles.series is None else _cells(looks, layout.roles.series)
+    for name in dict.fromkeys(named):
+        yield settings.rename.get(name or UNNAMED, name or UNNAMED)
+
+
+def _all_names(
+    root: Path, layout: Layout, settings: SourceSettings, place: Place, *, metric: bool
+) -> list[str]:
+    """All metrics as written, or all series as renamed, in order of first appearance."""
+    found: dict[str, int] = {}
+    with explained(place, lambda: find_faults(root, layout.files, ())):
+        for rows in groups(root, layout):
+            role = layout.roles.metric or ""
+            name = rows.text(role) if metric else series_of(rows, layout, settings.rename)
+            where = kept(rows, tuple(settings.filter.items()))
+            select = f"SELECT {name}, min({rows.position()}) FROM {rows.source()}{where} GROUP BY 1"  # noqa: S608 - quoted
+            for text, position in engine().rows(select):
+                if text is not None:
+                    found[text] = min(position, found.get(text, position))
+    return sorted(found, key=found.__getitem__)
+
+
+def _gapless(root: Path, looks: Sequence[Look], roles: Roles) -> frozenset[str]:
+    """Series and run columns that need no thought about empty cells, where the files say so."""
+    names = [name for name in (roles.series, roles.run) if name is not None]
+    if not names or any(look.file.format != "parquet" for look in looks):
+        return frozenset()
+    return parquet.gapless([root / look.file.path for look in looks], names)
+
+
+def _check_sample(root: Path, layout: Layout) -> None:
+    """Tell at once what is wrong with a long table's values if the sample shows that something is."""
+    value = layout.roles.value
+    if not layout.long or value is None or layout.kinds[value] in {Kind.NUMBER, Kind.EMPTY}:
+        return
+    problems = find_faults(root, layout.files, (value,))
+    if problems:
+        raise ReportError(*problems)
