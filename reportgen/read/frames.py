@@ -11,6 +11,7 @@ from reportgen.read.layout import layout_of
 from reportgen.read.tables import groups, kept, run_of, series_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import pandas as pd
@@ -44,7 +45,7 @@ def frame(measurements: Measurements) -> pd.DataFrame:
 def raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
     """Every column of a source as it is written, and beside them those that reportgen recognised.
 
-    ``series`` (renamed as the source says) and ``run`` are always there; ``seed``, ``step``, ``metric``
+    ``series`` (renamed as the source says, as metrics are) and ``run`` are always there; ``seed``, ``step``, ``metric``
     and ``value`` where a column plays that part under another name.
 
     Returns:
@@ -72,7 +73,14 @@ def raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
         ordered = f"SELECT * EXCLUDE (row) FROM ({' UNION ALL '.join(selects)}) ORDER BY row"  # noqa: S608
         table: pd.DataFrame = engine().cursor().sql(ordered).df()
     table.columns = list(columns)
-    return table
+    return _metrics_renamed(table, source.settings.rename_metrics)
+
+
+def _metrics_renamed(table: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """Metrics under their names in the report: as columns, and in the column that names them."""
+    if "metric" in table.columns:
+        table["metric"] = table["metric"].replace(dict(names))
+    return table.rename(columns=dict(names))
 
 
 def _columns(layout: Layout) -> dict[str, str]:

@@ -11,7 +11,7 @@ from mkdocs.utils import get_relative_url
 from reportgen.site.beside import Beside
 from reportgen.site.fences import Fences, fill
 from reportgen.site.fragments import benchmark_head, block_html, views_html
-from reportgen.site.outputs import figure_files, page_folder, report_json
+from reportgen.site.outputs import figure_files, figures_of, page_folder, report_json
 from reportgen.site.page_context import figures_on, page_sources, site_context
 from reportgen.site.provenance import provenance_of
 from reportgen.site.search import index_script, lunr_path
@@ -63,6 +63,13 @@ class Assembly:
     def know_pages(self, addresses: Mapping[str, str]) -> None:
         """Learn the address of each page, by its path below the content folder."""
         self._addresses = addresses
+
+    def block_ids(self, path: str) -> Iterator[str]:
+        """The ids that links to a page may name."""
+        page = self._pages.get(path)
+        for block in page.blocks if page else ():
+            yield block.id
+            yield from (figure.id for figure in figures_of(self.report.shown[path, block.id]))
 
     def with_head(self, html: str, path: str) -> str:
         """A page's content with its benchmark's key results after the title."""

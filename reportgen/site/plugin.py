@@ -51,6 +51,16 @@ class ReportProblemsError(PluginError):
         self.problems = problems
 
 
+def problems_behind(error: BaseException) -> tuple[Problem, ...]:
+    """The report's problems behind an error of MkDocs, which replaces ours by an abort of its own."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ReportProblemsError):
+            return cause.problems
+        cause = cause.__cause__ or cause.__context__
+    return ()
+
+
 class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     """``plugins: [reportgen]``: fenced blocks become figures, benchmarks get pages."""
 
@@ -136,7 +146,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         return markdown
 
     def on_page_content(self, html: str, *, page: Page, **_: object) -> str:
-        """Put the key results under the title of a benchmark's page."""
+        """Put the key results under the title of a benchmark's page, and let links find its figures."""
+        if page.present_anchor_ids is not None:
+            page.present_anchor_ids.update(self._assembly.block_ids(page.file.src_uri))
         return self._assembly.with_head(html, page.file.src_uri)
 
     def on_page_context(self, context: TemplateContext, *, page: Page, **_: object) -> TemplateContext:

@@ -17,7 +17,7 @@ from reportgen.settings.blocks import AltairSettings
 from reportgen.site import manifest
 from reportgen.site.outputs import figures_of
 from reportgen.site.ownership import refuse_foreign_folder
-from reportgen.site.plugin import ReportPlugin, ReportProblemsError
+from reportgen.site.plugin import ReportPlugin, problems_behind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -93,14 +93,15 @@ def _build(config: MkDocsConfig, words: list[str]) -> None:
         config.plugins.on_startup(command="build", dirty=False)
         build(config)
         config.plugins.on_shutdown()
-    except ReportProblemsError as error:
-        raise ReportError(*error.problems) from error
     except (Abort, MkDocsException) as error:
         raise _refusal(words, error) from error
 
 
 def _refusal(words: list[str], error: Exception) -> ReportError:
-    """What MkDocs complained of, as problems of its settings file."""
+    """The report's own problems, or what MkDocs complained of as problems of its settings file."""
+    problems = problems_behind(error)
+    if problems:
+        return ReportError(*problems)
     said = words or [str(error)]
     return ReportError(*(Problem(Place("mkdocs.yml"), word.rstrip("."), "", Stage.SITE) for word in said))
 

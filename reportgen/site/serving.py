@@ -10,7 +10,7 @@ from mkdocs.commands.serve import serve
 from mkdocs.exceptions import Abort, MkDocsException
 
 from reportgen.errors import Place, Problem, ReportError, Stage
-from reportgen.site.plugin import ReportProblemsError
+from reportgen.site.plugin import problems_behind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,9 +37,9 @@ def serve_site(
     options: dict[str, Any] = {"dev_addr": dev_addr} if dev_addr else {}
     try:
         serve(config_file=str(config_file), open_in_browser=open_browser, **options)
-    except ReportProblemsError as error:
-        raise ReportError(*error.problems) from error
     except (Abort, MkDocsException, OSError) as error:
+        if problems := problems_behind(error):
+            raise ReportError(*problems) from error
         said = str(error) or "MkDocs stopped"
         raise ReportError(Problem(Place("mkdocs.yml"), said, "", Stage.SITE)) from error
     finally:
