@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from reportgen.model import Measurements, ReducedMetric
 
-_FEW = settings(max_examples=40, deadline=None)
+_FEW = settings(max_examples=20, deadline=None)
 
 _steps = st.one_of(
     st.integers(-50, 50).map(float), st.sampled_from([0.1, 0.25, 1e6, math.nan, math.inf, None])

@@ -94,8 +94,9 @@ def _mean(ordered: FloatArray, n: IntArray) -> FloatArray:
 
 
 def _deviation(ordered: FloatArray, n: IntArray, centre: FloatArray) -> FloatArray:
-    squares: FloatArray = np.nansum(np.square(ordered - centre), axis=0)
-    return np.sqrt(squares / (n - 1))
+    # hypot adds squares without leaving the range of float64 on the way.
+    length: FloatArray = np.hypot.reduce(np.nan_to_num(ordered - centre), axis=0)
+    return length / np.sqrt(n - 1)
 
 
 def _ci(ordered: FloatArray, n: IntArray, level: float) -> _Ends:
