@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking")
-ADDRESSES = ("", "math500/", "guide/", "guide/elements/", "404.html")
+ADDRESSES = ("", "math500/", "guide/", "guide/elements/", "endless/", "404.html")
+ENDLESS = f"# {'Endless' * 40}\n\n## {'Section' * 40}\n\n{'letters' * 40}\n\n## B\n\n- `{'code' * 60}`\n"
 HOSTILE = "# Hostile\n\nThe run </script><img src=x onerror=alert(1)> won.\n"
 
 
@@ -47,7 +48,11 @@ class Site(NamedTuple):
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The theme's site, served below ``/reports/``."""
     folder = tmp_path_factory.mktemp("theme")
-    built = build_site(folder, PAGES | {"hostile.md": HOSTILE}, site_dir=str(folder / "served" / "reports"))
+    built = build_site(
+        folder,
+        PAGES | {"hostile.md": HOSTILE, "endless.md": ENDLESS},
+        site_dir=str(folder / "served" / "reports"),
+    )
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(built.parent)))
     thread = Thread(target=server.serve_forever)
     thread.start()
