@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 PATH = Path(".reportgen", "manifest.json")
 _FORMAT = 1
@@ -49,15 +49,23 @@ def unchanged(root: Path, *, strict: bool) -> Summary | None:
     return summary if same else None
 
 
-def write(root: Path, site: Path, roots: Iterable[Path], summary: Summary) -> None:
-    """Record a build: ``roots`` are the files and folders that decide the site."""
+def write(root: Path, site: Path, roots: Iterable[Path], summary: Summary, known: Mapping[str, str]) -> None:
+    """Record a build.
+
+    Args:
+        root: the report's folder.
+        site: the site that was built.
+        roots: the files and folders that decide it.
+        summary: what the build made.
+        known: SHA-256 by absolute path of files that were hashed already.
+    """
     names = [str(path.resolve()) for path in roots]
     manifest = {
         "format": _FORMAT,
         "environment": environment(),
         "site": str(site.resolve()),
         "roots": names,
-        "inputs": {path: [*_stat(path), _sha256(path)] for path in _files(names)},
+        "inputs": {path: [*_stat(path), known.get(path) or _sha256(path)] for path in _files(names)},
         "outputs": _outputs(site.resolve()),
         "summary": asdict(summary),
     }
@@ -111,7 +119,7 @@ def _inputs_stand(root: Path, manifest: dict[str, Any]) -> bool:
 
 
 def _files(roots: Iterable[str]) -> list[str]:
-    return [path for root in roots for path in _walk(root)]
+    return list(dict.fromkeys(path for root in roots for path in _walk(root)))
 
 
 def _walk(path: str) -> Iterator[str]:

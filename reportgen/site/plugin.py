@@ -23,7 +23,7 @@ from reportgen.site.assembly import Assembly
 from reportgen.site.fences import custom_fences
 from reportgen.site.order import in_nav_order
 from reportgen.site.ownership import refuse_foreign_folder
-from reportgen.site.provenance import fix_build_date
+from reportgen.site.provenance import fix_build_date, unfix_build_date
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,6 +68,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self.progress: Callable[[int, int], None] = lambda _done, _all: None
         self.report: Report
         self._serving = False
+        self._dated = False
         self._settings: ProjectSettings
         self._root: Path
         self._assembly: Assembly
@@ -96,7 +97,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Make Markdown hand our fences over, and every theme load our styles and script."""
-        fix_build_date(self._root)
+        self._dated = fix_build_date(self._root)
         if "pymdownx.superfences" not in config.markdown_extensions:
             config.markdown_extensions.append("pymdownx.superfences")
         fences = config.mdx_configs.setdefault("pymdownx.superfences", {}).setdefault("custom_fences", [])
@@ -170,6 +171,16 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         """Write what is known only at the end: report.json, link cards, the search script."""
         self._assembly.finish(Path(config.site_dir), ASSETS)
+        self._undate()
+
+    def on_build_error(self, **_: object) -> None:
+        """Leave the environment as it was."""
+        self._undate()
+
+    def _undate(self) -> None:
+        if self._dated:
+            unfix_build_date()
+            self._dated = False
 
     def on_serve(self, server: LiveReloadServer, **_: object) -> LiveReloadServer:
         """Build again when data change, not only when pages do."""

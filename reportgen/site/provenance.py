@@ -30,10 +30,21 @@ def provenance_of(root: Path) -> Provenance:
     return Provenance(commit, date)
 
 
-def fix_build_date(root: Path) -> None:
-    """Give MkDocs the date it writes into the site map; without one it would take the clock's."""
-    if not os.environ.get(EPOCH, "").isdecimal():
-        os.environ[EPOCH] = _last_commit(root)[1] or "0"
+def fix_build_date(root: Path) -> bool:
+    """Give MkDocs the date it writes into the site map; without one it would take the clock's.
+
+    Returns:
+        True where the environment had none and now has one, to be taken away after the build.
+    """
+    if os.environ.get(EPOCH, "").isdecimal():
+        return False
+    os.environ[EPOCH] = _last_commit(root)[1] or "0"
+    return True
+
+
+def unfix_build_date() -> None:
+    """Leave the environment as it was before ``fix_build_date``."""
+    os.environ.pop(EPOCH, None)
 
 
 def _last_commit(root: Path) -> tuple[str, str]:

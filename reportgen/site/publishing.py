@@ -65,7 +65,9 @@ def publish(
     figures = sum(len(figures_of(shown)) for shown in report.shown.values())
     summary = manifest.Summary(len(report.pages), figures, report.cache_hits, len(words))
     if set(config.plugins) <= _KNOWN_PLUGINS:
-        manifest.write(root, site, _inputs(root, config, plugin.data_folder, report), summary)
+        inputs = _inputs(root, config, plugin.data_folder, report)
+        hashes = {str(root / f.path): f.sha256 for source in report.sources.values() for f in source.files}
+        manifest.write(root, site, inputs, summary, hashes)
     else:
         manifest.forget(root)
     return summary
