@@ -1,0 +1,121 @@
+"""Finds reportgen's fences in Markdown, exactly where superfences will find them.
+
+superfences (pymdownx) renders the page later and hands each fence's text to us, so nobody else is asked
+here: its own scanner walks the lines, and Python-Markdown decides what ends up in a comment or in a block
+of indented code. What it does not take for a fence although the author plainly meant one is a problem.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from reportgen.errors import Place, Problem, ReportError
+from reportgen.settings.blocks import BLOCKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.narrative.superfences import Walk
+
+MAX_CHARACTERS: Final = 2_000_000
+
+_KINDS: Final = "|".join(map(re.escape, BLOCKS))
+_MENTIONED: Final = re.compile(rf"(?:`{{3}}|~{{3}}).*(?:{_KINDS})")
+# A line that an author can only have meant as the opening fence of one of our blocks.
+_MEANT: Final = re.compile(
+    rf"[> ]*(?P<marks>`{{3,}}|~{{3,}}) *(?:\{{[^}}]*?)?\.?(?P<kind>{_KINDS})(?=[ }}]|$)[^`]*"
+)
+_BARE: Final = re.compile(rf"[> ]*(?:`{{3,}}|~{{3,}}) *(?:\.?(?:{_KINDS})|\{{ *\.(?:{_KINDS}) *\}}) *")
+_SWALLOWED: Final = (
+    "this block is read as part of the indented code above it",
+    "Put an empty line before it",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A fence whose language is one of ours.
+
+    Attributes:
+        kind: its language.
+        body: the text between the fences, exactly as superfences hands it to its formatter: without the
+            fence's indentation, tabs expanded, no line feed at the end.
+        line: 1-based line of the opening fence.
+        column: 1-based column of the opening fence.
+        shown: whether it reaches the page. superfences also hands over fences inside comments, and inside
+            blocks of indented code, where it restores the text afterwards.
+    """
+
+    kind: str
+    body: str
+    line: int
+    column: int
+    shown: bool
+
+
+def find_fences(text: str, file: str, first_line: int = 1) -> tuple[Fence, ...]:
+    """Every fence of ours, in the order in which superfences hands them to its formatter.
+
+    Args:
+        text: Markdown without front matter, its lines ended by a line feed.
+        file: the page relative to the project, for messages.
+        first_line: the line of the file at which ``text`` begins.
+
+    Raises:
+        ReportError: a fence that is not closed, or that carries more than its language.
+    """
+    if not _MENTIONED.search(text):
+        return ()
+    if len(text) > MAX_CHARACTERS:
+        message = f"this page is longer than {MAX_CHARACTERS} characters"
+        raise ReportError(Problem(Place(file, first_line), message, "Split it into several pages"))
+    from reportgen.narrative.superfences import walk  # noqa: PLC0415  # most pages of a site hold no fence
+
+    try:
+        walked = walk(text, tuple(BLOCKS))
+        suspects = tuple(_suspects(walked, first_line))
+        shown = walked.shown([line for line, _, _ in suspects])
+    except RecursionError as error:
+        problem = Problem(Place(file, first_line), "this page is nested too deep", "Indent and quote less")
+        raise ReportError(problem) from error
+    refused = [suspect for suspect in suspects if suspect[0] in shown]
+    refused += [(line, *_SWALLOWED) for line in walked.swallowed(shown)]
+    if refused:
+        raise ReportError(
+            *(Problem(Place(file, first_line + line), said, step) for line, said, step in sorted(refused))
+        )
+    return tuple(
+        Fence(
+            kind=call.language,
+            body=call.source,
+            line=first_line + call.start,
+            column=walked.column(call.start),
+            shown=call.start in shown,
+        )
+        for call in walked.calls
+        if call.ours
+    )
+
+
+def _suspects(walked: Walk, first_line: int) -> Iterator[tuple[int, str, str]]:
+    """Lines meant as our opening fences that superfences takes for something else, with the reason."""
+    covered = {line for call in walked.calls for line in range(call.start + 1, call.end + 1)}
+    bare = {call.start for call in walked.calls if call.ours and call.bare}
+    taken = {call.start for call in walked.calls}
+    for line, text in enumerate(walked.lines):
+        match = _MEANT.fullmatch(text)
+        if match is None or line in covered or line in bare:
+            continue
+        kind, marks = match["kind"], match["marks"]
+        if line in taken or not _BARE.fullmatch(text):
+            said = f"the opening fence of a {kind} block takes nothing but its language"
+            yield line, said, f"Write {marks}{kind} and put the settings into the body, as key: value"
+        elif line in walked.opened:
+            said = f"this {kind} block is not closed"
+            yield line, said, f"End it with a line of {marks}, indented as its first line"
+        else:
+            outer = max((start for start in walked.opened if start < line), default=line)
+            said = f"this {kind} block stands in the fence of line {first_line + outer}, which is not closed"
+            yield line, said, "Close that fence, with a line indented as its first line"

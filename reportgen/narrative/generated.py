@@ -1,0 +1,150 @@
+"""Pages for benchmarks that nobody has written about: a figure and a table, and few words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+import yaml
+
+from reportgen.errors import Place, Problem, Problems, Stage
+from reportgen.narrative.headings import slug
+from reportgen.narrative.pages import read_page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from reportgen.model import Page
+    from reportgen.settings.front_matter import Benchmark
+
+# What Markdown and its extensions read as markup inside a line, and at its beginning.
+_MARKUP: Final = re.compile(r"[\\`*_{}\[\]#|~^$<>&]")
+_LINE_MARKUP: Final = re.compile(r"^(?:[-+=:!?/]|\d+[.)])")
+
+
+def generated_pages(
+    benchmarks: Sequence[Benchmark], pages: Sequence[Page], project_file: str = "mkdocs.yml"
+) -> tuple[Page, ...]:
+    """A page for each declared benchmark that no page has as its own.
+
+    Args:
+        benchmarks: those of the project's settings.
+        pages: the author's pages; their front matter may declare further ones under ``benchmarks:``.
+        project_file: where ``benchmarks`` stand, for problems.
+
+    Returns:
+        Pages marked as generated; ``file`` is where the benchmark is declared, which is also the place of
+        their blocks, without a line.
+
+    Raises:
+        ReportError: two benchmarks of one name, two pages at one address, or no address within the report.
+    """
+    declared = [(benchmark, project_file) for benchmark in benchmarks]
+    declared += [(benchmark, page.file) for page in pages for benchmark in page.front_matter.benchmarks]
+    problems = Problems()
+    problems.add(_same_names([(b, page.file) for page in pages if (b := page.front_matter.benchmark)]))
+    problems.add(_same_names(declared))
+    written = {page.front_matter.benchmark.name for page in pages if page.front_matter.benchmark}
+    missing = [(benchmark, file) for benchmark, file in declared if benchmark.name not in written]
+    problems.add(_clashes(missing, pages))
+    problems.raise_errors()
+    return tuple(_page(benchmark, file) for benchmark, file in missing)
+
+
+def page_text(benchmark: Benchmark) -> str:
+    """The Markdown of a benchmark's generated page."""
+    about = benchmark.model_dump(exclude_none=True, exclude={"page"})
+    front = {"title": benchmark.name, "description": benchmark.description, "benchmark": about}
+    data = {"source": benchmark.source, "metric": benchmark.metric}
+    parts = (
+        f"---\n{_yaml(front)}---",
+        f"# {_escaped(benchmark.name)}",
+        _escaped(benchmark.description or ""),
+        "Nobody has written about this benchmark yet: the figure and the table come from its data alone.",
+        f"```curve\n{_yaml(data)}```",
+        f"```table\n{_yaml({'id': 'values', **data})}```",
+    )
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def page_path(benchmark: Benchmark) -> str:
+    """Where a benchmark's generated page stands below the content folder."""
+    return benchmark.page or f"{slug(benchmark.name) or 'benchmark'}.md"
+
+
+def _page(benchmark: Benchmark, file: str) -> Page:
+    page = read_page(page_path(benchmark), page_text(benchmark), file)
+    # The lines of a text that nobody has on disk would mislead.
+    blocks = tuple(replace(block, place=Place(file)) for block in page.blocks)
+    return replace(page, title=benchmark.name, blocks=blocks, generated=True)
+
+
+def _same_names(benchmarks: Sequence[tuple[Benchmark, str]]) -> Iterator[Problem]:
+    first: dict[str, str] = {}
+    for benchmark, file in benchmarks:
+        if benchmark.name in first:
+            said = f'two benchmarks are called "{benchmark.name}"; the first is in {first[benchmark.name]}'
+            yield _problem(file, said, "Rename one, or remove it")
+        first.setdefault(benchmark.name, file)
+
+
+def _clashes(benchmarks: Sequence[tuple[Benchmark, str]], pages: Sequence[Page]) -> Iterator[Problem]:
+    taken = {_address(page.path): page.file for page in pages}
+    for benchmark, file in benchmarks:
+        path = page_path(benchmark)
+        if not _is_page(path):
+            said = f'"page: {path}" of benchmark "{benchmark.name}" is no Markdown file of this report'
+            yield _problem(file, said, "Write a path below the content folder that ends with .md")
+            continue
+        address = _address(path)
+        if address in taken:
+            said = f'benchmark "{benchmark.name}" would get the page {path}, which {taken[address]} has'
+            yield _problem(file, said, "Give it another page:, or name it as benchmark: in that page")
+        taken.setdefault(address, f'benchmark "{benchmark.name}"')
+
+
+def _is_page(path: str) -> bool:
+    parts = PurePosixPath(path).parts
+    within = not path.startswith("/") and "\\" not in path and ":" not in path and ".." not in parts
+    return within and path.endswith(".md") and str(PurePosixPath(path)) == path
+
+
+def _address(path: str) -> str:
+    """What two pages may not share: an index page has the address of its folder."""
+    page = PurePosixPath(path.lower())
+    return str(page.parent if page.stem in {"index", "readme"} else page.with_suffix(""))
+
+
+def _problem(file: str, message: str, next_step: str) -> Problem:
+    return Problem(Place(file), message, next_step, Stage.NARRATIVE)
+
+
+def _yaml(values: Mapping[str, object]) -> str:
+    """Keys and values as YAML; texts are quoted, so that a name can be anything."""
+    kept = {key: value for key, value in values.items() if value is not None}
+    lines: list[str] = []
+    for key, value in kept.items():
+        if isinstance(value, dict):
+            lines += [f"{key}:\n", *(f"  {line}\n" for line in _yaml(value).splitlines())]
+        else:
+            lines.append(f"{key}: {_scalar(value)}\n")
+    return "".join(lines)
+
+
+def _scalar(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    quoted: str = yaml.safe_dump(str(value), default_style='"', allow_unicode=True, width=float("inf"))
+    return quoted.strip()
+
+
+def _escaped(words: str) -> str:
+    """Words as Markdown that shows them as they are: on one line, without markup or HTML."""
+    line = _MARKUP.sub(_entities, " ".join(words.split()))
+    return _LINE_MARKUP.sub(_entities, line)
+
+
+def _entities(match: re.Match[str]) -> str:
+    return "".join(f"&#{ord(character)};" for character in match.group())

@@ -1,0 +1,123 @@
+"""Markdown files to pages: front matter, title, and blocks with their settings and places."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+from reportgen.errors import Place, Problems, Stage
+from reportgen.model import Block, Page
+from reportgen.narrative.fences import find_fences
+from reportgen.narrative.headings import headings
+from reportgen.narrative.ids import block_ids
+from reportgen.settings.front_matter import FrontMatter
+from reportgen.settings.loading import load_block, load_front_matter
+from reportgen.settings.text import normalised, read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from reportgen.narrative.fences import Fence
+    from reportgen.narrative.headings import Heading
+    from reportgen.settings.blocks import BlockSettings
+
+# As MkDocs finds front matter (mkdocs/utils/meta.py), which strips it before it renders the page.
+_FRONT_MATTER: Final = re.compile(r"---[ \t]*\n(.*?\n)(?:\.{3}|---)[ \t]*\n", re.DOTALL)
+_KEY: Final = re.compile(r"""^(?:[^\s#'"-][^\n]*|"[^\n]*"|'[^\n]*')?:(?:\s|$)""", re.MULTILINE)
+
+
+def read_pages(root: Path, content_dir: str, paths: Sequence[str]) -> tuple[Page, ...]:
+    """Read a report's Markdown files.
+
+    Args:
+        root: the folder of ``mkdocs.yml``.
+        content_dir: the folder of the pages, relative to ``root``.
+        paths: the files relative to ``content_dir``, in the order of the report.
+
+    Raises:
+        ReportError: every problem of every page.
+    """
+    problems = Problems()
+    pages = []
+    for path in paths:
+        file = str(PurePosixPath(content_dir) / path)
+        with problems.collecting():
+            text = read_text(root / content_dir / path, file, Stage.NARRATIVE)
+            pages.append(read_page(path, text, file))
+    problems.raise_errors()
+    return tuple(pages)
+
+
+def read_page(path: str, text: str, file: str) -> Page:
+    """Read one page.
+
+    Args:
+        path: the page relative to the content folder.
+        text: the whole file, front matter included.
+        file: the page relative to the project, for places.
+
+    Returns:
+        The page; ``text`` with a line feed at the end of each line. Fences inside comments, or shown as
+        indented code, are no blocks of it.
+
+    Raises:
+        ReportError: every problem of the page.
+    """
+    text = normalised(text)
+    front_text, body, first_line = _split(text)
+    problems = Problems()
+    front_matter = FrontMatter()
+    with problems.collecting():
+        front_matter = load_front_matter(front_text, file)
+    found = headings(body)
+    blocks: tuple[Block, ...] = ()
+    with problems.collecting():
+        lines = {heading.id: first_line + heading.line for heading in found}
+        blocks = _blocks(find_fences(body, file, first_line), file, lines)
+    problems.raise_errors()
+    title = front_matter.title or _first_title(found) or _title_of(path)
+    return Page(path, file, title, front_matter, blocks, text)
+
+
+def _split(text: str) -> tuple[str, str, int]:
+    """Front matter, the Markdown after it, and the line at which that begins."""
+    match = _FRONT_MATTER.match(text)
+    if match is None or not _KEY.search(match[1]):
+        # Two rules with words between them are no front matter to MkDocs either.
+        return "", text, 1
+    body = text[match.end() :].lstrip("\n")
+    return match[1], body, text.count("\n", 0, len(text) - len(body)) + 1
+
+
+def _blocks(fences: Sequence[Fence], file: str, headings: dict[str, int]) -> tuple[Block, ...]:
+    problems = Problems()
+    loaded: list[tuple[Fence, BlockSettings]] = []
+    for fence in fences:
+        if fence.shown:
+            with problems.collecting():
+                settings = load_block(fence.kind, fence.body, Place(file, fence.line, fence.column))
+                loaded.append((fence, settings))
+    ids: tuple[str, ...] = ("",) * len(loaded)
+    with problems.collecting():
+        ids = block_ids([(f.kind, settings, Place(file, f.line)) for f, settings in loaded], headings)
+    problems.raise_errors()
+    return tuple(
+        Block(fence.kind, name, settings, Place(file, fence.line), fence.body)
+        for name, (fence, settings) in zip(ids, loaded, strict=True)
+    )
+
+
+def _first_title(found: Sequence[Heading]) -> str:
+    return next((heading.words for heading in found if heading.level == 1), "")
+
+
+def _title_of(path: str) -> str:
+    """A title from the file name, as MkDocs makes it; an index page is called by its folder."""
+    page = PurePosixPath(path)
+    name = page.stem
+    if name.lower() in {"index", "readme"}:
+        name = page.parent.name or "Home"
+    words = name.replace("-", " ").replace("_", " ")
+    return words.capitalize() if words.lower() == words else words

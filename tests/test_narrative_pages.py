@@ -1,0 +1,259 @@
+"""Markdown files to pages: titles, blocks, ids, places, and what is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reportgen.errors import Place, ReportError
+from reportgen.narrative.headings import headings, slug
+from reportgen.narrative.pages import read_page, read_pages
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = """---
+title: AIME
+description: v10 leads.
+hide: [toc]
+benchmark: {name: AIME, source: aime, metric: pass@1}
+---
+
+# AIME Pass@1
+
+Words.
+
+```curve
+title: Widest gap
+```
+
+- a list
+
+    ```table
+    columns: [final]
+    ```
+
+`````markdown
+```curve
+shown: in the guide
+```
+`````
+"""
+
+
+def problems(text: str, path: str = "a.md") -> list[str]:
+    """What is wrong with a page."""
+    with pytest.raises(ReportError) as caught:
+        read_page(path, text, f"content/{path}")
+    return [str(problem) for problem in caught.value.problems]
+
+
+def ids(text: str) -> list[str]:
+    """The ids of a page's blocks."""
+    return [block.id for block in read_page("a.md", text, "content/a.md").blocks]
+
+
+def curve(*lines: str) -> str:
+    """A curve block."""
+    return "\n".join(["```curve", *lines, "```", ""])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [PAGE, "\ufeff" + PAGE, PAGE.replace("\n", "\r\n"), PAGE.replace("\n", "\r")],
+    ids=["lf", "mark", "crlf", "cr"],
+)
+def test_a_page_is_read(text: str) -> None:
+    """Front matter, title, blocks with their lines; a byte order mark and line ends change nothing."""
+    page = read_page("aime.md", text, "content/aime.md")
+    assert (page.path, page.file, page.title, page.generated) == ("aime.md", "content/aime.md", "AIME", False)
+    assert page.front_matter.description == "v10 leads."
+    assert page.front_matter.benchmark is not None
+    assert [(b.kind, b.id, b.place, b.body) for b in page.blocks] == [
+        ("curve", "widest-gap", Place("content/aime.md", 12), "title: Widest gap"),
+        ("table", "table", Place("content/aime.md", 18), "columns: [final]"),
+    ]
+    assert page.text == PAGE
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "title"),
+    [
+        ("---\ntitle: 2024\n---\n# Other", "a.md", "2024"),
+        (
+            "Words first.\n\n# Title *with* `markup` & [link](a.md) {#own .x}\n",
+            "a.md",
+            "Title with markup & link",
+        ),
+        ("Title\n=====\n", "a.md", "Title"),
+        ("```python\n# a comment\n```\n\n# Real #\n", "a.md", "Real"),
+        ("<!--\n# Draft\n-->\n# Real\n", "a.md", "Real"),
+        ("# snake_case and \\*stars\\*", "a.md", "snake_case and *stars*"),
+        ("## Only a section", "first-benchmark.md", "First benchmark"),
+        ("", "guide/index.md", "Guide"),
+        ("", "index.md", "Home"),
+        ("", "MATH500_results.md", "MATH500 results"),
+        ("# \n", "a.md", "A"),
+    ],
+)
+def test_the_title(text: str, path: str, title: str) -> None:
+    """The front matter's title, otherwise the first heading of level 1, otherwise the file name."""
+    assert read_page(path, text, f"content/{path}").title == title
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\n\nWords between rules.\n\n---\n",
+        "---\n---\n# A",
+        "---\ntitle: a\n# A",
+        "---\ntitle: a\n---",
+        "--- \n- a\n---\n",
+    ],
+)
+def test_what_mkdocs_takes_for_no_front_matter(text: str) -> None:
+    """Rules, and lines that are never closed, are part of the page."""
+    assert read_page("a.md", text, "content/a.md").front_matter.title is None
+
+
+def test_ids_come_from_what_a_block_is_called() -> None:
+    """Title, then metric, then function, then the block's kind; each is used once."""
+    text = (
+        curve("title: Pass@1 on AIME")
+        + curve("metric: val/acc")
+        + curve("metric: val/acc")
+        + curve()
+        + curve()
+        + "```altair\ncharts.py:best_step\n```\n"
+        + "```panels\nmetrics: [a]\n```\n"
+        + curve("title: 2024")
+        + curve("title: 成績", "metric: loss")
+        + curve("id: Own_id", "title: Other")
+    )
+    assert ids(text) == [
+        "pass-1-on-aime",
+        "val-acc",
+        "val-acc-2",
+        "curve",
+        "curve-2",
+        "best-step",
+        "panels",
+        "curve-2024",
+        "loss",
+        "Own_id",
+    ]
+
+
+def test_a_given_id_comes_first() -> None:
+    """An id that the author gave is never taken by a block above it, whatever its case."""
+    assert ids(curve("title: Loss") + curve("id: LOSS")) == ["loss-2", "LOSS"]
+
+
+def test_ids_leave_headings_and_the_theme_alone() -> None:
+    """A link to a heading of the same words still finds the heading."""
+    assert ids("## Pass 1\n\n" + curve("title: Pass 1")) == ["pass-1-2"]
+    assert ids("## Gap {#gap}\n\n" + curve("title: gap") + curve("title: Navigation")) == [
+        "gap-2",
+        "navigation-2",
+    ]
+
+
+def test_an_id_given_twice_names_both_lines() -> None:
+    """The second place is told, with the line of the first."""
+    text = curve("id: a") + curve("id: A")
+    assert problems(text) == [
+        'content/a.md:4: "id: A" is used twice; the first is in line 1. Change one of them.'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "## Gap\n\n" + curve("id: gap"),
+            '"id: gap" is also the id of the heading in line 1. Choose another, such as',
+        ),
+        (curve("id: toc-title"), '"id: toc-title" belongs to the page itself'),
+    ],
+)
+def test_an_id_that_is_taken_is_refused(text: str, expected: str) -> None:
+    """Two things of one id would share their links."""
+    assert expected in problems(text)[0]
+
+
+def test_all_problems_of_a_page_are_told() -> None:
+    """Front matter and every block, each with its line in the file."""
+    text = (
+        "---\ntitle: a\nbenchmark: {name: b}\n---\n\n"
+        + curve("smoth: 1")
+        + curve("band: cii")
+        + "> ```table\n> zzz: 1\n> ```"
+    )
+    assert [line.split(" ")[0] for line in problems(text)] == [
+        "content/a.md:3:1:",
+        "content/a.md:7:1:",
+        "content/a.md:10:1:",
+        "content/a.md:13:3:",
+    ]
+
+
+def test_problems_of_yaml_in_front_matter_have_their_line() -> None:
+    """Front matter that cannot be read is a problem, not a page without settings."""
+    assert problems("---\ntitle: a: b\n---\n")[0].startswith(
+        'content/a.md:2:9: a ": " stands where none is expected'
+    )
+
+
+def test_pages_are_read_from_their_folder(tmp_path: Path) -> None:
+    """Pages keep the order given; all their problems come together."""
+    (tmp_path / "content" / "guide").mkdir(parents=True)
+    (tmp_path / "content" / "index.md").write_text("# Home\n", encoding="utf-8")
+    (tmp_path / "content" / "guide" / "a.md").write_bytes("\ufeff# Über\r\n\r\n```curve\r\n```\r\n".encode())
+    pages = read_pages(tmp_path, "content", ["guide/a.md", "index.md"])
+    assert [(page.path, page.file, page.title) for page in pages] == [
+        ("guide/a.md", "content/guide/a.md", "Über"),
+        ("index.md", "content/index.md", "Home"),
+    ]
+
+
+def test_problems_of_all_pages_come_together(tmp_path: Path) -> None:
+    """A page that is no UTF-8, one that is missing and one with a mistake are told in one round."""
+    (tmp_path / "a.md").write_bytes(b"# Title\n\ngr\xfc\xdfe\n")
+    (tmp_path / "b.md").write_text(curve("smoth: 1"))
+    with pytest.raises(ReportError) as caught:
+        read_pages(tmp_path, ".", ["a.md", "b.md", "c.md"])
+    said = [str(problem) for problem in caught.value.problems]
+    assert said[0].startswith("a.md:3: this is not UTF-8: byte 0xfc stands where a character should")
+    assert said[1].startswith('b.md:2:1: "smoth" is not a key of a curve block')
+    assert said[2].startswith("c.md: this file cannot be read (No such file or directory)")
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("Pass@1 on AIME", "pass-1-on-aime"),
+        ("Größe & Höhe", "groe-hohe"),
+        ("  --x--  ", "x"),
+        ("成績", ""),
+        ("</script>", "script"),
+        ("a" * 500, "a" * 60),
+        ("word " * 50, "-".join(["word"] * 12)),
+    ],
+)
+def test_slugs_are_safe_and_short(words: str, name: str) -> None:
+    """An id is also a file name: ASCII, no more than 60 characters, cut between words."""
+    assert slug(words) == name
+
+
+def test_heading_ids_are_those_of_the_table_of_contents() -> None:
+    """The ids of headings agree with Python-Markdown's."""
+    from markdown import Markdown  # noqa: PLC0415  # only this test needs it
+
+    text = (
+        "# Pass@1 on *AIME*\n\n## Größe & `code`\n\nSetext _one_\n---\n\n### A [link](x) {#own}\n\n#Close\n"
+    )
+    converter = Markdown(extensions=["toc", "attr_list"])
+    page = converter.convert(text)
+    assert all(f'id="{heading.id}"' in page for heading in headings(text))
+    assert len(headings(text)) == 5
