@@ -2,35 +2,175 @@
 
 from __future__ import annotations
 
-import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reportgen.model import Estimate
 
 _MINUS = "\N{MINUS SIGN}"
+# From here on, and below, zeros are hard to count and an exponent is written.
+_LARGE, _SMALL = 12, -4
+# An interval this much smaller than its value does not share digits with it.
+_FAR_APART = 12
+# Room for every digit of every double: nothing is rounded but where it is asked for.
+_EXACT = Context(prec=1100)
 
 
-def estimate_words(estimate: Estimate) -> str:
+def number(
+    value: float,
+    *,
+    significant: int = 4,
+    decimals: int | None = None,
+    within: tuple[float, float] | None = None,
+    signed: bool = False,
+) -> str:
+    """A number to read: ``0.8214``, ``12,345``, ``1.6e24``, with U+2212 as the minus sign.
+
+    Without ``decimals``, ``significant`` digits are kept, whole digits are never cut, and zeros at the
+    end are left out. With ``decimals`` exactly so many stand; a negative one rounds to tens or hundreds.
+
+    Args:
+        value: a finite number.
+        significant: digits to keep where ``decimals`` is not given.
+        decimals: digits after the point.
+        within: bounds that the value may not seem to reach if it does not: 0.996 within (0, 1) is
+            ``0.99`` with two decimals, and 0.0004 is ``0.01``.
+        signed: put a plus sign before a positive number, for differences.
+
+    Raises:
+        ValueError: if ``value`` is not finite; what is missing is said in words, not as a number.
+    """
+    exact = _finite(value)
+    if decimals is not None:
+        text = f"{_rounded(exact, decimals, within):,f}"
+    else:
+        exponent = _exponent(exact, significant)
+        if exact.adjusted() >= _LARGE or exponent < _SMALL:
+            mantissa = _rounded(exact.scaleb(-exponent, _EXACT), significant - 1, None)
+            text = f"{_trimmed(f'{mantissa:f}')}e{exponent}"
+        else:
+            digits = max(0, significant - 1 - exact.adjusted())
+            text = _trimmed(f"{_rounded(exact, digits, within):,f}")
+    return _with_sign(text, signed=signed)
+
+
+def percent(share: float, *, decimals: int = 1) -> str:
+    """A share of 1 in percent: ``82.1%``; 0.9996 is ``99.9%``, only 1 itself is ``100.0%``.
+
+    Raises:
+        ValueError: if ``share`` is not finite.
+    """
+    hundredfold = _finite(share).scaleb(2, _EXACT)
+    return _with_sign(f"{_rounded(hundredfold, decimals, (0, 100)):,f}") + "%"
+
+
+def estimate_words(estimate: Estimate, *, significant: int = 2) -> str:
     """A value with its interval, in the digits that the interval deserves: ``0.820 ± 0.012``.
 
-    Two significant digits of the half-width decide. An interval whose middle is not the value is written
-    out: ``0.820 [0.800, 0.850]``. Without an interval four significant digits stand.
+    Half the interval is given ``significant`` digits, and the value as many decimals. An interval whose
+    middle is not the value is written out: ``0.820 [0.800, 0.850]``. Very large and very small numbers
+    share an exponent: ``(1.60 ± 0.12)e24``. Without an interval four significant digits stand.
+
+    Args:
+        estimate: the value; its interval may be unknown.
+        significant: digits of half the interval; 1 for running text, as in ``0.82 ± 0.01``.
+
+    Raises:
+        ValueError: if a number is not finite.
     """
     if estimate.low is None or estimate.high is None:
-        return _signed(f"{estimate.value:.4g}")
-    half = (estimate.high - estimate.low) / 2
-    if half <= 0:
-        return _signed(f"{estimate.value:.4g}")
-    decimals = max(0, 1 - math.floor(math.log10(half)))
-    value, low, high, width = (
-        f"{number:,.{decimals}f}" for number in (estimate.value, estimate.low, estimate.high, half)
-    )
-    middle = (estimate.low + estimate.high) / 2
-    if abs(middle - estimate.value) > half / 20:
-        return _signed(f"{value} [{low}, {high}]")
-    return _signed(f"{value} ± {width}")
+        return number(estimate.value)
+    value, low, high = (_finite(end) for end in (estimate.value, estimate.low, estimate.high))
+    half = (high - low) / 2
+    if half == 0:
+        return f"{number(estimate.value)} ± 0"
+    largest = max(abs(value), abs(low), abs(high))
+    if _exponent(largest, 1) - _exponent(half, significant) > _FAR_APART:
+        return f"{number(estimate.value, significant=_FAR_APART)} ± {number(float(half), significant=2)}"
+    exponent = _exponent(largest, significant + 1)
+    if exponent >= _LARGE or exponent < _SMALL:
+        value, low, high, half = (part.scaleb(-exponent, _EXACT) for part in (value, low, high, half))
+        return f"({_with_interval(value, low, high, half, significant)})e{exponent}".replace("-", _MINUS)
+    return _with_interval(value, low, high, half, significant)
 
 
-def _signed(text: str) -> str:
-    return text.replace("-", _MINUS)
+def step_words(step: float, name: str = "step") -> str:
+    """A step in running text: ``step 120``, ``iteration 1,200,000``, ``epoch 0.25``.
+
+    Raises:
+        ValueError: if ``step`` is not finite.
+    """
+    return f"{name} {number(step, decimals=0) if step == round(step) else number(step, significant=6)}"
+
+
+def listing(names: Sequence[str], *, most: int | None = None) -> str:
+    """Names in a sentence: ``A``, ``A and B``, ``A, B and C``; beyond ``most``: ``A, B and 4 more``."""
+    shown = list(names)
+    if most is not None and len(shown) > most:
+        shown = [*shown[:most], f"{len(shown) - most:,} more"]
+    if len(shown) <= 1:
+        return "".join(shown)
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """A count with its noun: ``1 run``, ``3 runs``, ``0 runs``, ``2 series`` where ``many`` is given."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
+def _with_interval(value: Decimal, low: Decimal, high: Decimal, half: Decimal, significant: int) -> str:
+    decimals = significant - 1 - _exponent(half, significant)
+    texts = [_with_sign(f"{_rounded(part, decimals, None):,f}") for part in (value, low, high, half)]
+    if abs((low + high) / 2 - value) > half / 20:
+        return f"{texts[0]} [{texts[1]}, {texts[2]}]"
+    return f"{texts[0]} ± {texts[3]}"
+
+
+def _finite(value: float) -> Decimal:
+    exact = Decimal(float(value))
+    if not exact.is_finite():
+        raise ValueError(f"{value} is not a number to write; say what is missing and why")
+    return exact
+
+
+def _exponent(value: Decimal, significant: int) -> int:
+    """The power of ten of the first digit, after rounding to so many digits."""
+    if not value:
+        return 0
+    return _EXACT.plus(value).quantize(_unit(significant - 1 - value.adjusted()), context=_EXACT).adjusted()
+
+
+def _rounded(value: Decimal, decimals: int, within: tuple[float, float] | None) -> Decimal:
+    """The nearest multiple of 10^-decimals, kept off bounds that ``value`` lies strictly between."""
+    unit = _unit(decimals)
+    result = value.quantize(unit, rounding=ROUND_HALF_EVEN, context=_EXACT)
+    if within is not None and Decimal(within[0]) < value < Decimal(within[1]):
+        bottom, top = (Decimal(bound) for bound in within)
+        # The last multiple before each bound.
+        lowest = (bottom.quantize(unit, rounding=ROUND_FLOOR, context=_EXACT)) + unit
+        highest = (top.quantize(unit, rounding=ROUND_CEILING, context=_EXACT)) - unit
+        if lowest > highest:
+            return _rounded(value, decimals + 1, within)
+        result = min(max(result, lowest), highest)
+    # Rounded to hundreds, a number still shows its zeros.
+    return result.quantize(Decimal(1), context=_EXACT) if decimals < 0 else result
+
+
+def _unit(decimals: int) -> Decimal:
+    return Decimal((0, (1,), -decimals))
+
+
+def _trimmed(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _with_sign(text: str, *, signed: bool = False) -> str:
+    """U+2212 before a negative number, a plus before a positive one if wanted, nothing before zero."""
+    bare = text.removeprefix("-")
+    if not bare.partition("e")[0].strip("0.,"):
+        return bare
+    sign = _MINUS if text.startswith("-") else "+" if signed else ""
+    return sign + bare.replace("-", _MINUS)

@@ -1,0 +1,198 @@
+"""Words for numbers: exact, readable, and never more or less than is known."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reportgen.model import Estimate
+from reportgen.words import counted, estimate_words, listing, number, percent, step_words
+
+_number = st.floats(allow_nan=False, allow_infinity=False)
+_usual = st.floats(-1e11, 1e11)
+
+
+def _read(text: str) -> Decimal:
+    return Decimal(text.replace("\N{MINUS SIGN}", "-").replace(",", "").removesuffix("%"))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (-0.0, "0"),
+        (0.5, "0.5"),
+        (0.82137, "0.8214"),
+        (0.99996, "1"),
+        (12345.678, "12,346"),
+        (1234567, "1,234,567"),
+        (-3.25, "\N{MINUS SIGN}3.25"),
+        (1.6e24, "1.6e24"),
+        (9.9999e11, "999,990,000,000"),
+        (9.99999e-5, "0.0001"),
+        (-3.217e-5, "\N{MINUS SIGN}3.217e\N{MINUS SIGN}5"),
+        (1e308, "1e308"),
+    ],
+)
+def test_a_number_reads_as_a_person_would_write_it(value: float, text: str) -> None:
+    """Four significant digits, thousands separators, exponents only where zeros are hard to count."""
+    assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "text"),
+    [
+        (0.5, 2, "0.50"),
+        (2.675, 2, "2.67"),
+        (-0.001, 2, "0.00"),
+        (12345, -2, "12,300"),
+        (0, 1, "0.0"),
+    ],
+)
+def test_decimals_are_kept(value: float, decimals: int, text: str) -> None:
+    """Exactly as many as asked for, of the number as it is stored, and no minus at zero."""
+    assert number(value, decimals=decimals) == text
+
+
+def test_a_difference_shows_its_sign() -> None:
+    """Plus and minus, and neither at zero."""
+    signs = [number(value, decimals=2, signed=True) for value in (0.5, -0.5, 0.0001)]
+    assert signs == ["+0.50", "\N{MINUS SIGN}0.50", "0.00"]
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.9996, "99.9%"),
+        (1, "100.0%"),
+        (0.0001, "0.1%"),
+        (0, "0.0%"),
+        (0.8213, "82.1%"),
+        (12.5, "1,250.0%"),
+        (-0.0625, "\N{MINUS SIGN}6.2%"),
+    ],
+)
+def test_percent_never_claims_all_or_nothing(share: float, text: str) -> None:
+    """0.9996 is not everything and 0.0001 is not nothing."""
+    assert percent(share) == text
+
+
+def test_a_share_below_1_is_never_shown_as_1() -> None:
+    """Bounds that are not reached are not shown, with any number of decimals."""
+    assert number(0.996, decimals=2, within=(0, 1)) == "0.99"
+    assert number(0.004, decimals=2, within=(0, 1)) == "0.01"
+    assert number(0.996, decimals=0, within=(0, 1)) == "0.9"
+    assert number(0.99999, within=(0, 1)) == "0.9999"
+    assert number(1, decimals=2, within=(0, 1)) == "1.00"
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "text"),
+    [
+        (0.8213, 0.0124, "0.821 ± 0.012"),
+        (0.82, 0.00996, "0.820 ± 0.010"),
+        (0.82, 0.5, "0.82 ± 0.50"),
+        (12345.6, 1234.5, "12,300 ± 1,200"),
+        (-3.0, 0.25, "\N{MINUS SIGN}3.00 ± 0.25"),
+        (1.6e24, 1.2e23, "(1.60 ± 0.12)e24"),
+        (3.2e-7, 1.5e-8, "(3.20 ± 0.15)e\N{MINUS SIGN}7"),
+        (5.0, 0.0, "5 ± 0"),
+        (1.0, 1e-14, "1 ± 1e\N{MINUS SIGN}14"),
+    ],
+)
+def test_digits_follow_the_interval(value: float, half: float, text: str) -> None:
+    """Two significant digits of the half-width decide how many the value gets."""
+    assert estimate_words(Estimate(value, value - half, value + half, 5)) in {
+        text,
+        text.replace("1e", "9.99e"),
+    }
+
+
+def test_running_text_takes_one_digit() -> None:
+    """The short form of sentences."""
+    assert estimate_words(Estimate(0.8213, 0.8113, 0.8313, 3), significant=1) == "0.82 ± 0.01"
+
+
+def test_an_uneven_interval_is_written_out() -> None:
+    """Plus-minus would be wrong where the middle is not the value."""
+    assert estimate_words(Estimate(0.82, 0.8, 0.85, 9)) == "0.820 [0.800, 0.850]"
+
+
+def test_an_unknown_interval_is_not_written() -> None:
+    """A number alone, with no band of zero width."""
+    assert estimate_words(Estimate(0.82, None, None, 1)) == "0.82"
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_what_is_no_number_is_refused(value: float) -> None:
+    """Nobody reads NaN on a page."""
+    with pytest.raises(ValueError, match="not a number"):
+        number(value)
+    with pytest.raises(ValueError, match="not a number"):
+        percent(value)
+
+
+def test_steps_lists_and_counts() -> None:
+    """The small change of sentences."""
+    assert step_words(120.0) == "step 120"
+    assert step_words(1.2e6, "iteration") == "iteration 1,200,000"
+    assert step_words(0.25, "epoch") == "epoch 0.25"
+    assert [listing("ABC"[:count]) for count in range(4)] == ["", "A", "A and B", "A, B and C"]
+    assert listing(["A", "B", "C", "D"], most=2) == "A, B and 2 more"
+    assert listing(["A", "B"], most=2) == "A and B"
+    assert [counted(n, "run") for n in (0, 1, 3, 1000)] == ["0 runs", "1 run", "3 runs", "1,000 runs"]
+    assert counted(2, "series", "series") == "2 series"
+
+
+@given(_usual, st.integers(-3, 8))
+def test_a_rounded_number_is_within_half_a_unit(value: float, decimals: int) -> None:
+    """Of the last place that is shown."""
+    shown = _read(number(value, decimals=decimals))
+    assert abs(shown - Decimal(value)) <= Decimal(10) ** -decimals / 2
+
+
+@given(_number, st.integers(1, 12))
+def test_significant_digits_are_kept(value: float, significant: int) -> None:
+    """The relative error is at most half a unit of the last significant digit."""
+    shown = _read(number(value, significant=significant))
+    assert abs(shown - Decimal(value)) <= abs(Decimal(value)) * Decimal(10) ** (1 - significant) / 2
+
+
+@given(st.floats(0, 1), st.integers(0, 6))
+def test_a_bound_that_is_not_reached_is_not_shown(share: float, decimals: int) -> None:
+    """And the number shown is within one unit even next to the bound."""
+    for text, size in ((percent(share, decimals=decimals), 100), (_bounded(share, decimals), 1)):
+        shown = _read(text)
+        assert (shown == size) == (share == 1)
+        assert (shown == 0) == (share == 0)
+        assert abs(shown - Decimal(share) * size) <= Decimal(10) ** -decimals
+
+
+def _bounded(share: float, decimals: int) -> str:
+    return number(share, decimals=decimals, within=(0, 1))
+
+
+@given(_usual, st.floats(1e-6, 1e9), st.integers(1, 3))
+def test_an_estimate_says_what_it_knows(value: float, half: float, significant: int) -> None:
+    """Value and half-width are within half a unit of the half-width's last digit, which is not zero."""
+    low, high = value - half, value + half
+    text = estimate_words(Estimate(value, low, high, 5), significant=significant)
+    exact_half = (Decimal(high) - Decimal(low)) / 2
+    if "±" in text and "e" not in text and exact_half > 0:
+        shown, width = (_read(part) for part in text.split(" ± "))
+        unit = Decimal(10) ** (exact_half.adjusted() + 1 - significant)
+        assert width > 0
+        assert abs(width - exact_half) <= unit * 5
+        assert abs(shown - Decimal(value)) <= unit * 5
+
+
+@given(_number, _number, _number)
+def test_every_estimate_has_words(value: float, low: float, high: float) -> None:
+    """No interval, however strange, ends in an error, NaN or a hyphen for a minus."""
+    text = estimate_words(Estimate(value, min(low, high), max(low, high), 2))
+    assert "nan" not in text.lower()
+    assert "-" not in text
