@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Literal, TypeAlias
+
+from reportgen.figures.d3_format import format_number, format_time
+from reportgen.figures.time_ticks import DAY, time_ticks
 
 ScaleKind: TypeAlias = Literal["linear", "log", "time"]
 
-_SI_FROM = 100_000.0
-_EXPONENT_BELOW = 1e-4
-_DAY = 86_400_000.0
+_SI_FROM = 1e5
+_SI_STEP = 1e-3
+_EXPONENT_FROM, _EXPONENT_BELOW = 1e15, 1e-4
+_DIGITS = 15
+"""Significant digits that a double surely holds."""
+_SMALLEST_RANGE = 1e-12
+_FEWEST_LOG_TICKS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +47,17 @@ class Axis:
 def linear_axis(title: str, low: float, high: float, *, count: int, pad: float = 0.0) -> Axis:
     """A linear axis over ``low`` to ``high``, widened on both sides by ``pad`` of the range.
 
-    A range of zero width is widened by a tenth of the value, so that a constant is drawn in the middle.
+    A range of nothing but rounding noise is widened by a tenth of the value, so that a constant is drawn
+    in the middle.
     """
-    if low == high:
-        spread = abs(low) * 0.1 or 1.0
+    size = max(abs(low), abs(high))
+    if high - low <= max(size * _SMALLEST_RANGE, sys.float_info.min):
+        spread = size * 0.1 or 1.0
         low, high = low - spread, high + spread
     room = (high - low) * pad
     low, high = low - room, high + room
-    step = tick_step(low, high, count)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    ticks = tuple(_clean(index * step, step) for index in range(first, last + 1))
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
-    spec = _number_format(max(abs(low), abs(high)), decimals)
+    ticks, step = _round_values(low, high, count)
+    spec = _tick_format(max(abs(low), abs(high)), step)
     return Axis(
         title=title,
         scale="linear",
@@ -59,21 +65,25 @@ def linear_axis(title: str, low: float, high: float, *, count: int, pad: float =
         ticks=ticks,
         labels=tuple(format_number(tick, spec) for tick in ticks),
         format=spec,
-        read_format=_read_format(high - low),
+        read_format=_read_format(low, high),
     )
 
 
 def log_axis(title: str, low: float, high: float) -> Axis:
-    """A base-10 log axis; ``low`` must be positive. Ticks at powers, with 2 and 5 on a short range."""
+    """A base-10 log axis; ``low`` must be positive.
+
+    Ticks stand at powers of ten, with 2 and 5 on a short range, and at evenly spaced round values where
+    too few of these lie inside.
+    """
     if low == high:
         low, high = low / 2, high * 2
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    decades = last - first
-    stride = max(1, math.ceil(decades / 6))
-    heads = (1, 2, 5) if decades <= 2 else (1,)  # noqa: PLR2004 - two decades or fewer
-    candidates = (head * 10.0**power for power in range(first, last + 1, stride) for head in heads)
-    ticks = tuple(tick for tick in candidates if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9))
-    spec = "~e" if last > 5 or first < -3 else ",.6~f"  # noqa: PLR2004 - beyond that zeros are hard to count
+    ticks = _log_ticks(low, high)
+    if len(ticks) >= _FEWEST_LOG_TICKS:
+        spec = "~e" if ticks[-1] >= _SI_FROM * 10 or ticks[0] < _EXPONENT_BELOW else ",.6~f"
+    else:
+        ticks, step = _round_values(low, high, 5)
+        spec = _tick_format(high, step)
+    readable = low >= _EXPONENT_BELOW and high < _EXPONENT_FROM
     return Axis(
         title=title,
         scale="log",
@@ -81,18 +91,27 @@ def log_axis(title: str, low: float, high: float) -> Axis:
         ticks=ticks,
         labels=tuple(format_number(tick, spec) for tick in ticks),
         format=spec,
-        read_format=".4~g",
+        read_format=",.4~r" if readable else ".3~e",
     )
 
 
 def time_axis(title: str, low: float, high: float, *, count: int) -> Axis:
-    """A time axis in UTC over milliseconds since 1970."""
+    """A time axis in UTC over milliseconds since 1970.
+
+    Raises:
+        OverflowError: an end is outside the years 1 to 9999.
+    """
     if low == high:
-        low, high = low - _DAY / 2, high + _DAY / 2
-    ticks, spec = _time_ticks(low, high, count)
-    labels = tuple(_moment(tick).strftime(spec) for tick in ticks)
+        low, high = low - DAY / 2, high + DAY / 2
+    found = time_ticks(low, high, count)
     return Axis(
-        title, "time", (low, high), ticks, labels, spec, "%Y-%m-%d %H:%M" if spec[1] in "HMS" else "%Y-%m-%d"
+        title=title,
+        scale="time",
+        domain=(low, high),
+        ticks=found.values,
+        labels=tuple(format_time(tick, found.format) for tick in found.values),
+        format=found.format,
+        read_format=found.read_format,
     )
 
 
@@ -115,88 +134,55 @@ def position(axis: Axis, value: float) -> float:
     return (value - low) / (high - low)
 
 
-def format_number(value: float, spec: str) -> str:
-    """Format as d3-format does for the specifiers that axes use, with U+2212 as the minus sign."""
-    sign = "\N{MINUS SIGN}" if value < 0 else ""
-    size = abs(value)
-    if spec == "~s":
-        return sign + _si(size)
-    if spec == "~e":
-        mantissa, exponent = f"{size:.6e}".split("e")
-        return f"{sign}{_trim(mantissa)}e{int(exponent):+d}"
-    if spec.endswith("~f"):
-        return sign + _trim(f"{size:{spec.replace('~', '')}}")
-    text = f"{size:{spec.replace('~', '')}}"
-    return text if not text.strip("0.,") else sign + text
-
-
 def format_value(axis: Axis, value: float) -> str:
     """A value read out along this axis, as the live view's tooltip says it."""
     if axis.scale == "time":
-        return _moment(value).strftime(axis.read_format)
+        return format_time(value, axis.read_format)
     return format_number(value, axis.read_format)
 
 
-def _number_format(largest: float, decimals: int) -> str:
-    if largest >= _SI_FROM:
+def _round_values(low: float, high: float, count: int) -> tuple[tuple[float, ...], float]:
+    """Multiples of a round step inside the range, and the step."""
+    step = tick_step(low, high, count)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return tuple(_clean(index * step, step) for index in range(first, last + 1)), step
+
+
+def _log_ticks(low: float, high: float) -> tuple[float, ...]:
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    stride = max(1, math.ceil((last - first) / 6))
+    powers = range(first, last + 1, stride)
+
+    def inside(heads: tuple[int, ...]) -> tuple[float, ...]:
+        ticks = (float(f"{head}e{power}") for power in powers for head in heads)
+        return tuple(tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9))
+
+    ticks = inside((1,))
+    return ticks if len(ticks) >= _FEWEST_LOG_TICKS else inside((1, 2, 5))
+
+
+def _tick_format(largest: float, step: float) -> str:
+    """The fewest digits that tell ticks apart; exponents where zeros would be hard to count."""
+    place = _exponent(step)
+    if largest >= _EXPONENT_FROM or largest < _EXPONENT_BELOW:
+        return f".{min(_exponent(largest) - place, _DIGITS)}~e"
+    if largest >= _SI_FROM and step >= largest * _SI_STEP:
         return "~s"
-    if 0 < largest < _EXPONENT_BELOW:
-        return "~e"
-    return f",.{decimals}f"
+    return f",.{max(0, -place)}f"
 
 
-def _read_format(spread: float) -> str:
-    """Digits that tell apart a thousandth of the range shown."""
-    decimals = max(0, 3 - math.floor(math.log10(spread) + 1e-9) - 1) if spread > 0 else 3
-    return ".4~g" if decimals > 6 else f",.{decimals}f"  # noqa: PLR2004 - past six decimals, exponents
+def _read_format(low: float, high: float) -> str:
+    """Digits that tell apart between a hundredth and a thousandth of the range shown."""
+    largest = max(abs(low), abs(high))
+    place = _exponent(high - low) - 2
+    if largest >= _EXPONENT_FROM or largest < _EXPONENT_BELOW:
+        return f".{min(_exponent(largest) - place, _DIGITS)}~e"
+    return f",.{max(0, min(-place, _DIGITS - 1 - _exponent(largest)))}f"
+
+
+def _exponent(size: float) -> int:
+    return math.floor(math.log10(size) + 1e-9)
 
 
 def _clean(value: float, step: float) -> float:
-    digits = max(0, 1 - math.floor(math.log10(step)))
-    return round(value, digits) + 0.0
-
-
-def _trim(text: str) -> str:
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def _si(value: float) -> str:
-    for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{_trim(f'{value / size:.6f}')}{letter}"
-    return _trim(f"{value:.6f}")
-
-
-def _moment(milliseconds: float) -> datetime:
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
-
-
-_STEPS: tuple[tuple[float, str], ...] = (
-    (1_000, "%H:%M:%S"), (5_000, "%H:%M:%S"), (15_000, "%H:%M:%S"), (30_000, "%H:%M:%S"),
-    (60_000, "%H:%M"), (300_000, "%H:%M"), (900_000, "%H:%M"), (1_800_000, "%H:%M"),
-    (3_600_000, "%H:%M"), (10_800_000, "%H:%M"), (21_600_000, "%H:%M"), (43_200_000, "%b %d"),
-    (_DAY, "%b %d"), (2 * _DAY, "%b %d"), (7 * _DAY, "%b %d"), (14 * _DAY, "%b %d"),
-)  # fmt: skip
-_MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
-
-
-def _time_ticks(low: float, high: float, count: int) -> tuple[tuple[float, ...], str]:
-    wanted = (high - low) / max(1, count)
-    for step, spec in _STEPS:
-        if step >= wanted:
-            first = math.ceil(low / step)
-            return tuple(i * step for i in range(first, math.floor(high / step) + 1)), spec
-    months = next((m for m in _MONTHS if m * 30.44 * _DAY >= wanted), _MONTHS[-1])
-    start = _moment(low)
-    index = math.ceil((start.year * 12 + start.month - 1) / months) * months
-    ticks: list[float] = []
-    while (tick := _month_start(index)) <= high:
-        if tick >= low:
-            ticks.append(tick)
-        index += months
-    return tuple(ticks), "%Y" if months >= 12 else "%b %Y"  # noqa: PLR2004 - months in a year
-
-
-def _month_start(index: int) -> float:
-    moment = datetime(index // 12, index % 12 + 1, 1, tzinfo=UTC)
-    return (moment - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1000
+    return round(value, 1 - _exponent(step)) + 0.0

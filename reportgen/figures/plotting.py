@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _MOST_RUN_LINES = 10
 _MOST_SYMBOLS = 25
 _TALL = 260
+_MOST_READABLE, _LEAST_READABLE = 1e15, 1e-4
 
 
 def plot_of(curve_set: CurveSet, wanted: Wanted, context: Context) -> Plot:
@@ -113,12 +114,29 @@ def _x_axis(lines: tuple[SeriesLine, ...], wanted: Wanted, context: Context) -> 
     if wanted.x_scale == "log":
         if wanted.x_domain is None and (steps > 0).any():
             low = float(steps[steps > 0].min())
-        return log_axis(wanted.x_title, *_positive(low, high, "x", context))
-    if context.step_is_time:
-        return time_axis(wanted.x_title, low, high, count=6)
-    axis = linear_axis(wanted.x_title, low, high, count=7)
-    whole = bool((steps == np.rint(steps)).all())
-    return replace(axis, read_format=",.0f" if whole else ",.4~f")
+        axis = log_axis(wanted.x_title, *_positive(low, high, "x", context))
+    elif context.step_is_time:
+        return _time_axis(wanted.x_title, low, high, context)
+    else:
+        axis = linear_axis(wanted.x_title, low, high, count=7)
+    return replace(axis, read_format=step_format(steps))
+
+
+def _time_axis(title: str, low: float, high: float, context: Context) -> Axis:
+    try:
+        return time_axis(title, low, high, count=6)
+    except OverflowError:
+        said = f"a time axis cannot reach from {low:g} to {high:g}"
+        advice = "Times are milliseconds since 1970, and years 1 to 9999 can be shown"
+        raise _problem(context, said, advice) from None
+
+
+def step_format(steps: FloatArray) -> str:
+    """The d3 format that reads out steps: whole ones to the last digit, others to six digits."""
+    largest = float(np.abs(steps).max(initial=0.0))
+    if largest >= _MOST_READABLE or 0 < largest < _LEAST_READABLE:
+        return ".5~e"
+    return ",.0f" if (steps == np.rint(steps)).all() else ",.6~r"
 
 
 def _y_axis(lines: tuple[SeriesLine, ...], wanted: Wanted, context: Context) -> Axis:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.figures.axis import format_number
+from reportgen.figures.d3_format import format_number
 from reportgen.figures.tidy import table_csv
 from reportgen.model import Cell, ResultTable
 from reportgen.settings.blocks import Statistic

@@ -1,0 +1,105 @@
+"""Numbers and times in words as d3-format and d3-time-format write them in a browser.
+
+Static words and the live view's then agree to the last digit. Only the specifiers that axes use are
+known: ``[,][.digits][~]`` with ``f``, ``e``, ``r`` or ``s`` for numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import cache
+from typing import NamedTuple
+
+_SPECIFIER = re.compile(r"(,?)(?:\.(\d+))?(~?)([efrs])")
+_PREFIXES = ["y", "z", "a", "f", "p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E", "Z", "Y"]
+_NO_PREFIX = 8
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_DEFAULT_DIGITS = 6
+# Room for every digit of every double: nothing is rounded but where it is asked for.
+_EXACT = Context(prec=1100, rounding=ROUND_HALF_UP)
+_FIRST_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class _Specifier(NamedTuple):
+    comma: bool
+    digits: int
+    trim: bool
+    type: str
+
+
+def format_number(value: float, specifier: str) -> str:
+    """A finite number as d3-format writes it, with U+2212 as the minus sign and no minus at zero.
+
+    Raises:
+        ValueError: axes use no such specifier.
+    """
+    wanted = _parsed(specifier)
+    text, suffix = _written(Decimal(abs(value)), wanted)
+    if wanted.trim and "." in text:
+        text = text.rstrip("0").rstrip(".")
+    if wanted.comma:
+        whole, point, rest = text.partition(".")
+        text = f"{int(whole):,}{point}{rest}"
+    minus = "\N{MINUS SIGN}" if value < 0 and text.strip("0.,") else ""
+    return f"{minus}{text}{suffix}"
+
+
+def format_time(milliseconds: float, specifier: str) -> str:
+    """A moment, in milliseconds since 1970 UTC, as d3-time-format writes it in UTC and English.
+
+    Raises:
+        OverflowError: the moment is outside the years 1 to 9999.
+        KeyError: axes use no such directive.
+    """
+    at = moment(milliseconds)
+    words = {
+        "Y": f"{at.year:04}",
+        "m": f"{at.month:02}",
+        "b": _MONTHS[at.month - 1],
+        "d": f"{at.day:02}",
+        "H": f"{at.hour:02}",
+        "M": f"{at.minute:02}",
+        "S": f"{at.second:02}",
+        "L": f"{at.microsecond // 1000:03}",
+    }
+    return re.sub("%([A-Za-z])", lambda directive: words[directive[1]], specifier)
+
+
+def moment(milliseconds: float) -> datetime:
+    """Milliseconds since 1970 as a time in UTC, cut to whole milliseconds as JavaScript does."""
+    return _FIRST_MOMENT + timedelta(milliseconds=int(milliseconds))
+
+
+@cache
+def _parsed(specifier: str) -> _Specifier:
+    found = _SPECIFIER.fullmatch(specifier)
+    if found is None:
+        raise ValueError(f"no such number format: {specifier}")
+    comma, digits, trim, kind = found.groups()
+    return _Specifier(bool(comma), int(digits) if digits else _DEFAULT_DIGITS, bool(trim), kind)
+
+
+def _written(size: Decimal, wanted: _Specifier) -> tuple[str, str]:
+    """The digits of a number that is not negative, and what stands after them."""
+    if wanted.type == "f":
+        return f"{_rounded(size, -wanted.digits):f}", ""
+    if wanted.type == "e":
+        size = _rounded(size, _exponent(size) - wanted.digits)
+        exponent = _exponent(size)
+        return f"{_rounded(_EXACT.scaleb(size, -exponent), -wanted.digits):f}", f"e{exponent:+d}"
+    size = _rounded(size, _exponent(size) - wanted.digits + 1)
+    if wanted.type == "r":
+        return f"{size:f}", ""
+    thousands = max(-_NO_PREFIX, min(_NO_PREFIX, _exponent(size) // 3))
+    return f"{_EXACT.scaleb(size, -3 * thousands):f}", _PREFIXES[_NO_PREFIX + thousands]
+
+
+def _exponent(size: Decimal) -> int:
+    return size.adjusted() if size else 0
+
+
+def _rounded(size: Decimal, place: int) -> Decimal:
+    """Rounded at a power of ten, a tie upwards as JavaScript does."""
+    return _EXACT.quantize(size, Decimal((0, (1,), place)))
