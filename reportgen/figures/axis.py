@@ -127,9 +127,14 @@ def tick_step(low: float, high: float, count: int) -> float:
 
 
 def position(axis: Axis, value: float) -> float:
-    """Where ``value`` stands on the axis: 0 at the start of its domain, 1 at the end."""
+    """Where ``value`` stands on the axis: 0 at the start of its domain, 1 at the end.
+
+    What a log axis cannot show stands endlessly far below it.
+    """
     low, high = axis.domain
     if axis.scale == "log":
+        if value <= 0:
+            return -math.inf
         return (math.log(value) - math.log(low)) / (math.log(high) - math.log(low))
     return (value - low) / (high - low)
 

@@ -122,8 +122,10 @@ class _Canvas:
         self._fixed = "" if pixels_wide else ' vector-effect="non-scaling-stroke"'
 
     def place(self, steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Points in drawing units; a step that a log axis cannot show is left out, such a value is NaN."""
         x = positions(self.plot.x, steps) * self.across
-        return x, (1 - positions(self.plot.y, values)) * self.down
+        shown = np.isfinite(x)
+        return x[shown], (1 - positions(self.plot.y, values[shown])) * self.down
 
     def stroke(self, kind: str, ink: str, width: float, data: str, extra: str = "") -> str:
         return (

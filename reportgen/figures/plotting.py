@@ -10,8 +10,9 @@ import numpy as np
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.figures.axis import Axis, linear_axis, log_axis, time_axis
 from reportgen.figures.layout import end_labels, margins
+from reportgen.figures.marks import marks
 from reportgen.figures.palette import drawn_slots
-from reportgen.figures.plot import Margins, Mark, Plot, RunLine, SeriesLine
+from reportgen.figures.plot import Margins, Plot, RunLine, SeriesLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,14 +30,15 @@ def plot_of(curve_set: CurveSet, wanted: Wanted, context: Context) -> Plot:
     """The plot of aligned curves.
 
     Raises:
-        ReportError: a highlighted or annotated series is not there, an annotation lies outside its
-            curve, or a log axis has nothing positive to show.
+        ReportError: a highlighted or annotated series is not there, a reference line or an annotation
+            lies outside the plot, or a log axis has nothing positive to show.
     """
     curves = ordered(curve_set.curves, wanted.order, higher_is_better=wanted.higher_is_better)
     _check_names(curves, wanted, context)
     slots = drawn_slots(tuple(c.series for c in curves), context.slots, wanted.highlight)
     lines = tuple(_line(curve, slots[curve.series], wanted) for curve in curves)
     x, y = _x_axis(lines, wanted, context), _y_axis(lines, wanted, context)
+    references, annotations = marks(curves, slots, wanted, (x, y), context)
     ends = end_labels(lines, y, wanted.height)
     return Plot(
         id=wanted.id,
@@ -48,8 +50,8 @@ def plot_of(curve_set: CurveSet, wanted: Wanted, context: Context) -> Plot:
         symbols=all(np.isfinite(line.values).sum() <= _MOST_SYMBOLS for line in lines),
         clip=bool(wanted.x_domain or wanted.y_domain or wanted.y_scale == "log"),
         band=curve_set.band if any(np.isfinite(line.low).any() for line in lines) else "none",
-        references=_references(wanted),
-        annotations=_annotations(curves, slots, wanted, context),
+        references=references,
+        annotations=annotations,
         ends=ends,
     )
 
@@ -110,10 +112,12 @@ def _line(curve: Curve, slot: int | None, wanted: Wanted) -> SeriesLine:
 
 def _x_axis(lines: tuple[SeriesLine, ...], wanted: Wanted, context: Context) -> Axis:
     steps = np.concatenate([line.steps for line in lines])
-    low, high = wanted.x_domain or (float(steps.min()), float(steps.max()))
+    lasting = [mark.x for mark in wanted.references if mark.x is not None]
+    shown = np.concatenate([steps, np.array(lasting, dtype=np.float64)])
+    if wanted.x_scale == "log" and (shown > 0).any():
+        shown = shown[shown > 0]
+    low, high = wanted.x_domain or (float(shown.min()), float(shown.max()))
     if wanted.x_scale == "log":
-        if wanted.x_domain is None and (steps > 0).any():
-            low = float(steps[steps > 0].min())
         axis = log_axis(wanted.x_title, *_positive(low, high, "x", context))
     elif context.step_is_time:
         return _time_axis(wanted.x_title, low, high, context)
@@ -159,31 +163,6 @@ def _positive(low: float, high: float, axis: str, context: Context) -> tuple[flo
     if low <= 0:
         raise _problem(context, f"the {axis} axis is a log axis and starts at {low:g}", "Start above 0")
     return low, high
-
-
-def _annotations(
-    curves: tuple[Curve, ...], slots: dict[str, int | None], wanted: Wanted, context: Context
-) -> tuple[Mark, ...]:
-    by_name = {curve.series: curve for curve in curves}
-    marks = []
-    for note in wanted.annotations:
-        if note.series is None:
-            continue
-        curve = by_name[note.series]
-        known = np.isfinite(curve.values)
-        steps, values = curve.steps[known], curve.values[known]
-        if not steps.size or not steps[0] <= note.x <= steps[-1]:
-            raise _problem(
-                context, f'the annotation "{note.text}" stands at {note.x:g}, outside {curve.series}'
-            )
-        marks.append(Mark(note.text, note.x, float(np.interp(note.x, steps, values)), slots[curve.series]))
-    return tuple(marks)
-
-
-def _references(wanted: Wanted) -> tuple[Mark, ...]:
-    """Reference lines, and annotations of no series, which stand at the top of a vertical line."""
-    lines = [Mark(text=line.label, x=line.x, y=line.y) for line in wanted.references]
-    return (*lines, *(Mark(note.text, x=note.x) for note in wanted.annotations if note.series is None))
 
 
 def _check_names(curves: tuple[Curve, ...], wanted: Wanted, context: Context) -> None:

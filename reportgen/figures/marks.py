@@ -1,0 +1,71 @@
+"""Reference lines and annotations of a plot, each inside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reportgen.errors import Problem, Problems, ReportError, Stage
+from reportgen.figures.axis import position
+from reportgen.figures.plot import Mark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from reportgen.figures.axis import Axis
+    from reportgen.figures.wanted import Context, Wanted
+    from reportgen.model import Curve
+    from reportgen.settings.blocks import Annotation
+
+_ROUNDING = 1e-9
+
+
+def marks(
+    curves: Iterable[Curve],
+    slots: Mapping[str, int | None],
+    wanted: Wanted,
+    axes: tuple[Axis, Axis],
+    context: Context,
+) -> tuple[tuple[Mark, ...], tuple[Mark, ...]]:
+    """Reference lines and annotations; an annotation of no series is a line with words at its top.
+
+    Raises:
+        ReportError: each that stands outside its curve or outside the plot.
+    """
+    by_name = {curve.series: curve for curve in curves}
+    lines = [Mark(text=line.label, x=line.x, y=line.y) for line in wanted.references]
+    notes = []
+    problems = Problems()
+    for note in wanted.annotations:
+        with problems.collecting():
+            if note.series is None:
+                lines.append(Mark(note.text, x=note.x))
+            else:
+                notes.append(_on_curve(note, by_name[note.series], slots[note.series], context))
+    for mark in (*lines, *notes):
+        problems.add(_outside(mark, *axes, context))
+    problems.raise_errors()
+    return tuple(lines), tuple(notes)
+
+
+def _on_curve(note: Annotation, curve: Curve, slot: int | None, context: Context) -> Mark:
+    known = np.isfinite(curve.values)
+    steps, values = curve.steps[known], curve.values[known]
+    if not steps.size or not steps[0] <= note.x <= steps[-1]:
+        said = f'the annotation "{note.text}" stands at {note.x:g}, outside {curve.series}'
+        raise ReportError(_problem(context, said))
+    return Mark(note.text, note.x, float(np.interp(note.x, steps, values)), slot)
+
+
+def _outside(mark: Mark, x: Axis, y: Axis, context: Context) -> Iterator[Problem]:
+    for name, axis, value in (("x", x, mark.x), ("y", y, mark.y)):
+        if value is not None and not -_ROUNDING <= position(axis, value) <= 1 + _ROUNDING:
+            what = f'"{mark.text}"' if mark.text else f"the reference line at {value:g}"
+            low, high = axis.domain
+            said = f"{what} stands at {name} = {value:g}, and the {name} axis runs from {low:g} to {high:g}"
+            yield _problem(context, said, f"Move it, or widen {name}_domain")
+
+
+def _problem(context: Context, message: str, next_step: str = "") -> Problem:
+    return Problem(context.place, message, next_step, Stage.FIGURE)
