@@ -49,15 +49,19 @@ def is_time(cell: str) -> bool:
 
 def kind_of(cells: Iterable[Text]) -> Kind:
     """What a column holds: numbers or times where at least half of its filled cells are."""
-    filled = [cell for cell in cells if cell is not None and not is_missing(cell)]
-    if not filled:
-        return Kind.EMPTY
-    numbers = sum(map(is_number, filled))
-    if numbers == len(filled):
-        return Kind.NUMBER
-    if 2 * numbers >= len(filled):
+    numbers, words = 0, []
+    for cell in cells:
+        if cell is None:
+            continue
+        if is_number(cell):
+            numbers += 1
+        elif not is_missing(cell):
+            words.append(cell)
+    if not words:
+        return Kind.NUMBER if numbers else Kind.EMPTY
+    if numbers >= len(words):
         return Kind.MIXED
-    return Kind.TIME if 2 * sum(map(is_time, filled)) >= len(filled) else Kind.TEXT
+    return Kind.TIME if 2 * sum(map(is_time, words)) >= numbers + len(words) else Kind.TEXT
 
 
 def joint_kind(kinds: Iterable[Kind]) -> Kind:

@@ -13,6 +13,8 @@ from reportgen.read.wording import known_names, names
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from reportgen.read.layout import Filters
+    from reportgen.settings.blocks import Cell
     from reportgen.settings.source import SourceSettings
 
 # Names by which a part is recognised, the best first; capital letters make no difference.
@@ -77,6 +79,11 @@ def column_named(name: str, columns: Sequence[str]) -> str | None:
         return name
     alike = [column for column in columns if column.casefold() == name.casefold()]
     return alike[0] if len(alike) == 1 else None
+
+
+def resolved(filters: Mapping[str, Cell | tuple[Cell, ...]], columns: Sequence[str]) -> Filters:
+    """Filters on columns as they are written."""
+    return tuple((column_named(name, columns) or name, cell) for name, cell in filters.items())
 
 
 def wide_metrics(kinds: Mapping[str, Kind], roles: Roles, *, sampled: bool) -> list[str]:

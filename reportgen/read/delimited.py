@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 FREE_COLUMNS: Final = False
 _HEAD: Final = 64 << 10
-_ROWS_OF_A_HEAD: Final = 300
+_ROWS_OF_A_HEAD: Final = 200
 _QUOTE: Final = '"'
 _LINE_END: Final = re.compile(r"[\r\n]")
 # A cell may hold a whole document; the limit of Python's reader is 128 kB otherwise.
@@ -63,7 +63,7 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
     if torn:
         sample = sample[: -1 if exhaustive else None]
         file = replace(file, keep=torn.offset)
-    pieces = spots(content, head, 4 * text.find("\n") + 1024)
+    pieces = spots(content, head)
     if _QUOTE not in text:
         sample += _rows_of(pieces, file)
     if any(len(row) != len(header) for row in sample):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reportgen.read.cells import Kind
+from reportgen.read.columns import resolved
 from reportgen.read.engine import engine
 from reportgen.read.faults import explained, find_faults
 from reportgen.read.layout import layout_of
@@ -45,8 +46,8 @@ def frame(measurements: Measurements) -> pd.DataFrame:
 def raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
     """Every column of a source as it is written, and beside them those that reportgen recognised.
 
-    ``series`` (renamed as the source says, as metrics are) and ``run`` are always there; ``seed``, ``step``, ``metric``
-    and ``value`` where a column plays that part under another name.
+    ``series`` (renamed as the source says, as metrics are) and ``run`` are always there; ``seed``,
+    ``step``, ``metric`` and ``value`` where a column plays that part under another name.
 
     Returns:
         One row for each row of the data that the source's filter keeps, in the order of writing.
@@ -66,7 +67,7 @@ def raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
         }
         cells = [named.get(part) or _cell(rows, layout, name) for part, name in columns.items()]
         listed = ", ".join(f"{cell} AS c{place}" for place, cell in enumerate(cells))
-        where = kept(rows, tuple(source.settings.filter.items()))
+        where = kept(rows, resolved(source.settings.filter, tuple(layout.kinds)))
         selects.append(f"SELECT {listed}, {rows.position()} AS row FROM {rows.source()}{where}")  # noqa: S608
     numbers = {name for name, kind in layout.kinds.items() if kind is Kind.NUMBER}
     with explained(source.place, lambda: find_faults(project_root, layout.files, numbers)):

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 # What a file lacks is NULL, so files with different keys are read together.
 FREE_COLUMNS: Final = True
 _HEAD: Final = 256 << 10
-_ROWS_OF_A_SAMPLE: Final = 1_000
-_SPOT: Final = 4 << 10
+_ROWS_OF_A_SAMPLE: Final = 500
 
 
 def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:  # noqa: ARG001
@@ -59,7 +58,7 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         lines = list(text_lines(content, file.keep))
     exhaustive = whole or (head.complete and len(lines) <= _ROWS_OF_A_SAMPLE)
     if not exhaustive:
-        pieces = (decoded(content, piece) for piece in spots(content, head, _SPOT))
+        pieces = (decoded(content, piece) for piece in spots(content, head))
         lines = lines[:_ROWS_OF_A_SAMPLE] + [line for piece in pieces for line in piece.split("\n")]
     objects = [_object(line) for line in lines if line.strip()]
     if None in objects:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from reportgen.read.content import Content, Head
 
-_SPOTS: Final = 16
+_SPOTS: Final = 128
 _TAIL: Final = 64 << 10
 _BOM: Final = "\ufeff"
 _PIECE: Final = 1 << 20
@@ -32,17 +32,15 @@ def whole_lines(head: Head) -> bytes:
     return head.data[: _after_last_end(head.data)]
 
 
-def spots(content: Content, head: Head, size: int) -> list[bytes]:
-    """Whole lines from places all over a file behind its head; none where it has to be decompressed.
+def spots(content: Content, head: Head) -> list[bytes]:
+    """A few whole lines from places all over a file behind its head; none where it has to be decompressed.
 
-    Args:
-        content: the file.
-        head: its first bytes.
-        size: bytes looked at in each place, several lines.
+    A series or metric that fills more than a hundredth of the file in one go is met in one of them.
     """
     if head.complete or content.compression:
         return []
     first = len(head.data)
+    size = 64 + 3 * first // max(head.data.count(b"\n"), 1)
     found = []
     with content.open() as file:
         last = max(file.seek(0, io.SEEK_END) - size, first)

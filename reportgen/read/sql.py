@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from reportgen.settings.blocks import Cell
 
 TEXT: Final = "VARCHAR"
+_MISSING: Final = f" *({'|'.join(map(re.escape, sorted(MISSING)))}) *"
 Meaning: TypeAlias = Callable[[str, str], str]
 
 
@@ -89,4 +91,5 @@ def _equals(expression: str, words: str, item: Cell) -> str:
 
 
 def _missing(expression: str) -> str:
-    return f"lower(trim({expression})) IN ({literals(sorted(MISSING))})"
+    # A list of words would become a join, which is done for every row, wherever it stands.
+    return f"regexp_full_match({expression}, {literal(_MISSING)}, 'i')"

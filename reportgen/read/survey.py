@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from reportgen.errors import Problems, ReportError
 from reportgen.read import parquet
 from reportgen.read.cells import Kind, joint_kind, kind_of
-from reportgen.read.columns import recognise, wide_metrics
+from reportgen.read.columns import recognise, resolved, wide_metrics
 from reportgen.read.content import Content
 from reportgen.read.engine import engine
 from reportgen.read.faults import explained, find_faults
@@ -64,37 +64,26 @@ def survey(
         ReportError: everything that is wrong with any of the files.
     """
     looks = _looks(root, files, settings, whole=whole)
-    columns = tuple(dict.fromkeys(name for look in looks for name in look.file.columns if name))
-    kinds = {name: joint_kind(_kind(look, name) for look in looks) for name in columns}
-    roles, long = recognise(columns, settings, place)
-    exhaustive = all(look.exhaustive for look in looks)
-    layout = Layout(
-        files=tuple(look.file for look in looks),
-        labels=tuple(file.label for file in files),
-        kinds=kinds,
-        roles=roles,
-        long=long,
-        metrics={},
-        series=(),
-        exhaustive=exhaustive or whole,
-        gapless=_gapless(root, looks, roles),
-    )
+    layout = _layout(root, files, looks, settings, place)
     _check_sample(root, layout)
-    if long and whole:
-        raw_metrics: Iterable[Text] = _all_names(root, layout, settings, place, metric=True)
+    metrics: Iterable[Text]
+    series: Iterable[str] = _series(looks, layout, settings)
+    if layout.long:
+        metrics = _cells(looks, layout.roles.metric)
     else:
-        raw_metrics = (
-            _cells(looks, roles.metric) if long else wide_metrics(kinds, roles, sampled=not exhaustive)
-        )
-    raw = tuple(dict.fromkeys(name for name in raw_metrics if name))
-    layout = replace(layout, metrics=_metrics(raw, settings))
-    if whole and roles.series:
-        series: Iterable[str] = _all_names(root, layout, settings, place, metric=False)
-    else:
-        series = _series(looks, layout, settings)
-    layout = replace(layout, series=tuple(dict.fromkeys(series)))
+        metrics = wide_metrics(layout.kinds, layout.roles, sampled=not layout.exhaustive)
+    if whole:
+        metrics = _all_names(root, layout, settings, place, metric=True) if layout.long else metrics
+        series = _all_names(root, layout, settings, place, metric=False)
+    raw = tuple(dict.fromkeys(name for name in metrics if name))
+    layout = replace(
+        layout,
+        metrics=_metrics(raw, settings),
+        series=tuple(dict.fromkeys(series)),
+        exhaustive=layout.exhaustive or whole,
+    )
     warnings = tuple(chain.from_iterable(look.warnings for look in looks))
-    return Survey(layout, columns, raw, warnings + lacking_columns(layout, looks))
+    return Survey(layout, tuple(layout.kinds), raw, warnings + lacking_columns(layout, looks))
 
 
 def completed(root: Path, source: Source) -> Layout:
@@ -111,6 +100,25 @@ def completed(root: Path, source: Source) -> Layout:
         for file, label in zip(layout.files, layout.labels, strict=True)
     ]
     return survey(root, files, source.settings, source.place, whole=True).layout
+
+
+def _layout(
+    root: Path, files: Sequence[DataFile], looks: Sequence[Look], settings: SourceSettings, place: Place
+) -> Layout:
+    """Columns and their parts, still without the names of metrics and series."""
+    columns = tuple(dict.fromkeys(name for look in looks for name in look.file.columns if name))
+    roles, long = recognise(columns, settings, place)
+    return Layout(
+        files=tuple(look.file for look in looks),
+        labels=tuple(file.label for file in files),
+        kinds={name: joint_kind(_kind(look, name) for look in looks) for name in columns},
+        roles=roles,
+        long=long,
+        metrics={},
+        series=(),
+        exhaustive=all(look.exhaustive for look in looks),
+        gapless=_gapless(root, looks, roles),
+    )
 
 
 def _looks(root: Path, files: Sequence[DataFile], settings: SourceSettings, *, whole: bool) -> list[Look]:
@@ -167,7 +175,7 @@ def _all_names(
         for rows in groups(root, layout):
             role = layout.roles.metric or ""
             name = rows.text(role) if metric else series_of(rows, layout, settings.rename)
-            where = kept(rows, tuple(settings.filter.items()))
+            where = kept(rows, resolved(settings.filter, tuple(layout.kinds)))
             select = f"SELECT {name}, min({rows.position()}) FROM {rows.source()}{where} GROUP BY 1"  # noqa: S608 - quoted
             for text, position in engine().rows(select):
                 if text is not None:
