@@ -1,0 +1,69 @@
+"""Runs a command and says how long it took and how much memory its largest process used."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+
+class Measured(NamedTuple):
+    """Wall time in seconds and the largest process' peak resident memory in MB."""
+
+    seconds: float
+    megabytes: float
+
+
+def run(command: Sequence[str], folder: Path) -> Measured:
+    """Run a command to its end.
+
+    Raises:
+        RuntimeError: if it fails; with what it said.
+    """
+    start = time.perf_counter()
+    process = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=os.environ, text=True
+    )
+    said = process.stdout.read() if process.stdout else ""
+    # Unlike Popen.wait, wait4 tells the memory of this process and of all that it waited for.
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.stdout:
+        process.stdout.close()
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}:\n{said}")
+    unit = 1 if sys.platform == "darwin" else 1024
+    return Measured(seconds, usage.ru_maxrss * unit / 1e6)
+
+
+def median(
+    command: Sequence[str], folder: Path, times: int, *, before: Callable[[int], object] | None = None
+) -> Measured:
+    """Median time and largest memory of several runs; ``before`` is called ahead of each, untimed."""
+    found = []
+    for number in range(times):
+        if before:
+            before(number)
+        found.append(run(command, folder))
+    return Measured(statistics.median(one.seconds for one in found), max(one.megabytes for one in found))
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Columns of text, the first one to the left and the others to the right."""
+    lines = [list(header), *map(list, rows)]
+    widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
