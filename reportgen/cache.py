@@ -10,6 +10,7 @@ import functools
 import hashlib
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,7 +57,9 @@ class Cache:
         if len(data) < _SEAL or hashlib.sha256(value).digest() != data[:_SEAL]:
             self.misses += 1
             return None
-        os.utime(path)
+        with suppress(OSError):
+            # Marks the use, for pruning; another process may have pruned it just now.
+            os.utime(path)
         self.hits += 1
         return value
 
@@ -94,6 +97,7 @@ class FileHashes:
         except (OSError, ValueError):
             known = {}
         self._known: dict[str, list[str | int]] = known if isinstance(known, dict) else {}
+        self._asked: set[str] = set()
         self._changed = False
 
     def __call__(self, path: Path) -> str:
@@ -102,24 +106,32 @@ class FileHashes:
         Raises:
             OSError: the file cannot be read.
         """
-        found = path.stat()
-        mark = [found.st_size, found.st_mtime_ns]
-        known = self._known.get(str(path))
-        if known and known[:2] == mark:
-            return str(known[2])
+        name, mark = str(path), _mark(path)
+        self._asked.add(name)
+        match self._known.get(name):
+            case [int(size), int(changed), str(digest)] if [size, changed] == mark:
+                return digest
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        self._known[str(path)] = [*mark, digest]
-        self._changed = True
+        if _mark(path) == mark:
+            # A file that was written while it was read is read again next time.
+            self._known[name] = [*mark, digest]
+            self._changed = True
         return digest
 
     def save(self) -> None:
-        """Remember for the next build."""
+        """Remember for the next build; files that nobody asked about are forgotten."""
         if self._changed:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             fresh = self._file.with_name(f"{self._file.name}.{os.getpid()}")
-            fresh.write_text(json.dumps(self._known), encoding="utf-8")
+            kept = {name: self._known[name] for name in sorted(self._asked) if name in self._known}
+            fresh.write_text(json.dumps(kept), encoding="utf-8")
             fresh.replace(self._file)
+
+
+def _mark(path: Path) -> list[int]:
+    found = path.stat()
+    return [found.st_size, found.st_mtime_ns]
 
 
 @functools.cache
