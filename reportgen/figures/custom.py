@@ -135,7 +135,8 @@ def _house_config() -> dict[str, Any]:
 
 
 def _for_page(svg: str, figure_id: str) -> str:
-    """The SVG with its ids made the figure's own (pictures of one page share them otherwise)."""
+    """The SVG as one image: its ids made the figure's own (pictures of one page share them otherwise)."""
+    svg = re.sub(r' (?:role|class|aria-[a-z]+)="[^"]*"', "", svg)
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{figure_id}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{figure_id}-\1)", svg)
     svg = re.sub(r'href="#([^"]+)"', rf'href="#{figure_id}-\1"', svg)
