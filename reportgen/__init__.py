@@ -5,6 +5,8 @@ In a notebook: ``read`` opens run data, ``curves`` gives a frame, ``draw`` an Al
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,3 +24,14 @@ def __getattr__(name: str) -> object:
         found: object = getattr(notebook, name)
         return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class _Package(ModuleType):
+    """Keeps ``reportgen.read`` the notebook's function also when the package of that name is imported."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name == "read" and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -99,3 +99,12 @@ def test_every_command_and_option_is_in_the_guide() -> None:
             assert f"reportgen {name}" in PAGES["settings"]
         elif isinstance(parameter, click.Option):
             assert f"`{parameter.opts[0]}" in PAGES["settings"], f"{name} {parameter.opts[0]}"
+
+
+def test_the_notebook_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every example of the notebook page runs as it stands, one after the other."""
+    monkeypatch.chdir(CONTENT.parent)
+    names: dict[str, object] = {}
+    for code in re.findall(r"^```python\n(.*?)^```$", PAGES["notebook"], re.MULTILINE | re.DOTALL):
+        exec(code, names)  # noqa: S102 - our own page
+    assert type(names["chart"]).__name__ == "LayerChart"
