@@ -189,3 +189,5 @@ def test_a_given_standard_error_becomes_an_interval() -> None:
     low, high = given_band(value, GivenInterval(stderr=stderr, n=np.array([5.0, 1.0])), 0.95)
     assert high[0] == pytest.approx(0.5 + 2.7764451051977987 * 0.1)
     assert math.isnan(high[1])
+    low, high = given_band(value, GivenInterval(stderr=stderr, n=np.array([math.nan, 5.0])), 0.95)
+    assert (high - value) / stderr == pytest.approx([1.959963984540054, 2.7764451051977987])

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import narwhals as nw
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,10 +15,12 @@ from hypothesis import strategies as st
 from made_measurements import measurements
 
 import reportgen.statistics.reduce as reduce_module
+from reportgen.errors import Place, Problem, ReportError
 from reportgen.statistics import reduce_large
 from reportgen.statistics.reduce import reduce
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from random import Random
 
     from reportgen.model import Measurements, ReducedMetric
@@ -114,6 +119,26 @@ def test_a_run_without_any_value_stays_named() -> None:
     assert [(run.run, run.seed, run.steps.size) for run in metric.runs] == [("1", None, 1), ("2", "7", 0)]
 
 
+def test_what_files_have_wrong_is_told_by_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fetching happens inside ``reading``, for small tables and for large ones."""
+    problem = Problem(Place("data/a.csv", 3), "found 'x' where a number belongs")
+
+    @contextmanager
+    def explained() -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            raise ReportError(problem) from error
+
+    good = measurements(_line(3))
+    broken = nw.from_native(good.frame.to_native().project('* REPLACE (error(run)::DOUBLE AS "value")'))
+    table = replace(good, frame=broken, reading=explained)
+    for rows in (reduce_module.FULL_ROWS, 1):
+        monkeypatch.setattr(reduce_module, "FULL_ROWS", rows)
+        with pytest.raises(ReportError, match=r"data/a\.csv:3"):
+            reduce(table)
+
+
 def test_a_table_without_rows_has_no_metrics() -> None:
     """No rows, no metrics, no error: the reader tells about empty files."""
     assert reduce(measurements([])) == {}
@@ -131,6 +156,8 @@ def test_runs_come_in_the_order_of_the_series_then_of_writing() -> None:
     found = reduce(measurements(rows, order=["A", "B"]))
     assert list(found) == ["m2", "m1"]
     assert [run.run for run in found["m2"].runs] == ["w", "z", "x"]
+    unknown = reduce(measurements(rows, order=[]))["m2"]
+    assert [run.run for run in unknown.runs] == ["z", "x", "w"]
 
 
 def test_bins_are_worked_out_by_hand() -> None:

@@ -77,7 +77,9 @@ def given_band(values: FloatArray, given: GivenInterval, level: float) -> tuple[
         none = np.full_like(values, np.nan)
         low, high = (none if end is None else end for end in (given.low, given.high))
     else:
-        quantile = _normal_quantile(level) if given.n is None else _t_quantile(given.n, level)
+        quantile = np.full_like(values, _normal_quantile(level))
+        if given.n is not None:
+            quantile = np.where(np.isfinite(given.n), _t_quantile(given.n, level), quantile)
         low, high = values - quantile * given.stderr, values + quantile * given.stderr
     known = np.isfinite(low) & np.isfinite(high)
     return np.where(known, low, np.nan), np.where(known, high, np.nan)

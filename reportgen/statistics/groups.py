@@ -57,16 +57,25 @@ def given_columns(measurements: Measurements) -> tuple[str, ...]:
 
 
 def in_order(groups: Sequence[Group], series_order: Sequence[str]) -> list[int]:
-    """The places of groups by metric (as they first appear), series (as given) and first row."""
+    """The places of groups by metric (as they appear), series (as given, then so too) and first row."""
     rank = {series: place for place, series in enumerate(series_order)}
-    first_of: dict[str, int] = {}
+    first_of_metric: dict[str, int] = {}
+    first_of_series: dict[str, int] = {}
     for group in groups:
-        first_of[group.metric] = min(group.first, first_of.get(group.metric, group.first))
+        for first_of, name in ((first_of_metric, group.metric), (first_of_series, group.series)):
+            first_of[name] = min(group.first, first_of.get(name, group.first))
 
-    def key(place: int) -> tuple[int, str, int, str, int, str]:
+    def key(place: int) -> tuple[int, str, int, int, str, int, str]:
         group = groups[place]
-        series_rank = rank.get(group.series, len(rank))
-        return first_of[group.metric], group.metric, series_rank, group.series, group.first, group.run
+        return (
+            first_of_metric[group.metric],
+            group.metric,
+            rank.get(group.series, len(rank)),
+            first_of_series[group.series],
+            group.series,
+            group.first,
+            group.run,
+        )
 
     return sorted(range(len(groups)), key=key)
 

@@ -54,17 +54,19 @@ def reduce(
         ``measurements``, then by first row. A run without any finite value has empty arrays.
 
     Raises:
+        ReportError: if the files hold what cannot be read; with every file and line.
         ValueError: if ``max_points`` is below 1 or ``smooth`` is not in [0, 1).
     """
     if max_points is not None and max_points < 1:
         raise ValueError(f"max_points must be at least 1, not {max_points}")
     if not 0 <= smooth < 1:
         raise ValueError(f"smooth must be at least 0 and below 1, not {smooth}")
-    table = _fetch(measurements)
-    if table is None:
-        from reportgen.statistics.reduce_large import reduce_large  # noqa: PLC0415 - rarely needed
+    with measurements.reading():
+        table = _fetch(measurements)
+        if table is None:
+            from reportgen.statistics.reduce_large import reduce_large  # noqa: PLC0415 - rarely needed
 
-        return reduce_large(measurements, max_points=max_points, smooth=smooth)
+            return reduce_large(measurements, max_points=max_points, smooth=smooth)
     return _reduce_table(table, measurements.given_interval, max_points=max_points, smooth=smooth)
 
 
