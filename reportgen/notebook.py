@@ -17,6 +17,7 @@ from reportgen.errors import Place, Problem, ReportError, Stage
 from reportgen.figures.palette import assign_slots
 from reportgen.figures.plotting import plot_of
 from reportgen.figures.specification import specification
+from reportgen.figures.tidy import csv_text
 from reportgen.figures.wanted import Context, wanted_curve
 from reportgen.figures.wording import subtitle
 from reportgen.model import CurveRequest
@@ -144,7 +145,9 @@ def draw(
     wanted = wanted_curve("figure", settings, request.metric, context)
     plot = plot_of(answer.curve_set, wanted, context)
     words = subtitle(answer.curve_set, wanted)
-    spec = specification(plot, answer.curve_set, title=wanted.title, subtitle=words)
+    spec = specification(
+        plot, answer.curve_set, csv_text(answer.curve_set), title=wanted.title, subtitle=words
+    )
     chart = alt.LayerChart.from_dict(spec)
     if not isinstance(chart, alt.LayerChart):
         raise TypeError(type(chart))

@@ -38,6 +38,7 @@ class Answers:
         self._sources = sources
         self._metrics: dict[CurveRequest, list[str]] = defaultdict(list)
         self._reduced: dict[CurveRequest, _Reduced] = {}
+        self._answers: dict[CurveRequest, Answer] = {}
         for request in requests:
             metrics = self._metrics[_rows(request)]
             if request.metric not in metrics:
@@ -45,6 +46,8 @@ class Answers:
 
     def answer(self, request: CurveRequest) -> Answer:
         """The aligned curves of one of the requests given at the start."""
+        if request in self._answers:
+            return self._answers[request]
         from reportgen.statistics.curves import curves  # noqa: PLC0415 - only where something is computed
 
         rows = self._read(_rows(request))
@@ -56,7 +59,8 @@ class Answers:
             smooth=request.smooth,
             series=names,
         )
-        return Answer(curve_set, rows.step_name, rows.step_is_time)
+        self._answers[request] = Answer(curve_set, rows.step_name, rows.step_is_time)
+        return self._answers[request]
 
     def endings(self, request: CurveRequest, *, higher_is_better: bool) -> tuple[Ending, ...]:
         """Final value, peak and mean of each series of a request."""

@@ -6,7 +6,7 @@ Altair checks every part of a chart, which costs tens of milliseconds. So a char
 
 from __future__ import annotations
 
-import copy
+import json
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,8 @@ from reportgen.figures.palette import SYMBOLS
 from reportgen.figures.picture import SYMBOL_PATHS, colour, dash
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from reportgen.figures.axis import Axis, ScaleKind
     from reportgen.figures.plot import Plot
 
@@ -82,11 +84,22 @@ def skeleton(shape: Shape) -> dict[str, Any]:
     return specification
 
 
-def filled(plot: Plot, keys: list[str]) -> dict[str, Any]:
-    """The specification of a plot, still without data; ``keys`` identify its series in the rows."""
-    specification = copy.deepcopy(skeleton(shape_of(plot)))
+@cache
+def _skeleton_text(shape: Shape) -> str:
+    return json.dumps(skeleton(shape))
+
+
+def filled(plot: Plot, keys: list[str], resolved: Callable[[str], str]) -> dict[str, Any]:
+    """The specification of a plot, still without data.
+
+    Args:
+        plot: what is drawn.
+        keys: what identifies its series in the rows.
+        resolved: replaces CSS variables by colours.
+    """
+    specification: dict[str, Any] = json.loads(resolved(_skeleton_text(shape_of(plot))))
     scales = {
-        "color": {"domain": keys, "range": [colour(line.slot) for line in plot.lines]},
+        "color": {"domain": keys, "range": [resolved(colour(line.slot)) for line in plot.lines]},
         "strokeDash": {"domain": keys, "range": [list(dash(plot, line)) or [1, 0] for line in plot.lines]},
         "shape": {"domain": keys, "range": [SYMBOL_PATHS[SYMBOLS[line.slot or 0]] for line in plot.lines]},
         "x": {"domain": list(plot.x.domain)},

@@ -11,7 +11,7 @@ from reportgen.figures.axis import format_value
 from reportgen.figures.chart import shape_of
 from reportgen.figures.live import compact_json, payload, view, view_name
 from reportgen.figures.palette import drawn_slots
-from reportgen.figures.picture import inline_svg
+from reportgen.figures.picture import inline_svg, line_paths
 from reportgen.figures.plotting import plot_of, same_margins, unsmoothed
 from reportgen.figures.poster import file_svg
 from reportgen.figures.specification import specification
@@ -53,6 +53,7 @@ def panels(
 
 def _figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context) -> Figure:
     how = subtitle(curve_set, wanted)
+    paths, csv = line_paths(plot), csv_text(curve_set)
     live_view = view(shape_of(plot))
     columns = payload(plot, band_name=band_name(curve_set)) | {"view": view_name(live_view)}
     names = tuple(line.name for line in plot.lines)
@@ -64,11 +65,11 @@ def _figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context) -
         subtitle=how,
         caption=caption(curve_set, wanted, context),
         summary=summary(curve_set, plot, wanted),
-        inline_svg=inline_svg(plot, labelled_by=f"{wanted.id}-title {wanted.id}-summary"),
-        file_svg=file_svg(plot, title=wanted.title, subtitle=how, source=context.source),
+        inline_svg=inline_svg(plot, paths, labelled_by=f"{wanted.id}-title {wanted.id}-summary"),
+        file_svg=file_svg(plot, paths, title=wanted.title, subtitle=how, source=context.source),
         table=_table(plot),
-        csv=csv_text(curve_set),
-        spec=compact_json(specification(plot, curve_set, title=wanted.title, subtitle=how)),
+        csv=csv,
+        spec=compact_json(specification(plot, curve_set, csv, title=wanted.title, subtitle=how)),
         view=live_view,
         payload=compact_json(columns),
         numbers=_numbers(curve_set, wanted),

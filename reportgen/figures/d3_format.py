@@ -17,6 +17,8 @@ _PREFIXES = ["y", "z", "a", "f", "p", "n", "µ", "m", "", "k", "M", "G", "T", "P
 _NO_PREFIX = 8
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DEFAULT_DIGITS = 6
+_PLAIN_BELOW = 1e21
+"""From here on JavaScript writes a number with its exponent, however many decimals are asked for."""
 # Room for every digit of every double: nothing is rounded but where it is asked for.
 _EXACT = Context(prec=1100, rounding=ROUND_HALF_UP)
 _FIRST_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
@@ -36,6 +38,11 @@ def format_number(value: float, specifier: str) -> str:
         ValueError: axes use no such specifier.
     """
     wanted = _parsed(specifier)
+    plain = wanted.type == "f" and not wanted.trim and abs(value) < _PLAIN_BELOW
+    if plain and not _is_tie(value, wanted.digits):
+        comma = "," if wanted.comma else ""
+        quick = format(value, f"{comma}.{wanted.digits}f")
+        return quick.replace("-", "\N{MINUS SIGN}") if quick.strip("-0.,") else quick.removeprefix("-")
     text, suffix = _written(Decimal(abs(value)), wanted)
     if wanted.trim and "." in text:
         text = text.rstrip("0").rstrip(".")
@@ -72,6 +79,12 @@ def moment(milliseconds: float) -> datetime:
     return _FIRST_MOMENT + timedelta(milliseconds=int(milliseconds))
 
 
+def _is_tie(value: float, digits: int) -> bool:
+    """Whether a value may stand in the very middle of two roundings, where Python and JavaScript differ."""
+    doubled: float = value * 2 * 10.0**digits
+    return doubled.is_integer()
+
+
 @cache
 def _parsed(specifier: str) -> _Specifier:
     found = _SPECIFIER.fullmatch(specifier)
@@ -83,6 +96,9 @@ def _parsed(specifier: str) -> _Specifier:
 
 def _written(size: Decimal, wanted: _Specifier) -> tuple[str, str]:
     """The digits of a number that is not negative, and what stands after them."""
+    if wanted.type == "f" and size >= _PLAIN_BELOW:
+        digits, _, power = repr(float(size)).partition("e")
+        return digits, f"e{power}"
     if wanted.type == "f":
         return f"{_rounded(size, -wanted.digits):f}", ""
     if wanted.type == "e":

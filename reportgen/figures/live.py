@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _RUN_LEVELS = 1024
 """Thin run lines are shown, never read out: a thousandth of the y range is under half a pixel."""
+_FARTHEST = 2**40
+"""In these levels; a value so far outside the plot may as well stand here."""
 
 
 @cache
@@ -136,7 +138,8 @@ def _series(plot: Plot, line: SeriesLine, steps: _Steps, decimals: int, unit: fl
 def _run(run: RunLine, steps: _Steps, unit: float, base: float) -> dict[str, Any]:
     """``q`` holds differences of (value - y domain's start) / ``run_unit``, rounded; a gap is null."""
     known = np.isfinite(run.values)
-    levels = np.rint((run.values[known] - base) / unit).astype(np.int64)
+    with np.errstate(over="ignore"):
+        levels = np.rint(((run.values[known] - base) / unit).clip(-_FARTHEST, _FARTHEST)).astype(np.int64)
     differences: list[int | None] = np.diff(levels, prepend=0).tolist()
     if not known.all():
         rest = iter(differences)
@@ -173,8 +176,8 @@ def rounded(values: FloatArray, decimals: int) -> list[float | None]:
     """Values as a list, rounded to ``decimals`` places; not a number becomes None."""
     numbers: list[float] = np.round(values, decimals).tolist()
     if np.isfinite(values).all():
-        return [_whole(number) for number in numbers]
-    return [_whole(number) if math.isfinite(number) else None for number in numbers]
+        return list(numbers)
+    return [number if math.isfinite(number) else None for number in numbers]
 
 
 def _whole(number: float) -> float:

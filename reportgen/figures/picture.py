@@ -9,6 +9,7 @@ security policy allows no style attribute. The live view draws at the same place
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
     from reportgen.figures.plot import Plot, SeriesLine
     from reportgen.model import FloatArray
 
-_UNITS_WIDE = 2000
+PIXELS_WIDE = 600
+"""Width of the plot in a picture of its own; the fluid one has as many drawing units and is stretched."""
 _UNITS_A_PIXEL = 4
+_RUN_POINTS = 160
 SYMBOL_PATHS: dict[str, str] = {
     "circle": "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0-7.2 0z",
     "square": "M-3.2-3.2h6.4v6.4h-6.4z",
@@ -39,21 +42,36 @@ SYMBOL_PATHS: dict[str, str] = {
 }
 
 
-def inline_svg(plot: Plot, *, labelled_by: str) -> str:
+@dataclass(frozen=True, slots=True)
+class LinePaths:
+    """SVG path data of one series, in drawing units; empty where there is nothing to draw."""
+
+    band: str
+    runs: str
+    raw: str
+    line: str
+
+
+def line_paths(plot: Plot) -> tuple[LinePaths, ...]:
+    """The path data of each line of a plot, in its order: the same for both kinds of picture."""
+    return tuple(_paths_of(plot, line) for line in plot.lines)
+
+
+def inline_svg(plot: Plot, paths: tuple[LinePaths, ...], *, labelled_by: str) -> str:
     """The fluid picture for a page; ``labelled_by`` holds the ids of its title and summary."""
     return (
         f'<svg class="rg-picture" role="img" aria-labelledby="{escape(labelled_by)}" width="100%" '
-        f'height="{plot.height}" font-size="{TICK_SIZE}">{body(plot, pixels_wide=None)}</svg>'
+        f'height="{plot.height}" font-size="{TICK_SIZE}">{body(plot, paths, fluid=True)}</svg>'
     )
 
 
-def body(plot: Plot, *, pixels_wide: int | None) -> str:
-    """The picture's elements; ``pixels_wide`` is None for the fluid one, else the plot's width."""
+def body(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
+    """The picture's elements, as wide as their place or ``PIXELS_WIDE`` pixels."""
     return "".join(
         [
             *_grid(plot),
             *_references(plot),
-            _marks(plot, pixels_wide),
+            _marks(plot, paths, fluid=fluid),
             *_symbols(plot),
             *_x_axis(plot),
             *_annotations(plot),
@@ -100,57 +118,69 @@ def _x_axis(plot: Plot) -> Iterator[str]:
     yield f"{escape(plot.x.title)}</text>"
 
 
-def _marks(plot: Plot, pixels_wide: int | None) -> str:
-    canvas = _Canvas(plot, pixels_wide)
-    drawn = "".join(part for line in _back_to_front(plot) for part in _line_marks(canvas, line))
-    stretch = "" if pixels_wide else ' preserveAspectRatio="none"'
+def _marks(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
+    pen = _FLUID if fluid else _FIXED
+    pairs = sorted(zip(plot.lines, paths, strict=True), key=lambda pair: pair[0].slot is not None)
+    drawn = "".join(part for line, data in pairs for part in _line_marks(plot, line, data, pen))
+    stretch = ' preserveAspectRatio="none"' if fluid else ""
     return (
-        f'<svg class="rg-marks" width="{pixels_wide or "100%"}" height="{plot.height}" '
-        f'viewBox="0 0 {canvas.across} {canvas.down}"{stretch} '
+        f'<svg class="rg-marks" width="{"100%" if fluid else PIXELS_WIDE}" height="{plot.height}" '
+        f'viewBox="0 0 {PIXELS_WIDE * _UNITS_A_PIXEL} {plot.height * _UNITS_A_PIXEL}"{stretch} '
         f'overflow="{"hidden" if plot.clip else "visible"}" fill="none" stroke-linejoin="round">{drawn}</svg>'
     )
 
 
-class _Canvas:
-    """Drawing units: whole numbers, four to a pixel downwards; strokes of the fluid one do not scale."""
+@dataclass(frozen=True, slots=True)
+class _Pen:
+    """Strokes of the fluid picture do not scale; those of the fixed one are given in drawing units."""
 
-    def __init__(self, plot: Plot, pixels_wide: int | None) -> None:
-        self.plot = plot
-        self.across = pixels_wide * _UNITS_A_PIXEL if pixels_wide else _UNITS_WIDE
-        self.down = plot.height * _UNITS_A_PIXEL
-        self._scale = _UNITS_A_PIXEL if pixels_wide else 1
-        self._fixed = "" if pixels_wide else ' vector-effect="non-scaling-stroke"'
+    scale: int
+    attribute: str
 
-    def place(self, steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Points in drawing units; a step that a log axis cannot show is left out, such a value is NaN."""
-        x = positions(self.plot.x, steps) * self.across
-        shown = np.isfinite(x)
-        return x[shown], (1 - positions(self.plot.y, values[shown])) * self.down
-
-    def stroke(self, kind: str, ink: str, width: float, data: str, extra: str = "") -> str:
-        return (
-            f'<path class="rg-{kind}" stroke="{ink}" stroke-width="{width * self._scale:g}"{extra} '
-            f'd="{data}"{self._fixed}/>'
-        )
+    def stroke(self, kind: str, ink: str, width: int, data: str, extra: str = "") -> str:
+        size = f'stroke-width="{width * self.scale}"'
+        return f'<path class="rg-{kind}" stroke="{ink}" {size}{extra} d="{data}"{self.attribute}/>'
 
     def pattern(self, lengths: tuple[float, ...]) -> str:
-        scaled = " ".join(f"{length * self._scale:g}" for length in lengths)
+        scaled = " ".join(f"{length * self.scale:g}" for length in lengths)
         return f' stroke-dasharray="{scaled}"' if scaled else ""
 
 
-def _line_marks(canvas: _Canvas, line: SeriesLine) -> Iterator[str]:
-    plot, ink = canvas.plot, colour(line.slot)
-    x, y = canvas.place(line.steps, line.values)
+_FLUID = _Pen(1, ' vector-effect="non-scaling-stroke"')
+_FIXED = _Pen(_UNITS_A_PIXEL, "")
+
+
+def _line_marks(plot: Plot, line: SeriesLine, data: LinePaths, pen: _Pen) -> Iterator[str]:
+    ink = colour(line.slot)
+    if data.band:
+        yield f'<path class="rg-band" fill="{ink}" fill-opacity=".16" d="{data.band}"/>'
+    if data.runs:
+        yield pen.stroke("run", ink, 1, data.runs, ' stroke-opacity=".32"')
+    if data.raw:
+        yield pen.stroke("raw", ink, 1, data.raw, ' stroke-opacity=".4"')
+    yield pen.stroke("line", ink, 2, data.line, pen.pattern(dash(plot, line)))
+
+
+def _paths_of(plot: Plot, line: SeriesLine) -> LinePaths:
+    x, y = _placed(plot, line.steps, line.values)
+    band = ""
     if plot.band != "none" and np.isfinite(line.low).any():
-        low, high = canvas.place(line.steps, line.low)[1], canvas.place(line.steps, line.high)[1]
-        yield f'<path class="rg-band" fill="{ink}" fill-opacity=".16" d="{band_path(x, low, high)}"/>'
-    runs = "".join(line_path(*thin(*canvas.place(run.steps, run.values))) for run in line.runs)
-    if runs:
-        yield canvas.stroke("run", ink, 1, runs, ' stroke-opacity=".32"')
-    if line.raw is not None:
-        raw = line_path(*thin(*canvas.place(line.steps, line.raw)))
-        yield canvas.stroke("raw", ink, 1, raw, ' stroke-opacity=".4"')
-    yield canvas.stroke("line", ink, 2, line_path(*thin(x, y)), canvas.pattern(dash(plot, line)))
+        low, high = _placed(plot, line.steps, line.low)[1], _placed(plot, line.steps, line.high)[1]
+        band = band_path(x, low, high)
+    runs = (_placed(plot, run.steps, run.values) for run in line.runs)
+    return LinePaths(
+        band=band,
+        runs="".join(line_path(*thin(*run, _RUN_POINTS)) for run in runs),
+        raw="" if line.raw is None else line_path(*thin(*_placed(plot, line.steps, line.raw))),
+        line=line_path(*thin(x, y)),
+    )
+
+
+def _placed(plot: Plot, steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Points in drawing units; a step that a log axis cannot show is left out, such a value is NaN."""
+    x = positions(plot.x, steps) * (PIXELS_WIDE * _UNITS_A_PIXEL)
+    shown = np.isfinite(x)
+    return x[shown], (1 - positions(plot.y, values[shown])) * (plot.height * _UNITS_A_PIXEL)
 
 
 def _symbols(plot: Plot) -> Iterator[str]:
@@ -212,17 +242,13 @@ def _ends(plot: Plot) -> Iterator[str]:
     yield "</g>"
 
 
-def _back_to_front(plot: Plot) -> list[SeriesLine]:
-    """Grey lines first, so that coloured ones lie above them."""
-    return sorted(plot.lines, key=lambda line: line.slot is not None)
-
-
 def positions(axis: Axis, values: FloatArray) -> FloatArray:
     """Where values stand on an axis, 0 to 1 over its domain; not positive on a log axis is NaN."""
     kind: ScaleKind = axis.scale
     low, high = axis.domain
     if kind != "log":
-        return (values - low) / (high - low)
+        with np.errstate(over="ignore"):
+            return (values - low) / (high - low)
     with np.errstate(invalid="ignore", divide="ignore"):
         logs = np.where(values > 0, np.log(values), np.nan)
     placed: FloatArray = (logs - np.log(low)) / (np.log(high) - np.log(low))

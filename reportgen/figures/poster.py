@@ -8,44 +8,44 @@ from typing import TYPE_CHECKING, Literal
 
 from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE
 from reportgen.figures.palette import SYMBOLS
-from reportgen.figures.picture import SYMBOL_PATHS, body, colour, dash
+from reportgen.figures.picture import PIXELS_WIDE, SYMBOL_PATHS, body, colour, dash
 from reportgen.figures.text_width import text_width
 from reportgen.figures.tokens import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from reportgen.figures.picture import LinePaths
     from reportgen.figures.plot import Plot, SeriesLine
 
-_WIDTH = 760
 _EDGE = 24
 _TITLE_SIZE = 17
 _LEGEND_ROW = 20
 
 
-def file_svg(plot: Plot, *, title: str, subtitle: str, source: str) -> str:
+def file_svg(plot: Plot, paths: tuple[LinePaths, ...], *, title: str, subtitle: str, source: str) -> str:
     """An SVG of fixed size on white, complete with words; fonts are named, not embedded."""
-    title_lines = wrap(title, _TITLE_SIZE, 600, _WIDTH - 2 * _EDGE)
-    under = [line for part in (subtitle,) for line in wrap(part, TICK_SIZE, 400, _WIDTH - 2 * _EDGE)]
+    width = PIXELS_WIDE + plot.margins.left + plot.margins.right + 2 * _EDGE
+    title_lines = wrap(title, _TITLE_SIZE, 600, width - 2 * _EDGE)
+    under = [line for part in (subtitle,) for line in wrap(part, TICK_SIZE, 400, width - 2 * _EDGE)]
     words = list(_lines(title_lines, _TITLE_SIZE, 600, "text", _EDGE + 14))
     y = _EDGE + 14 + 22 * len(title_lines)
     words += _lines(under, TICK_SIZE, 400, "muted", y)
     y += 16 * len(under)
     if not plot.ends:
-        legend, rows = _legend(plot, y + 6)
+        legend, rows = _legend(plot, y + 6, width)
         words += legend
         y += _LEGEND_ROW * rows
     top = y + plot.margins.top + 4
-    left, right = _EDGE + plot.margins.left, _EDGE + plot.margins.right
-    wide = _WIDTH - left - right
+    left = _EDGE + plot.margins.left
     height = top + plot.height + plot.margins.bottom + 34
     words.append(_text(_EDGE, height - 14, 11, 400, "muted", f"Source: {source}"))
     picture = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" '
-        f'viewBox="0 0 {_WIDTH} {height}" font-family="var(--rg-font)" font-size="{TICK_SIZE}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" font-family="var(--rg-font)" font-size="{TICK_SIZE}">'
         f'<title>{escape(title)}</title><rect width="100%" height="100%" fill="var(--rg-bg)"/>'
-        f'{"".join(words)}<svg x="{left}" y="{top}" width="{wide}" height="{plot.height}" '
-        f'overflow="visible">{body(plot, pixels_wide=wide)}</svg></svg>\n'
+        f'{"".join(words)}<svg x="{left}" y="{top}" width="{PIXELS_WIDE}" height="{plot.height}" '
+        f'overflow="visible">{body(plot, paths, fluid=False)}</svg></svg>\n'
     )
     return resolve(picture)
 
@@ -97,12 +97,12 @@ def _text(x: float, y: float, size: float, weight: Literal[400, 600], ink: str, 
     )
 
 
-def _legend(plot: Plot, y: float) -> tuple[list[str], int]:
+def _legend(plot: Plot, y: float, width: float) -> tuple[list[str], int]:
     parts, x, rows = [], float(_EDGE), 1
     for line in plot.lines:
-        name = _cut(line.name, LABEL_SIZE, 400, _WIDTH - 2 * _EDGE - 40)
+        name = _cut(line.name, LABEL_SIZE, 400, width - 2 * _EDGE - 40)
         wide = 34 + text_width(name, LABEL_SIZE) + 18
-        if x + wide > _WIDTH - _EDGE and x > _EDGE:
+        if x + wide > width - _EDGE and x > _EDGE:
             x, rows = float(_EDGE), rows + 1
         here = y + (rows - 1) * _LEGEND_ROW
         parts.append(_swatch(plot, line, x, here - 4))

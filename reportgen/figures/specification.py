@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from reportgen.figures.chart import ANNOTATIONS, ENDS, MEANS, REFERENCES, RUNS, filled
 from reportgen.figures.picture import above, anchor
-from reportgen.figures.tidy import csv_text, runs_csv, spreadsheet_safe
+from reportgen.figures.tidy import runs_csv, spreadsheet_safe
 from reportgen.figures.tokens import resolve
 
 if TYPE_CHECKING:
@@ -21,13 +20,13 @@ _CSV = {
 }
 
 
-def specification(plot: Plot, curve_set: CurveSet, *, title: str, subtitle: str) -> dict[str, Any]:
+def specification(plot: Plot, curve_set: CurveSet, csv: str, *, title: str, subtitle: str) -> dict[str, Any]:
     """What ``figures/<page>/<id>.vl.json`` holds; opens in any Vega-Lite editor.
 
-    The means are the figure's CSV as it stands, parsed by Vega.
+    ``csv`` is the figure's own, which holds the means as it stands, parsed by Vega.
     """
     keys = [spreadsheet_safe(line.name) for line in plot.lines]
-    spec: dict[str, Any] = json.loads(resolve(json.dumps(filled(plot, keys))))
+    spec = filled(plot, keys, resolve)
     room = {side: getattr(plot.margins, side) for side in ("top", "right", "bottom", "left")}
     spec["padding"] = room | {"top": room["top"] + _TITLE_ROOM}
     spec["title"] = {"text": title, "subtitle": subtitle, "anchor": "start", "frame": "bounds", "offset": 30}
@@ -36,7 +35,7 @@ def specification(plot: Plot, curve_set: CurveSet, *, title: str, subtitle: str)
         layer["data"] |= {"format": _CSV[layer["data"]["name"]]} if layer["data"]["name"] in _CSV else {}
         if layer.get("name") == "lines":
             _make_readable(layer, plot)
-    spec["datasets"] = _datasets(plot, curve_set, keys)
+    spec["datasets"] = _datasets(plot, curve_set, csv, keys)
     return spec
 
 
@@ -51,9 +50,9 @@ def _make_readable(layer: dict[str, Any], plot: Plot) -> None:
         layer["encoding"]["color"]["legend"] = {"orient": "right", "title": None, "labelLimit": 240}
 
 
-def _datasets(plot: Plot, curve_set: CurveSet, keys: list[str]) -> dict[str, Any]:
+def _datasets(plot: Plot, curve_set: CurveSet, csv: str, keys: list[str]) -> dict[str, Any]:
     by_name = dict(zip((line.name for line in plot.lines), keys, strict=True))
-    datasets: dict[str, Any] = {MEANS: csv_text(curve_set)}
+    datasets: dict[str, Any] = {MEANS: csv}
     if any(line.runs for line in plot.lines):
         datasets[RUNS] = runs_csv(curve_set)
     if plot.ends:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from mkdocs.utils import get_relative_url
 
+from reportgen.errors import Problem, Severity, Stage
 from reportgen.site.beside import Beside
-from reportgen.site.fences import Fences, fill
+from reportgen.site.fences import Fences, fill, marked_ids
 from reportgen.site.fragments import benchmark_head, block_html, views_html
 from reportgen.site.outputs import figure_files, figures_of, page_folder, report_json
 from reportgen.site.page_context import figures_on, page_sources, site_context
@@ -92,6 +93,16 @@ class Assembly:
             "description": page.front_matter.description or "",
         }
         return self.context | own
+
+    def unplaced(self, html: str, path: str) -> Iterator[Problem]:
+        """Blocks that were drafted and that Markdown then took for something else."""
+        page = self._pages.get(path)
+        placed = set(marked_ids(html))
+        for block in page.blocks if page else ():
+            if block.id not in placed:
+                said = f"this {block.kind} block is not shown: Markdown reads its lines as code"
+                step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"
+                yield Problem(block.place, said, step, Stage.SITE, Severity.WARNING)
 
     def with_blocks(self, html: str, path: str, url: str) -> str:
         """A finished page with every block in its place and the views of its figures at the end."""

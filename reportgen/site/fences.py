@@ -2,73 +2,80 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from html import escape, unescape
 from typing import TYPE_CHECKING, Any
 
 from pymdownx.superfences import SuperFencesException
 
 from reportgen.model import Figure, Overview, Panels, ResultTable
+from reportgen.narrative.fences import find_fences
 from reportgen.settings.blocks import BLOCKS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from reportgen.model import Page, Shown
+    from reportgen.narrative.fences import Fence
 
-_MARK = '<div class="rg-block" data-rg-block="{id}">{words}</div>'
+_MARK_START = '<div class="rg-block" data-rg-block="'
+_MARK = _MARK_START + '{id}">{words}</div>'
 
 
 class Fences:
-    """Finds the drafted block behind a fence by its page, language and body.
+    """Finds the drafted block behind each fence that Markdown's formatter is given, in its order.
 
-    Blocks of one page with the same body are taken in their order on the page.
+    superfences also asks for fences that are only shown, inside a comment or a listing, and puts their
+    text back afterwards; the draft finds the same ones, so the two lists run side by side.
     """
 
     def __init__(self, pages: tuple[Page, ...], shown: Mapping[tuple[str, str], Shown]) -> None:
+        self._pages = {page.path: page for page in pages}
         self._shown = shown
-        self._ids: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-        for page in pages:
-            for block in page.blocks:
-                self._ids[page.path, block.kind, block.body.strip()].append(block.id)
         self._page = ""
-        self._taken: dict[tuple[str, str, str], int] = defaultdict(int)
+        self._fences: Iterator[Fence] = iter(())
+        self._ids: Iterator[str] = iter(())
 
-    def enter(self, page: str) -> None:
-        """The next fences are those of this page (its path below the content folder)."""
+    def enter(self, page: str, markdown: str) -> None:
+        """The next fences are those of this page: its path below the content folder, and its text."""
         self._page = page
-        self._taken.clear()
+        self._fences = iter(find_fences(markdown, page))
+        drafted = self._pages.get(page)
+        self._ids = iter([block.id for block in drafted.blocks] if drafted else [])
 
-    def mark(self, body: str, kind: str) -> str:
-        """The mark that stands in the page's HTML for a fence, with its words for the search index.
+    def mark(self, kind: str) -> str:
+        """The mark that stands in the page's HTML for the next fence, with words for the search index.
 
         Raises:
             SuperFencesException: the draft knows no such fence; Markdown would hide any other error.
         """
-        key = (self._page, kind, body.strip())
-        ids = self._ids.get(key)
-        if not ids:
+        fence = next(self._fences, None)
+        if fence is not None and not fence.shown:
+            return ""
+        block_id = next(self._ids, None)
+        if fence is None or fence.kind != kind or block_id is None:
             said = f"content page {self._page}: Markdown shows a {kind} block that the draft did not find"
             raise SuperFencesException(said)
-        number = self._taken[key] % len(ids)
-        self._taken[key] += 1
-        words = escape(words_of(self._shown[self._page, ids[number]]))
-        return _MARK.format(id=escape(ids[number]), words=words)
+        words = escape(words_of(self._shown[self._page, block_id]))
+        return _MARK.format(id=escape(block_id), words=words)
 
 
-def custom_fences(mark: Callable[[str, str], str]) -> list[dict[str, Any]]:
+def custom_fences(mark: Callable[[str], str]) -> list[dict[str, Any]]:
     """The ``custom_fences`` of pymdownx.superfences for every kind of block."""
 
-    def formatter(source: str, language: str, *_args: object, **_options: object) -> str:
-        return mark(source, language)
+    def formatter(_source: str, language: str, *_args: object, **_options: object) -> str:
+        return mark(language)
 
     return [{"name": kind, "class": kind, "format": formatter} for kind in BLOCKS]
 
 
+def marked_ids(html: str) -> list[str]:
+    """The ids of the blocks whose marks stand in a page."""
+    return [unescape(part.partition('"')[0]) for part in html.split(_MARK_START)[1:]]
+
+
 def fill(html: str, fragment_of: Callable[[str], str]) -> str:
     """The page with every mark replaced by the fragment of its block."""
-    start = '<div class="rg-block" data-rg-block="'
-    parts = html.split(start)
+    parts = html.split(_MARK_START)
     filled = [parts[0]]
     for part in parts[1:]:
         block_id, _, rest = part.partition('"')

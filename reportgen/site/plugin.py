@@ -143,7 +143,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def on_page_markdown(self, markdown: str, *, page: Page, **_: object) -> str:
         """Remember whose fences come next."""
-        self._assembly.fences.enter(page.file.src_uri)
+        self._assembly.fences.enter(page.file.src_uri, markdown)
         return markdown
 
     def on_page_content(self, html: str, *, page: Page, **_: object) -> str:
@@ -165,6 +165,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     @event_priority(-100)
     def on_post_page(self, output: str, *, page: Page, **_: object) -> str:
         """Put the figures in, after the search index has read the page."""
+        for problem in self._assembly.unplaced(output, page.file.src_uri):
+            log.warning("%s", problem)
         return self._assembly.with_blocks(output, page.file.src_uri, page.url)
 
     @event_priority(-100)
@@ -187,8 +189,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         server.watch(str(self._root / self._settings.data_dir))
         return server
 
-    def _mark(self, body: str, kind: str) -> str:
-        return self._assembly.fences.mark(body, kind)
+    def _mark(self, kind: str) -> str:
+        return self._assembly.fences.mark(kind)
 
     def _project(self, config: MkDocsConfig) -> Project:
         files = get_files(config)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,12 +13,13 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.exceptions import Abort, MkDocsException
 
+from reportgen.cache import Cache
 from reportgen.errors import Place, Problem, ReportError, Stage
 from reportgen.settings.blocks import AltairSettings
 from reportgen.site import manifest
 from reportgen.site.outputs import figures_of
 from reportgen.site.ownership import refuse_foreign_folder
-from reportgen.site.plugin import ReportPlugin, problems_behind
+from reportgen.site.plugin import CACHE, ReportPlugin, problems_behind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -54,13 +56,13 @@ def publish(
         plugin = _our_plugin(config)
         plugin.progress = progress
         _restore(root, site)
-        fresh = root / NEW
-        shutil.rmtree(fresh, ignore_errors=True)
+        fresh = _fresh_folder(root)
         config.site_dir = str(fresh)
         _build(config, words)
     for word in words:
         tell(word)
     _swap(root, fresh, site)
+    Cache(root / CACHE).prune()
     report = plugin.report
     figures = sum(len(figures_of(shown)) for shown in report.shown.values())
     summary = manifest.Summary(len(report.pages), figures, report.cache_hits, len(words))
@@ -123,6 +125,24 @@ def _mkdocs_words() -> Iterator[list[str]]:
     finally:
         logger.removeHandler(handler)
         logger.propagate = before
+
+
+def _fresh_folder(root: Path) -> Path:
+    """A folder of this process, so that two builds at a time do not mix; what killed ones left is removed."""
+    for left in root.glob(f"{NEW}-*"):
+        if not _runs(int(left.name.rpartition("-")[2])):
+            shutil.rmtree(left, ignore_errors=True)
+    return root / f"{NEW}-{os.getpid()}"
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it runs, and is another user's
+        return True
+    return process != os.getpid()
 
 
 def _restore(root: Path, site: Path) -> None:
