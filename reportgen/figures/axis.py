@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -18,6 +17,8 @@ _EXPONENT_FROM, _EXPONENT_BELOW = 1e15, 1e-4
 _DIGITS = 15
 """Significant digits that a double surely holds."""
 _SMALLEST_RANGE = 1e-12
+_SMALLEST, _LARGEST = 1e-300, 1e300
+"""Differences of numbers beyond these need not be numbers any more."""
 _FEWEST_LOG_TICKS = 3
 
 
@@ -50,9 +51,10 @@ def linear_axis(title: str, low: float, high: float, *, count: int, pad: float =
     A range of nothing but rounding noise is widened by a tenth of the value, so that a constant is drawn
     in the middle.
     """
+    low, high = (min(_LARGEST, max(-_LARGEST, end)) for end in (low, high))
     size = max(abs(low), abs(high))
-    if high - low <= max(size * _SMALLEST_RANGE, sys.float_info.min):
-        spread = size * 0.1 or 1.0
+    if high - low <= max(size * _SMALLEST_RANGE, _SMALLEST):
+        spread = size * 0.1 if size > _SMALLEST else 1.0
         low, high = low - spread, high + spread
     room = (high - low) * pad
     low, high = low - room, high + room

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from reportgen.figures.axis import Axis
+    from reportgen.figures.plot import SeriesLine
     from reportgen.figures.wanted import Context, Wanted
     from reportgen.model import Curve
     from reportgen.settings.blocks import Annotation
@@ -49,6 +50,18 @@ def marks(
     return tuple(lines), tuple(notes)
 
 
+def lone_points(lines: Iterable[SeriesLine], axes: tuple[Axis, Axis]) -> tuple[Mark, ...]:
+    """A ring with the name of each series that has one point: a line through one point cannot be seen."""
+    found = []
+    for line in lines:
+        known = np.flatnonzero(np.isfinite(line.values))
+        if known.size == 1:
+            step, value = float(line.steps[known[0]]), float(line.values[known[0]])
+            if _inside(axes[0], step) and _inside(axes[1], value):
+                found.append(Mark(line.name, step, value, line.slot))
+    return tuple(found)
+
+
 def _on_curve(note: Annotation, curve: Curve, slot: int | None, context: Context) -> Mark:
     known = np.isfinite(curve.values)
     steps, values = curve.steps[known], curve.values[known]
@@ -60,11 +73,15 @@ def _on_curve(note: Annotation, curve: Curve, slot: int | None, context: Context
 
 def _outside(mark: Mark, x: Axis, y: Axis, context: Context) -> Iterator[Problem]:
     for name, axis, value in (("x", x, mark.x), ("y", y, mark.y)):
-        if value is not None and not -_ROUNDING <= position(axis, value) <= 1 + _ROUNDING:
+        if value is not None and not _inside(axis, value):
             what = f'"{mark.text}"' if mark.text else f"the reference line at {value:g}"
             low, high = axis.domain
             said = f"{what} stands at {name} = {value:g}, and the {name} axis runs from {low:g} to {high:g}"
             yield _problem(context, said, f"Move it, or widen {name}_domain")
+
+
+def _inside(axis: Axis, value: float) -> bool:
+    return -_ROUNDING <= position(axis, value) <= 1 + _ROUNDING
 
 
 def _problem(context: Context, message: str, next_step: str = "") -> Problem:

@@ -10,7 +10,7 @@ import numpy as np
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.figures.axis import Axis, linear_axis, log_axis, time_axis
 from reportgen.figures.layout import end_labels, margins
-from reportgen.figures.marks import marks
+from reportgen.figures.marks import lone_points, marks
 from reportgen.figures.palette import drawn_slots
 from reportgen.figures.plot import Margins, Plot, RunLine, SeriesLine
 
@@ -30,9 +30,11 @@ def plot_of(curve_set: CurveSet, wanted: Wanted, context: Context) -> Plot:
     """The plot of aligned curves.
 
     Raises:
-        ReportError: a highlighted or annotated series is not there, a reference line or an annotation
-            lies outside the plot, or a log axis has nothing positive to show.
+        ReportError: there is no value at all, a highlighted or annotated series is not there, a reference
+            line or an annotation lies outside the plot, or a log axis has nothing positive to show.
     """
+    if not any(np.isfinite(curve.values).any() for curve in curve_set.curves):
+        raise _problem(context, f'"{wanted.metric}" has no value that could be drawn')
     curves = ordered(curve_set.curves, wanted.order, higher_is_better=wanted.higher_is_better)
     _check_names(curves, wanted, context)
     slots = drawn_slots(tuple(c.series for c in curves), context.slots, wanted.highlight)
@@ -40,6 +42,7 @@ def plot_of(curve_set: CurveSet, wanted: Wanted, context: Context) -> Plot:
     x, y = _x_axis(lines, wanted, context), _y_axis(lines, wanted, context)
     references, annotations = marks(curves, slots, wanted, (x, y), context)
     ends = end_labels(lines, y, wanted.height)
+    symbols = all(np.isfinite(line.values).sum() <= _MOST_SYMBOLS for line in lines)
     return Plot(
         id=wanted.id,
         x=x,
@@ -47,11 +50,11 @@ def plot_of(curve_set: CurveSet, wanted: Wanted, context: Context) -> Plot:
         lines=lines,
         margins=margins(y, ends),
         height=wanted.height,
-        symbols=all(np.isfinite(line.values).sum() <= _MOST_SYMBOLS for line in lines),
+        symbols=symbols,
         clip=bool(wanted.x_domain or wanted.y_domain or wanted.y_scale == "log"),
         band=curve_set.band if any(np.isfinite(line.low).any() for line in lines) else "none",
         references=references,
-        annotations=annotations,
+        annotations=annotations if symbols else (*annotations, *lone_points(lines, (x, y))),
         ends=ends,
     )
 
