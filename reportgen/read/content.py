@@ -153,7 +153,7 @@ class Content:
         """Lines without their ends; an empty line comes as NULL."""
         reader = (
             f"read_csv({sql.paths([self.path])}, columns={{'line': 'VARCHAR'}}, auto_detect=false, "
-            "header=false, delim='\x01', quote='', escape='', compression='zstd', "
+            "header=false, delim='\x01', quote='', escape='', strict_mode=false, compression='zstd', "
             f"max_line_size={_LONGEST_LINE})"
         )
         rows = engine().rows(f"SELECT line FROM {reader}{f' LIMIT {limit}' if limit else ''}")  # noqa: S608 - quoted

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.errors import Problem, ReportError
+from reportgen.errors import Place, Problem, ReportError, Stage
 from reportgen.read import sql
 from reportgen.read.content import BOM, few
 from reportgen.read.layout import FileLayout, Look, Row
@@ -64,7 +64,7 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
     if None in objects:
         raise ReportError(*few(row for row in rows(content, file, ()) if isinstance(row, Problem)))
     if not objects:
-        raise content.error("the file has no rows", "Remove it or write it again", 1)
+        raise content.error("the file has no rows", "Remove it or write it again")
     found = looked(file, [item for item in objects if item is not None], exhaustive=exhaustive)
     if torn:
         line = line_number_at(content, torn.offset)
@@ -90,12 +90,26 @@ def scan(
     """A SELECT of the wanted keys of files; see ``delimited.scan``."""
     picked = "".join(f"{sql.identifier(name)} AS k{place}, " for place, name in enumerate(wanted))
     # A reader without columns is refused, so one that nobody has stands in.
-    types = dict.fromkeys(wanted or ("\x01",), sql.TEXT)
+    types = column_types(file, wanted or ("\x01",), sql.TEXT)
     return (
         f"SELECT {picked}CAST(file_index AS BIGINT) AS file, row_number() OVER () AS row "  # noqa: S608 - quoted
         f"FROM read_json({sql.paths(files)}, columns={sql.struct(types)}, format={sql.literal(shape)}, "
         f"records='true', compression={sql.literal(file.compression or 'none')})"
     )
+
+
+def column_types(file: FileLayout, wanted: Sequence[str], kind: str) -> dict[str, str]:
+    """The ``columns`` argument of a reader.
+
+    Raises:
+        ReportError: two keys differ in capital letters alone, which DuckDB cannot tell apart.
+    """
+    seen: dict[str, str] = {}
+    for name in wanted:
+        if (other := seen.setdefault(name.casefold(), name)) != name:
+            message = f'the keys "{other}" and "{name}" differ in capital letters alone'
+            raise ReportError(Problem(Place(file.path), message, "Rename one of them", Stage.DATA))
+    return dict.fromkeys(wanted, kind)
 
 
 def rows(content: Content, file: FileLayout, wanted: Collection[str]) -> Iterator[Row | Problem]:

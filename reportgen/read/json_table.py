@@ -48,7 +48,7 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
     else:
         file, records = replace(file, variant=f"{COLUMNS} {len(text.encode())}"), _records(content, table)
     if not records:
-        raise content.error("the file has no rows", "Remove it or write it again", 1)
+        raise content.error("the file has no rows", "Remove it or write it again")
     return json_lines.looked(file, records, exhaustive=True)
 
 
@@ -61,7 +61,7 @@ def scan(files: Sequence[Path], file: FileLayout, wanted: Sequence[str]) -> str:
     # The columns run side by side; any of them tells how many rows there are.
     counted = wanted or file.columns[:1]
     picked = "".join(f"unnest({sql.identifier(name)}) AS k{place}, " for place, name in enumerate(wanted))
-    types = dict.fromkeys(counted, f"{sql.TEXT}[]")
+    types = json_lines.column_types(file, counted, f"{sql.TEXT}[]")
     size = int(file.variant.removeprefix(COLUMNS))
     return (
         f"SELECT {picked}CAST(file_index AS BIGINT) AS file, "  # noqa: S608 - quoted

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from reportgen.read.content import Content, Head
 
@@ -109,14 +109,13 @@ def text_lines(content: Content, keep: int | None = None) -> Iterator[str]:
         content: the file.
         keep: bytes that count, when the rest is torn off.
     """
-    left = keep
     with content.open() as file:
-        for line in io.TextIOWrapper(file, "utf-8", errors="surrogateescape", newline=""):
-            if left is not None:
-                if left <= 0:
-                    return
-                left -= len(line.encode("utf-8", "surrogateescape"))
-            yield line.removeprefix(_BOM)
+        text = io.TextIOWrapper(file, "utf-8", errors="surrogateescape", newline="")
+        try:
+            yield from _until(keep, text)
+        finally:
+            # Otherwise it would close the file a second time, and be told off for it.
+            text.detach()
 
 
 def is_utf8(text: str) -> bool:
@@ -125,6 +124,17 @@ def is_utf8(text: str) -> bool:
 
 
 NOT_UTF8: Final = ("the line has bytes that are not UTF-8", "Save the file as UTF-8")
+
+
+def _until(keep: int | None, lines: Iterable[str]) -> Iterator[str]:
+    """Lines without a byte order mark, up to a number of bytes."""
+    left = keep
+    for number, line in enumerate(lines):
+        if left is not None:
+            if left <= 0:
+                return
+            left -= len(line.encode("utf-8", "surrogateescape"))
+        yield line if number else line.removeprefix(_BOM)
 
 
 def _after_last_end(data: bytes) -> int:
