@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from find_chromium import find_chromium, what_is_missing
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 from theme_site import HASH, PAGES, build_site
 
 from reportgen.figures.text_width import Weight, text_width
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking")
 ADDRESSES = ("", "math500/", "guide/", "guide/elements/", "endless/", "404.html")
 ENDLESS = f"# {'Endless' * 40}\n\n## {'Section' * 40}\n\n{'letters' * 40}\n\n## B\n\n- `{'code' * 60}`\n"
 HOSTILE = "# Hostile\n\nThe run </script><img src=x onerror=alert(1)> won.\n"
@@ -60,17 +58,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     server.shutdown()
     thread.join()
     server.server_close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A Chromium."""
-    path = find_chromium()
-    assert path, what_is_missing("nothing was installed")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
-        yield chromium
-        chromium.close()
 
 
 class Opener:

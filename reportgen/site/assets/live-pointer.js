@@ -134,17 +134,19 @@
       const readings = plot.data.readings(plot.visible, this.step);
       const x = live.fraction(plot.x, this.step) * plot.room.width;
       put(this.rule, x, 0);
-      for (const { one, value } of readings) if (value !== null) this.putDot(one, x, value);
+      const heights = readings.filter(({ value }) => value !== null).map(({ one, value }) => this.putDot(one, x, value));
       this.fill(readings);
-      this.putTooltip(x, y);
+      this.putTooltip(x, y, heights);
     }
 
     putDot(one, x, value) {
       const dot = this.dots[Number(one.key)];
       const up = live.fraction(this.plot.y, value);
+      const y = (1 - up) * this.plot.room.height;
       dot.hidden = !(up >= 0 && up <= 1);
       dot.classList.toggle("rg-spoken", one === this.spoken);
-      put(dot, x, (1 - up) * this.plot.room.height);
+      put(dot, x, y);
+      return y;
     }
 
     fill(readings) {
@@ -176,14 +178,21 @@
       return row;
     }
 
-    /** Beside the rule, on the side with room, inside the figure. */
-    putTooltip(x, y) {
+    /** Beside the rule, on the side with room; where neither has any, clear of the dots. */
+    putTooltip(x, y, heights) {
       const { tooltip, plot } = this;
       const { left, right } = this.edges();
       const { offsetWidth: width, offsetHeight: height } = tooltip;
-      const beside = x + APART + width <= right ? x + APART : x - APART - width;
-      const top = y === null ? 4 : Math.min(Math.max(y - height / 2, 4 - plot.payload.margins.top), plot.room.height - height + 24);
-      put(tooltip, Math.round(Math.min(Math.max(beside, left), right - width)), Math.round(top));
+      const after = x + APART + width <= right;
+      const before = x - APART - width >= left;
+      let top = y === null ? 4 : y - height / 2;
+      if (!after && !before) {
+        const [high, low] = [Math.min(...heights), Math.max(...heights)];
+        top = high > plot.room.height - low ? high - APART - height : low + APART;
+      }
+      top = Math.max(-plot.payload.margins.top, Math.min(top, plot.room.height + plot.payload.margins.bottom - height));
+      const start = after ? x + APART : before ? x - APART - width : x - width / 2;
+      put(tooltip, Math.round(Math.min(Math.max(start, left), right - width)), Math.round(top));
     }
 
     edges() {

@@ -5,6 +5,7 @@
   const { make } = live;
   const SVG = "http://www.w3.org/2000/svg";
   const TOLD = 1600; // milliseconds that a button shows what it did
+  const EDGE = 16; // pixels around a saved picture
   const ICONS = {
     runs: "M1.5 11c2-5 3-1 5-4s3 1 8-5M1.5 14c2-4 4-1 6-4s3 1 7-4",
     band: "M1.5 9.5c3-1 4-5 6.5-5s4-2 6.5-3v7c-3 1-4 3-6.5 3.5s-4 1.5-6.5 2.5z",
@@ -120,8 +121,9 @@
       button.setAttribute("aria-label", button.dataset.words);
       resize(null);
       if (!full) return;
-      const rest = figure.scrollHeight - figure.querySelector(".rg-plot > svg").getBoundingClientRect().height;
-      resize(figure.clientHeight - rest);
+      const caption = figure.querySelector(".rg-caption").getBoundingClientRect();
+      const still = figure.querySelector(".rg-plot > svg").getBoundingClientRect();
+      resize(figure.clientHeight - EDGE * 2 - (caption.bottom - still.height));
     });
     return button;
   }
@@ -164,6 +166,8 @@
       const link = make("a", "", words);
       link.href = source.href;
       link.download = "";
+      // A browser shows a JSON file of the disk instead of saving it: not in place of the report.
+      if (location.protocol === "file:") link.target = "_blank";
       entry(link);
     }
     const wrap = make("div", "rg-save");
@@ -240,58 +244,60 @@
 
   /** The plot as it is shown, with its title and a legend above. */
   function exportView(plot) {
-    const { figure, payload } = plot;
-    const room = { width: Math.max(640, Math.round(plot.room.width)), height: Math.round(plot.room.height), narrow: false };
+    const { figure } = plot;
+    const { width, height } = plot.room;
+    const room = { width: Math.max(640, Math.round(width)), height: Math.round(height), narrow: false };
     const rgb = (colour, faded) => {
       const ink = tokenValue(figure, colour.slice(4, -1));
       return faded ? ink.replace(/^rgb\((.*)\)$/, "rgba($1, 0.25)") : ink;
     };
     const spec = plot.specification(room, rgb);
-    const margins = spec.signals.find((signal) => signal.name === "margins").value;
-    const words = heading(plot, room.width + margins.left + margins.right - 16, payload.ends.length === 0);
-    const shift = (mark) => {
-      const { x, x2, y } = mark.encode.enter;
-      for (const place of [x, x2]) if (place) place.value -= margins.left;
-      y.value -= words.height + margins.top;
-    };
-    words.marks.forEach(shift);
-    spec.marks.push(...words.marks);
-    const [edge, top] = [16, margins.top + words.height + 16];
-    spec.padding = { left: margins.left + edge, right: margins.right + edge, top, bottom: margins.bottom + edge };
+    const { left, right, top, bottom } = plot.payload.margins;
+    const { words, swatches, high } = heading(plot, room.width + left + right);
+    for (const row of [...words, ...swatches]) {
+      row.x -= left;
+      row.y -= high + top;
+    }
+    // As data: Vega takes some constant texts, such as "constructor", for names of its own.
+    spec.data.push({ name: "words", values: words }, { name: "swatches", values: swatches });
+    const font = { value: "var(--rg-font)" };
+    const text = fields("x", "y", "text", "limit", "fontSize", "fontWeight", "fill");
+    spec.marks.push({ type: "text", from: { data: "words" }, encode: { enter: { ...text, font } } });
+    const line = { ...fields("x", "y", "stroke", "strokeDash"), x2: { field: "x", offset: 22 }, strokeWidth: { value: 2 } };
+    spec.marks.push({ type: "rule", from: { data: "swatches" }, encode: { enter: line } });
+    if (plot.payload.symbols) {
+      const symbol = { ...fields("y", "shape"), x: { field: "x", offset: 11 }, fill: { field: "stroke" }, size: { value: 4 } };
+      spec.marks.push({ type: "symbol", from: { data: "swatches" }, encode: { enter: symbol } });
+    }
+    spec.padding = { left: left + EDGE, right: right + EDGE, top: top + high + EDGE, bottom: bottom + EDGE };
     return live.makeView(resolved(spec, figure), null);
   }
 
-  /** Marks of title, subtitle and legend, in pixels from the top left, and how high they are. */
-  function heading(plot, width, withLegend) {
-    const text = (selector) => plot.figure.querySelector(selector)?.textContent ?? "";
-    const marks = [write(text(".rg-title"), 0, 14, width, { fontSize: 17, fontWeight: 600 })];
+  function fields(...names) {
+    return Object.fromEntries(names.map((name) => [name, { field: name }]));
+  }
+
+  /** Rows of words and swatches above a plot, in pixels from the top left, and how high they are. */
+  function heading(plot, width) {
+    const said = (selector) => plot.figure.querySelector(selector)?.textContent ?? "";
+    const word = (text, x, y, more) => ({ text, x, y, limit: width, fontSize: 13, fontWeight: 400, fill: "var(--rg-text)", ...more });
+    const words = [word(said(".rg-title"), 0, 14, { fontSize: 17, fontWeight: 600 })];
+    const swatches = [];
     let y = 14;
-    if (text(".rg-subtitle")) marks.push(write(text(".rg-subtitle"), 0, (y += 20), width, { fill: "var(--rg-muted)" }));
-    if (!withLegend) return { marks, height: y + 12 };
-    const ruler = document.createElement("canvas").getContext("2d");
-    ruler.font = `13px ${tokenValue(plot.figure, "--rg-font")}`;
-    let x = width;
-    for (const one of plot.visible) {
-      const wide = Math.min(width, ruler.measureText(one.name).width + 52);
-      if (x + wide > width) [x, y] = [0, y + 22];
-      marks.push(swatch(plot, one, x, y - 4), write(one.name, x + 30, y, wide - 40, {}));
-      x += wide;
+    if (said(".rg-subtitle")) words.push(word(said(".rg-subtitle"), 0, (y += 20), { fill: "var(--rg-muted)" }));
+    if (!plot.payload.ends.length) {
+      const ruler = document.createElement("canvas").getContext("2d");
+      ruler.font = `13px ${tokenValue(plot.figure, "--rg-font")}`;
+      let x = width;
+      for (const { name, colour, dash, shape } of plot.visible) {
+        const wide = Math.min(width, ruler.measureText(name).width + 48);
+        if (x + wide > width) [x, y] = [0, y + 22];
+        swatches.push({ x, y: y - 4, stroke: colour, strokeDash: dash, shape });
+        words.push(word(name, x + 30, y, { limit: wide - 30 }));
+        x += wide;
+      }
     }
-    return { marks, height: y + 12 };
-  }
-
-  function write(text, x, y, limit, look) {
-    const values = { fontSize: 13, fill: "var(--rg-text)", font: "var(--rg-font)", ...look, text, limit, x, y };
-    return { type: "text", encode: { enter: constants(values) } };
-  }
-
-  function swatch(plot, one, x, y) {
-    const look = { stroke: one.colour, strokeWidth: 2, strokeDash: one.dash, x, x2: x + 22, y };
-    return { type: "rule", encode: { enter: constants(look) } };
-  }
-
-  function constants(values) {
-    return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
+    return { words, swatches, high: y + 12 };
   }
 
   // ---- legend ------------------------------------------------------------------------------------

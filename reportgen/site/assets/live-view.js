@@ -80,7 +80,7 @@
     /** The room there is: fractions of a pixel count, or the live view would stand beside the still one. */
     measure() {
       const { width, height } = this.surface.getBoundingClientRect();
-      const narrow = getComputedStyle(this.box).getPropertyValue("--rg-narrow").trim() === "1";
+      const narrow = getComputedStyle(this.still).getPropertyValue("--rg-narrow").trim() === "1";
       return { width, height, narrow };
     }
 
@@ -229,16 +229,13 @@
   /** An author's own chart: the view at its compiled size, scaled with its box like the still picture. */
   async function enlivenAuthors(figure) {
     const box = figure.querySelector(".rg-plot");
-    const still = box.querySelector("svg");
     const payload = JSON.parse(figure.querySelector(".rg-payload").textContent);
     const host = addHost(box);
     const view = makeView(compiled(payload), host, live.authorTooltip(box));
     await view.runAsync();
     const drawn = host.querySelector("svg");
-    drawn.setAttribute("width", "100%");
-    drawn.removeAttribute("height");
     const unscale = (event) => {
-      const scale = drawn.getBoundingClientRect().width / still.viewBox.baseVal.width;
+      const scale = drawn.getBoundingClientRect().width / drawn.viewBox.baseVal.width;
       if (!event.isTrusted || Math.abs(scale - 1) < 0.01) return;
       event.stopImmediatePropagation();
       const { left, top } = drawn.getBoundingClientRect();
@@ -262,7 +259,7 @@
   async function enliven(unit) {
     await document.fonts.ready;
     const figures = unit.matches(".rg-figure") ? [unit] : [...unit.querySelectorAll(".rg-figure")];
-    if (!unit.querySelector(".rg-picture")) {
+    if (unit.querySelector(".rg-fixed")) {
       const [figure] = figures;
       const view = await enlivenAuthors(figure);
       live.addAuthorTools(figure, view);

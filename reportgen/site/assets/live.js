@@ -82,7 +82,7 @@
     const figures = [...document.querySelectorAll(".rg-figure:has(> .rg-payload)")];
     if (!figures.length) return;
     const hint = addHint();
-    figures.filter((figure) => figure.querySelector(".rg-picture")).forEach((figure) => addSurface(figure, hint));
+    figures.filter((figure) => !figure.querySelector(".rg-fixed")).forEach((figure) => addSurface(figure, hint));
     const units = new Set(figures.map((figure) => figure.closest(".rg-panels") ?? figure));
     for (const unit of units) {
       for (const event of ["pointerover", "focusin"]) {

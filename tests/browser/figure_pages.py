@@ -1,0 +1,275 @@
+"""Pages for the browser tests: figures of the real stages, in the real fragments, under a strict policy."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reportgen.errors import Place
+from reportgen.figures.curve import curve_figure, panels
+from reportgen.figures.custom import author_figure
+from reportgen.figures.palette import assign_slots
+from reportgen.figures.wanted import Context, Wanted
+from reportgen.model import Cell, Curve, CurveSet, ResultTable, Run
+from reportgen.settings.blocks import Annotation, PanelsSettings, ReferenceLine
+from reportgen.site.fragments import block_html, views_html
+from reportgen.site.outputs import figures_of
+from reportgen.site.vega_bundle import bundle
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.model import Figure, FloatArray, Panels, Shown
+
+ROOT = Path(__file__).parents[2]
+ASSETS = ROOT / "reportgen" / "site" / "assets"
+HOSTILE = (
+    "</script><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "__proto__",
+    "constructor",
+    "مرحبا",
+    "a\u200b\u202elive",
+    "x" * 500,
+)
+# Stricter than a site's own: figures need no image from data either.
+POLICY = "default-src 'self'; object-src 'none'; base-uri 'self'; form-action 'self'"
+_PAGE = """<!DOCTYPE html>
+<html lang="en" data-theme="auto"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width">
+<title>Figures</title>
+<link rel="icon" href="assets/icon.svg">
+<link rel="stylesheet" href="assets/fonts/fonts.css">
+<link rel="stylesheet" href="assets/tokens.css">
+<link rel="stylesheet" href="assets/page.css">
+<link rel="stylesheet" href="assets/figure.css">
+<script src="assets/live.js" defer></script>
+</head><body><main><h1>Figures</h1>
+{body}
+{views}
+</main></body></html>
+"""
+_CSS = """html { color-scheme: light dark; }
+body { margin: 0; background: var(--rg-bg); color: var(--rg-text); font: 16px/1.6 var(--rg-font); }
+main { max-width: 860px; margin: 0 auto; padding: 16px; }
+"""
+_ICON = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1v1H0z"/></svg>\n'
+
+
+def curve(
+    series: str, steps: Sequence[float], *runs: Sequence[float] | FloatArray, half: float = 0.0
+) -> Curve:
+    """A series of one or more runs on the same steps; ``half`` is half the width of its band."""
+    x = np.array(steps, dtype=np.float64)
+    values = np.array(runs, dtype=np.float64)
+    mean: FloatArray = values.mean(axis=0)
+    spread: FloatArray = np.full(x.size, half or np.nan)
+    made = tuple(Run(series, f"{series}-{n}", str(n), x, y) for n, y in enumerate(values))
+    count = np.full(x.size, len(made), dtype=np.int64)
+    return Curve(series, x, mean, mean - spread, mean + spread, count, made)
+
+
+def curve_set(*curves: Curve, metric: str = "accuracy", band: str = "ci") -> CurveSet:
+    """Curves of one metric, aligned exactly."""
+    return CurveSet(
+        metric, curves, band, 0.95, 0.0, exact=True, replaced=0, dropped=0, bins=None, given_interval=None
+    )
+
+
+def wanted(figure_id: str, metric: str, **changes: Any) -> Wanted:  # noqa: ANN401 - any field of Wanted
+    """A plot with every default, but for ``changes``."""
+    values: dict[str, Any] = {
+        "id": figure_id,
+        "kind": "curve",
+        "title": f"{metric} by step",
+        "caption": None,
+        "metric": metric,
+        "x_title": "step",
+        "y_title": metric,
+        "x_domain": None,
+        "y_domain": None,
+        "x_scale": "linear",
+        "y_scale": "linear",
+        "order": "given",
+        "highlight": (),
+        "height": 320,
+        "runs": None,
+        "higher_is_better": True,
+    }
+    return Wanted(**(values | changes))
+
+
+def context(*sets: CurveSet, time: bool = False) -> Context:
+    """What figures of these curves need to know."""
+    names = [tuple(curve.series for curve in curves.curves) for curves in sets]
+    place = Place("content/index.md", 1)
+    slots = assign_slots(names)
+    return Context(place, slots, True, "step", time, "test data", None)
+
+
+def figure(figure_id: str, curves: CurveSet, *, time: bool = False, **changes: Any) -> Figure:  # noqa: ANN401
+    """A finished ``curve`` figure."""
+    return curve_figure(curves, wanted(figure_id, curves.metric, **changes), context(curves, time=time))
+
+
+def chart(figure_id: str, specification: dict[str, Any], rows: list[dict[str, Any]]) -> Figure:
+    """A finished figure of an author's own specification; its source is called ``here``."""
+    place = Place("content/index.md", 1)
+    return author_figure(
+        figure_id,
+        "vega-lite",
+        specification | {"data": {"source": "here"}},
+        {"here": rows},
+        title="An author's chart",
+        caption="",
+        summary="What it shows, in words.",
+        place=place,
+    )
+
+
+def diagnostics(block_id: str, *sets: CurveSet) -> Panels:
+    """Finished panels, one for each metric."""
+    wishes = tuple(
+        wanted(f"{block_id}-{n}", curves.metric, kind="panel", title=curves.metric, height=220)
+        for n, curves in enumerate(sets, start=1)
+    )
+    metrics = tuple(curves.metric for curves in sets)
+    settings = PanelsSettings(metrics=metrics, title="Diagnostics")
+    return panels(block_id, settings, sets, wishes, context(*sets))
+
+
+def write_page(folder: Path, name: str, *shown: Shown) -> Path:
+    """Write one page, and the files of its figures; the assets must be there (``write_assets``)."""
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    figures = tuple(figure for one in shown for figure in figures_of(one))
+    for one in figures:
+        for ending, text in (("svg", one.file_svg), ("csv", one.csv), ("vl.json", one.spec)):
+            (folder / "figures" / f"{one.id}.{ending}").write_text(text, encoding="utf-8")
+    body = "\n".join(block_html(one, lambda target: target, "figures") for one in shown)
+    page = folder / f"{name}.html"
+    page.write_text(_PAGE.format(policy=POLICY, body=body, views=views_html(figures)), encoding="utf-8")
+    return page
+
+
+def write_site(folder: Path) -> None:
+    """Write every page of the live tests, with the assets of a site."""
+    _write_assets(folder)
+    write_page(folder, "points", points())
+    write_page(folder, "dense", dense())
+    write_page(folder, "many", many(), points())
+    write_page(folder, "log", log_axes())
+    write_page(folder, "time", over_time())
+    write_page(
+        folder, "panels", diagnostics("diag", *(_metric(name) for name in ("accuracy", "entropy", "kl")))
+    )
+    write_page(folder, "hostile", hostile())
+    write_page(folder, "author", authors())
+    write_page(folder, "results", results())
+
+
+def points() -> Figure:
+    """Two series of one run, read at different steps, with symbols and names at the line ends."""
+    grpo = curve("GRPO", [0, 20, 40, 60, 80, 100, 120, 140], [0.74, 0.77, 0.795, 0.8, 0.8, 0.815, 0.82, 0.82])
+    mel = curve("MEL", [0, 20, 30, 40, 60, 80, 120, 140], [0.74, 0.77, 0.76, 0.79, 0.81, 0.8, 0.84, 0.82])
+    notes = (Annotation(x=120, text="best reading", series="MEL"),)
+    lines = (ReferenceLine(y=0.8, label="start of the field"), ReferenceLine(x=60, label="new data"))
+    return figure(
+        "points",
+        curve_set(grpo, mel, metric="score"),
+        x_title="Training step",
+        annotations=notes,
+        references=lines,
+    )
+
+
+def dense() -> Figure:
+    """Five series of five runs over 150 steps, with bands."""
+    steps = range(0, 1500, 10)
+    return figure(
+        "dense",
+        curve_set(*(curve(name, steps, *_runs(n, 5, 150), half=0.02) for n, name in enumerate("ABCDE"))),
+    )
+
+
+def many() -> Figure:
+    """Twelve series: a legend row, and some of them grey."""
+    names = [f"method {n}" for n in range(1, 13)]
+    lines = (curve(name, range(80), *_runs(n, 1, 80)) for n, name in enumerate(names))
+    return figure("many", curve_set(*lines))
+
+
+def log_axes() -> Figure:
+    """Two series over two log axes."""
+    steps = np.geomspace(1, 10_000, 40).tolist()
+    lines = (
+        curve(name, steps, *(np.exp(-6 * run) for run in _runs(n, 3, 40))) for n, name in enumerate("AB")
+    )
+    return figure("log", curve_set(*lines, metric="loss", band="none"), x_scale="log", y_scale="log")
+
+
+def over_time() -> Figure:
+    """One series a week over a year, below zero at first, in UTC."""
+    steps = [1_700_000_000_000 + 7 * 86_400_000 * week for week in range(52)]
+    return figure("time", curve_set(curve("A", steps, [n / 10 - 1 for n in range(52)])), time=True)
+
+
+def hostile() -> Figure:
+    """Series whose names try to be mark-up, properties of objects, or unreadable."""
+    lines = (curve(name, range(10), np.arange(10) / 10 + n) for n, name in enumerate(HOSTILE))
+    return figure(
+        "hostile", curve_set(*lines, metric="<b>\"'&</b>"), title="</script><img src=x onerror=alert(2)>"
+    )
+
+
+def authors() -> Figure:
+    """A chart of an author's own with a brush and tooltips."""
+    rows = [
+        {"series": name, "step": n, "value": n + k} for k, name in enumerate(HOSTILE[:2]) for n in range(10)
+    ]
+    x, y = ({"field": name, "type": "quantitative"} for name in ("step", "value"))
+    colour = {"condition": {"param": "brush", "field": "series", "type": "nominal"}, "value": "grey"}
+    spec = {
+        "mark": {"type": "point", "size": 200, "filled": True},
+        "width": 600,
+        "height": 280,
+        "params": [{"name": "brush", "select": "interval"}],
+        "encoding": {"x": x, "y": y, "color": colour, "tooltip": [{"field": "series"}, {"field": "value"}]},
+    }
+    return chart("author", spec, rows)
+
+
+def results() -> ResultTable:
+    """A table with a missing value."""
+    rows = (("GRPO", 0.82, 0.3), ("MEL", 0.84, None), ("PPO", 0.79, 0.2))
+    cells = tuple(
+        (Cell(name), Cell(f"{final:.2f} ± 0.01", final), Cell("" if mean is None else f"{mean:.2f}", mean))
+        for name, final, mean in rows
+    )
+    return ResultTable("results", "Results", ("series", "final", "mean"), cells, "In words.", "")
+
+
+def _metric(name: str) -> CurveSet:
+    lines = (curve(series, range(0, 35, 5), *_runs(n, 2, 7)) for n, series in enumerate(("one", "two")))
+    return curve_set(*lines, metric=name, band="none")
+
+
+def _runs(series: int, runs: int, steps: int) -> FloatArray:
+    """Runs that rise and level off, positive, the same at each call."""
+    noise = np.random.default_rng([series, runs, steps]).normal(0, 0.01, (runs, steps))
+    rise = 1 - np.exp(-4 * (1 + series / 5) * np.linspace(0, 1, steps))
+    made: FloatArray = 0.3 + 0.5 * rise + noise
+    return made
+
+
+def _write_assets(folder: Path) -> None:
+    """Styles, fonts and scripts, with the Vega that a site serves."""
+    assets = folder / "assets"
+    shutil.copytree(ASSETS, assets)
+    shutil.copytree(ROOT / "site_templates" / "fonts", assets / "fonts")
+    (assets / "vega.js").write_text(bundle(), encoding="utf-8")
+    (assets / "page.css").write_text(_CSS, encoding="utf-8")
+    (assets / "icon.svg").write_text(_ICON, encoding="utf-8")

@@ -1,0 +1,634 @@
+"""Figures alive in a real browser: nothing moves, and everything they promise works under a strict policy."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page, expect
+
+from browser.figure_pages import HOSTILE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from browser.conftest import Tabs
+
+pytestmark = pytest.mark.browser
+
+PAGES = {
+    "points": ("points",),
+    "dense": ("dense",),
+    "many": ("many", "points"),
+    "log": ("log",),
+    "time": ("time",),
+    "panels": ("diag-1", "diag-2", "diag-3"),
+    "hostile": ("hostile",),
+}
+# Places of every word and line of a figure's picture; the classes of the live view are Vega's.
+_PLACES = """(figure, live) => {
+  const shown = figure.querySelector(live ? ".rg-live svg" : ".rg-plot > svg");
+  const box = (node) => node.getBoundingClientRect();
+  const place = (node) => [box(node).left, box(node).top, box(node).right, box(node).bottom];
+  const all = (root, still, alive) => [...root.querySelectorAll(live ? alive : still)];
+  const words = all(shown, "text", "text")
+    .filter((node) => box(node).width > 0)
+    .map((node) => [node.textContent, ...place(node)])
+    .sort((a, b) => a[0].localeCompare(b[0]) || a[1] - b[1] || a[2] - b[2]);
+  const lines = all(shown, ".rg-line, .rg-grid line", ".lines_marks path, .role-axis-grid line");
+  const around = [...figure.querySelectorAll(".rg-title, .rg-subtitle, .rg-plot, .rg-summary, .rg-data")];
+  const rows = [...lines, ...around].map((node) => [node.localName === "line" ? "grid" : "", ...place(node)]);
+  return [...words, ...rows.sort((a, b) => a[0].localeCompare(b[0]))];
+}"""
+_NO_IDLE = "window.requestIdleCallback = () => 0;"
+
+
+def figure_of(tab: Page, name: str) -> Locator:
+    """A figure by its id."""
+    return tab.locator(f"#{name}")
+
+
+def wake(tab: Page, name: str) -> Locator:
+    """A figure, alive."""
+    figure = figure_of(tab, name)
+    figure.scroll_into_view_if_needed()
+    figure.dispatch_event("pointerover")
+    expect(figure).to_have_class(re.compile("rg-is-live"))
+    expect(figure.locator(".rg-toolbar")).to_be_attached()
+    return figure
+
+
+def point_at(figure: Locator, across: float, down: float = 0.5) -> None:
+    """Move the pointer to a fraction of the plot's width and height."""
+    box = figure.locator(".rg-surface").bounding_box()
+    assert box
+    figure.page.mouse.move(box["x"] + across * box["width"], box["y"] + down * box["height"])
+
+
+def drag(figure: Locator, start: float, end: float) -> None:
+    """Drag across the plot, from one fraction of its width to another."""
+    point_at(figure, start)
+    figure.page.mouse.down()
+    point_at(figure, (start + end) / 2)
+    point_at(figure, end)
+    figure.page.mouse.up()
+
+
+def tooltip_rows(figure: Locator) -> list[list[str]]:
+    """The words of the tooltip, row by row, its head first."""
+    tooltip = figure.locator(".rg-tooltip")
+    expect(tooltip).to_be_visible()
+    rows = tooltip.evaluate("t => [...t.children].map(r => [...r.children].map(c => c.textContent))")
+    return [[cell for cell in row if cell] for row in rows]
+
+
+def x_labels(figure: Locator) -> list[str]:
+    """The words at the ticks of the live x axis."""
+    axis = figure.locator(".rg-live .role-axis").filter(has=figure.page.locator(".role-axis-domain"))
+    words = axis.locator(".role-axis-label text").evaluate_all(
+        "ws => ws.map(w => [w.getBoundingClientRect().left, w.textContent]).sort((a, b) => a[0] - b[0])"
+    )
+    return [word for _, word in words]
+
+
+def tool(figure: Locator, words: str) -> Locator:
+    """A button of the toolbar."""
+    return figure.get_by_role("button", name=words, exact=True)
+
+
+def said(figure: Locator) -> Locator:
+    """What a screen reader is told."""
+    return figure.get_by_role("status")
+
+
+def save(figure: Locator, words: str, folder: Path) -> Path:
+    """Download something from a figure's menu."""
+    tool(figure, "Download").click()
+    with figure.page.expect_download() as download:
+        figure.locator(".rg-menu").get_by_text(words).click()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+# ---- coming alive ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_moves(tabs: Tabs, name: str, width: int) -> None:
+    """Every word, line and neighbour of the picture stands within a pixel of where it stood when still."""
+    tab = tabs.open(name, width=width, script=_NO_IDLE)
+    tab.evaluate("document.fonts.ready")
+    still = {one: figure_of(tab, one).evaluate(_PLACES, arg=False) for one in PAGES[name]}
+    tab.evaluate("window.scrollTo(0, 0)")
+    before = tab.evaluate("[document.documentElement.scrollHeight, scrollY]")
+    for one in PAGES[name]:
+        figure_of(tab, one).dispatch_event("pointerover")
+        expect(figure_of(tab, one)).to_have_class(re.compile("rg-is-live"))
+    for one in PAGES[name]:
+        alive: list[list[Any]] = figure_of(tab, one).evaluate(_PLACES, arg=True)
+        assert [place[0] for place in alive] == [place[0] for place in still[one]]
+        for was, now in zip(still[one], alive, strict=True):
+            assert now[1:] == pytest.approx(was[1:], abs=1), was[0]
+    assert tab.evaluate("[document.documentElement.scrollHeight, scrollY]") == before
+
+
+def test_comes_alive_when_idle_and_only_near_the_window(tabs: Tabs) -> None:
+    """A figure in view wakes by itself, and Vega is asked for once."""
+    tab = tabs.open("many")
+    expect(figure_of(tab, "many")).to_have_class(re.compile("rg-is-live"))
+    expect(figure_of(tab, "points")).to_have_class(re.compile("rg-is-live"))
+    assert sum(url.endswith("vega.js") for url in tabs.requests) == 1
+
+
+def test_saves_data_where_the_reader_asks_for_it(tabs: Tabs) -> None:
+    """With Save-Data nothing is loaded until a figure is used."""
+    saving = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } });"
+    tab = tabs.open("points", script=saving)
+    tab.wait_for_timeout(500)
+    assert not any(url.endswith("vega.js") for url in tabs.requests)
+    figure_of(tab, "points").locator(".rg-surface").focus()
+    expect(figure_of(tab, "points")).to_have_class(re.compile("rg-is-live"))
+
+
+def test_leaks_two_names_only(tabs: Tabs) -> None:
+    """Vega's one-letter names stay inside its bundle."""
+    tab = tabs.open("points", script="window.before = new Set(Object.keys(window));")
+    wake(tab, "points")
+    new = tab.evaluate("Object.keys(window).filter(name => !before.has(name)).sort()")
+    assert new == ["before", "reportgenLive", "vega"]
+
+
+def test_stays_still_without_script(tabs: Tabs) -> None:
+    """Without JavaScript picture, summary, legend, table and downloads are there."""
+    tab = tabs.open("many", javascript=False)
+    figure = figure_of(tab, "many")
+    expect(figure.locator("svg[role=img]")).to_be_visible()
+    expect(figure.locator(".rg-summary")).to_be_visible()
+    expect(figure.locator(".rg-legend")).to_contain_text("method 12")
+    figure.locator("summary").click()
+    expect(figure.locator("table")).to_be_visible()
+    expect(figure.get_by_role("link", name="CSV")).to_have_attribute("href", "figures/many.csv")
+
+
+def test_works_below_a_path_of_a_server(tabs: Tabs) -> None:
+    """Scripts find each other and files download below a sub-path."""
+    tab = tabs.open("points", served=True)
+    figure = wake(tab, "points")
+    point_at(figure, 0.01)
+    assert tooltip_rows(figure)[0] == ["Training step 0"]
+
+
+def test_stays_still_where_vega_is_missing(tabs: Tabs) -> None:
+    """A bundle that cannot be loaded leaves a readable page and one message."""
+    tab = tabs.open("points", served=True, script=_NO_IDLE)
+    tab.route("**/vega.js", lambda route: route.abort())
+    figure = figure_of(tab, "points")
+    figure.hover()
+    tab.wait_for_timeout(500)
+    expect(figure.locator(".rg-picture")).to_be_visible()
+    assert "console: vega.js could not be loaded; figures stay still." in tabs.complaints
+    tabs.complaints.clear()
+
+
+# ---- reading --------------------------------------------------------------------------------------
+
+
+def test_tooltip_lists_every_series_at_the_nearest_step(tabs: Tabs) -> None:
+    """Largest first, with value, interval and number of runs, a dot each, and a rule."""
+    figure = wake(tabs.open("dense"), "dense")
+    point_at(figure, 0.5)
+    head, *rows = tooltip_rows(figure)
+    assert head == ["step 740", "95 % CI, n = 5"]
+    assert sorted(row[0] for row in rows) == list("ABCDE")
+    values = [float(row[1]) for row in rows]
+    assert values == sorted(values, reverse=True)
+    for _, value, interval in rows:
+        low, high = (float(end) for end in interval.strip("[]").split(", "))
+        assert (low, high) == pytest.approx((float(value) - 0.02, float(value) + 0.02), abs=0.0011)
+    expect(figure.locator(".rg-dot:visible")).to_have_count(5)
+    rule, surface = (figure.locator(part).bounding_box() for part in (".rg-rule", ".rg-surface"))
+    assert rule
+    assert surface
+    assert rule["x"] - surface["x"] == pytest.approx(surface["width"] * 740 / 1490, abs=1)
+
+
+def test_tooltip_says_where_a_series_has_no_value(tabs: Tabs) -> None:
+    """Nothing is interpolated: at step 30 only MEL was read."""
+    figure = wake(tabs.open("points"), "points")
+    point_at(figure, 30 / 140)
+    assert tooltip_rows(figure) == [["Training step 30"], ["MEL", "0.760"], ["GRPO", "no value"]]
+    figure.page.mouse.move(1, 1)
+    expect(figure.locator(".rg-tooltip")).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_tooltip_stays_inside_the_window(tabs: Tabs, width: int) -> None:
+    """Neither end of the plot pushes it out, and the page never scrolls sideways."""
+    tab = tabs.open("dense", width=width)
+    figure = wake(tab, "dense")
+    for across in (0.001, 0.5, 0.999):
+        point_at(figure, across)
+        expect(figure.locator(".rg-tooltip")).to_be_visible()
+        box = figure.locator(".rg-tooltip").bounding_box()
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_tooltip_on_a_time_axis_is_in_utc(tabs: Tabs) -> None:
+    """Days are those of UTC wherever the reader is."""
+    figure = wake(tabs.open("time"), "time")
+    point_at(figure, 0.0)
+    assert tooltip_rows(figure)[0][0] == "step 2023-11-14"
+
+
+def test_touch_shows_the_tooltip(tabs: Tabs) -> None:
+    """A tap reads a step, and a tap elsewhere ends it; the toolbar is there without hovering."""
+    tab = tabs.open("points", width=390, touch=True)
+    figure = wake(tab, "points")
+    box = figure.locator(".rg-surface").bounding_box()
+    assert box
+    tab.touchscreen.tap(box["x"] + 2, box["y"] + 100)
+    assert tooltip_rows(figure)[0] == ["Training step 0"]
+    tab.touchscreen.tap(5, 5)
+    expect(figure.locator(".rg-tooltip")).to_be_hidden()
+
+
+def test_keyboard_reads_values_out(tabs: Tabs) -> None:
+    """Arrows step through x and series, and each reading is announced."""
+    tab = tabs.open("points")
+    figure = wake(tab, "points")
+    figure.locator(".rg-surface").focus()
+    tab.keyboard.press("ArrowRight")
+    expect(said(figure)).to_have_text("Training step 0: GRPO 0.740, MEL 0.740")
+    tab.keyboard.press("End")
+    tab.keyboard.press("ArrowLeft")
+    expect(said(figure)).to_have_text("Training step 120: MEL 0.840, GRPO 0.820")
+    tab.keyboard.press("ArrowDown")
+    expect(said(figure)).to_have_text("Training step 120: GRPO 0.820")
+    tab.keyboard.press("Home")
+    expect(said(figure)).to_have_text("Training step 0: GRPO 0.740")
+    expect(figure.locator(".rg-rule")).to_be_visible()
+    tab.keyboard.press("Escape")
+    expect(figure.locator(".rg-rule")).to_be_hidden()
+
+
+def test_keyboard_reaches_every_control(tabs: Tabs) -> None:
+    """Tab visits the plot, the toolbar, the names and the data table."""
+    tab = tabs.open("dense")
+    wake(tab, "dense")
+    reached = []
+    for _ in range(16):
+        tab.keyboard.press("Tab")
+        reached.append(
+            tab.evaluate(
+                "document.activeElement.getAttribute('aria-label') || document.activeElement.textContent"
+            )
+        )
+    words = ["Logarithmic y axis", "A thin line for each run", "95 % CI", "Full screen", "Download", *"ABCDE"]
+    assert set(words) <= set(reached)
+    assert "Data table" in reached
+
+
+# ---- choosing -------------------------------------------------------------------------------------
+
+
+def test_names_at_the_line_ends_isolate(tabs: Tabs) -> None:
+    """Click isolates, shift-click adds and removes, a second click shows all; the others fade, not vanish."""
+    figure = wake(tabs.open("dense"), "dense")
+    key = figure.locator(".rg-legend").get_by_role("button")
+    key.nth(1).click()
+    expect(said(figure)).to_have_text("Showing B")
+    assert [button.get_attribute("aria-pressed") for button in key.all()] == ["false", "true", *["false"] * 3]
+    strokes = figure.locator(".rg-live .lines_marks path").evaluate_all(
+        "ps => ps.map(p => p.getAttribute('stroke'))"
+    )
+    assert sum("color-mix" in stroke for stroke in strokes) == 4
+    key.nth(2).click(modifiers=["Shift"])
+    point_at(figure, 0.5)
+    assert sorted(row[0] for row in tooltip_rows(figure)[1:]) == ["B", "C"]
+    key.nth(2).click(modifiers=["Shift"])
+    key.nth(1).click()
+    expect(said(figure)).to_have_text("Showing all series")
+    key.nth(0).click(modifiers=["Shift"])
+    expect(said(figure)).to_have_text("Showing B, C, D, E")
+
+
+def test_names_stand_over_the_words_they_replace(tabs: Tabs) -> None:
+    """On a wide page the buttons lie on the names that the picture draws; on a narrow one they are a row."""
+    tab = tabs.open("points")
+    figure = wake(tab, "points")
+    drawn = figure.locator(".rg-live .ends_marks text").filter(has_text="MEL").bounding_box()
+    button = figure.get_by_role("button", name="MEL").bounding_box()
+    assert drawn
+    assert button
+    assert button["x"] <= drawn["x"]
+    assert drawn["y"] >= button["y"] - 2
+    assert drawn["x"] + drawn["width"] <= button["x"] + button["width"]
+    tab.set_viewport_size({"width": 390, "height": 900})
+    expect(figure.locator(".rg-live .ends_marks text")).to_have_count(0)
+    row = figure.locator(".rg-legend").bounding_box()
+    plot = figure.locator(".rg-plot").bounding_box()
+    assert row
+    assert plot
+    assert row["y"] + row["height"] <= plot["y"] + 12
+
+
+def test_legend_row_isolates(tabs: Tabs) -> None:
+    """Where names do not fit at the line ends the row above the plot does the same."""
+    figure = wake(tabs.open("many"), "many")
+    figure.get_by_role("button", name="method 3", exact=True).click()
+    point_at(figure, 0.5)
+    assert [row[0] for row in tooltip_rows(figure)[1:]] == ["method 3"]
+
+
+# ---- zooming --------------------------------------------------------------------------------------
+
+
+def test_drag_zooms_and_tooltip_works_there(tabs: Tabs) -> None:
+    """The x axis shows what was dragged over, the tooltip reads it, and a double click shows all again."""
+    figure = wake(tabs.open("dense"), "dense")
+    whole = x_labels(figure)
+    expect(tool(figure, "Reset zoom")).to_be_hidden()
+    drag(figure, 0.2, 0.4)
+    expect(said(figure)).to_have_text(re.compile(r"Zoomed to 298 to 596"))
+    labels = [int(label) for label in x_labels(figure)]
+    assert labels[0] >= 298
+    assert labels[-1] <= 596
+    point_at(figure, 0.5)
+    assert tooltip_rows(figure)[0][0] == "step 450"
+    clip = figure.locator(".rg-live [clip-path]")
+    assert clip.count() > 0
+    box = figure.locator(".rg-surface").bounding_box()
+    assert box
+    figure.page.mouse.dblclick(box["x"] + 200, box["y"] + 100)
+    assert x_labels(figure) == whole
+
+
+def test_zoom_by_button_and_key(tabs: Tabs) -> None:
+    """Plus zooms around the step, Escape and the button reset."""
+    tab = tabs.open("points")
+    figure = wake(tab, "points")
+    surface = figure.locator(".rg-surface")
+    surface.focus()
+    tab.keyboard.press("End")
+    tab.keyboard.press("+")
+    expect(said(figure)).to_have_text("Zoomed to 105 to 140")
+    assert figure.get_by_role("button", name="GRPO").is_visible()
+    tab.keyboard.press("Escape")
+    expect(said(figure)).to_have_text("Showing the whole range")
+    drag(figure, 0.5, 0.9)
+    tool(figure, "Reset zoom").click()
+    expect(said(figure)).to_have_text("Showing the whole range")
+    expect(surface).to_be_focused()
+
+
+@pytest.mark.parametrize("name", ["log", "time"])
+def test_zoom_on_other_axes(tabs: Tabs, name: str) -> None:
+    """Log and time axes zoom too, with ticks of their own."""
+    figure = wake(tabs.open(name), name)
+    before = x_labels(figure)
+    drag(figure, 0.3, 0.6)
+    expect(tool(figure, "Reset zoom")).to_be_visible()
+    after = x_labels(figure)
+    assert len(after) > 1
+    assert after != before
+    point_at(figure, 0.5)
+    assert len(tooltip_rows(figure)) > 1
+
+
+# ---- toolbar --------------------------------------------------------------------------------------
+
+
+def test_toggles(tabs: Tabs) -> None:
+    """Thin lines and band go and come back, and the y axis turns logarithmic, while a choice is kept."""
+    figure = wake(tabs.open("dense"), "dense")
+    figure.get_by_role("button", name="B", exact=True).click()
+    runs = figure.locator(".rg-live .runs_marks path")
+    expect(runs).to_have_count(25)
+    tool(figure, "A thin line for each run").click()
+    expect(runs).to_have_count(0)
+    tool(figure, "95 % CI").click()
+    bands = figure.locator(".rg-live .bands_marks path")
+    assert all(
+        not (path or "").strip() for path in bands.evaluate_all("ps => ps.map(p => p.getAttribute('d'))")
+    )
+    point_at(figure, 0.5)
+    assert tooltip_rows(figure)[0] == ["step 740", "n = 5"]
+    line = figure.locator(".rg-live .lines_marks path").first
+    before = line.get_attribute("d")
+    tool(figure, "Logarithmic y axis").click()
+    expect(tool(figure, "Logarithmic y axis")).to_have_attribute("aria-pressed", "true")
+    expect(line).not_to_have_attribute("d", before or "")
+    expect(runs).to_have_count(0)
+    point_at(figure, 0.6)
+    assert [row[0] for row in tooltip_rows(figure)[1:]] == ["B"]
+    tool(figure, "Logarithmic y axis").click()
+    expect(line).to_have_attribute("d", before or "")
+    tool(figure, "A thin line for each run").click()
+    expect(runs).to_have_count(25)
+
+
+def test_offers_only_what_the_figure_has(tabs: Tabs) -> None:
+    """No log axis below zero, no switch for runs or bands that are not there."""
+    figure = wake(tabs.open("time"), "time")
+    for words in ("Logarithmic y axis", "A thin line for each run", "Band"):
+        expect(tool(figure, words)).to_have_count(0)
+
+
+def test_full_screen(tabs: Tabs) -> None:
+    """The figure fills the screen and its plot grows; leaving brings the old size back."""
+    tab = tabs.open("points")
+    figure = wake(tab, "points")
+    tool(figure, "Full screen").click()
+    expect(tool(figure, "Leave full screen")).to_be_attached()
+    surface = figure.locator(".rg-surface")
+    expect(surface).not_to_have_js_property("offsetHeight", 320)
+    box, live = (figure.locator(part).bounding_box() for part in (".rg-surface", ".rg-live svg"))
+    assert box
+    assert live
+    assert box["height"] > 400
+    assert live["height"] == pytest.approx(box["height"] + 72, abs=1)
+    tab.evaluate("document.exitFullscreen()")
+    expect(surface).to_have_js_property("offsetHeight", 320)
+
+
+def test_downloads(tabs: Tabs, tmp_path: Path) -> None:
+    """PNG and SVG are drawn with colours of the theme, CSV and Vega-Lite are the site's files."""
+    figure = wake(tabs.open("many", served=True, scheme="dark"), "many")
+    png = save(figure, "PNG", tmp_path)
+    assert png.name == "many.png"
+    assert png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert int.from_bytes(png.read_bytes()[16:20], "big") > 1600
+    svg = save(figure, "SVG", tmp_path).read_text(encoding="utf-8")
+    assert "var(" not in svg
+    assert "rgb(21, 23, 26)" in svg
+    assert "accuracy by step" in svg
+    assert "method 12" in svg
+    csv = save(figure, "CSV", tmp_path)
+    assert csv.read_text(encoding="utf-8").startswith("series,metric,step,value,low,high,n")
+    assert save(figure, "Vega-Lite", tmp_path).name == "many.vl.json"
+
+
+def test_menu_closes(tabs: Tabs) -> None:
+    """Escape closes the menu and gives the focus back; so does a press elsewhere."""
+    tab = tabs.open("points")
+    figure = wake(tab, "points")
+    button = tool(figure, "Download")
+    button.click()
+    expect(figure.get_by_role("button", name="PNG picture")).to_be_focused()
+    tab.keyboard.press("Escape")
+    expect(figure.locator(".rg-menu")).to_be_hidden()
+    expect(button).to_be_focused()
+    button.click()
+    tab.mouse.click(5, 5)
+    expect(figure.locator(".rg-menu")).to_be_hidden()
+
+
+@pytest.mark.parametrize("clipboard", [True, False])
+def test_copies_a_link(tabs: Tabs, *, clipboard: bool) -> None:
+    """The link leads to the figure; where the clipboard is closed the old way is used, and both say so."""
+    taken = "{ writeText: async (text) => { window.copied = text; } }" if clipboard else "undefined"
+    script = f"Object.defineProperty(navigator, 'clipboard', {{ value: {taken} }});"
+    script += "document.execCommand = () => { window.copied = document.activeElement.value; return true; };"
+    tab = tabs.open("points", script=script)
+    figure = wake(tab, "points")
+    tool(figure, "Copy a link to this figure").click()
+    expect(said(figure)).to_have_text("Link copied")
+    assert tab.evaluate("window.copied") == f"{tab.url}#points"
+
+
+def test_theme_switch_needs_no_drawing(tabs: Tabs) -> None:
+    """Colours are variables: the same elements get other colours."""
+    tab = tabs.open("points")
+    figure = wake(tab, "points")
+    line = figure.locator(".rg-live .lines_marks path").first
+    colour = "p => { p.marked = true; return getComputedStyle(p).stroke; }"
+    light = line.evaluate(colour)
+    tab.evaluate("document.documentElement.dataset.theme = 'dark'")
+    assert line.evaluate("p => p.marked")
+    assert line.evaluate(colour) != light
+
+
+def test_print_shows_the_still_picture(tabs: Tabs) -> None:
+    """Paper gets the whole picture, whatever the reader zoomed to."""
+    tab = tabs.open("points")
+    figure = wake(tab, "points")
+    drag(figure, 0.2, 0.4)
+    tab.emulate_media(media="print")
+    expect(figure.locator(".rg-picture")).to_be_visible()
+    for part in (".rg-live", ".rg-toolbar", ".rg-tooltip", ".rg-data"):
+        expect(figure.locator(part)).to_be_hidden()
+
+
+# ---- several figures, other kinds -----------------------------------------------------------------
+
+
+def test_panels_share_pointer_zoom_and_choice(tabs: Tabs) -> None:
+    """One legend and one pointer for all panels; what is zoomed or isolated in one is so in all."""
+    tab = tabs.open("panels")
+    first, *others = (wake(tab, f"diag-{n}") for n in (1, 2, 3))
+    point_at(first, 0.5)
+    for panel in (first, *others):
+        assert tooltip_rows(panel)[0][0] == "step 15"
+    legend = tab.locator("#diag > .rg-legend")
+    legend.get_by_role("button", name="two").click()
+    point_at(first, 0.5)
+    for panel in (first, *others):
+        assert [row[0] for row in tooltip_rows(panel)[1:]] == ["two"]
+    drag(first, 0.0, 0.5)
+    for panel in (first, *others):
+        expect(tool(panel, "Reset zoom")).to_be_visible()
+    tool(others[0], "Reset zoom").click()
+    expect(tool(first, "Reset zoom")).to_be_hidden()
+
+
+def test_panels_line_up(tabs: Tabs) -> None:
+    """Plots of a row start at the same height."""
+    tab = tabs.open("panels")
+    tops = tab.locator("#diag .rg-plot").evaluate_all(
+        "ps => ps.map(p => Math.round(p.getBoundingClientRect().top))"
+    )
+    assert len(tops) == 3
+    assert len(set(tops)) == 1
+
+
+def test_hostile_names_stay_words(tabs: Tabs, tmp_path: Path) -> None:
+    """Names that look like mark-up or properties are shown as they are, everywhere, and run nothing."""
+    tab = tabs.open("hostile")
+    figure = wake(tab, "hostile")
+    names = figure.locator(".rg-legend .rg-name").all_text_contents()
+    assert names == list(HOSTILE)
+    point_at(figure, 0.5)
+    assert {row[0] for row in tooltip_rows(figure)[1:]} == set(HOSTILE)
+    figure.locator(".rg-surface").focus()
+    tab.keyboard.press("ArrowRight")
+    expect(said(figure)).to_contain_text("__proto__ 2.50")
+    for number in (0, 2, 3):
+        figure.locator(".rg-legend button").nth(number).click()
+        expect(said(figure)).to_have_text(f"Showing {HOSTILE[number]}")
+    figure.locator(".rg-legend button").nth(3).click()
+    svg = save(figure, "SVG", tmp_path).read_text(encoding="utf-8")
+    assert "<script" not in svg
+    assert "constructor" in svg
+    assert tab.evaluate("document.images.length") == 0
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_authors_chart_is_alive(tabs: Tabs, width: int) -> None:
+    """An author's own chart keeps its place, answers to the pointer at any size, and says data as text."""
+    tab = tabs.open("author", width=width, script=_NO_IDLE)
+    figure = figure_of(tab, "author")
+    still = figure.locator(".rg-plot > svg").bounding_box()
+    wake(tab, "author")
+    live = figure.locator(".rg-live svg").bounding_box()
+    assert live == pytest.approx(still, abs=3)  # browser and build measure the legend's words apart
+    point = figure.locator(".rg-live .mark-symbol.role-mark path").nth(4)
+    point.hover()
+    expect(figure.locator(".rg-tooltip")).to_contain_text(HOSTILE[0])
+    box = point.bounding_box()
+    assert box
+    tab.mouse.move(box["x"] - 20, box["y"] - 30)
+    tab.mouse.down()
+    tab.mouse.move(box["x"], box["y"])
+    tab.mouse.move(box["x"] + box["width"] + 4, box["y"] + box["height"] + 4)
+    tab.mouse.up()
+    place = "p => { const b = p.getBBox(), m = p.getScreenCTM(); return [m.e + m.a * b.x, m.a * b.width]; }"
+    brush = figure.locator(".rg-live .brush_brush path").evaluate(place)
+    assert brush == pytest.approx([box["x"] - 20, box["width"] + 24], abs=1)
+
+
+def test_result_table_sorts(tabs: Tabs) -> None:
+    """Numbers start with the largest, words with the first, what is missing comes last either way."""
+    tab = tabs.open("results")
+    table = tab.locator("table.rg-sortable")
+    first = table.locator("tbody th")
+    for words, order, state in (
+        ("mean", ["GRPO", "PPO", "MEL"], "descending"),
+        ("mean", ["PPO", "GRPO", "MEL"], "ascending"),
+        ("final", ["MEL", "GRPO", "PPO"], "descending"),
+        ("series", ["GRPO", "MEL", "PPO"], "ascending"),
+    ):
+        table.get_by_role("button", name=words).click()
+        assert first.all_text_contents() == order
+        expect(table.get_by_role("columnheader", name=words)).to_have_attribute("aria-sort", state)
+    expect(table.locator("[aria-sort]")).to_have_count(1)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["points", "many", "panels", "hostile", "author", "results"])
+def test_accessible_alive(tabs: Tabs, name: str, scheme: str) -> None:
+    """Live figures give axe-core nothing to object to."""
+    tab = tabs.open(name, scheme=scheme, served=True)
+    for one in PAGES.get(name, ()):
+        wake(tab, one)
+    complaints = list(tabs.complaints)
+    found = Axe().run(tab)
+    tabs.complaints[:] = complaints  # axe-core itself asks for more than the policy allows
+    assert found.violations_count == 0, found.generate_report()
