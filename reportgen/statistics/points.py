@@ -61,14 +61,19 @@ def last_written(run: IntArray, row: IntArray, columns: Mapping[str, FloatArray]
         columns: ``step`` and ``value``, all finite, and any of ``low``, ``high``, ``stderr``, ``n``.
         runs: the number of runs; some may have no row.
     """
-    order = np.lexsort((row, columns["step"], run))
-    run, steps = run[order], columns["step"][order]
-    last = np.ones(run.size, dtype=np.bool_)
-    last[:-1] = (run[1:] != run[:-1]) | (steps[1:] != steps[:-1])
-    kept = order[last]
-    offsets = np.searchsorted(run[last], np.arange(runs + 1)).astype(np.int64)
+    steps = columns["step"]
+    same_run = run[1:] == run[:-1]
+    if np.all(run[1:] >= run[:-1]) and np.all(steps[1:][same_run] > steps[:-1][same_run]):
+        kept: slice | IntArray = slice(None)  # the usual log: nothing to sort, nothing written twice
+    else:
+        order = np.lexsort((row, steps, run))
+        sorted_run, sorted_steps = run[order], steps[order]
+        last = np.ones(run.size, dtype=np.bool_)
+        last[:-1] = (sorted_run[1:] != sorted_run[:-1]) | (sorted_steps[1:] != sorted_steps[:-1])
+        kept = order[last]
+    offsets = np.searchsorted(run[kept], np.arange(runs + 1)).astype(np.int64)
     given = {name: columns[name][kept] for name in GIVEN_COLUMNS if name in columns}
-    return Points(offsets, steps[last], columns["value"][kept], given)
+    return Points(offsets, steps[kept], columns["value"][kept], given)
 
 
 def more_steps_than(points: Points, limit: int) -> bool:
