@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -75,3 +77,15 @@ def test_its_data_are_two_methods_with_three_seeds(tmp_path: Path) -> None:
     assert {(row["method"], row["seed"]) for row in rows} == {
         (method, seed) for method in ("baseline", "new method") for seed in "123"
     }
+
+
+def test_it_builds_without_a_warning(tmp_path: Path) -> None:
+    """What a newcomer sees first has a figure, a table and a card, and no complaint."""
+    write_starter(tmp_path)
+    command = [sys.executable, "-m", "reportgen", "build", "--strict"]
+    built = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    assert "2 pages, 1 figure" in built.stdout
+    page = (tmp_path / "site/first-benchmark/index.html").read_text(encoding="utf-8")
+    assert "synthetic" in page
+    assert 'class="rg-card' in (tmp_path / "site/index.html").read_text(encoding="utf-8")
