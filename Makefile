@@ -26,8 +26,9 @@ lint: $(VENV)/.installed-test $(VENV)/.installed-lint ## ruff and mypy
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 
-bench: $(VENV)/.installed-test ## build times as ratios to plain MkDocs
+bench: $(VENV)/.installed-test ## build times as ratios to plain MkDocs, and the weight of a page
 	@$(BIN)/python benchmarks/build.py
+	@$(BIN)/python benchmarks/page_weight.py
 
 screenshots: site $(VENV)/.installed-test ## pictures of every page into screenshots/
 	@$(BIN)/python tests/find_chromium.py --install
