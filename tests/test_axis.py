@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from vega_words import vega_words
+from seen_by_vega import vega_words
 
 from reportgen.figures.axis import (
     Axis,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reportgen.errors import Problem, ReportError
 from reportgen.figures.axis import format_value
+from reportgen.figures.line_paths import positions
 from reportgen.figures.path import line_path, thin
-from reportgen.figures.picture import colour, positions
+from reportgen.figures.picture import colour
 from reportgen.figures.plotting import plot_of, unsmoothed
+from reportgen.figures.svg_text import escaped
 from reportgen.figures.wanted import wanted_curve
 from reportgen.model import BenchmarkResult, Overview
 from reportgen.settings.blocks import CurveSettings
@@ -127,7 +128,7 @@ def _spark(plot: Plot, benchmark: Benchmark) -> str:
             f'<path stroke="{colour(line.slot)}" stroke-width="1.75" vector-effect="non-scaling-stroke" '
             f'd="{line_path(*thin(x, y, 120))}"/>'
         )
-    said = escape(f"{benchmark.name}: {plot.y.title} by {plot.x.title}")
+    said = escaped(f"{benchmark.name}: {plot.y.title} by {plot.x.title}")
     return (
         f'<svg class="rg-spark" role="img" aria-label="{said}" width="100%" height="{_SPARK_PIXELS}" '
         f'viewBox="0 0 {_SPARK_ACROSS} {_SPARK_DOWN}" preserveAspectRatio="none" overflow="visible" '

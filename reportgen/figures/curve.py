@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reportgen.figures.axis import format_value
-from reportgen.figures.chart import shape_of
-from reportgen.figures.live import compact_json, payload, view, view_name
+from reportgen.figures.axis import reader
+from reportgen.figures.chart import shape_of, skeleton_text
+from reportgen.figures.line_paths import line_paths
+from reportgen.figures.live import compact_json, payload, view_name
 from reportgen.figures.palette import drawn_slots
-from reportgen.figures.picture import inline_svg, line_paths
+from reportgen.figures.picture import inline_svg
 from reportgen.figures.plotting import plot_of, same_margins, unsmoothed
 from reportgen.figures.poster import file_svg
 from reportgen.figures.specification import specification
@@ -20,12 +21,14 @@ from reportgen.figures.wording import band_name, caption, subtitle, summary
 from reportgen.model import Figure, Panels, Table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from reportgen.figures.plot import Plot, SeriesLine
     from reportgen.figures.wanted import Context, Wanted
-    from reportgen.model import Curve, CurveSet
+    from reportgen.model import Curve, CurveSet, FloatArray
     from reportgen.settings.blocks import PanelsSettings
 
-_MOST_TABLE_ROWS = 60
+_MOST_TABLE_ROWS = 40
 
 
 def curve_figure(curve_set: CurveSet, wanted: Wanted, context: Context) -> Figure:
@@ -54,8 +57,8 @@ def panels(
 def _figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context) -> Figure:
     how = subtitle(curve_set, wanted)
     paths, csv = line_paths(plot), csv_text(curve_set)
-    live_view = view(shape_of(plot))
-    columns = payload(plot, band_name=band_name(curve_set)) | {"view": view_name(live_view)}
+    skeleton = skeleton_text(shape_of(plot))
+    columns = payload(plot, band_name=band_name(curve_set)) | {"view": view_name(skeleton)}
     names = tuple(line.name for line in plot.lines)
     has = (" rg-has-ends" if plot.ends else "") + (" rg-has-symbols" if plot.symbols else "")
     return Figure(
@@ -70,7 +73,7 @@ def _figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context) -
         table=_table(plot),
         csv=csv,
         spec=compact_json(specification(plot, curve_set, csv, title=wanted.title, subtitle=how)),
-        view=live_view,
+        view=skeleton,
         payload=compact_json(columns),
         numbers=_numbers(curve_set, wanted),
         legend=tuple(drawn_slots(names, context.slots, wanted.highlight).items()),
@@ -79,34 +82,33 @@ def _figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context) -
 
 
 def _table(plot: Plot) -> Table:
-    """A row a step and a column a series; of many steps about 60 are shown, evenly picked."""
+    """A row a step and a column a series; of many steps about 40 are shown, evenly picked."""
     steps = np.unique(np.concatenate([line.steps for line in plot.lines]))
     every = math.ceil(steps.size / _MOST_TABLE_ROWS)
     shown = steps[::every]
     if shown[-1] != steps[-1]:
         shown = np.append(shown, steps[-1])
-    rows = [{step: index for index, step in enumerate(line.steps.tolist())} for line in plot.lines]
-    finished = (
-        (
-            format_value(plot.x, step),
-            *(_cell(plot, line, at.get(step)) for line, at in zip(plot.lines, rows, strict=True)),
-        )
-        for step in shown.tolist()
-    )
+    columns = [list(map(reader(plot.x), shown.tolist()))]
+    columns += [_column(line, shown, reader(plot.y)) for line in plot.lines]
     note = f"One in {every} of {steps.size:,} steps; the CSV file has them all." if every > 1 else ""
-    return Table((plot.x.title, *(line.name for line in plot.lines)), tuple(finished), note)
+    header = (plot.x.title, *(line.name for line in plot.lines))
+    return Table(header, tuple(zip(*columns, strict=True)), note)
 
 
-def _cell(plot: Plot, line: SeriesLine, index: int | None) -> str:
-    if index is None:
-        return ""
-    centre, low, high = (float(part[index]) for part in (line.values, line.low, line.high))
-    if not math.isfinite(centre):
-        return ""
-    said = format_value(plot.y, centre)
-    if not math.isfinite(low):
-        return said
-    return f"{said} [{format_value(plot.y, low)}, {format_value(plot.y, high)}]"
+def _column(line: SeriesLine, shown: FloatArray, read: Callable[[float], str]) -> list[str]:
+    """A series' values at the steps shown, each with its interval; empty where it has none."""
+    place = np.searchsorted(line.steps, shown).clip(max=line.steps.size - 1)
+    there = line.steps[place] == shown
+    columns = (line.values[place].tolist(), line.low[place].tolist(), line.high[place].tolist())
+    cells = []
+    for here, centre, low, high in zip(there.tolist(), *columns, strict=True):
+        if not here or not math.isfinite(centre):
+            cells.append("")
+        elif math.isfinite(low):
+            cells.append(f"{read(centre)} [{read(low)}, {read(high)}]")
+        else:
+            cells.append(read(centre))
+    return cells
 
 
 def _numbers(curve_set: CurveSet, wanted: Wanted) -> dict[str, Any]:

@@ -10,26 +10,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from reportgen.figures.axis import Axis, ScaleKind, position
+from reportgen.figures.axis import Axis, position
 from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE
+from reportgen.figures.line_paths import PIXELS_WIDE, UNITS_A_PIXEL
 from reportgen.figures.palette import DASHES, SYMBOLS
-from reportgen.figures.path import band_path, line_path, thin
+from reportgen.figures.svg_text import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from reportgen.figures.line_paths import LinePaths
     from reportgen.figures.plot import Plot, SeriesLine
-    from reportgen.model import FloatArray
 
-PIXELS_WIDE = 600
-"""Width of the plot in a picture of its own; the fluid one has as many drawing units and is stretched."""
-_UNITS_A_PIXEL = 4
-_RUN_POINTS = 160
 SYMBOL_PATHS: dict[str, str] = {
     "circle": "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0-7.2 0z",
     "square": "M-3.2-3.2h6.4v6.4h-6.4z",
@@ -42,25 +36,10 @@ SYMBOL_PATHS: dict[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class LinePaths:
-    """SVG path data of one series, in drawing units; empty where there is nothing to draw."""
-
-    band: str
-    runs: str
-    raw: str
-    line: str
-
-
-def line_paths(plot: Plot) -> tuple[LinePaths, ...]:
-    """The path data of each line of a plot, in its order: the same for both kinds of picture."""
-    return tuple(_paths_of(plot, line) for line in plot.lines)
-
-
 def inline_svg(plot: Plot, paths: tuple[LinePaths, ...], *, labelled_by: str) -> str:
     """The fluid picture for a page; ``labelled_by`` holds the ids of its title and summary."""
     return (
-        f'<svg class="rg-picture" role="img" aria-labelledby="{escape(labelled_by)}" width="100%" '
+        f'<svg class="rg-picture" role="img" aria-labelledby="{escaped(labelled_by)}" width="100%" '
         f'height="{plot.height}" font-size="{TICK_SIZE}">{body(plot, paths, fluid=True)}</svg>'
     )
 
@@ -97,9 +76,9 @@ def _grid(plot: Plot) -> Iterator[str]:
         yield f'<line x2="100%" y1="{y}" y2="{y}"/>'
     yield '</g><g class="rg-y-labels" text-anchor="end" fill="var(--rg-muted)">'
     for tick, label in zip(plot.y.ticks, plot.y.labels, strict=True):
-        yield f'<text x="-8" y="{_pixel(plot, tick)}" dy="4">{escape(label)}</text>'
+        yield f'<text x="-8" y="{_pixel(plot, tick)}" dy="4">{escaped(label)}</text>'
     yield f'</g><text class="rg-y-title" x="{-plot.margins.left}" y="-14" fill="var(--rg-text)">'
-    yield f"{escape(plot.y.title)}</text>"
+    yield f"{escaped(plot.y.title)}</text>"
 
 
 def _x_axis(plot: Plot) -> Iterator[str]:
@@ -112,10 +91,10 @@ def _x_axis(plot: Plot) -> Iterator[str]:
         yield f'<line{kind} x1="{x}" x2="{x}" y1="{bottom}" y2="{bottom + 5}"/>'
     yield '</g><g class="rg-x-labels" text-anchor="middle" fill="var(--rg-muted)">'
     for tick, label, kind in zip(plot.x.ticks, plot.x.labels, odd, strict=True):
-        yield f'<text{kind} x="{_percent(plot.x, tick)}" y="{bottom + 19}">{escape(label)}</text>'
+        yield f'<text{kind} x="{_percent(plot.x, tick)}" y="{bottom + 19}">{escaped(label)}</text>'
     yield f'</g><text class="rg-x-title" x="50%" y="{bottom + 38}" text-anchor="middle" '
     yield 'fill="var(--rg-text)">'
-    yield f"{escape(plot.x.title)}</text>"
+    yield f"{escaped(plot.x.title)}</text>"
 
 
 def _marks(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
@@ -125,7 +104,7 @@ def _marks(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
     stretch = ' preserveAspectRatio="none"' if fluid else ""
     return (
         f'<svg class="rg-marks" width="{"100%" if fluid else PIXELS_WIDE}" height="{plot.height}" '
-        f'viewBox="0 0 {PIXELS_WIDE * _UNITS_A_PIXEL} {plot.height * _UNITS_A_PIXEL}"{stretch} '
+        f'viewBox="0 0 {PIXELS_WIDE * UNITS_A_PIXEL} {plot.height * UNITS_A_PIXEL}"{stretch} '
         f'overflow="{"hidden" if plot.clip else "visible"}" fill="none" stroke-linejoin="round">{drawn}</svg>'
     )
 
@@ -147,7 +126,7 @@ class _Pen:
 
 
 _FLUID = _Pen(1, ' vector-effect="non-scaling-stroke"')
-_FIXED = _Pen(_UNITS_A_PIXEL, "")
+_FIXED = _Pen(UNITS_A_PIXEL, "")
 
 
 def _line_marks(plot: Plot, line: SeriesLine, data: LinePaths, pen: _Pen) -> Iterator[str]:
@@ -159,28 +138,6 @@ def _line_marks(plot: Plot, line: SeriesLine, data: LinePaths, pen: _Pen) -> Ite
     if data.raw:
         yield pen.stroke("raw", ink, 1, data.raw, ' stroke-opacity=".4"')
     yield pen.stroke("line", ink, 2, data.line, pen.pattern(dash(plot, line)))
-
-
-def _paths_of(plot: Plot, line: SeriesLine) -> LinePaths:
-    x, y = _placed(plot, line.steps, line.values)
-    band = ""
-    if plot.band != "none" and np.isfinite(line.low).any():
-        low, high = _placed(plot, line.steps, line.low)[1], _placed(plot, line.steps, line.high)[1]
-        band = band_path(x, low, high)
-    runs = (_placed(plot, run.steps, run.values) for run in line.runs)
-    return LinePaths(
-        band=band,
-        runs="".join(line_path(*thin(*run, _RUN_POINTS)) for run in runs),
-        raw="" if line.raw is None else line_path(*thin(*_placed(plot, line.steps, line.raw))),
-        line=line_path(*thin(x, y)),
-    )
-
-
-def _placed(plot: Plot, steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Points in drawing units; a step that a log axis cannot show is left out, such a value is NaN."""
-    x = positions(plot.x, steps) * (PIXELS_WIDE * _UNITS_A_PIXEL)
-    shown = np.isfinite(x)
-    return x[shown], (1 - positions(plot.y, values[shown])) * (plot.height * _UNITS_A_PIXEL)
 
 
 def _symbols(plot: Plot) -> Iterator[str]:
@@ -202,11 +159,11 @@ def _references(plot: Plot) -> Iterator[str]:
         if mark.y is not None:
             y = _pixel(plot, mark.y)
             yield f'<g class="rg-reference"><line x2="100%" y1="{y}" y2="{y}" {line}/>'
-            yield f'<text x="4" y="{y}" dy="-5" fill="var(--rg-muted)">{escape(mark.text)}</text></g>'
+            yield f'<text x="4" y="{y}" dy="-5" fill="var(--rg-muted)">{escaped(mark.text)}</text></g>'
         elif mark.x is not None:
             x = _percent(plot.x, mark.x)
             yield f'<g class="rg-reference"><line x1="{x}" x2="{x}" y2="{plot.height}" {line}/>'
-            yield f'<text x="{x}" dx="5" y="10" fill="var(--rg-muted)">{escape(mark.text)}</text></g>'
+            yield f'<text x="{x}" dx="5" y="10" fill="var(--rg-muted)">{escaped(mark.text)}</text></g>'
 
 
 def _annotations(plot: Plot) -> Iterator[str]:
@@ -218,7 +175,7 @@ def _annotations(plot: Plot) -> Iterator[str]:
         yield f'<g class="rg-annotation"><svg x="{x}" y="{y}" overflow="visible">'
         yield '<path d="M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z" fill="none" stroke="var(--rg-text)"/></svg>'
         yield f'<text x="{x}" y="{y}" dy="{shift}" text-anchor="{anchor(plot, mark.x)}" '
-        yield f'fill="var(--rg-text)">{escape(mark.text)}</text></g>'
+        yield f'fill="var(--rg-text)">{escaped(mark.text)}</text></g>'
 
 
 def anchor(plot: Plot, step: float) -> str:
@@ -238,21 +195,8 @@ def _ends(plot: Plot) -> Iterator[str]:
     yield f'<g class="rg-ends" font-size="{LABEL_SIZE}" font-weight="600">'
     for end in plot.ends:
         ink = colour(end.slot)
-        yield f'<text x="100%" dx="10" y="{end.y:g}" dy="4" fill="{ink}">{escape(end.text)}</text>'
+        yield f'<text x="100%" dx="10" y="{end.y:g}" dy="4" fill="{ink}">{escaped(end.text)}</text>'
     yield "</g>"
-
-
-def positions(axis: Axis, values: FloatArray) -> FloatArray:
-    """Where values stand on an axis, 0 to 1 over its domain; not positive on a log axis is NaN."""
-    kind: ScaleKind = axis.scale
-    low, high = axis.domain
-    if kind != "log":
-        with np.errstate(over="ignore"):
-            return (values - low) / (high - low)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        logs = np.where(values > 0, np.log(values), np.nan)
-    placed: FloatArray = (logs - np.log(low)) / (np.log(high) - np.log(low))
-    return placed
 
 
 def _inside(plot: Plot, step: float, value: float) -> bool:

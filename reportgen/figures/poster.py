@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from html import escape
 from typing import TYPE_CHECKING, Literal
 
 from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE
+from reportgen.figures.line_paths import PIXELS_WIDE
 from reportgen.figures.palette import SYMBOLS
-from reportgen.figures.picture import PIXELS_WIDE, SYMBOL_PATHS, body, colour, dash
+from reportgen.figures.picture import SYMBOL_PATHS, body, colour, dash
+from reportgen.figures.svg_text import escaped
 from reportgen.figures.text_width import text_width
 from reportgen.figures.tokens import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reportgen.figures.picture import LinePaths
+    from reportgen.figures.line_paths import LinePaths
     from reportgen.figures.plot import Plot, SeriesLine
 
 _EDGE = 24
@@ -43,7 +44,7 @@ def file_svg(plot: Plot, paths: tuple[LinePaths, ...], *, title: str, subtitle: 
     picture = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" font-family="var(--rg-font)" font-size="{TICK_SIZE}">'
-        f'<title>{escape(title)}</title><rect width="100%" height="100%" fill="var(--rg-bg)"/>'
+        f'<title>{escaped(title)}</title><rect width="100%" height="100%" fill="var(--rg-bg)"/>'
         f'{"".join(words)}<svg x="{left}" y="{top}" width="{PIXELS_WIDE}" height="{plot.height}" '
         f'overflow="visible">{body(plot, paths, fluid=False)}</svg></svg>\n'
     )
@@ -93,7 +94,7 @@ def _lines(lines: list[str], size: int, weight: Literal[400, 600], ink: str, y: 
 def _text(x: float, y: float, size: float, weight: Literal[400, 600], ink: str, words: str) -> str:  # noqa: PLR0917
     return (
         f'<text x="{x:g}" y="{y:g}" font-size="{size}" font-weight="{weight}" '
-        f'fill="var(--rg-{ink})">{escape(words)}</text>'
+        f'fill="var(--rg-{ink})">{escaped(words)}</text>'
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reportgen.figures.chart import ANNOTATIONS, ENDS, MEANS, REFERENCES, RUNS, filled
+from reportgen.figures.chart import filled
+from reportgen.figures.chart_layers import ANNOTATIONS, ENDS, MEANS, REFERENCES, RUNS
 from reportgen.figures.picture import above, anchor
 from reportgen.figures.tidy import runs_csv, spreadsheet_safe
 from reportgen.figures.tokens import resolve

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from reportgen.figures.path import thin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from reportgen.model import CurveSet, FloatArray
 
@@ -25,34 +24,39 @@ def csv_text(curve_set: CurveSet) -> str:
     """
     smoothed = any(curve.raw is not None for curve in curve_set.curves)
     metric = field(curve_set.metric)
-    lines = [",".join((*COLUMNS, "raw") if smoothed else COLUMNS)]
+    parts = [",".join((*COLUMNS, "raw") if smoothed else COLUMNS) + "\n"]
+    form = "%.10g,%.10g,%.10g,%.10g,%d" + ",%.10g" * smoothed
     for curve in curve_set.curves:
-        start = f"{field(curve.series)},{metric},"
-        columns = [numbers(part) for part in (curve.steps, curve.values, curve.low, curve.high)]
-        columns.append([str(n) for n in curve.n.tolist()])
+        columns = [curve.steps, curve.values, curve.low, curve.high, curve.n.astype(np.float64)]
         if smoothed:
-            columns.append(numbers(curve.values if curve.raw is None else curve.raw))
-        lines += [start + ",".join(row) for row in zip(*columns, strict=True)]
-    return "\n".join(lines) + "\n"
+            columns.append(curve.values if curve.raw is None else curve.raw)
+        parts.append(_rows(f"{field(curve.series)},{metric},", form, columns))
+    return "".join(parts)
 
 
 def runs_csv(curve_set: CurveSet) -> str:
     """Columns ``series,run,step,value`` of every run's thin line, thinned to what pixels can show."""
-    lines = ["series,run,step,value"]
+    parts = ["series,run,step,value\n"]
     for curve in curve_set.curves:
         for run in curve.runs:
-            start = f"{field(curve.series)},{field(run.run)},"
-            steps, values = thin(run.steps, run.values if run.smoothed is None else run.smoothed, _RUN_POINTS)
-            pairs = zip(numbers(steps), numbers(values, "{:.6g}"), strict=True)
-            lines += [f"{start}{step},{value}" for step, value in pairs]
-    return "\n".join(lines) + "\n"
+            values = run.values if run.smoothed is None else run.smoothed
+            points = thin(run.steps, values, _RUN_POINTS)
+            parts.append(_rows(f"{field(curve.series)},{field(run.run)},", "%.10g,%.6g", points))
+    return "".join(parts)
 
 
-def numbers(values: FloatArray, form: str = "{:.10g}") -> list[str]:
-    """Ten significant digits, or as ``form`` says; not a number is empty."""
-    if np.isfinite(values).all():
-        return list(map(form.format, values.tolist()))
-    return [form.format(value) if math.isfinite(value) else "" for value in values.tolist()]
+def _rows(start: str, form: str, columns: Sequence[FloatArray]) -> str:
+    """Lines of ``start`` and a row's numbers in ``form``; not a number is empty.
+
+    One formatting call for all rows is several times as fast as one for each number.
+    """
+    table = np.column_stack(columns)
+    lines = ((form + "\n") * len(table) % tuple(table.ravel().tolist())).splitlines()
+    known = np.isfinite(table)
+    for row in np.flatnonzero(~known.all(axis=1)).tolist():
+        cells = zip(lines[row].split(","), known[row], strict=True)
+        lines[row] = ",".join(cell if here else "" for cell, here in cells)
+    return "".join(f"{start}{line}\n" for line in lines)
 
 
 def field(text: str) -> str:

@@ -1,0 +1,174 @@
+"""The layers of a plot's Altair chart, from back to front, and the channels that they share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE
+
+if TYPE_CHECKING:
+    from reportgen.figures.axis import ScaleKind
+    from reportgen.figures.chart import Shape
+
+MEANS, RUNS, ENDS, REFERENCES, ANNOTATIONS = "means", "runs", "ends", "references", "annotations"
+DOMAIN = "y_domain"
+"""The parameter of charts with a log y axis that holds the axis' ends."""
+INK, MUTED, GRID, RULE = (f"var(--rg-{name})" for name in ("text", "muted", "grid", "rule"))
+# Vega draws a symbol path in units of half the square root of its size: 4 keeps our pixels.
+_SYMBOL_SIZE = 4
+
+
+def layers(shape: Shape) -> list[alt.Chart]:
+    """Layers of references, bands, runs, means, symbols, annotations and line ends."""
+    on = _Encodings(shape)
+    drawn = [*_reference_layers(shape, on), *_line_layers(shape, on)]
+    if shape.annotations:
+        drawn += _annotation_layers(on)
+    if shape.ends:
+        drawn.append(_ends_layer(on))
+    return drawn
+
+
+class _Encodings:
+    """The channels that layers share, with explicit types (a shorthand costs ten times as long)."""
+
+    def __init__(self, shape: Shape) -> None:
+        inks = alt.Scale(domain=["0"], range=["black"])
+        temporal = shape.x_scale == "time"
+        kind: Any = "temporal" if temporal else "quantitative"
+        self.x = alt.X("step", type=kind, scale=_scale(shape.x_scale), axis=_x_axis())
+        self.y = alt.Y("value", type="quantitative", scale=_scale(shape.y_scale), axis=_y_axis())
+        self.low = alt.Y("low", type="quantitative", scale=_scale(shape.y_scale), axis=_y_axis())
+        self.raw = alt.Y("raw", type="quantitative", scale=_scale(shape.y_scale), axis=_y_axis())
+        self.color = alt.Color("series", type="nominal", scale=inks, legend=None)
+        self.fill = alt.Fill("series", type="nominal", scale=inks, legend=None)
+        dashes = alt.Scale(domain=["0"], range=[[1, 0]])
+        self.dash = alt.StrokeDash("series", type="nominal", scale=dashes, legend=None)
+        shapes = alt.Scale(domain=["0"], range=["circle"])
+        self.shape = alt.Shape("series", type="nominal", scale=shapes, legend=None)
+
+
+def _line_layers(shape: Shape, on: _Encodings) -> list[alt.Chart]:
+    means = alt.NamedData(MEANS)
+    drawn = []
+    if shape.band:
+        band = alt.Chart(means, name="bands").mark_area(opacity=0.16, aria=False, clip=True)
+        band = _from_the_foot(_positive(band, shape, "high"), shape)
+        drawn.append(band.encode(x=on.x, y=on.low, y2=alt.Y2("high"), fill=on.fill))
+    if shape.runs:
+        run = alt.Detail("run", type="nominal")
+        thin = alt.Chart(alt.NamedData(RUNS), name="runs")
+        thin = thin.mark_line(strokeWidth=1, opacity=0.32, strokeJoin="round", aria=False, clip=True)
+        thin = _positive(thin, shape, "value")
+        drawn.append(thin.encode(x=on.x, y=on.y, color=on.color, detail=run))
+    if shape.raw:
+        faint = alt.Chart(means, name="raw").mark_line(strokeWidth=1, opacity=0.4, aria=False, clip=True)
+        faint = _positive(faint, shape, "raw")
+        drawn.append(faint.encode(x=on.x, y=on.raw, color=on.color))
+    line = alt.Chart(means, name="lines").mark_line(strokeWidth=2, strokeJoin="round", aria=False, clip=True)
+    line = _positive(line, shape, "value")
+    drawn.append(line.encode(x=on.x, y=on.y, color=on.color, strokeDash=on.dash))
+    if shape.symbols:
+        point = _positive(alt.Chart(means, name="points"), shape, "value")
+        point = point.mark_point(filled=True, opacity=1, size=_SYMBOL_SIZE, aria=False, clip=True)
+        drawn.append(point.encode(x=on.x, y=on.y, fill=on.fill, shape=on.shape))
+    return drawn
+
+
+def _positive(chart: alt.Chart, shape: Shape, field: str) -> alt.Chart:
+    """Without what a log axis cannot show, which Vega would draw at the axis' foot."""
+    if shape.x_scale == "log":
+        chart = chart.transform_filter("datum.step > 0")
+    if shape.y_scale == "log":
+        chart = chart.transform_calculate(**{field: f"datum.{field} > 0 ? datum.{field} : null"})
+    return chart
+
+
+def _from_the_foot(chart: alt.Chart, shape: Shape) -> alt.Chart:
+    """A band that reaches below what a log axis can show is drawn from its foot."""
+    if shape.y_scale != "log":
+        return chart
+    foot = f"isValid(datum.low) && datum.low <= 0 ? {DOMAIN}[0] : datum.low"
+    return chart.transform_calculate(low=foot)
+
+
+def _reference_layers(shape: Shape, on: _Encodings) -> list[alt.Chart]:
+    drawn = []
+    data = alt.NamedData(REFERENCES)
+    words: dict[str, Any] = {"color": MUTED, "fontSize": TICK_SIZE, "align": "left", "aria": False}
+    if shape.across:
+        across = alt.Chart(data).transform_filter("isValid(datum.value)")
+        rule = across.mark_rule(color=MUTED, strokeDash=[2, 3], clip=True, aria=False)
+        drawn.append(rule.encode(y=on.y))
+        text = across.mark_text(dx=4, dy=-5, baseline="alphabetic", clip=True, **words)
+        drawn.append(text.encode(y=on.y, x=alt.value(0), text=_TEXT))
+    if shape.down:
+        down = alt.Chart(data).transform_filter("isValid(datum.step)")
+        rule = down.mark_rule(color=MUTED, strokeDash=[2, 3], clip=True, aria=False)
+        drawn.append(rule.encode(x=on.x))
+        text = down.mark_text(dx=5, baseline="alphabetic", clip=True, **words)
+        drawn.append(text.encode(x=on.x, y=alt.value(10), text=_TEXT))
+    return drawn
+
+
+def _annotation_layers(on: _Encodings) -> list[alt.Chart]:
+    base = alt.Chart(alt.NamedData(ANNOTATIONS)).encode(x=on.x, y=on.y)
+    ring = base.mark_point(
+        shape="circle", size=144, stroke=INK, strokeWidth=1, opacity=1, aria=False, clip=True
+    )
+    drawn = [ring]
+    sides: tuple[tuple[str, Any], ...] = (("start", "left"), ("middle", "center"), ("end", "right"))
+    for anchor, align in sides:
+        for above, shift in (("true", -12), ("false", 22)):
+            here = base.transform_filter(f"datum.anchor === '{anchor}' && datum.above === {above}")
+            text = here.mark_text(
+                dy=shift, align=align, baseline="alphabetic", color=INK, fontSize=TICK_SIZE, aria=False
+            )
+            drawn.append(text.encode(text=_TEXT))
+    return drawn
+
+
+def _ends_layer(on: _Encodings) -> alt.Chart:
+    text = alt.Chart(alt.NamedData(ENDS), name="ends").mark_text(
+        align="left", baseline="middle", dx=10, fontSize=LABEL_SIZE, fontWeight=600, aria=False
+    )
+    y = alt.Y("y", type="quantitative", scale=None, axis=None)
+    layer: alt.Chart = text.encode(x=alt.value("width"), y=y, text=_TEXT, color=on.color)
+    return layer
+
+
+_TEXT = alt.Text("text", type="nominal")
+
+
+def _scale(kind: ScaleKind) -> alt.Scale:
+    names: dict[ScaleKind, Any] = {"linear": "linear", "log": "log", "time": "utc"}
+    return alt.Scale(type=names[kind], domain=[1, 2], nice=False, zero=False)
+
+
+def _x_axis() -> alt.Axis:
+    return alt.Axis(
+        grid=False,
+        tickColor=RULE,
+        domainColor=RULE,
+        labelFlush=False,
+        labelPadding=5,
+        titleY=38,
+        titleAnchor="middle",
+        titleBaseline="alphabetic",
+    )
+
+
+def _y_axis() -> alt.Axis:
+    return alt.Axis(
+        domain=False,
+        ticks=False,
+        labelPadding=8,
+        gridColor=GRID,
+        titleAngle=0,
+        titleAlign="left",
+        titleBaseline="alphabetic",
+        titleX=0,
+        titleY=-14,
+    )

@@ -1,0 +1,125 @@
+"""Curves and figures made in a test, without files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reportgen.errors import Place
+from reportgen.figures.curve import curve_figure
+from reportgen.figures.palette import assign_slots
+from reportgen.figures.plotting import plot_of
+from reportgen.figures.specification import specification
+from reportgen.figures.tidy import csv_text
+from reportgen.figures.wanted import Context, Wanted, wanted_curve
+from reportgen.model import Curve, CurveSet, Figure, Run
+from reportgen.settings.blocks import CurveSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.figures.plot import Plot
+
+HOSTILE = (
+    "</script><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "__proto__",
+    "constructor",
+    "\u202eevitsoh\u202c \u05e9\u05dc\u05d5\u05dd",
+    "zero\u200bwidth\ufeff\u2060",
+    "x" * 500,
+    "bell\x07 null\x00 escape\x1b",
+    "two\nlines\r\nand, \"quotes\" and 'more'",
+    "=cmd|' /C calc'!A0",
+    "&amp; &lt; <!-- ]]> {{ 7*7 }} {% raw %}",
+    "\ufffe not a character",
+)
+"""Names that a run file may hold and a page must survive."""
+
+
+def curve(
+    series: str,
+    values: Sequence[float],
+    *,
+    steps: Sequence[float] | None = None,
+    half: float | None = None,
+    runs: int = 1,
+    n: Sequence[int] | None = None,
+    raw: Sequence[float] | None = None,
+) -> Curve:
+    """A curve whose runs lie evenly within ``half`` of its mean; steps count from 0 if left out."""
+    x = np.arange(float(len(values))) if steps is None else np.array(steps, dtype=np.float64)
+    y = np.array(values, dtype=np.float64)
+    shifts = np.linspace(-(half or 0.0), half or 0.0, runs) if runs > 1 else np.zeros(1)
+    unknown = np.full(y.size, np.nan)
+    return Curve(
+        series=series,
+        steps=x,
+        values=y,
+        low=unknown if half is None else y - half,
+        high=unknown if half is None else y + half,
+        n=np.array(n if n is not None else [runs] * y.size, dtype=np.int64),
+        runs=tuple(Run(series, f"run {i}", str(i), x, y + shift) for i, shift in enumerate(shifts)),
+        raw=None if raw is None else np.array(raw, dtype=np.float64),
+    )
+
+
+def curve_set(*curves: Curve, **fields: Any) -> CurveSet:  # noqa: ANN401 - fields of a CurveSet
+    """Aligned curves of one metric, ``accuracy`` with a 95 % interval unless ``fields`` say otherwise."""
+    plain: dict[str, Any] = {
+        "metric": "accuracy",
+        "curves": curves,
+        "band": "ci",
+        "level": 0.95,
+        "smooth": 0.0,
+        "exact": True,
+        "replaced": 0,
+        "dropped": 0,
+        "bins": None,
+        "given_interval": None,
+    }
+    return CurveSet(**{**plain, **fields})
+
+
+def context(curves: CurveSet, **fields: Any) -> Context:  # noqa: ANN401 - fields of a Context
+    """What a figure of these curves knows beyond its numbers."""
+    plain: dict[str, Any] = {
+        "place": Place("content/page.md", 7),
+        "slots": assign_slots([tuple(curve.series for curve in curves.curves)]),
+        "higher_is_better": True,
+        "step_title": "step",
+        "step_is_time": False,
+        "source": "a source",
+        "approximate": None,
+    }
+    return Context(**{**plain, **fields})
+
+
+def wanted(curves: CurveSet, around: Context | None = None, **settings: Any) -> Wanted:  # noqa: ANN401
+    """The plot that a ``curve`` block with these settings asks for."""
+    block = CurveSettings.model_validate({"title": "Accuracy", **settings})
+    return wanted_curve("one", block, curves.metric, around or context(curves))
+
+
+def plot(curves: CurveSet, around: Context | None = None, **settings: Any) -> Plot:  # noqa: ANN401
+    """The plot of these curves in a ``curve`` block with these settings."""
+    around = around or context(curves)
+    return plot_of(curves, wanted(curves, around, **settings), around)
+
+
+def figure(curves: CurveSet, around: Context | None = None, **settings: Any) -> Figure:  # noqa: ANN401
+    """The finished figure of these curves in a ``curve`` block with these settings."""
+    around = around or context(curves)
+    return curve_figure(curves, wanted(curves, around, **settings), around)
+
+
+def spec(curves: CurveSet, around: Context | None = None, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
+    """The Vega-Lite specification of these curves in a ``curve`` block with these settings."""
+    made = plot(curves, around, **settings)
+    return specification(made, curves, csv_text(curves), title="Title", subtitle="Subtitle")
+
+
+def wave(count: int = 60, *, shift: float = 0.0) -> list[float]:
+    """Values of a smooth curve above 0, different at every step."""
+    return [float(value) for value in 2 + np.sin(np.arange(count) / 9 + shift) + np.arange(count) / count]

@@ -1,0 +1,71 @@
+"""What Vega itself makes of numbers and specifications: the reference for what we write ourselves."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Literal
+from xml.etree import ElementTree as ET
+
+import vl_convert
+
+from reportgen.figures.render import svg_of_vega_lite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SVG = "{http://www.w3.org/2000/svg}"
+_PLACE = re.compile(r"-?[\d.]+(?:e-?\d+)?")
+
+
+def vega_words(
+    pairs: Iterable[tuple[float, str]], function: Literal["format", "utcFormat"] = "format"
+) -> list[str]:
+    """Each value in the words that Vega's ``format`` or ``utcFormat`` makes of it with its specifier.
+
+    Values travel as texts, since the JSON reader of vl-convert is off by one in the last place.
+    """
+    rows = [{"value": repr(value), "specifier": specifier} for value, specifier in pairs]
+    words = {"type": "formula", "as": "words", "expr": f"{function}(toNumber(datum.value), datum.specifier)"}
+    # A description is written as it is; the width of a long text would be measured for minutes.
+    said = {"signal": "join(pluck(data('rows'), 'words'), '|')"}
+    specification = {
+        "$schema": "https://vega.github.io/schema/vega/v6.json",
+        "data": [{"name": "rows", "values": rows, "transform": [words]}],
+        "marks": [{"type": "rect", "encode": {"enter": {"description": said}}}],
+    }
+    svg = ET.fromstring(vl_convert.vega_to_svg(json.dumps(specification)))  # noqa: S314 - our own
+    (found,) = (path.get("aria-label", "") for path in svg.iter(f"{_SVG}path") if path.get("aria-label"))
+    return found.split("|")
+
+
+class VegaPicture:
+    """What Vega draws of a Vega-Lite specification: its marks by their names."""
+
+    def __init__(self, specification: dict[str, Any], *, width: int) -> None:
+        self._root = ET.fromstring(svg_of_vega_lite(specification | {"width": width}))  # noqa: S314 - our own
+
+    def paths(self, name: str) -> list[list[list[tuple[float, float]]]]:
+        """Each path of a named layer as stretches of points in pixels."""
+        found = self._marked(f"{name}_marks")
+        return [stretches(path.get("d", "")) for group in found for path in group.iter(f"{_SVG}path")]
+
+    def places(self, name: str) -> list[tuple[float, float]]:
+        """Where each symbol or text of a named layer stands, in pixels."""
+        found = [mark for group in self._marked(f"{name}_marks") for mark in group]
+        return [tuple(map(float, _PLACE.findall(mark.get("transform", ""))[:2])) for mark in found]  # type: ignore[misc]
+
+    def words(self, role: str) -> list[str]:
+        """Every text of a role, such as ``role-axis-label``."""
+        return [text.text or "" for group in self._marked(role) for text in group.iter(f"{_SVG}text")]
+
+    def _marked(self, name: str) -> list[ET.Element]:
+        return [group for group in self._root.iter(f"{_SVG}g") if name in group.get("class", "").split()]
+
+
+def stretches(path: str) -> list[list[tuple[float, float]]]:
+    """The points of each stretch of a path of absolute steps."""
+    return [
+        [(float(x), float(y)) for x, y in re.findall(r"(-?[\d.e-]+),(-?[\d.e-]+)", part)]
+        for part in path.split("M")[1:]
+    ]

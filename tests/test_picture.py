@@ -1,0 +1,291 @@
+"""The static picture: valid, harmless, complete, and where Vega draws the same."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_figures import HOSTILE, context, curve, curve_set, figure, plot, spec, wave
+from seen_by_vega import VegaPicture
+
+from reportgen.figures.layout import LABEL_SIZE
+from reportgen.figures.line_paths import PIXELS_WIDE, UNITS_A_PIXEL, line_paths
+from reportgen.figures.picture import body, inline_svg
+from reportgen.figures.poster import card_svg, file_svg, wrap
+from reportgen.figures.text_width import text_width
+
+if TYPE_CHECKING:
+    from reportgen.figures.plot import Plot
+    from reportgen.model import CurveSet, Figure
+
+SVG = "{http://www.w3.org/2000/svg}"
+NAN = float("nan")
+BANDED = curve_set(
+    curve("MEL", wave(), half=0.3, runs=3),
+    curve("GRPO", wave(shift=1.0), half=0.2, runs=3),
+)
+FALLING = [float(value) for value in np.exp(-np.arange(60) / 9)]
+
+
+def parsed(svg: str) -> ET.Element:
+    """The inline picture as XML, which is stricter than HTML."""
+    return ET.fromstring(f'<body xmlns="http://www.w3.org/2000/svg">{svg}</body>')  # noqa: S314 - our own
+
+
+def drawn(made: Plot, kind: str) -> list[list[list[tuple[float, float]]]]:
+    """Each path of a class as stretches of points in pixels, in the picture of fixed size."""
+    root = parsed(body(made, line_paths(made), fluid=False))
+    paths = [path.get("d", "") for path in root.iter(f"{SVG}path") if path.get("class") == f"rg-{kind}"]
+    return [[_points(part) for part in path.split("M")[1:]] for path in paths]
+
+
+def _points(part: str) -> list[tuple[float, float]]:
+    numbers = [int(number) for number in re.findall(r"-?\d+", part.replace("h0", ""))]
+    points = np.cumsum(np.array(numbers).reshape(-1, 2), axis=0) / UNITS_A_PIXEL
+    return [(float(x), float(y)) for x, y in points]
+
+
+def words_of(svg: str) -> list[str]:
+    """Every text of a picture."""
+    return [text.text or "" for text in parsed(svg).iter(f"{SVG}text")]
+
+
+def hostile_figure(name: str) -> Figure:
+    """A figure that has a name wherever an author or a file can put one."""
+    curves = curve_set(curve(name, wave(5)), curve("plain", wave(5, shift=1)), metric=name)
+    return figure(
+        curves,
+        context(curves, step_title=name, source=name, approximate=name),
+        title=name,
+        caption=name,
+        y_title=name,
+        reference=[{"y": 2.5, "label": name}],
+        annotations=[{"x": 1, "text": name, "series": name.strip()}] if name == name.strip() else [],
+    )
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_name_breaks_a_picture(name: str) -> None:
+    """Both pictures are XML and hold drawing elements only, whatever the names."""
+    made = hostile_figure(name)
+    allowed = {"body", "svg", "g", "path", "line", "text", "use", "defs", "rect", "title"}
+    for svg in (made.inline_svg, made.file_svg):
+        found = {element.tag.removeprefix(SVG) for element in parsed(svg).iter()}
+        assert found <= allowed
+        assert not any(key.startswith("on") for element in parsed(svg).iter() for key in element.keys())  # noqa: SIM118 - an element, not a dict
+
+
+def test_a_name_is_shown_as_it_is() -> None:
+    """Markup in a name is text of the picture, not markup."""
+    name = '"><img src=x onerror=alert(1)>'
+    assert name in words_of(hostile_figure(name).inline_svg)
+
+
+def test_characters_that_xml_forbids_are_replaced() -> None:
+    """A control character would make the whole SVG file unreadable; its place stays visible."""
+    made = hostile_figure("bell\x07 end")
+    assert "bell\ufffd end" in words_of(made.inline_svg)
+    assert "\x07" not in made.inline_svg + made.file_svg
+
+
+@settings(max_examples=30)
+@given(st.text(min_size=1, max_size=40))
+def test_any_text_at_all_may_be_a_name(name: str) -> None:
+    """Lone surrogates, noncharacters, markup: the picture is XML that can be written as UTF-8."""
+    curves = curve_set(curve(name, wave(4)), metric=name)
+    made = figure(curves)
+    assert len(parsed(made.inline_svg)) == 1
+    assert parsed(made.file_svg.encode("utf-8").decode())[0].tag == f"{SVG}svg"
+
+
+def test_the_picture_is_one_image() -> None:
+    """Exactly one element has the role of an image, and it says what labels it."""
+    images = [e for e in parsed(figure(BANDED).inline_svg).iter() if e.get("role") == "img"]
+    assert [image.get("aria-labelledby") for image in images] == ["one-title one-summary"]
+
+
+def test_a_strict_policy_finds_nothing_to_refuse() -> None:
+    """No style attribute, no style or script element, no address outside the picture itself."""
+    made = hostile_figure("plain").inline_svg
+    assert "style" not in {key for element in parsed(made).iter() for key in element.keys()}  # noqa: SIM118
+    assert not re.search(r"<(style|script|image|foreignObject|a)\b", made)
+    assert all(use.get("href", "").startswith("#one") for use in parsed(made).iter(f"{SVG}use"))
+
+
+def test_two_figures_of_a_page_share_no_id() -> None:
+    """Every id starts with the figure's own, so one does not draw with another's symbols."""
+    few = curve_set(curve("a", wave(5)), curve("b", wave(5, shift=1)))
+    ids = [element.get("id") for element in parsed(figure(few).inline_svg).iter() if element.get("id")]
+    assert ids
+    assert len(set(ids)) == len(ids)
+    assert all(name is not None and name.startswith("one-") for name in ids)
+
+
+def test_the_same_curves_give_the_same_picture() -> None:
+    """Nothing in a figure depends on when or where it is drawn."""
+    assert figure(BANDED) == figure(BANDED)
+
+
+@pytest.mark.parametrize(
+    ("curves", "block"),
+    [
+        (BANDED, {}),
+        (BANDED, {"y_domain": (1.5, 2.5), "x_domain": (10, 40)}),
+        (BANDED, {"height": 180}),
+        (curve_set(curve("a", FALLING, half=0.05, runs=3)), {"y_scale": "log"}),
+        (curve_set(curve("a", FALLING, half=0.05, runs=3)), {"x_scale": "log"}),
+        (curve_set(curve("a", [*FALLING[:30], 0.0, -1.0, *FALLING[32:]])), {"y_scale": "log"}),
+        (curve_set(curve("a", [v if abs(i - 30) > 3 else NAN for i, v in enumerate(wave())])), {}),
+        (curve_set(curve("a", wave(), raw=wave(shift=0.2), runs=3), smooth=0.6), {}),
+        (curve_set(curve("a", [1e-12 * v for v in wave()], half=1e-12)), {}),
+        (curve_set(curve("a", [1e24 * v for v in wave()], half=1e24)), {}),
+        (curve_set(curve('=a,"b"\n', wave()), curve("__proto__", wave(shift=1)), metric="a.b[0]'/"), {}),
+    ],
+    ids=[
+        "bands", "domains", "low", "log y", "log x", "not positive", "gap", "smooth", "tiny", "huge", "names",
+    ],
+)  # fmt: skip
+def test_lines_stand_where_vega_draws_them(curves: CurveSet, block: dict[str, Any]) -> None:
+    """Means, bands, runs and raw lines of the static picture are those of its specification in Vega."""
+    ours, vega = plot(curves, **block), VegaPicture(spec(curves, **block), width=PIXELS_WIDE)
+    for kind, layer in (("line", "lines"), ("raw", "raw")):
+        same_paths(drawn(ours, kind), vega.paths(layer))
+    # Vega walks a band along its lower edge first.
+    same_paths(drawn(ours, "band"), [[part[::-1] for part in path] for path in vega.paths("bands")])
+    # We write the runs of a series as one path, Vega writes one for each.
+    runs = ([[part for path in paths for part in path]] for paths in (drawn(ours, "run"), vega.paths("runs")))
+    same_paths(*runs)
+
+
+def same_paths(
+    ours: list[list[list[tuple[float, float]]]], vegas: list[list[list[tuple[float, float]]]]
+) -> None:
+    """Both have the same stretches of the same points, within half a pixel."""
+    assert [[len(part) for part in path] for path in ours] == [[len(part) for part in path] for path in vegas]
+    for mine, theirs in zip(ours, vegas, strict=True):
+        for part, other in zip(mine, theirs, strict=True):
+            assert np.abs(np.array(part) - np.array(other)).max() <= 0.5
+
+
+def test_symbols_stand_where_vega_draws_them() -> None:
+    """Few points have a symbol each, at the same place and of the same shape."""
+    curves = curve_set(curve("a", wave(12)), curve("b", wave(12, shift=1)))
+    root = parsed(body(plot(curves), line_paths(plot(curves)), fluid=False))
+    ours = [
+        (float(use.get("x", "").rstrip("%")) * PIXELS_WIDE / 100, float(use.get("y", "")))
+        for use in root.iter(f"{SVG}use")
+    ]
+    vega = VegaPicture(spec(curves), width=PIXELS_WIDE).places("points")
+    assert np.abs(np.array(ours) - np.array(vega)).max() <= 0.5
+
+
+@pytest.mark.parametrize("block", [{}, {"x_scale": "log", "y_scale": "log"}])
+def test_words_are_those_that_vega_writes(block: dict[str, Any]) -> None:
+    """Tick labels, axis titles and the names at line ends are the same words at the same heights."""
+    made, vega = plot(BANDED, **block), VegaPicture(spec(BANDED, **block), width=PIXELS_WIDE)
+    assert vega.words("role-axis-label") == [*made.x.labels, *made.y.labels]
+    assert vega.words("role-axis-title") == [made.x.title, made.y.title]
+    assert vega.words("ends_marks") == [end.text for end in made.ends]
+    ends = [(PIXELS_WIDE + 10, end.y + 0.32 * LABEL_SIZE) for end in made.ends]
+    assert np.abs(np.array(vega.places("ends")) - np.array(ends)).max() <= 0.5
+
+
+def test_times_are_the_words_that_vega_writes() -> None:
+    """A time axis has the same labels in UTC, whatever the machine's zone."""
+    curves = curve_set(curve("a", wave(40), steps=[1.7e12 + day * 86400e3 for day in range(40)]))
+    around = context(curves, step_is_time=True)
+    labels = VegaPicture(spec(curves, around), width=PIXELS_WIDE).words("role-axis-label")
+    made = plot(curves, around)
+    assert labels == [*made.x.labels, *made.y.labels]
+
+
+def test_each_picture_names_every_series() -> None:
+    """Names stand at the line ends, or in the file's own legend where they do not fit."""
+    few = figure(BANDED)
+    assert {"MEL", "GRPO"} <= set(words_of(few.inline_svg))
+    assert {"MEL", "GRPO"} <= set(words_of(few.file_svg))
+    many = curve_set(*(curve(f"series {n}", wave(shift=n)) for n in range(12)))
+    assert {f"series {n}" for n in range(12)} <= set(words_of(figure(many).file_svg))
+    assert "series 0" not in words_of(figure(many).inline_svg)
+
+
+def test_a_file_resolves_every_colour() -> None:
+    """A picture outside a page knows no variables."""
+    assert "var(" not in figure(BANDED).file_svg
+    assert "var(--rg-series-1)" in figure(BANDED).inline_svg
+
+
+def test_reference_lines_and_annotations_stand_at_their_values() -> None:
+    """A line at a value stands at its height; an annotation's ring on its curve, with its words."""
+    curves = curve_set(curve("a", [0.0, 1.0, 0.0] * 20))
+    block: dict[str, Any] = {
+        "y_domain": (0, 2),
+        "reference": [{"y": 0.5, "label": "chance"}, {"x": 59, "label": "end"}],
+        "annotations": [{"x": 1, "text": "first", "series": "a"}, {"x": 30, "text": "halfway"}],
+    }
+    inline = figure(curves, **block).inline_svg
+    assert 'x2="100%" y1="240" y2="240"' in inline
+    assert 'x1="100%" x2="100%" y2="320"' in inline
+    assert f'x1="{3000 / 59:.6g}%"' in inline
+    assert f'<svg x="{100 / 59:.6g}%" y="160"' in inline
+    assert {"chance", "end", "first", "halfway"} <= set(words_of(inline))
+
+
+def test_a_series_of_one_point_can_be_seen() -> None:
+    """A line through one point has no length: a ring with the series' name shows where it is."""
+    curves = curve_set(curve("long", wave()), curve("once", [2.0], steps=[30]))
+    made = plot(curves)
+    assert [(mark.text, mark.x, mark.y) for mark in made.annotations] == [("once", 30.0, 2.0)]
+    assert figure(curves).inline_svg.count('<g class="rg-annotation">') == 1
+
+
+def test_grey_lines_lie_behind_coloured_ones() -> None:
+    """A highlighted series is never covered by one that is not."""
+    root = parsed(figure(BANDED, highlight=["MEL"]).inline_svg)
+    lines = [path.get("stroke") for path in root.iter(f"{SVG}path") if path.get("class") == "rg-line"]
+    assert lines == ["var(--rg-series-muted)", "var(--rg-series-1)"]
+
+
+def test_the_card_holds_the_whole_picture() -> None:
+    """A link preview has the usual size, and the figure is scaled to fit."""
+    made = figure(BANDED).file_svg
+    card = parsed(card_svg(made))[0]
+    assert (card.get("width"), card.get("height")) == ("1200", "630")
+    scale = float(re.search(r"scale\(([\d.]+)\)", card_svg(made))[1])  # type: ignore[index]
+    inner = parsed(made)[0]
+    assert float(inner.get("width", "0")) * scale <= 1200
+    assert float(inner.get("height", "0")) * scale <= 630
+
+
+@given(st.text(max_size=200), st.integers(60, 400))
+def test_words_are_wrapped_to_their_room(text: str, width: int) -> None:
+    """No line of a title is wider than its room, and no word is lost but the end of one too long."""
+    lines = wrap(text, 17, 600, width)
+    assert all(text_width(line, 17, 600) <= width for line in lines)
+    if "…" not in "".join(lines):
+        assert " ".join(lines).split() == text.split()
+
+
+@pytest.mark.parametrize("title", ["A title " * 30, "x" * 500])
+def test_a_long_title_makes_the_picture_higher_not_wider(title: str) -> None:
+    """Titles of any length stay inside the file's picture."""
+    made = plot(BANDED)
+    short = file_svg(made, line_paths(made), title="short", subtitle="", source="")
+    long = file_svg(made, line_paths(made), title=title, subtitle="", source="")
+    assert parsed(long)[0].get("width") == parsed(short)[0].get("width")
+    assert all(text_width(word, 17, 600) < 800 for word in words_of(long))
+
+
+def test_the_fluid_picture_and_the_file_have_the_same_paths() -> None:
+    """One is stretched, the other is not; both hold the same points."""
+    made = plot(BANDED)
+    fluid = inline_svg(made, line_paths(made), labelled_by="x")
+    fixed = body(made, line_paths(made), fluid=False)
+    assert re.findall(r' d="(M[^"]*)"', fluid) == re.findall(r' d="(M[^"]*)"', fixed)
+    assert 'vector-effect="non-scaling-stroke"' in fluid
+    assert "vector-effect" not in fixed
