@@ -250,7 +250,8 @@ class Figure:
         table: what ``<details>`` shows.
         csv: the points drawn, before thinning.
         spec: a complete Vega-Lite specification, as JSON.
-        view: the compiled Vega specification that the live figure runs, as JSON.
+        view: the Vega-Lite specification that the live figure is compiled from, as JSON; figures of one
+            shape share it.
         payload: what the browser needs to make the figure live, as JSON (see ``site/assets/live.js``).
         numbers: the figure's numbers for ``report.json``.
         legend: series name and palette slot (None is the muted grey).

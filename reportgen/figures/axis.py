@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from reportgen.figures.d3_format import format_number, format_time
+from reportgen.figures.d3_format import format_number, format_time, number_formatter
 from reportgen.figures.time_ticks import DAY, time_ticks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ScaleKind: TypeAlias = Literal["linear", "log", "time"]
 
@@ -143,9 +147,14 @@ def position(axis: Axis, value: float) -> float:
 
 def format_value(axis: Axis, value: float) -> str:
     """A value read out along this axis, as the live view's tooltip says it."""
+    return reader(axis)(value)
+
+
+def reader(axis: Axis) -> Callable[[float], str]:
+    """What reads out many values along this axis."""
     if axis.scale == "time":
-        return format_time(value, axis.read_format)
-    return format_number(value, axis.read_format)
+        return partial(format_time, specifier=axis.read_format)
+    return number_formatter(axis.read_format)
 
 
 def _round_values(low: float, high: float, count: int) -> tuple[tuple[float, ...], float]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.figures.live import compact_json, view_name
-from reportgen.figures.render import compile_to_vega, svg_of_vega_lite
+from reportgen.figures.render import svg_of_vega_lite
 from reportgen.figures.tidy import table_csv
 from reportgen.figures.tokens import resolve
 from reportgen.model import Figure, Table
@@ -55,12 +55,11 @@ def author_figure(
     spec.pop("title", None)
     try:
         svg = svg_of_vega_lite(spec)
-        vega = compile_to_vega(spec)
     except ValueError as error:
         said = str(error).splitlines()[1 if "\n" in str(error) else 0].removeprefix("Error: ")
         problem = Problem(place, f"Vega-Lite refuses this specification: {said}", "", Stage.FIGURE)
         raise ReportError(problem) from error
-    live_view = compact_json(vega)
+    view = compact_json(spec)
     standalone = json.loads(resolve(json.dumps(spec | {"title": name})))
     shown = next(iter(rows.values()), [])
     header = tuple(shown[0]) if shown else ("no data",)
@@ -77,8 +76,8 @@ def author_figure(
         table=Table(header, words[:_MOST_TABLE_ROWS], _table_note(len(words))),
         csv=table_csv(header, words),
         spec=compact_json(standalone),
-        view=live_view,
-        payload=compact_json({"view": view_name(live_view), "author": True}),
+        view=view,
+        payload=compact_json({"view": view_name(view), "author": True}),
         numbers={"rows": len(shown)},
         plot_class="rg-fixed",
     )

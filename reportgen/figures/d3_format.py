@@ -10,7 +10,10 @@ import re
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _SPECIFIER = re.compile(r"(,?)(?:\.(\d+))?(~?)([efrs])")
 _PREFIXES = ["y", "z", "a", "f", "p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E", "Z", "Y"]
@@ -37,12 +40,35 @@ def format_number(value: float, specifier: str) -> str:
     Raises:
         ValueError: axes use no such specifier.
     """
+    return number_formatter(specifier)(value)
+
+
+@cache
+def number_formatter(specifier: str) -> Callable[[float], str]:
+    """What formats many numbers by one specifier.
+
+    Python's own formatting is quick and differs from JavaScript's only where a number stands in the very
+    middle of two roundings; such numbers, and rarer specifiers, take the slow way.
+    """
     wanted = _parsed(specifier)
-    plain = wanted.type == "f" and not wanted.trim and abs(value) < _PLAIN_BELOW
-    if plain and not _is_tie(value, wanted.digits):
-        comma = "," if wanted.comma else ""
-        quick = format(value, f"{comma}.{wanted.digits}f")
-        return quick.replace("-", "\N{MINUS SIGN}") if quick.strip("-0.,") else quick.removeprefix("-")
+    if wanted.type != "f" or wanted.trim:
+        return lambda value: _exactly(value, wanted)
+    quick, doubled = f"{',' if wanted.comma else ''}.{wanted.digits}f", 2 * 10.0**wanted.digits
+
+    def formatted(value: float) -> str:
+        if (value * doubled).is_integer():
+            return _exactly(value, wanted)
+        text = format(value, quick)
+        return text if value > 0 else _with_minus(text)
+
+    return formatted
+
+
+def _with_minus(text: str) -> str:
+    return text.replace("-", "\N{MINUS SIGN}") if text.strip("-0.,") else text.removeprefix("-")
+
+
+def _exactly(value: float, wanted: _Specifier) -> str:
     text, suffix = _written(Decimal(abs(value)), wanted)
     if wanted.trim and "." in text:
         text = text.rstrip("0").rstrip(".")
@@ -77,12 +103,6 @@ def format_time(milliseconds: float, specifier: str) -> str:
 def moment(milliseconds: float) -> datetime:
     """Milliseconds since 1970 as a time in UTC, cut to whole milliseconds as JavaScript does."""
     return _FIRST_MOMENT + timedelta(milliseconds=int(milliseconds))
-
-
-def _is_tie(value: float, digits: int) -> bool:
-    """Whether a value may stand in the very middle of two roundings, where Python and JavaScript differ."""
-    doubled: float = value * 2 * 10.0**digits
-    return doubled.is_integer()
 
 
 @cache

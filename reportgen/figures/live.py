@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from reportgen.figures.picture import SYMBOL_PATHS, above, anchor, colour, dash
 
 if TYPE_CHECKING:
     from reportgen.figures.axis import Axis
-    from reportgen.figures.chart import Shape
     from reportgen.figures.plot import Plot, RunLine, SeriesLine
     from reportgen.model import FloatArray
 
@@ -29,13 +27,11 @@ _FARTHEST = 2**40
 """In these levels; a value so far outside the plot may as well stand here."""
 
 
-@cache
-def view(shape: Shape) -> str:
-    """The compiled Vega specification of a shape as JSON, its variable parts given by signals."""
-    from reportgen.figures.chart import skeleton  # noqa: PLC0415 - Altair is slow to import
+def live_view(specification: str) -> str:
+    """The compiled Vega specification of a skeleton (Vega-Lite as JSON), its variable parts as signals."""
     from reportgen.figures.render import compile_to_vega  # noqa: PLC0415 - starts an engine
 
-    vega = compile_to_vega(skeleton(shape))
+    vega = compile_to_vega(json.loads(specification))
     vega.pop("$schema")
     vega["padding"] = {"signal": "margins"}
     for scale in vega["scales"]:
@@ -43,15 +39,16 @@ def view(shape: Shape) -> str:
     for axis in vega["axes"]:
         _drive_axis(axis)
     for mark in vega["marks"]:
-        _drive_clip(mark)
+        if mark.get("clip"):
+            mark["clip"] = {"signal": "clip"}
     signals = (*_SCALE_SIGNALS.values(), *_AXIS_SIGNALS, "keys", "margins", "clip")
     vega["signals"] = [{"name": name} for name in dict.fromkeys(signals)]
     return compact_json(vega)
 
 
-def view_name(view_json: str) -> str:
-    """A short name made of the view's content."""
-    return hashlib.sha256(view_json.encode()).hexdigest()[:12]
+def view_name(specification: str) -> str:
+    """A short name of a view, made of the Vega-Lite specification that it is compiled from."""
+    return hashlib.sha256(specification.encode()).hexdigest()[:12]
 
 
 def compact_json(value: object) -> str:

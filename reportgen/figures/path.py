@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +39,8 @@ def thin(x: FloatArray, y: FloatArray, most: int = _MOST_POINTS) -> tuple[FloatA
     """
     if x.size <= most:
         return x, y
+    if np.isfinite(y).all() and _even(x):
+        return _thin_even(x, y, most)
     span = x[-1] - x[0]
     bucket = np.minimum((x - x[0]) * (most // 2 / span), most // 2 - 1).astype(np.int64)
     known = np.isfinite(y)
@@ -48,6 +51,25 @@ def thin(x: FloatArray, y: FloatArray, most: int = _MOST_POINTS) -> tuple[FloatA
     first_gaps = gaps[np.diff(bucket[gaps], prepend=-1) > 0]
     ends = np.array([0, x.size - 1])
     chosen = np.unique(np.concatenate([ends, ranked[change[:-1]], ranked[change[1:] - 1], first_gaps]))
+    return x[chosen], y[chosen]
+
+
+def _even(x: FloatArray) -> bool:
+    gaps = np.diff(x)
+    return bool(np.allclose(gaps, gaps[0], rtol=1e-9, atol=0.0))
+
+
+def _thin_even(x: FloatArray, y: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
+    """The same for even steps without gaps, several times as fast: a bucket is a row of a table."""
+    width = math.ceil(x.size / (most // 2))
+    rows = math.ceil(x.size / width)
+    table = np.full(rows * width, y[-1])
+    table[: y.size] = y
+    grid = table.reshape(rows, width)
+    starts = np.arange(rows) * width
+    pairs = np.sort([starts + grid.argmin(axis=1), starts + grid.argmax(axis=1)], axis=0).T.ravel()
+    chosen = np.concatenate([[0], pairs.clip(max=x.size - 1), [x.size - 1]])
+    chosen = chosen[np.diff(chosen, prepend=-1) > 0]
     return x[chosen], y[chosen]
 
 

@@ -51,6 +51,8 @@ def _rows(start: str, form: str, columns: Sequence[FloatArray]) -> str:
     One formatting call for all rows is several times as fast as one for each number.
     """
     table = np.column_stack(columns)
+    if np.isfinite(table).all():
+        return (start.replace("%", "%%") + form + "\n") * len(table) % tuple(table.ravel().tolist())
     lines = ((form + "\n") * len(table) % tuple(table.ravel().tolist())).splitlines()
     known = np.isfinite(table)
     for row in np.flatnonzero(~known.all(axis=1)).tolist():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Problems, ReportError
 from reportgen.read import parquet
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from reportgen.read.cells import Text
     from reportgen.read.layout import Look, RawNames, Roles
     from reportgen.settings.source import SourceSettings
+
+# So many cells of the sample say what a column holds; a wrong one elsewhere is found when it is read.
+_CELLS_FOR_KIND: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +141,11 @@ def _looks(root: Path, files: Sequence[DataFile], settings: SourceSettings, *, w
 def _kind(look: Look, name: str) -> Kind:
     if name not in look.file.columns:
         return Kind.EMPTY
-    known = parquet.kind_of_type(look.file.type_of(name))
-    return known or kind_of(_cells([look], name))
+    if known := parquet.kind_of_type(look.file.type_of(name)):
+        return known
+    cells = list(_cells([look], name))
+    found = kind_of(cells[:: max(1, len(cells) // _CELLS_FOR_KIND)])
+    return kind_of(cells) if found is Kind.EMPTY else found
 
 
 def _cells(looks: Iterable[Look], name: str | None) -> Iterator[Text]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from importlib.resources import files as resource_files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 
 from mkdocs.utils import get_relative_url
 
 from reportgen.errors import Problem, Severity, Stage
+from reportgen.figures.live import view_name
 from reportgen.site.beside import Beside
 from reportgen.site.fences import Fences, fill, marked_ids
 from reportgen.site.fragments import benchmark_head, block_html, views_html
@@ -21,9 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from reportgen.cache import Cache
-    from reportgen.model import Report
+    from reportgen.model import Page, Report
 
 _SOURCES = Path(__file__).with_name("assets")
+_FONTS = Path(str(resource_files("reportgen.site_templates") / "fonts"))
 _TITLE_END = re.compile(r"</h1\s*>")
 
 
@@ -36,7 +40,8 @@ class Assembly:
         context: what every page's template is told.
     """
 
-    def __init__(self, report: Report, root: Path, cache: Cache, *, serving: bool) -> None:
+    def __init__(self, report: Report, root: Path, cache: Cache, *, site_url: str, serving: bool) -> None:
+        self._site_url = site_url
         self.report = report
         self.fences = Fences(report.pages, report.shown)
         self._provenance = provenance_of(root)
@@ -44,8 +49,19 @@ class Assembly:
         self._pages = {page.path: page for page in report.pages}
         self._addresses: Mapping[str, str] = {}
         self._beside = Beside(cache)
+        self._views = self._compiled_views()
         self._bundle = self._beside.vega_bundle() if any(self._with_figures()) else None
         self._cards = {} if serving else {page: self._beside.card(svg) for page, svg in self._with_figures()}
+
+    def _compiled_views(self) -> dict[str, Callable[[], bytes]]:
+        """Every view of the report, by name, on its way from the second process."""
+        figures = [figure for page in self._pages.values() for figure in figures_on(page, self.report)]
+        drawn = {figure.view: figure.plot_class == "rg-fixed" for figure in figures}
+        return {view_name(view): self._beside.view(view, author=author) for view, author in drawn.items()}
+
+    def _views_on(self, page: Page) -> dict[str, str]:
+        names = dict.fromkeys(view_name(figure.view) for figure in figures_on(page, self.report))
+        return {name: self._views[name]().decode() for name in names}
 
     def _with_figures(self) -> Iterator[tuple[str, str]]:
         """Pages that have a figure, with the picture of their first."""
@@ -54,12 +70,15 @@ class Assembly:
             if figures:
                 yield path, figures[0].file_svg
 
-    def files(self, assets: str) -> Iterator[tuple[str, str | bytes]]:
-        """Files known before the pages are: figures, assets, and the mark that stops Jekyll."""
+    def files(self, assets: str, *, fonts: bool) -> Iterator[tuple[str, str | bytes]]:
+        """Files known before the pages are: figures, our styles and scripts, and fonts if asked for."""
         yield from figure_files(self.report)
         for path in sorted(_SOURCES.iterdir()):
             if path.suffix in {".css", ".js"} and path.name != "vega-interpreter.js":
                 yield f"{assets}/{path.name}", path.read_bytes()
+        for path in sorted(_FONTS.iterdir()) if fonts else ():
+            if path.suffix in {".css", ".woff2", ".txt"}:
+                yield f"{assets}/fonts/{path.name}", path.read_bytes()
 
     def know_pages(self, addresses: Mapping[str, str]) -> None:
         """Learn the address of each page, by its path below the content folder."""
@@ -73,11 +92,11 @@ class Assembly:
             yield from (figure.id for figure in figures_of(self.report.shown[path, block.id]))
 
     def with_head(self, html: str, path: str) -> str:
-        """A page's content with its benchmark's key results after the title."""
+        """A page's content with what happened and its benchmark's key results after the title."""
         result = self.report.benchmarks.get(path)
         if result is None:
             return html
-        head = benchmark_head(result)
+        head = benchmark_head(result, self._pages[path].front_matter.description or "")
         found = _TITLE_END.search(html)
         return html[: found.end()] + head + html[found.end() :] if found else head + html
 
@@ -86,7 +105,7 @@ class Assembly:
         page = self._pages.get(path)
         if page is None:
             return self.context
-        card = get_relative_url(f"{page_folder(path)}/card.png", url) if path in self._cards else ""
+        card = self._address(f"{page_folder(path)}/card.png", url) if path in self._cards else ""
         own = {
             "sources": page_sources(page, self.report),
             "og_image": card,
@@ -114,7 +133,7 @@ class Assembly:
             shown = self.report.shown[path, block_id]
             return block_html(shown, lambda target: self._link(target, url), page_folder(path))
 
-        views = views_html(figures_on(page, self.report))
+        views = views_html(self._views_on(page))
         before, end, after = fill(html, fragment).rpartition("</body>")
         return before + views + end + after
 
@@ -134,6 +153,10 @@ class Assembly:
         if index.is_file():
             _write(index.with_suffix(".js"), index_script(index.read_text("utf-8")).encode())
             _write(index.with_name("lunr.js"), lunr_path().read_bytes())
+
+    def _address(self, target: str, url: str) -> str:
+        """An absolute address where the site has one, since link previews want it; else a relative one."""
+        return urljoin(self._site_url, target) if self._site_url else get_relative_url(target, url)
 
     def _link(self, target: str, url: str) -> str:
         return get_relative_url(self._addresses.get(target, target), url)

@@ -1,11 +1,12 @@
-"""Slow work for a second processor: the Vega bundle, and the PNG cards of pages.
+"""Slow work for a second processor: the Vega bundle, compiled views, and the PNG cards of pages.
 
-Both hold the interpreter lock while they run, so they run in a process of their own beside the build.
+All hold the interpreter lock while they run, so they run in a process of their own beside the build.
 What an earlier build made comes from the cache, and then no process is started.
 """
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import Future, ProcessPoolExecutor
 from importlib.metadata import version
 from multiprocessing import get_context
@@ -41,6 +42,11 @@ class Beside:
         key = self._cache.key("vega bundle", version("vl-convert-python"), INTERPRETER.read_text("utf-8"))
         return self._start(key, _bundle)
 
+    def view(self, specification: str, *, author: bool) -> Callable[[], bytes]:
+        """The compiled view of a figure's Vega-Lite specification; an author's is left as it is compiled."""
+        key = self._cache.key("view", version("vl-convert-python"), specification, str(author))
+        return self._start(key, _author_view if author else _view, specification)
+
     def card(self, picture: str) -> Callable[[], bytes]:
         """The PNG card of a page whose first figure is this picture (a figure's own SVG)."""
         return self._start(self._cache.key("card", picture), _card, picture)
@@ -65,6 +71,19 @@ def _bundle() -> bytes:
     from reportgen.site.vega_bundle import bundle  # noqa: PLC0415 - imported where it runs
 
     return bundle().encode()
+
+
+def _view(specification: str) -> bytes:
+    from reportgen.figures.live import live_view  # noqa: PLC0415
+
+    return live_view(specification).encode()
+
+
+def _author_view(specification: str) -> bytes:
+    from reportgen.figures.live import compact_json  # noqa: PLC0415
+    from reportgen.figures.render import compile_to_vega  # noqa: PLC0415
+
+    return compact_json(compile_to_vega(json.loads(specification))).encode()
 
 
 def _card(picture: str) -> bytes:

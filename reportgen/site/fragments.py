@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from reportgen.model import Figure, Overview, Panels, ResultTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from jinja2 import Template
 
@@ -40,25 +40,17 @@ def block_html(shown: Shown, link: Callable[[str], str], page_folder: str) -> st
     raise TypeError(type(shown))
 
 
-def benchmark_head(result: BenchmarkResult) -> str:
-    """The line of key results under a benchmark page's title."""
-    return _template("benchmark_head.html").render(benchmark=result)
+def benchmark_head(result: BenchmarkResult, description: str) -> str:
+    """What happened, in a sentence, and the line of key results under a benchmark page's title."""
+    return _template("benchmark_head.html").render(benchmark=result, description=description)
 
 
-def views_html(figures: tuple[Figure, ...]) -> str:
-    """The compiled views that a page's live figures run, each once."""
-    views = {figure_view(figure): figure.view for figure in figures}
+def views_html(views: Mapping[str, str]) -> str:
+    """The compiled views that a page's live figures run, by name."""
     return "".join(
         f'<script type="application/json" class="rg-view" data-view="{name}">{script_safe(view)}</script>'
         for name, view in views.items()
     )
-
-
-def figure_view(figure: Figure) -> str:
-    """The name of a figure's view."""
-    from reportgen.figures.live import view_name  # noqa: PLC0415 - keeps numpy out of a plain import
-
-    return view_name(figure.view)
 
 
 def script_safe(json_text: str) -> str:

@@ -43,8 +43,11 @@ def figure_files(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def report_json(report: Report, provenance: Provenance) -> str:
-    """The whole report as numbers: pages, figures, sources, version, problems. Keys sorted, no NaN."""
-    value = {
+    """The whole report as numbers: pages, figures, sources, version, problems. Keys sorted, no NaN.
+
+    A line a page and a line a source, so that two reports can be compared line by line.
+    """
+    value: dict[str, Any] = {
         "format": FORMAT,
         "generator": {"name": "reportgen", "version": __version__},
         "commit": provenance.commit or None,
@@ -62,7 +65,18 @@ def report_json(report: Report, provenance: Provenance) -> str:
             for problem in report.problems
         ],
     }
-    return json.dumps(value, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False) + "\n"
+    members = (f"{_json(name)}: {_lines(member)}" for name, member in sorted(value.items()))
+    return "{\n" + ",\n".join(members) + "\n}\n"
+
+
+def _lines(member: object) -> str:
+    if not isinstance(member, list) or not member:
+        return _json(member)
+    return "[\n" + ",\n".join(map(_json, member)) + "\n]"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, sort_keys=True, allow_nan=False, ensure_ascii=False)
 
 
 def _page(page: Page, report: Report) -> dict[str, Any]:

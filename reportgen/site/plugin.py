@@ -102,7 +102,14 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             config.markdown_extensions.append("pymdownx.superfences")
         fences = config.mdx_configs.setdefault("pymdownx.superfences", {}).setdefault("custom_fences", [])
         fences += custom_fences(self._mark)
-        config.extra_css = [f"{ASSETS}/tokens.css", f"{ASSETS}/figure.css", *config.extra_css]
+        # An aligned column would otherwise get a style attribute, which our policy refuses.
+        config.mdx_configs.setdefault("tables", {}).setdefault("use_align_attribute", True)
+        config.extra_css = [
+            *self._fonts(config),
+            f"{ASSETS}/tokens.css",
+            f"{ASSETS}/figure.css",
+            *config.extra_css,
+        ]
         script = ExtraScriptValue(f"{ASSETS}/live.js")
         script.defer = True
         config.extra_javascript = [script, *config.extra_javascript]
@@ -122,14 +129,15 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         for problem in report.problems:
             log.warning("%s", problem)
         self.report = report
-        self._assembly = Assembly(report, self._root, cache, serving=self._serving)
+        site_url = config.site_url or ""
+        self._assembly = Assembly(report, self._root, cache, site_url=site_url, serving=self._serving)
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
         """Add generated pages, figure files and our assets to the site."""
         for page in self._assembly.report.pages:
             if page.generated:
                 files.append(File.generated(config, page.path, content=page.text))
-        for path, content in self._assembly.files(ASSETS):
+        for path, content in self._assembly.files(ASSETS, fonts=bool(self._fonts(config))):
             files.append(File.generated(config, path, content=content))
         return files
 
@@ -188,6 +196,11 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         """Build again when data change, not only when pages do."""
         server.watch(str(self._root / self._settings.data_dir))
         return server
+
+    @staticmethod
+    def _fonts(config: MkDocsConfig) -> list[str]:
+        """The fonts' style sheet for a theme that is not ours and has none of them."""
+        return [] if config.theme.name == "reportgen" else [f"{ASSETS}/fonts/fonts.css"]
 
     def _mark(self, kind: str) -> str:
         return self._assembly.fences.mark(kind)

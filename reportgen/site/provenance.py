@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 EPOCH = "SOURCE_DATE_EPOCH"
+_NO_DATE = "0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,8 @@ class Provenance:
 def provenance_of(root: Path) -> Provenance:
     """``SOURCE_DATE_EPOCH`` decides the date if it is set, otherwise the last commit does."""
     commit, seconds = _last_commit(root)
-    seconds = os.environ.get(EPOCH, seconds)
+    given = os.environ.get(EPOCH, "")
+    seconds = given if given not in {"", _NO_DATE} else seconds
     date = datetime.fromtimestamp(int(seconds), UTC).date().isoformat() if seconds.isdecimal() else ""
     return Provenance(commit, date)
 
@@ -38,7 +40,7 @@ def fix_build_date(root: Path) -> bool:
     """
     if os.environ.get(EPOCH, "").isdecimal():
         return False
-    os.environ[EPOCH] = _last_commit(root)[1] or "0"
+    os.environ[EPOCH] = _last_commit(root)[1] or _NO_DATE
     return True
 
 
