@@ -108,13 +108,12 @@ def serve(config_file: Path, dev_addr: str | None, *, open_browser: bool) -> Non
 def schema(name: str | None) -> None:
     """Print the JSON Schema of block bodies and settings files, for editors.
 
-    NAME is one of curve, panels, table, overview, vega-lite, altair, source.yml, and so on; all if left
-    out.
+    NAME is a block such as curve, or source, front-matter or plugin; all if left out.
 
     \b
     Examples:
       reportgen schema > reportgen.schema.json
-      reportgen schema source.yml > source.schema.json
+      reportgen schema source > source.schema.json
     """
     import json
 

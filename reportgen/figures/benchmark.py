@@ -14,6 +14,7 @@ from reportgen.figures.picture import colour
 from reportgen.figures.plotting import plot_of, unsmoothed
 from reportgen.figures.svg_text import escaped
 from reportgen.figures.wanted import wanted_curve
+from reportgen.figures.wording import axis_word
 from reportgen.model import BenchmarkResult, Overview
 from reportgen.settings.blocks import CurveSettings
 
@@ -37,7 +38,7 @@ def benchmark_result(
     plot = plot_of(curve_set, wanted, context)
     best, index = _best(curve_set, higher_is_better=benchmark.higher_is_better)
     score = _estimate(plot, best, index)
-    at = f"{plot.x.title} {format_value(plot.x, float(best.steps[index]))}"
+    at = f"{axis_word(plot.x.title)} {format_value(plot.x, float(best.steps[index]))}"
     facts = [
         ("Best", f"{best.series} {score} at {at}"),
         ("At the end", _endings(curve_set, plot, benchmark)),

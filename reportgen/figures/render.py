@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import vl_convert
 
+from reportgen.figures.svg_text import legible
+
 FONTS = Path(__file__).with_name("fonts")
+# An escaped backslash, so that what follows it is not taken for an escape; then those of control characters.
+_CONTROL = re.compile(r"\\\\|\\[bf]|\\u00[01][0-9a-f]")
 
 
 def compile_to_vega(specification: dict[str, Any]) -> dict[str, Any]:
     """The Vega specification of a Vega-Lite one (a few milliseconds; the first call half a second)."""
     _register_fonts()
-    vega: dict[str, Any] = vl_convert.vegalite_to_vega(json.dumps(specification))
+    vega: dict[str, Any] = vl_convert.vegalite_to_vega(_legible_json(specification))
     return vega
 
 
@@ -26,7 +31,7 @@ def svg_of_vega_lite(specification: dict[str, Any]) -> str:
         ValueError: when Vega-Lite or Vega refuse the specification; the text is theirs.
     """
     _register_fonts()
-    svg: str = vl_convert.vegalite_to_svg(json.dumps(specification), allowed_base_urls=[])
+    svg: str = vl_convert.vegalite_to_svg(_legible_json(specification), allowed_base_urls=[])
     return svg
 
 
@@ -35,6 +40,12 @@ def png_of_svg(svg: str, *, scale: float = 1.0) -> bytes:
     _register_fonts()
     png: bytes = vl_convert.svg_to_png(svg, scale=scale)
     return png
+
+
+def _legible_json(specification: dict[str, Any]) -> str:
+    """JSON without characters that XML forbids: vl-convert 1.9 aborts the whole process at one of them."""
+    text = legible(json.dumps(specification, ensure_ascii=False))
+    return _CONTROL.sub(lambda found: found[0] if found[0] == "\\\\" else "\\ufffd", text)
 
 
 @cache

@@ -8,7 +8,7 @@ from reportgen.figures.d3_format import format_number
 from reportgen.figures.tidy import table_csv
 from reportgen.model import Cell, ResultTable
 from reportgen.settings.blocks import Statistic
-from reportgen.words import estimate_words
+from reportgen.words import estimate_words, number
 
 if TYPE_CHECKING:
     from reportgen.figures.wanted import Context
@@ -74,24 +74,36 @@ def _row(
     found = [next((e for e in endings if e.series == name), None) for _, endings in metrics]
     runs = max((ending.runs for ending in found if ending), default=0)
     cells.append(Cell(str(runs), float(runs)))
-    for ending in found:
-        cells += [_cell(ending, column) for column in columns]
+    for ending, (_, endings) in zip(found, metrics, strict=True):
+        for column in columns:
+            decimals = _decimals([_chosen(other, column)[0].value for other in endings])
+            cells.append(_cell(ending, column, decimals))
     return tuple(cells)
 
 
-def _cell(ending: Ending | None, column: Statistic) -> Cell:
+def _cell(ending: Ending | None, column: Statistic, decimals: int) -> Cell:
     if ending is None:
         return Cell("no data")
-    if column is Statistic.FINAL:
-        return _estimate(ending.final, ending.final_step)
-    if column is Statistic.PEAK:
-        return _estimate(ending.peak, ending.peak_step)
-    return _estimate(ending.mean, None)
-
-
-def _estimate(estimate: Estimate, step: float | None) -> Cell:
+    estimate, step = _chosen(ending, column)
     at = f" at {format_number(step, ',.4~f')}" if step is not None else ""
-    return Cell(f"{estimate_words(estimate)}{at}", estimate.value)
+    known = estimate.low is not None and estimate.high is not None
+    said = estimate_words(estimate) if known else number(estimate.value, decimals=decimals)
+    return Cell(f"{said}{at}", estimate.value)
+
+
+def _decimals(values: list[float]) -> int:
+    """The decimal places that four significant digits of any of the values need: a column shares them."""
+    texts = (f"{value:.4g}" for value in values)
+    return max((len(text.partition(".")[2]) for text in texts if "e" not in text), default=0)
+
+
+def _chosen(ending: Ending, column: Statistic) -> tuple[Estimate, float | None]:
+    """The number of a column, and the step it stands at."""
+    if column is Statistic.FINAL:
+        return ending.final, ending.final_step
+    if column is Statistic.PEAK:
+        return ending.peak, ending.peak_step
+    return ending.mean, None
 
 
 def _caption(
@@ -108,10 +120,11 @@ def _caption(
         if intervals
         else "One run per series: no interval."
     )
-    peak = "the best value of the mean curve, and the step it stands at"
+    shown = Statistic.PEAK in settings.columns
+    peak = "Peak: the best value of the mean curve, and the step it stands at. " if shown else ""
     direction = "" if better else " Lower is better."
     caution = f" ({context.approximate})" if context.approximate else ""
-    sentences = [settings.caption or "", f"Peak: {peak}. {how}{direction}"]
+    sentences = [settings.caption or "", f"{peak}{how}{direction}"]
     return " ".join(
         part for part in (*sentences, *context.notes, f"Source: {context.source}{caution}.") if part
     )

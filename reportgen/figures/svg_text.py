@@ -11,4 +11,9 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 def escaped(text: str) -> str:
     """Text for an element or an attribute; a character that XML forbids becomes U+FFFD."""
-    return escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text))
+    return escape(legible(text))
+
+
+def legible(text: str) -> str:
+    """Text with U+FFFD for every character that XML forbids."""
+    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -60,8 +60,9 @@ def summary(curve_set: CurveSet, plot: Plot, wanted: Wanted) -> str:
     step, value = _extreme(best, wanted)
     word = "highest" if wanted.higher_is_better else "lowest"
     several = any(len(curve.runs) > 1 for curve in curves)
-    what = f"{word} mean {wanted.metric}" if several else f"{word} {wanted.metric}"
-    at = f"{_read(plot, value)} at {wanted.x_title} {format_value(plot.x, step)}"
+    centre = "median" if curve_set.band == "iqr" else "mean"
+    what = f"{word} {centre} {wanted.metric}" if several else f"{word} {wanted.metric}"
+    at = f"{_read(plot, value)} at {axis_word(wanted.x_title)} {format_value(plot.x, step)}"
     if len(curves) == 1:
         return f"{best.series} has its {what} of {at}. {_sureness(curves, plot)}"
     return (
@@ -91,7 +92,8 @@ def _endings(curves: Sequence[Curve], plot: Plot, wanted: Wanted) -> str:
     if _read(plot, first.value) == _read(plot, second.value):
         return f"{where} {first.series} and {second.series} stand at {_read(plot, first.value)}."
     lead, follow = (f"{end.series} with {_estimate(plot, end)}" for end in (first, second))
-    said = f"{where} {lead} stands before {follow}"
+    beyond = "above" if wanted.higher_is_better else "below"
+    said = f"{where} {lead} stands {beyond} {follow}"
     upper, lower = (first, second) if wanted.higher_is_better else (second, first)
     if np.isfinite(upper.low) and np.isfinite(lower.high):
         return f"{said}; their intervals {'overlap' if upper.low <= lower.high else 'do not overlap'}."
@@ -189,3 +191,8 @@ def _dropped(curve_set: CurveSet) -> list[str]:
 def _source(context: Context) -> str:
     caution = f" ({context.approximate})" if context.approximate else ""
     return f"Source: {context.source}{caution}."
+
+
+def axis_word(title: str) -> str:
+    """An axis title inside a sentence: its capital is dropped, unless the word is all capitals."""
+    return title[:1].lower() + title[1:] if title[1:2].islower() else title

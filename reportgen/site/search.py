@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from html import unescape
-from importlib.resources import files
 from pathlib import Path
+
+from mkdocs.contrib import search
 
 SETTINGS = ("lang", "separator", "min_search_length")
 
@@ -37,4 +38,4 @@ def index_script(index_json: str) -> str:
 
 def lunr_path() -> Path:
     """Return the file of lunr, the library that MkDocs ships; a site serves it as ``search/lunr.js``."""
-    return Path(str(files("mkdocs.contrib.search") / "templates" / "search" / "lunr.js"))
+    return Path(str(search.__file__)).with_name("templates") / "search" / "lunr.js"
