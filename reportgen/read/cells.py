@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -14,7 +15,7 @@ Text: TypeAlias = str | None
 
 MISSING: Final = frozenset(("", "na", "n/a", "#n/a", "<na>", "null", "none", "missing", "-", "--"))
 _TIME: Final = re.compile(
-    r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?\s?(Z|UTC|[+-]\d{2}(:?\d{2})?)?)?"
+    r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:[0-5]\d(\.\d{1,9})?)?\s?(Z|UTC|[+-]\d{2}(:?\d{2})?)?)?"
 )
 
 
@@ -44,7 +45,15 @@ def is_number(cell: str) -> bool:
 
 def is_time(cell: str) -> bool:
     """Whether a cell is a date, or a date and a time, in the order of ISO 8601."""
-    return _TIME.fullmatch(cell.strip(" ")) is not None
+    text = cell.strip(" ")
+    if not _TIME.fullmatch(text):
+        return False
+    try:
+        # Day and minute; the pattern knows no calendar.
+        datetime.fromisoformat(text[:16])
+    except ValueError:
+        return False
+    return True
 
 
 def kind_of(cells: Iterable[Text]) -> Kind:

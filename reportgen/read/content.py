@@ -13,14 +13,14 @@ from typing import IO, TYPE_CHECKING, Final, cast
 import duckdb
 
 from reportgen.errors import Place, Problem, ReportError, Severity, Stage
-from reportgen.read import sql
+from reportgen.read import sql, zstd
 from reportgen.read.engine import engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-_MAGIC: Final = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
+_MAGIC: Final = {"gzip": b"\x1f\x8b", "zstd": zstd.MAGIC}
 _ENDINGS: Final = {"gzip": ".gz", "zstd": ".zst"}
 _LFS: Final = b"version https://git-lfs"
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
@@ -117,6 +117,9 @@ class Content:
             raise self.error("it is a link to a file that is not there", "Mend the link or remove it")
         with Content(self.path, self.name, "").open() as file:
             first = file.read(64)
+            cut = self.compression == "zstd" and first.startswith(zstd.MAGIC) and not zstd.is_whole(file)
+        if cut:
+            raise self._bad_zstd()
         if first.startswith(_LFS):
             advice = "Run git lfs pull, and check out with LFS where the site is built"
             raise self.error("it is a Git LFS pointer, not the data themselves", advice)

@@ -56,12 +56,11 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
     header, delimiter = _header(content, text, form)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     next(reader)
-    sample = [row for row in islice(reader, _ROWS_OF_A_HEAD) if row]
-    exhaustive = head.complete and next(reader, None) is None
+    sample = [row for row in islice(reader, None if head.complete else _ROWS_OF_A_HEAD) if row]
     file = FileLayout(content.name, form, content.compression, header, (sql.TEXT,) * len(header), delimiter)
     torn = _torn(content, file, head, sample)
     if torn:
-        sample = sample[: -1 if exhaustive else None]
+        sample = sample[: -1 if head.complete else None]
         file = replace(file, keep=torn.offset)
     pieces = spots(content, head)
     if _QUOTE not in text:
@@ -72,7 +71,7 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         raise content.error("the file has a header and no rows", "Remove it or write it again", 1)
     file = replace(file, even_ends=has_even_ends([head.data, *pieces]))
     warnings = (_torn_warning(content, torn),) if torn else ()
-    return Look(file, [tuple(row) for row in sample], exhaustive, warnings)
+    return Look(file, [tuple(row) for row in sample], head.complete, warnings)
 
 
 def scan(files: Sequence[Path], file: FileLayout, wanted: Sequence[str]) -> str:

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 # What a file lacks is NULL, so files with different keys are read together.
 FREE_COLUMNS: Final = True
 _HEAD: Final = 256 << 10
-_ROWS_OF_A_SAMPLE: Final = 500
+_ROWS_OF_A_HEAD: Final = 500
+_ROWS_OF_A_SAMPLE: Final = 5_000
 
 
 def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:  # noqa: ARG001
@@ -56,10 +57,10 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         lines = lines[: -1 if head.complete else None]
     if whole:
         lines = list(text_lines(content, file.keep))
-    exhaustive = whole or (head.complete and len(lines) <= _ROWS_OF_A_SAMPLE)
+    exhaustive = whole or head.complete
     if not exhaustive:
         pieces = (decoded(content, piece) for piece in spots(content, head))
-        lines = lines[:_ROWS_OF_A_SAMPLE] + [line for piece in pieces for line in piece.split("\n")]
+        lines = lines[:_ROWS_OF_A_HEAD] + [line for piece in pieces for line in piece.split("\n")]
     objects = [_object(line) for line in lines if line.strip()]
     if None in objects:
         raise ReportError(*few(row for row in rows(content, file, ()) if isinstance(row, Problem)))

@@ -31,6 +31,7 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
     Raises:
         ReportError: it is not JSON, or not a table.
     """
+    content.check()
     text = _text(content)
     try:
         table = json.loads(text)

@@ -114,7 +114,7 @@ def _unknown(source: Source, layout: Layout, question: Question) -> Iterator[Pro
     asked += [("column", name, columns) for name in question.where if _column(name, layout) is None]
     found = _step(layout, x)
     if x is not None and found == (None, ()):
-        asked.append(("column or metric", x, (*columns, *metrics)))
+        asked.append(("column or metric", x, tuple(dict.fromkeys((*columns, *metrics)))))
     for kind, name, known in asked:
         message = f'the source "{source.name}" has no {kind} "{name}"'
         yield Problem(source.place, message, known_names(name, known, "It has"), Stage.DATA)

@@ -33,20 +33,20 @@ def whole_lines(head: Head) -> bytes:
 
 
 def spots(content: Content, head: Head) -> list[bytes]:
-    """A few whole lines from places all over a file behind its head; none where it has to be decompressed.
+    """A few whole lines from places all over a file; none where it has to be decompressed.
 
     A series or metric that fills more than a hundredth of the file in one go is met in one of them.
     """
     if head.complete or content.compression:
         return []
-    first = len(head.data)
-    size = 64 + 3 * first // max(head.data.count(b"\n"), 1)
+    size = 64 + 3 * len(head.data) // max(head.data.count(b"\n"), 1)
     found = []
     with content.open() as file:
-        last = max(file.seek(0, io.SEEK_END) - size, first)
+        last = max(file.seek(0, io.SEEK_END) - size, 0)
         for place in range(_SPOTS):
-            file.seek(first + (last - first) * place // (_SPOTS - 1))
+            file.seek(last * place // (_SPOTS - 1))
             piece = file.read(size)
+            # What stands before the first end may be part of a line or the header.
             begin = piece.find(b"\n") + 1
             end = piece.rfind(b"\n") + 1
             if 0 < begin < end:

@@ -61,7 +61,7 @@ def number(expression: str, kind: str) -> str:
 def time(expression: str, kind: str) -> str:
     """A cell as milliseconds since 1970 UTC; a time without a zone is UTC."""
     if kind == TEXT:
-        stamp = f"CASE WHEN {_missing(expression)} THEN NULL ELSE CAST({expression} AS TIMESTAMPTZ) END"
+        stamp = f"CASE WHEN {_missing(expression)} THEN NULL ELSE CAST(trim({expression}) AS TIMESTAMPTZ) END"
     elif kind == "TIMESTAMP WITH TIME ZONE":
         stamp = expression
     else:

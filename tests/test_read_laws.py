@@ -1,0 +1,207 @@
+"""Laws of reading: what is written comes out, whatever it is, and names never become statements."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from made_sources import Data
+
+from reportgen.read import frame, measurements
+from reportgen.read.cells import is_missing, is_number, is_time
+from reportgen.read.engine import engine
+from reportgen.read.sql import literal, number, time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+HOSTILE = [
+    "'; DROP TABLE x; --",
+    '"; SELECT 1; --',
+    "</script><script>alert(1)</script>",
+    "__proto__",
+    "=cmd|' /C calc'!A0",
+    "a.b/c d[0]{x}%s$1\\",
+    "é",
+    "e\u0301",
+    "\u202eevil\u200b",
+    "名前 🎉",
+    "x" * 500,
+    "NULL",
+    "line\nbreak",
+    "comma, quote \" and 'tick'",
+]
+# Lone surrogates are no text; NUL and line returns are changed by CSV itself.
+NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), min_size=1, max_size=30)
+VALUES = st.floats(allow_nan=False) | st.integers(-(10**6), 10**6).map(float)
+
+
+def as_csv(rows: Iterable[Sequence[object]]) -> str:
+    """Rows as a CSV file, quoted where needed."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "json", "parquet"])
+@pytest.mark.parametrize("form", ["long", "wide"])
+def test_hostile_names_stay_names(tmp_path: Path, ending: str, form: str) -> None:
+    """Series, runs and metrics may be called anything; asking for one gets exactly its rows."""
+    data = Data(tmp_path)
+    metrics = [f"{name}." for name in HOSTILE]
+    if form == "long":
+        header = ["model", "run", "step", "metric", "value"]
+        rows = [[name, name, 0, metrics[i], i] for i, name in enumerate(HOSTILE)]
+    else:
+        header = ["model", "run", "step", *metrics]
+        rows = [
+            [name, name, 0, *([None] * i), i, *([None] * (len(metrics) - i - 1))]
+            for i, name in enumerate(HOSTILE)
+        ]
+    records = [dict(zip(header, row, strict=True)) for row in rows]
+    if ending == "csv":
+        data.write("a.csv", as_csv([header, *rows]))
+    elif ending == "jsonl":
+        data.write("a.jsonl", "".join(json.dumps(record) + "\n" for record in records))
+    else:
+        path = data.write("a.json", json.dumps(records))
+        if ending == "parquet":
+            duckdb.sql(
+                f"COPY (FROM read_json('{path}')) TO '{path.with_suffix('.parquet')}' (FORMAT parquet)"
+            )
+            path.unlink()
+    source = data.open("a")
+    assert sorted(source.metrics) == sorted(metrics)
+    for number_of, name in enumerate(HOSTILE):
+        table = data.frame("a", metrics[number_of], series=(name,), where={"run": name})
+        assert list(table.iloc[0])[:2] == [name, name]
+        assert list(table["value"]) == [number_of]
+
+
+def test_hostile_columns_and_renames(tmp_path: Path) -> None:
+    """Columns mapped, filtered and renamed by hostile names are columns, nothing else."""
+    data = Data(tmp_path)
+    for place, name in enumerate(HOSTILE):
+        data.write(
+            f"s{place}/a.csv", as_csv([[f"s{name}", f"t{name}", "loss"], [name, 1, 0.5], ["other", 2, 1.5]])
+        )
+        settings = {
+            "columns": {"series": f"s{name}".strip(), "step": f"t{name}".strip()},
+            "filter": {f"s{name}": name},
+            "rename": {name: f"{name}!"},
+            "rename_metrics": {"loss": f"{name}?"},
+        }
+        data.write(f"s{place}/source.yml", json.dumps(settings))
+        table = data.frame(f"s{place}")
+        assert [tuple(row) for row in table.to_numpy()] == [(f"{name}!", "", None, f"{name}?", 1.0, 0.5)]
+
+
+def test_hostile_file_names(tmp_path: Path) -> None:
+    """Files may be called like patterns, statements or links to elsewhere."""
+    data = Data(tmp_path)
+    names = [
+        "run[1]",
+        "a*b",
+        "what?",
+        "it's",
+        "{a,b}",
+        "http:x",
+        "100%",
+        "back\\slash",
+        "new\nline",
+        "a b",
+        "é",
+    ]
+    for place, name in enumerate(names):
+        data.write(f"s/{name}.csv", f"step,loss\n0,{place}\n")
+    data.write("s/run1.csv", "step,loss\n0,99\n")
+    table = data.frame("s").set_index("series")["value"]
+    assert {name: table[name] for name in names} == {name: place for place, name in enumerate(names)}
+
+
+@given(rows=st.lists(st.tuples(NAMES, st.integers(0, 10**9), VALUES), min_size=1, max_size=8))
+@example(rows=[("NA", 0, 1.0), ("", 1, 2.0), (" ", 2, 3.0)])
+def test_what_is_written_comes_out(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, int, float]]
+) -> None:
+    """Names, steps and values come out as they were written, in order, from CSV and from JSON Lines."""
+    data = Data(tmp_path_factory.mktemp("data"))
+    header = ("model", "step", "loss")
+    data.write("a.csv", as_csv([list(header), *([*row] for row in rows)]))
+    data.write("b.jsonl", "".join(json.dumps(dict(zip(header, row, strict=True))) + "\n" for row in rows))
+    expected = [(name or "(unnamed)", float(step), value) for name, step, value in rows]
+    for source in ("a", "b"):
+        table = data.frame(source)
+        assert list(zip(table["series"], table["step"], table["value"], strict=True)) == expected
+
+
+@given(cell=st.text(max_size=12) | st.from_regex(r"\A[-+ ]?[0-9_]{0,4}[.,]?[0-9]{0,3}(e[+-]?\d{1,3})?\Z"))
+@example(cell="1_000")
+@example(cell="\uff11\uff12")
+@example(cell=" - ")
+@example(cell="N/A")
+@example(cell="Infinity")
+@example(cell="0x1F")
+@example(cell="true")
+@example(cell="\t1\n")
+@example(cell="1d")
+def test_python_and_the_database_agree_on_numbers(cell: str) -> None:
+    """A cell that Python takes for a number or for nothing, DuckDB takes for the same, and no other."""
+    cell = cell.replace("\0", "")
+    statement = f"SELECT {number('cell', 'VARCHAR')} FROM (SELECT {literal(cell)} AS cell)"  # noqa: S608 - quoted
+    try:
+        ((found,),) = engine().rows(statement)
+    except duckdb.Error:
+        assert not is_number(cell)
+        assert not is_missing(cell)
+    else:
+        assert is_missing(cell) if found is None else is_number(cell)
+        if found is not None and not math.isnan(found):
+            assert found == float(cell)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "2024-05-31",
+        "2024-05-31 12:00",
+        "2024-05-31T12:00:01",
+        "2024-05-31 12:00:00.123456789",
+        "2024-05-31T12:00Z",
+        "2024-05-31 12:00:00 UTC",
+        "2024-05-31T12:00+02",
+        "2024-05-31T12:00-0230",
+        " 2024-05-31 ",
+        "0001-01-01",
+        "2024-5-1",
+        "31.05.2024",
+        "12:00",
+        "2024",
+        "20240531",
+        "2024-05-31T",
+        "2024-05-31 25:00x",
+    ],
+)
+def test_python_and_the_database_agree_on_times(cell: str) -> None:
+    """What Python takes for a time DuckDB can read as one, so that no good cell is refused."""
+    statement = f"SELECT {time('cell', 'VARCHAR')} FROM (SELECT '{cell}' AS cell)"  # noqa: S608 - a test's own
+    if is_time(cell):
+        ((found,),) = engine().rows(statement)
+        assert isinstance(found, float)
+
+
+def test_reading_twice_gives_the_same(tmp_path: Path) -> None:
+    """The same question has the same answer, row for row."""
+    data = Data(tmp_path)
+    data.write("a.csv", "model,step,a,b\n" + "".join(f"m{i % 3},{i},{i / 7},{i / 3}\n" for i in range(3_000)))
+    source = data.open("a")
+    first, second = (frame(measurements(tmp_path, source, ("a", "b"))) for _ in range(2))
+    assert first.equals(second)

@@ -1,0 +1,187 @@
+"""Laziness: nothing is read before it is asked for, and then only what is needed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from made_sources import LONG, Data
+
+from reportgen.errors import ReportError
+from reportgen.read import measurements, raw_frame
+from reportgen.read.plan import Question, planned
+from reportgen.read.statement import statement
+from reportgen.statistics.reduce import reduce
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_nothing_is_read_before_the_frame_is_collected(tmp_path: Path) -> None:
+    """What is wrong deep inside a file comes up when rows are read, and is told with its line."""
+    data = Data(tmp_path)
+    text = "model,step,loss\n" + "A,1,0.5\n" * 5_000
+    data.write("a.csv", text + "A,2,oops\n" + "A,3,0.5\n" * 5_000)
+    table = measurements(tmp_path, data.open("a"), ("loss",))
+    with pytest.raises(ReportError, match=r'data/a\.csv:5002: "oops" in column "loss"'), table.reading():
+        reduce(table)
+
+
+def test_only_the_wanted_columns_are_read(tmp_path: Path) -> None:
+    """A wide table may be broken in columns that nobody asks for."""
+    data = Data(tmp_path)
+    names = [f"m{number}" for number in range(500)]
+    rows = [
+        ",".join(["A", str(step), *(["1.5"] * 499), "oops" if step == 150 else "2"]) for step in range(200)
+    ]
+    data.write("a.csv", "\n".join([",".join(["model", "step", *names]), *rows]))
+    source = data.open("a")
+    assert len(source.metrics) == 500
+    assert set(data.frame("a", "m0", "m498")["value"]) == {1.5}
+    sql = statement(tmp_path, planned(tmp_path, source, Question(("m7",), None, None, {})))
+    assert sql.count(" AS k") == 3
+    assert data.problems("a", "m499") == [
+        'data/a.csv:152: "oops" in column "m499" is not a number. Mend it, or leave the cell empty.'
+    ]
+
+
+@pytest.mark.parametrize("metrics", [("m1",), ("m1", "m2")])
+def test_parquet_gives_up_single_columns(tmp_path: Path, metrics: tuple[str, ...]) -> None:
+    """Of a Parquet file the plan names the wanted columns alone, and all rows come in order of writing."""
+    data = Data(tmp_path)
+    wide = ", ".join(f"i * {number} AS m{number}" for number in range(50))
+    for name in ("p1", "p2"):
+        select = f"SELECT 'A' AS model, i AS step, {wide} FROM range(10_000) AS t(i)"  # noqa: S608 - a test's own
+        data.parquet(f"s/{name}.parquet", select)
+    source = data.open("s")
+    table = measurements(tmp_path, source, metrics)
+    explained = table.frame.to_native().explain()
+    assert "m49" not in explained
+    rows = table.frame.to_native().fetchnumpy()
+    assert len(rows["row"]) == 20_000 * len(metrics)
+    assert len(set(rows["row"])) == 20_000
+    assert list(rows["step"][rows["row"].argsort(kind="stable")][:: len(metrics)]) == [*range(10_000)] * 2
+
+
+def test_one_pass_over_a_text_file_serves_several_metrics(tmp_path: Path) -> None:
+    """A text file is parsed once for all metrics of a question."""
+    data = Data(tmp_path)
+    data.write("wide.csv", "step,a,b,c\n0,1,2,3\n")
+    data.write("long.csv", LONG)
+    for name in ("wide", "long"):
+        source = data.open(name)
+        sql = statement(tmp_path, planned(tmp_path, source, Question(source.metrics, None, None, {})))
+        assert sql.count("read_csv(") == 1
+
+
+def test_the_frame_has_the_promised_columns_and_types(tmp_path: Path) -> None:
+    """Column names and types are those that statistics rely on, whatever the format."""
+    data = Data(tmp_path)
+    data.write("a.csv", LONG)
+    data.write("w.csv", "model,step,a,b\nA,0,1,2\n")
+    data.parquet(
+        "b.parquet", "SELECT 'A' AS model, 1::TINYINT AS seed, 0::UINTEGER AS step, 1::DECIMAL(9,3) AS a"
+    )
+    data.write("c.json", '{"step": [0, 1], "a": [1, 2]}')
+    for name in "awbc":
+        source = data.open(name)
+        for question in (source.metrics, source.metrics[:1], ()):
+            native = measurements(tmp_path, source, question).frame.to_native()
+            assert native.columns == ["series", "run", "seed", "metric", "step", "value", "row"]
+            types = ["VARCHAR"] * 4 + ["DOUBLE", "DOUBLE", "BIGINT"]
+            assert list(map(str, native.types)) == types
+
+
+def test_measurements_do_not_disturb_each_other(tmp_path: Path) -> None:
+    """Tables of one process can be read in any order, each more than once."""
+    data = Data(tmp_path)
+    data.write("a.csv", LONG)
+    data.write("b.csv", "step,loss\n0,7\n")
+    tables = [measurements(tmp_path, data.open(name), ("loss",)) for name in "abab"]
+    sizes = [len(table.frame.collect()) for table in reversed(tables)]
+    assert sizes == [1, 6, 1, 6]
+    assert len(tables[0].frame.collect()) == 6
+
+
+def test_a_source_that_somebody_else_made_is_refused(tmp_path: Path) -> None:
+    """A Source without a layout is a fault of ours, not of the user's."""
+    from dataclasses import replace  # noqa: PLC0415
+
+    data = Data(tmp_path)
+    data.write("a.csv", LONG)
+    with pytest.raises(TypeError, match="not opened by"):
+        measurements(tmp_path, replace(data.open("a"), layout=None), ("loss",))
+
+
+def test_a_process_ends_quietly(tmp_path: Path) -> None:
+    """Nothing is printed when the interpreter ends, and no temporary folder stays."""
+    data = Data(tmp_path)
+    data.write("a.csv", "model,step,loss\nA,0,1\nA,1,2\nA,2")
+    program = (
+        "import tempfile\n"
+        f"tempfile.tempdir = {str(tmp_path)!r}\n"
+        "from reportgen.read import frame, measurements, open_path\n"
+        "from reportgen.settings.loading import load_source_settings\n"
+        f"root, source = open_path({str(tmp_path / 'data/a.csv')!r}, load_settings=load_source_settings)\n"
+        "print(len(frame(measurements(root, source, source.metrics))))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("2\n", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+def test_a_raw_frame_has_every_column_and_those_recognised(tmp_path: Path) -> None:
+    """Columns as written, then what reportgen recognised under its own names, in the order of writing."""
+    data = Data(tmp_path)
+    data.write("s/a.csv", "Model,Iter,note,done,loss\nm1,1,x,true,2\nm2,0,,false,NA\n")
+    data.write("s/b.csv", "Model,Iter,loss\nm1,5,3\n")
+    data.write("s/source.yml", "rename: {m1: Model 1}\nfilter: {model: [m1, m2]}")
+    table = raw_frame(tmp_path, data.open("s"))
+    assert list(table.columns) == ["Model", "Iter", "note", "done", "loss", "series", "run", "step"]
+    assert list(table["series"]) == ["Model 1", "m2", "Model 1"]
+    assert list(table["run"]) == ["a", "a", "b"]
+    assert list(table["step"]) == [1, 0, 5]
+    assert list(table["done"])[:2] == ["true", "false"]
+    assert list(table["loss"].isna()) == [False, True, False]
+
+
+def test_a_raw_frame_of_a_long_table(tmp_path: Path) -> None:
+    """Parts under their own names are there once; a stranger's column of such a name keeps its cells."""
+    data = Data(tmp_path)
+    data.write("a.csv", LONG)
+    assert list(raw_frame(tmp_path, data.open("a")).columns) == [
+        "model",
+        "seed",
+        "step",
+        "metric",
+        "value",
+        "series",
+        "run",
+    ]
+    data.write("s/b.csv", "series,algo,step,loss\nSeries 7,GRPO,0,1\n")
+    data.write("s/source.yml", "columns: {series: algo}")
+    table = raw_frame(tmp_path, data.open("s"))
+    assert list(table.columns) == ["series", "algo", "step", "loss", "run"]
+    assert list(table["series"]) == ["Series 7"]
+
+
+def test_a_raw_frame_keeps_types_of_parquet(tmp_path: Path) -> None:
+    """Times and truth values of a Parquet file stay what they are."""
+    data = Data(tmp_path)
+    data.parquet(
+        "a.parquet", "SELECT DATE '2024-05-31' AS day, true AS done, 1 AS step, 'x' AS model, 2.5 AS loss"
+    )
+    table = raw_frame(tmp_path, data.open("a"))
+    assert str(table["day"][0]) == "2024-05-31 00:00:00"
+    assert table["done"][0]
+    assert table["loss"][0] == 2.5
+
+
+def test_a_raw_frame_tells_what_is_wrong(tmp_path: Path) -> None:
+    """A word deep in a column of numbers is told with its line, not by the database."""
+    data = Data(tmp_path)
+    data.write("a.csv", "step,loss\n" + "1,0.5\n" * 5_000 + "2,oops\n" + "1,0.5\n" * 5_000)
+    with pytest.raises(ReportError, match=r'data/a\.csv:5002: "oops" in column "loss"'):
+        raw_frame(tmp_path, data.open("a"))
