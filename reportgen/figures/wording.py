@@ -8,6 +8,7 @@ import numpy as np
 
 from reportgen.figures.axis import format_value
 from reportgen.figures.plotting import unsmoothed
+from reportgen.words import listing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +40,9 @@ def subtitle(curve_set: CurveSet, wanted: Wanted) -> str:
     """Metric, centre, band and number of runs, in a few words."""
     centre = "median" if curve_set.band == "iqr" else "mean"
     counts = sorted({len(curve.runs) for curve in curve_set.curves})
-    if counts == [1]:
+    if all(curve.given for curve in curve_set.curves):
+        runs = f"as given{_given_n(curve_set.curves)}"
+    elif counts == [1]:
         runs = "1 run per series"
     elif len(counts) == 1:
         runs = f"{centre} of {counts[0]} runs per series"
@@ -55,26 +58,38 @@ def summary(curve_set: CurveSet, plot: Plot, wanted: Wanted) -> str:
     curves = [curve for curve in curve_set.curves if np.isfinite(curve.values).any()]
     if not curves:
         return f"No series has a value of {wanted.metric}."
-    pick = max if wanted.higher_is_better else min
-    best = pick(curves, key=lambda curve: _extreme(curve, wanted)[1])
-    step, value = _extreme(best, wanted)
     word = "highest" if wanted.higher_is_better else "lowest"
     several = any(len(curve.runs) > 1 for curve in curves)
     centre = "median" if curve_set.band == "iqr" else "mean"
     what = f"{word} {centre} {wanted.metric}" if several else f"{word} {wanted.metric}"
-    at = f"{_read(plot, value)} at {axis_word(wanted.x_title)} {format_value(plot.x, step)}"
-    if len(curves) == 1:
-        return f"{best.series} has its {what} of {at}. {_sureness(curves, plot)}"
-    return (
-        f"{best.series} reaches the {what}, {at}. {_endings(curves, plot, wanted)} {_sureness(curves, plot)}"
-    )
+    sentences = [_best(curves, plot, wanted, what)]
+    if len(curves) > 1:
+        sentences.append(_endings(curve_set, curves, plot, wanted))
+    return " ".join(sentence for sentence in (*sentences, _sureness(curves, plot)) if sentence)
 
 
 def caption(curve_set: CurveSet, wanted: Wanted, context: Context) -> str:
     """The author's words, then n, band and level, smoothing, alignment, what was dropped, and source."""
     sentences = [wanted.caption or "", _runs(curve_set), _band(curve_set), _smoothing(curve_set)]
-    sentences += [_alignment(curve_set), *_dropped(curve_set), *context.notes, _source(context)]
+    sentences += [_alignment(curve_set), *_dropped(curve_set), _not_drawn(curve_set)]
+    sentences += [*context.notes, _source(context)]
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _best(curves: Sequence[Curve], plot: Plot, wanted: Wanted, what: str) -> str:
+    """Where the best value stands; every series that reaches it, to the digits shown, is named."""
+    best = max if wanted.higher_is_better else min
+    found = [(curve.series, *_extreme(curve, wanted)) for curve in curves]
+    value = _read(plot, best(here for _, _, here in found))
+    first = [(name, format_value(plot.x, step)) for name, step, here in found if _read(plot, here) == value]
+    where = axis_word(wanted.x_title)
+    if len(first) > 1:
+        names = listing([f"{series} (at {where} {step})" for series, step in first])
+        return f"{names} reach the {what}, {value}."
+    ((series, step),) = first
+    verb = "reaches the" if len(curves) > 1 else "has its"
+    joint = "," if len(curves) > 1 else " of"
+    return f"{series} {verb} {what}{joint} {value} at {where} {step}."
 
 
 def _extreme(curve: Curve, wanted: Wanted) -> tuple[float, float]:
@@ -83,20 +98,22 @@ def _extreme(curve: Curve, wanted: Wanted) -> tuple[float, float]:
     return float(curve.steps[index]), float(values[index])
 
 
-def _endings(curves: Sequence[Curve], plot: Plot, wanted: Wanted) -> str:
+def _endings(curve_set: CurveSet, curves: Sequence[Curve], plot: Plot, wanted: Wanted) -> str:
     ends = [_ending(curve) for curve in curves]
     same_step = len({end.step for end in ends}) == 1
     where = f"At the last step, {format_value(plot.x, ends[0].step)}," if same_step else "At their last steps"
     ends.sort(key=lambda end: -end.value if wanted.higher_is_better else end.value)
     first, second = ends[:2]
-    if _read(plot, first.value) == _read(plot, second.value):
-        return f"{where} {first.series} and {second.series} stand at {_read(plot, first.value)}."
+    level = [end.series for end in ends if _read(plot, end.value) == _read(plot, first.value)]
+    if len(level) > 1:
+        return f"{where} {listing(level)} stand at {_read(plot, first.value)}."
     lead, follow = (f"{end.series} with {_estimate(plot, end)}" for end in (first, second))
     beyond = "above" if wanted.higher_is_better else "below"
     said = f"{where} {lead} stands {beyond} {follow}"
     upper, lower = (first, second) if wanted.higher_is_better else (second, first)
     if np.isfinite(upper.low) and np.isfinite(lower.high):
-        return f"{said}; their intervals {'overlap' if upper.low <= lower.high else 'do not overlap'}."
+        bands = "intervals" if curve_set.band == "ci" or curve_set.given_interval else "bands"
+        return f"{said}; their {bands} {'overlap' if upper.low <= lower.high else 'do not overlap'}."
     return f"{said}."
 
 
@@ -135,6 +152,8 @@ def _read(plot: Plot, value: float) -> str:
 def _runs(curve_set: CurveSet) -> str:
     counts = {curve.series: len(curve.runs) for curve in curve_set.curves}
     distinct = set(counts.values())
+    if all(curve.given for curve in curve_set.curves):
+        return f"Each line is as given by the input{_given_n(curve_set.curves)}."
     if distinct == {1}:
         return "Each line is one run."
     centre = "median" if curve_set.band == "iqr" else "mean"
@@ -145,19 +164,40 @@ def _runs(curve_set: CurveSet) -> str:
 
 
 def _band(curve_set: CurveSet) -> str:
-    single = all(len(curve.runs) == 1 for curve in curve_set.curves)
-    if curve_set.given_interval and single:
-        return f"Band: interval given by the input ({curve_set.given_interval})."
+    given = [curve.series for curve in curve_set.curves if curve.given]
+    by_input = _given_band(curve_set)
+    if len(given) == len(curve_set.curves):
+        return f"Band: {by_input}."
     if curve_set.band == "none":
-        return ""
-    if single:
+        return f"Band of {listing(given)}: {by_input}." if given else ""
+    several = any(len(curve.runs) > 1 for curve in curve_set.curves)
+    if not several and not given:
         return "No band: an interval needs at least 2 runs."
     words = _BANDS[curve_set.band].format(level=f"{curve_set.level * 100:g} %")
-    lone = [curve.series for curve in curve_set.curves if len(curve.runs) == 1]
-    without = f" {', '.join(lone)}: 1 run, no band." if lone else ""
-    thinner = any(len(set(curve.n.tolist())) > 1 for curve in curve_set.curves)
-    fewer = " Where fewer runs reach, the band is drawn from those that do." if thinner else ""
-    return f"Band: {words}.{without}{fewer}"
+    sentences = [f"Band: {words}."] if several else []
+    lone = [curve.series for curve in curve_set.curves if len(curve.runs) == 1 and not curve.given]
+    sentences += [f"{listing(lone)}: 1 run, no band."] if lone else []
+    sentences += [f"{listing(given)}: {by_input}."] if given else []
+    if any(len(set(curve.n.tolist())) > 1 and not curve.given for curve in curve_set.curves):
+        sentences.append("Where fewer runs reach, the band is drawn from those that do.")
+    if curve_set.given_ignored:
+        sentences.append("Where a series has several runs, intervals that the input gives are not used.")
+    return " ".join(sentences)
+
+
+def _given_band(curve_set: CurveSet) -> str:
+    if curve_set.given_interval == "low and high":
+        return "interval given by the input (low and high)"
+    level = f"{curve_set.level * 100:g} %"
+    return f"{level} confidence interval computed from the input's {curve_set.given_interval}"
+
+
+def _given_n(curves: Sequence[Curve]) -> str:
+    """How many runs the input says are behind its own interval, where it says so."""
+    counts = {int(n) for curve in curves for n in curve.n.tolist()}
+    if max(counts) <= 1:
+        return ""
+    return f", n = {min(counts)}" if len(counts) == 1 else f", n from {min(counts)} to {max(counts)}"
 
 
 def _smoothing(curve_set: CurveSet) -> str:
@@ -186,6 +226,12 @@ def _dropped(curve_set: CurveSet) -> list[str]:
         values = "value was" if curve_set.dropped == 1 else "values were"
         sentences.append(f"{curve_set.dropped:,} missing or non-finite {values} left out.")
     return sentences
+
+
+def _not_drawn(curve_set: CurveSet) -> str:
+    """Series and runs without a finite value."""
+    names = [series if run is None else f"run {run} of {series}" for series, run in curve_set.without_values]
+    return f"Without a finite value, and not drawn: {listing(names, most=6)}." if names else ""
 
 
 def _source(context: Context) -> str:

@@ -1,0 +1,284 @@
+"""What is said of curves: who leads and how sure that is, and how the lines came about."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from made_figures import context, curve, curve_set, plot, wanted
+
+from reportgen.figures.wording import axis_word, band_name, caption, subtitle, summary
+
+if TYPE_CHECKING:
+    from reportgen.model import Curve, CurveSet
+
+NAN = float("nan")
+ONE_RUN = curve_set(curve("MEL", [0.2, 0.84, 0.80]), curve("GRPO", [0.2, 0.7, 0.82]))
+FIVE_RUNS = curve_set(
+    curve("MEL", [0.2, 0.84, 0.80], half=0.05, runs=5), curve("GRPO", [0.2, 0.7, 0.82], half=0.05, runs=5)
+)
+
+
+def said(curves: CurveSet, *, around: dict[str, Any] | None = None, **settings: Any) -> str:  # noqa: ANN401
+    """The summary of a figure of these curves."""
+    here = context(curves, **(around or {}))
+    return summary(curves, plot(curves, here, **settings), wanted(curves, here, **settings))
+
+
+def below(curves: CurveSet, *, around: dict[str, Any] | None = None, **settings: Any) -> str:  # noqa: ANN401
+    """The caption of a figure of these curves."""
+    here = context(curves, **(around or {}))
+    return caption(curves, wanted(curves, here, **settings), here)
+
+
+def beneath(curves: CurveSet, **settings: Any) -> str:  # noqa: ANN401
+    """The subtitle of a figure of these curves."""
+    return subtitle(curves, wanted(curves, **settings))
+
+
+# ---- the summary --------------------------------------------------------------------------------
+
+
+def test_the_summary_of_one_run_a_series() -> None:
+    """Who has the best value and where, who ends best, and that nobody knows how much runs vary."""
+    assert said(ONE_RUN) == (
+        "MEL reaches the highest accuracy, 0.840 at step 1. At the last step, 2, GRPO with 0.820 stands "
+        "above MEL with 0.800. With one run per series, nothing can be said about how much runs vary."
+    )
+
+
+def test_the_summary_of_several_runs() -> None:
+    """Values are means and have their intervals, and it is said whether these overlap."""
+    assert said(FIVE_RUNS) == (
+        "MEL reaches the highest mean accuracy, 0.840 at step 1. At the last step, 2, GRPO with 0.820 "
+        "[0.770, 0.870] stands above MEL with 0.800 [0.750, 0.850]; their intervals overlap."
+    )
+
+
+def test_intervals_that_are_apart() -> None:
+    """No overlap is said as such."""
+    far = curve_set(curve("a", [0.2, 0.9], half=0.05, runs=3), curve("b", [0.2, 0.5], half=0.05, runs=3))
+    assert said(far).endswith("; their intervals do not overlap.")
+
+
+def test_where_lower_is_better() -> None:
+    """The lowest value leads, and the one below stands before the one above."""
+    loss = curve_set(
+        curve("a", [2.0, 0.5], half=0.05, runs=3), curve("b", [2.0, 0.9], half=0.05, runs=3), metric="loss"
+    )
+    assert said(loss, around={"higher_is_better": False}) == (
+        "a reaches the lowest mean loss, 0.50 at step 1. At the last step, 1, a with 0.50 [0.45, 0.55] "
+        "stands below b with 0.90 [0.85, 0.95]; their intervals do not overlap."
+    )
+    assert beneath(loss, higher_is_better=False) == (
+        "loss, mean of 3 runs per series, band: 95 % CI, lower is better"
+    )
+
+
+def test_the_spread_of_runs_is_not_called_an_interval() -> None:
+    """A standard deviation says how runs spread, not how sure their mean is."""
+    spread = curve_set(*FIVE_RUNS.curves, band="sd")
+    assert said(spread).endswith("; their bands overlap.")
+
+
+def test_a_median_is_called_one() -> None:
+    """With the interquartile band the centre is the median, in every text."""
+    middle = curve_set(*FIVE_RUNS.curves, band="iqr")
+    assert "the highest median accuracy" in said(middle)
+    assert "median of 5 runs per series, band: IQR" in beneath(middle)
+    assert "Each line is the median of n = 5 runs." in below(middle)
+
+
+def test_one_series_alone() -> None:
+    """There is no leader among one."""
+    assert said(curve_set(curve("MEL", [0.2, 0.84], half=0.1, runs=3))) == (
+        "MEL has its highest mean accuracy of 0.840 at step 1."
+    )
+
+
+def test_series_that_reach_the_same_value_are_all_named() -> None:
+    """To the digits shown nobody leads, neither at the best value nor at the end."""
+    even = curve_set(curve("a", [0.1, 0.9, 0.5]), curve("b", [0.9, 0.1, 0.5]), curve("c", [0.1, 0.2, 0.5001]))
+    assert said(even).startswith(
+        "a (at step 1) and b (at step 0) reach the highest accuracy, 0.900. "
+        "At the last step, 2, c, a and b stand at 0.500."
+    )
+
+
+def test_series_that_end_at_different_steps() -> None:
+    """A run that ended early is not compared at a step it never reached."""
+    uneven = curve_set(curve("a", [0.1, 0.9]), curve("b", [0.1, 0.2, 0.3]))
+    assert "At their last steps a with 0.900 stands above b with 0.300." in said(uneven)
+
+
+def test_the_summary_uses_values_that_are_not_smoothed() -> None:
+    """The smoothed line's band belongs to the smoothed line, so no interval is given with a raw value."""
+    smooth = curve_set(
+        curve("a", [0.3, 0.4], raw=[0.2, 0.7], half=0.1, runs=3),
+        curve("b", [0.3, 0.3], raw=[0.2, 0.6], half=0.1, runs=3),
+        smooth=0.5,
+    )
+    assert said(smooth) == (
+        "a reaches the highest mean accuracy, 0.700 at step 1. "
+        "At the last step, 1, a with 0.700 stands above b with 0.600."
+    )
+
+
+def test_missing_values_are_passed_over() -> None:
+    """A series that ends in a gap ends at its last known value."""
+    assert "GRPO with 0.820 stands above MEL with 0.500" in said(
+        curve_set(curve("MEL", [0.2, 0.5, NAN]), ONE_RUN.curves[1])
+    )
+
+
+def test_times_are_said_as_times() -> None:
+    """A step in milliseconds is a date in a sentence."""
+    days = curve_set(curve("a", [0.1, 0.2, 0.3], steps=[1.7e12, 1.7e12 + 2e9, 1.7e12 + 4e9]))
+    assert "at day 2023-12-31" in said(days, around={"step_is_time": True, "step_title": "Day"})
+
+
+@pytest.mark.parametrize(
+    ("title", "word"), [("Training step", "training step"), ("GPU hours", "GPU hours"), ("x", "x"), ("", "")]
+)
+def test_an_axis_title_inside_a_sentence(title: str, word: str) -> None:
+    """A sentence has no capital in its middle, but an abbreviation keeps its own."""
+    assert axis_word(title) == word
+
+
+# ---- subtitle and caption -----------------------------------------------------------------------
+
+
+def test_the_subtitle_of_one_run_and_of_several() -> None:
+    """Metric, centre, number of runs and band, in a few words."""
+    assert beneath(ONE_RUN) == "accuracy, 1 run per series"
+    assert beneath(FIVE_RUNS) == "accuracy, mean of 5 runs per series, band: 95 % CI"
+    mixed = curve_set(ONE_RUN.curves[0], FIVE_RUNS.curves[1])
+    assert beneath(mixed) == "accuracy, mean of 1 to 5 runs per series, band: 95 % CI"
+
+
+@pytest.mark.parametrize(
+    ("band", "name", "sentence"),
+    [
+        ("ci", "90 % CI", "Band: 90 % confidence interval of the mean across runs (Student t)."),
+        ("se", "± standard error", "Band: standard error of the mean across runs."),
+        ("sd", "± SD", "Band: standard deviation across runs."),
+        ("range", "range", "Band: smallest to largest run."),
+        ("iqr", "IQR", "Band: middle half of the runs, with the median as the line."),
+    ],
+)
+def test_each_band_has_its_name(band: str, name: str, sentence: str) -> None:
+    """What a band shows is said in the subtitle, the tooltip and the caption."""
+    curves = curve_set(*FIVE_RUNS.curves, band=band, level=0.9)
+    assert band_name(curves) == name
+    assert sentence in below(curves)
+
+
+def test_no_band() -> None:
+    """Where the author wants none, nothing is said of it."""
+    curves = curve_set(curve("a", [0.1, 0.2], runs=3), band="none")
+    assert band_name(curves) == ""
+    assert "and" not in below(curves)
+
+
+def test_the_caption_of_one_run_a_series() -> None:
+    """One run has no band, and the caption says why."""
+    assert below(ONE_RUN) == (
+        "Each line is one run. No band: an interval needs at least 2 runs. Not smoothed. Source: a source."
+    )
+
+
+def test_the_caption_of_five_runs() -> None:
+    """n, band and level, smoothing, alignment, source."""
+    assert below(FIVE_RUNS, caption="Five seeds.") == (
+        "Five seeds. Each line is the mean of n = 5 runs. Band: 95 % confidence interval of the mean across "
+        "runs (Student t). Not smoothed. All runs share their steps. Source: a source."
+    )
+
+
+def test_the_caption_of_unequal_numbers_of_runs() -> None:
+    """Each series has its n, and one without a band is named."""
+    mixed = below(curve_set(ONE_RUN.curves[0], FIVE_RUNS.curves[1]))
+    assert "Each line is the mean of n runs: MEL 1, GRPO 5." in mixed
+    assert "MEL: 1 run, no band." in mixed
+
+
+def test_runs_that_end_early_are_told() -> None:
+    """Where n falls, the band is of those that are left."""
+    curves = curve_set(curve("a", [0.1, 0.2, 0.3], half=0.1, runs=3, n=[3, 3, 2]))
+    assert "Where fewer runs reach, the band is drawn from those that do." in below(curves)
+
+
+def test_the_caption_of_smoothed_lines() -> None:
+    """How strong, and what the faint line is."""
+    curves = curve_set(curve("a", [0.1, 0.2], raw=[0.1, 0.3]), smooth=0.6)
+    assert "Smoothed by a time-weighted exponential average, 0.6; the faint line is not smoothed." in below(
+        curves
+    )
+
+
+def test_interpolation_is_told() -> None:
+    """Runs that do not share their steps are interpolated, never extrapolated."""
+    assert "each run is interpolated linearly within its own range" in below(
+        curve_set(*FIVE_RUNS.curves, exact=False)
+    )
+
+
+def test_what_was_left_out_is_counted() -> None:
+    """Bins, replaced rows and missing values, each with its number."""
+    told = below(curve_set(*FIVE_RUNS.curves, bins=400, replaced=1, dropped=1200))
+    assert "Steps are averaged in 400 bins." in told
+    assert "1 row was replaced by a later row of the same run and step." in told
+    assert "1,200 missing or non-finite values were left out." in told
+
+
+def test_what_has_no_value_is_named() -> None:
+    """A series that cannot be drawn does not vanish without a word."""
+    told = below(curve_set(*FIVE_RUNS.curves, without_values=(("base", None), ("MEL", "seed 3"))))
+    assert "Without a finite value, and not drawn: base and run seed 3 of MEL." in told
+
+
+def test_an_interval_that_the_input_gives() -> None:
+    """It is used as given, and said to be the input's."""
+    low_high = curve_set(*given_curves(1), given_interval="low and high")
+    assert band_name(low_high) == "interval as given"
+    assert beneath(low_high) == "accuracy, as given, band: interval as given"
+    assert below(low_high).startswith(
+        "Each line is as given by the input. Band: interval given by the input (low and high)."
+    )
+    stderr = curve_set(*given_curves(5), given_interval="std and n")
+    assert beneath(stderr) == "accuracy, as given, n = 5, band: interval as given"
+    assert below(stderr).startswith(
+        "Each line is as given by the input, n = 5. Band: 95 % confidence interval computed from the "
+        "input's std and n."
+    )
+
+
+def given_curves(n: int) -> list[Curve]:
+    """Two curves whose band is the input's own."""
+    return [replace(curve(name, [0.1, 0.2], half=0.1, n=[n, n]), given=True) for name in ("a", "b")]
+
+
+def test_a_given_interval_beside_several_runs() -> None:
+    """One series has its own interval, the other that across its runs: both are told."""
+    mixed = curve_set(given_curves(1)[0], FIVE_RUNS.curves[1], given_interval="stderr", given_ignored=True)
+    told = below(mixed)
+    assert "Band: 95 % confidence interval of the mean across runs (Student t)." in told
+    assert "a: 95 % confidence interval computed from the input's stderr." in told
+    assert "no band" not in told
+    assert "Where a series has several runs, intervals that the input gives are not used." in told
+
+
+def test_a_caution_and_notes_stand_at_the_end() -> None:
+    """A reader learns that numbers were read from a picture, and what was handled in the files."""
+    told = below(ONE_RUN, around={"approximate": "digitised from a figure", "notes": ("One line was torn.",)})
+    assert told.endswith("One line was torn. Source: a source (digitised from a figure).")
+
+
+@pytest.mark.parametrize("curves", [ONE_RUN, FIVE_RUNS, curve_set(curve("a", [0.1]))])
+def test_sentences_are_set_cleanly(curves: CurveSet) -> None:
+    """No double space, no space at an end, and a full stop after each sentence."""
+    for text in (said(curves), below(curves)):
+        assert not re.search(r"^ |  | $|\.\.", text)
+        assert text.endswith(".")
