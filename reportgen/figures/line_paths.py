@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.figures.path import band_path, line_path, thin
+from reportgen.figures.path import band_path, even, line_path, rows_path, thin, thin_rows
 
 if TYPE_CHECKING:
     from reportgen.figures.axis import Axis
-    from reportgen.figures.plot import Plot, SeriesLine
+    from reportgen.figures.plot import Plot, RunLine, SeriesLine
     from reportgen.model import FloatArray
 
 PIXELS_WIDE = 600
@@ -55,20 +55,32 @@ def _paths_of(plot: Plot, line: SeriesLine) -> LinePaths:
             _placed(plot, line.steps, end)[1] for end in (_from_the_foot(plot.y, line.low), line.high)
         )
         band = band_path(x, low, high)
-    runs = (_placed(plot, run.steps, run.values) for run in line.runs)
     return LinePaths(
         band=band,
-        runs="".join(line_path(*thin(*run, _RUN_POINTS)) for run in runs),
+        runs=_runs_path(plot, line.runs),
         raw="" if line.raw is None else line_path(*thin(*_placed(plot, line.steps, line.raw))),
         line=line_path(*thin(x, y)),
     )
+
+
+def _runs_path(plot: Plot, runs: tuple[RunLine, ...]) -> str:
+    """All runs of a series in one path; runs that share even steps are thinned and written together."""
+    if not runs:
+        return ""
+    steps = runs[0].steps
+    if all(run.steps is steps or np.array_equal(run.steps, steps) for run in runs):
+        x, y = _placed(plot, steps, np.stack([run.values for run in runs]))
+        if x.size > _RUN_POINTS and np.isfinite(y).all() and even(x):
+            return rows_path(*thin_rows(x, y, _RUN_POINTS))
+    placed = (_placed(plot, run.steps, run.values) for run in runs)
+    return "".join(line_path(*thin(*run, _RUN_POINTS)) for run in placed)
 
 
 def _placed(plot: Plot, steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Points in drawing units; a step that a log axis cannot show is left out, such a value is NaN."""
     x = positions(plot.x, steps) * (PIXELS_WIDE * UNITS_A_PIXEL)
     shown = np.isfinite(x)
-    return x[shown], (1 - positions(plot.y, values[shown])) * (plot.height * UNITS_A_PIXEL)
+    return x[shown], (1 - positions(plot.y, values[..., shown])) * (plot.height * UNITS_A_PIXEL)
 
 
 def _from_the_foot(axis: Axis, low: FloatArray) -> FloatArray:

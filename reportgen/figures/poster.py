@@ -56,6 +56,8 @@ def card_svg(picture: str) -> str:
     wide, high = _size(picture)
     scale = min(1120 / wide, 600 / high)
     # Clipping at the edge of a nested svg costs the rasteriser five times the drawing.
+    # A preview is small: runs would cost two thirds of the time and not be seen.
+    picture = re.sub(r'<path class="rg-run"[^>]*/>', "", picture)
     visible = picture.replace("<svg ", '<svg overflow="visible" ', 1)
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="630" viewBox="0 0 1200 630">'

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.figures.path import thin
+from reportgen.figures.path import thin_together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reportgen.model import CurveSet, FloatArray
 
-_RUN_POINTS = 160
+_RUN_POINTS = 100
 COLUMNS = ("series", "metric", "step", "value", "low", "high", "n")
 
 
@@ -38,10 +38,10 @@ def runs_csv(curve_set: CurveSet) -> str:
     """Columns ``series,run,step,value`` of every run's thin line, thinned to what pixels can show."""
     parts = ["series,run,step,value\n"]
     for curve in curve_set.curves:
-        for run in curve.runs:
-            values = run.values if run.smoothed is None else run.smoothed
-            points = thin(run.steps, values, _RUN_POINTS)
-            parts.append(_rows(f"{field(curve.series)},{field(run.run)},", "%.10g,%.6g", points))
+        lines = [(run.steps, run.values if run.smoothed is None else run.smoothed) for run in curve.runs]
+        starts = [f"{field(curve.series)},{field(run.run)}," for run in curve.runs]
+        for start, points in zip(starts, thin_together(lines, _RUN_POINTS), strict=True):
+            parts.append(_rows(start, "%.10g,%.6g", points))
     return "".join(parts)
 
 
