@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from reportgen.model import CurveSet, FloatArray
 
 _RUN_POINTS = 100
+_FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 COLUMNS = ("series", "metric", "step", "value", "low", "high", "n")
 
 
@@ -70,8 +71,11 @@ def field(text: str) -> str:
 
 
 def spreadsheet_safe(text: str) -> str:
-    """A name that a spreadsheet would run as a formula gets an apostrophe before it (OWASP)."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    """A name that a spreadsheet would run as a formula gets an apostrophe before it.
+
+    The marks are those of OWASP's page on CSV injection, in their full-width forms too.
+    """
+    return f"'{text}" if text.startswith(_FORMULA_MARKS) else text
 
 
 def table_csv(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
