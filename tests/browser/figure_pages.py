@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,9 @@ import numpy as np
 from reportgen.errors import Place
 from reportgen.figures.curve import curve_figure, panels
 from reportgen.figures.custom import author_figure
+from reportgen.figures.live import compact_json, live_view, view_name
 from reportgen.figures.palette import assign_slots
+from reportgen.figures.render import compile_to_vega
 from reportgen.figures.wanted import Context, Wanted
 from reportgen.model import Cell, Curve, CurveSet, ResultTable, Run
 from reportgen.settings.blocks import Annotation, PanelsSettings, ReferenceLine
@@ -151,8 +154,16 @@ def write_page(folder: Path, name: str, *shown: Shown) -> Path:
             (folder / "figures" / f"{one.id}.{ending}").write_text(text, encoding="utf-8")
     body = "\n".join(block_html(one, lambda target: target, "figures") for one in shown)
     page = folder / f"{name}.html"
-    page.write_text(_PAGE.format(policy=POLICY, body=body, views=views_html(figures)), encoding="utf-8")
+    views = views_html({view_name(one.view): _compiled(one) for one in figures})
+    page.write_text(_PAGE.format(policy=POLICY, body=body, views=views), encoding="utf-8")
     return page
+
+
+def _compiled(made: Figure) -> str:
+    """The view that a site compiles beside its build."""
+    if made.plot_class == "rg-fixed":
+        return compact_json(compile_to_vega(json.loads(made.view)))
+    return live_view(made.view)
 
 
 def write_site(folder: Path) -> None:

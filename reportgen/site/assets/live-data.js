@@ -36,9 +36,9 @@
       }));
       this.hasRuns = this.series.some((one) => one.runs.length);
       this.hasBand = this.series.some((one) => one.low);
-      const shown = this.series.flatMap((one) => [...one.y, ...(one.raw ?? []), ...one.runs.flatMap((r) => r.values)]);
-      this.values = shown.filter((value) => value !== null);
-      this.positive = this.values.every((value) => value > 0);
+      const shown = ({ y, raw, runs }) => [...y, ...(raw ?? []), ...runs.flatMap((run) => run.values)];
+      this.values = this.series.flatMap(shown).filter((value) => value !== null);
+      this.positive = this.values.length > 0 && this.values.every((value) => value > 0);
     }
 
     /** Grey series first: later ones are drawn above them. */
@@ -87,8 +87,8 @@
         const i = one.at.get(step);
         const value = i === undefined ? null : one.y[i];
         if (value === null) return { one, value };
-        const n = Array.isArray(one.n) ? one.n[i] : one.n;
-        return { one, value, low: one.low?.[i] ?? null, high: one.high?.[i] ?? null, raw: one.raw?.[i] ?? null, n };
+        const [low, high, raw] = [one.low, one.high, one.raw].map((part) => part?.[i] ?? null);
+        return { one, value, low, high, raw, n: Array.isArray(one.n) ? one.n[i] : one.n };
       });
       return rows.sort((a, b) => (a.value === null) - (b.value === null) || b.value - a.value);
     }

@@ -1,4 +1,4 @@
-/* Reading a plot: rule, dots and tooltip at the nearest step, zooming by drag, and the same from the keyboard. */
+/* Reading a plot: rule, dots and tooltip at the nearest step, zooming by drag, and both from the keyboard. */
 (function (live) {
   "use strict";
 
@@ -55,17 +55,19 @@
       on("dblclick", () => this.plot.group.zoom(null));
       on("keydown", (event) => this.key(event));
       on("blur", () => this.pointAll(null));
-      document.addEventListener("pointerdown", (event) => surface.contains(event.target) || this.pointAll(null));
+      document.addEventListener("pointerdown", (event) => {
+        if (!surface.contains(event.target)) this.pointAll(null);
+      });
     }
 
     /** Steps that can be read: of visible series, inside the domain shown. */
     steps() {
       const { group, data, visible, x } = this.plot;
-      const signature = [group.chosen, group.domain];
-      if (!this.known || signature.some((part, i) => part !== this.known.signature[i])) {
+      const { chosen, domain } = group;
+      if (!this.known || this.known.chosen !== chosen || this.known.domain !== domain) {
         const [low, high] = x.domain;
-        const steps = data.stepsOf(visible).filter((step) => step >= low && step <= high && live.fraction(x, step) >= 0);
-        this.known = { signature, steps };
+        const steps = data.stepsOf(visible).filter((step) => step >= low && step <= high);
+        this.known = { chosen, domain, steps };
       }
       return this.known.steps;
     }
@@ -134,7 +136,8 @@
       const readings = plot.data.readings(plot.visible, this.step);
       const x = live.fraction(plot.x, this.step) * plot.room.width;
       put(this.rule, x, 0);
-      const heights = readings.filter(({ value }) => value !== null).map(({ one, value }) => this.putDot(one, x, value));
+      const known = readings.filter(({ value }) => value !== null);
+      const heights = known.map(({ one, value }) => this.putDot(one, x, value));
       this.fill(readings);
       this.putTooltip(x, y, heights);
     }
@@ -171,9 +174,10 @@
       if (value === null) row.append(make("span", "rg-value", "no value"));
       else {
         row.append(make("span", "rg-value", plot.readY(value)));
-        if (plot.band && low !== null) row.append(make("span", "rg-interval", `[${plot.readY(low)}, ${plot.readY(high)}]`));
-        if (raw !== null) row.append(make("span", "rg-interval", `unsmoothed ${plot.readY(raw)}`));
-        if (withCount && n > 1) row.append(make("span", "rg-interval", `n = ${n}`));
+        const aside = (words) => row.append(make("span", "rg-interval", words));
+        if (plot.band && low !== null) aside(`[${plot.readY(low)}, ${plot.readY(high)}]`);
+        if (raw !== null) aside(`unsmoothed ${plot.readY(raw)}`);
+        if (withCount && n > 1) aside(`n = ${n}`);
       }
       return row;
     }
@@ -183,6 +187,7 @@
       const { tooltip, plot } = this;
       const { left, right } = this.edges();
       const { offsetWidth: width, offsetHeight: height } = tooltip;
+      const { margins } = plot.payload;
       const after = x + APART + width <= right;
       const before = x - APART - width >= left;
       let top = y === null ? 4 : y - height / 2;
@@ -190,9 +195,10 @@
         const [high, low] = [Math.min(...heights), Math.max(...heights)];
         top = high > plot.room.height - low ? high - APART - height : low + APART;
       }
-      top = Math.max(-plot.payload.margins.top, Math.min(top, plot.room.height + plot.payload.margins.bottom - height));
       const start = after ? x + APART : before ? x - APART - width : x - width / 2;
-      put(tooltip, Math.round(Math.min(Math.max(start, left), right - width)), Math.round(top));
+      const inside = (place, from, to) => Math.round(Math.max(from, Math.min(place, to)));
+      const lowest = plot.room.height + margins.bottom - height;
+      put(tooltip, inside(start, left, right - width), inside(top, -margins.top, lowest));
     }
 
     edges() {
@@ -205,7 +211,8 @@
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const { group } = this.plot;
       if (event.key in STRIDES) this.walk(STRIDES[event.key]);
-      else if (event.key === "ArrowUp" || event.key === "ArrowDown") this.change(event.key === "ArrowDown" ? 1 : -1);
+      else if (event.key === "ArrowUp") this.change(-1);
+      else if (event.key === "ArrowDown") this.change(1);
       else if (event.key in ZOOMS) this.zoomBy(ZOOMS[event.key]);
       else if (event.key === "Escape" || event.key === "0") {
         this.stopDrag();
@@ -285,7 +292,8 @@
         ...pairs.map(([label, text]) => {
           const row = make("div", "rg-tooltip-row");
           if (label) row.append(nameOf(label));
-          row.append(make("span", "rg-value", typeof text === "object" ? JSON.stringify(text) : String(text)));
+          const words = typeof text === "object" ? JSON.stringify(text) : String(text);
+          row.append(make("span", "rg-value", words));
           return row;
         }),
       );

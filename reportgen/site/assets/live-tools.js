@@ -24,13 +24,15 @@
     return drawing;
   }
 
-  /** A button of the toolbar: an icon or a word on it, what it does shown when pointed at. */
+  /** A button of the toolbar: an icon or a word on it; what it does is shown when it is pointed at. */
   function tool(face, words, act) {
     const button = make("button", "rg-tool");
     button.type = "button";
     button.append(ICONS[face] ? icon(ICONS[face]) : face);
-    button.setAttribute("aria-label", words);
-    button.dataset.words = words;
+    if (words) {
+      button.setAttribute("aria-label", words);
+      button.dataset.words = words;
+    }
     button.addEventListener("click", () => act(button));
     return button;
   }
@@ -58,56 +60,56 @@
     }, TOLD);
   }
 
-  function addTools(plot) {
-    const { figure, data, payload } = plot;
+  function makeBar() {
     const bar = make("div", "rg-toolbar");
     bar.setAttribute("role", "group");
     bar.setAttribute("aria-label", "Tools of this figure");
-    const reset = tool("Reset zoom", "Show the whole range", () => {
+    return bar;
+  }
+
+  function addTools(plot) {
+    const { figure, data, payload } = plot;
+    const bar = makeBar();
+    const reset = tool("Reset zoom", "", () => {
       plot.group.zoom(null);
       plot.surface.focus({ preventScroll: true });
     });
-    delete reset.dataset.words;
-    reset.setAttribute("aria-label", "Reset zoom");
+    const offer = (there, ...rest) => there && bar.append(toggle(plot, ...rest));
+    bar.append(reset);
+    offer(data.positive, "log", "Logarithmic y axis", "log", () => plot.draw());
+    offer(data.hasRuns, "runs", "A thin line for each run", "runs", () => plot.refresh("runs"));
+    offer(data.hasBand, "band", payload.band || "Band", "band", () => plot.refresh("means"));
+    const resize = (height) => {
+      plot.still.style.height = height ? `${Math.max(payload.height, height)}px` : "";
+    };
+    if (figure.requestFullscreen) bar.append(fullScreenTool(figure, resize));
+    bar.append(saveTool(figure, () => exportView(plot), plot.say), linkTool(figure, plot.say));
+    plot.box.append(bar);
     plot.onRefresh = () => {
       reset.hidden = !plot.group.domain;
       placeLegend(plot);
     };
-    bar.append(reset);
-    if (data.positive) bar.append(toggle(plot, "log", "Logarithmic y axis", "log", () => plot.draw()));
-    if (data.hasRuns) bar.append(toggle(plot, "runs", "A thin line for each run", "runs", () => plot.refresh("runs")));
-    if (data.hasBand) bar.append(toggle(plot, "band", payload.band || "Band", "band", () => plot.refresh("means")));
-    addCommonTools(bar, figure, plot.say, {
-      view: () => exportView(plot),
-      resize: (height) => {
-        plot.still.style.height = height ? `${Math.max(payload.height, height)}px` : "";
-      },
-    });
-    plot.box.append(bar);
     plot.onRefresh();
   }
 
-  function addAuthorTools(figure, view) {
-    const bar = make("div", "rg-toolbar");
-    bar.setAttribute("role", "group");
-    bar.setAttribute("aria-label", "Tools of this figure");
+  function addAuthorTools(figure) {
+    const bar = makeBar();
     const said = make("div", "rg-unseen");
     said.setAttribute("role", "status");
-    figure.querySelector(".rg-plot").append(bar, said);
+    const say = (words) => {
+      said.textContent = words;
+    };
     const payload = JSON.parse(figure.querySelector(".rg-payload").textContent);
-    const state = () => live.makeView(resolved(live.compiled(payload), figure), null);
-    addCommonTools(bar, figure, (words) => (said.textContent = words), { view: state });
+    const view = () => live.makeView(resolved(live.compiled(payload), figure), null);
+    bar.append(saveTool(figure, view, say), linkTool(figure, say));
+    figure.querySelector(".rg-plot").append(bar, said);
   }
 
-  function addCommonTools(bar, figure, say, { view, resize }) {
-    if (resize && figure.requestFullscreen) bar.append(fullScreenTool(figure, resize));
-    bar.append(saveTool(figure, view, say));
-    bar.append(
-      tool("link", "Copy a link to this figure", async (button) => {
-        const address = `${location.href.split("#")[0]}#${figure.id}`;
-        tell(button, (await copy(address)) ? "Link copied" : address, say);
-      }),
-    );
+  function linkTool(figure, say) {
+    return tool("link", "Copy a link to this figure", async (button) => {
+      const address = `${location.href.split("#")[0]}#${figure.id}`;
+      tell(button, (await copy(address)) ? "Link copied" : address, say);
+    });
   }
 
   function fullScreenTool(figure, resize) {
@@ -174,7 +176,9 @@
     wrap.append(button, list);
     open(false);
     document.addEventListener("pointerdown", (event) => wrap.contains(event.target) || open(false));
-    wrap.addEventListener("focusout", (event) => event.relatedTarget && !wrap.contains(event.relatedTarget) && open(false));
+    wrap.addEventListener("focusout", ({ relatedTarget }) => {
+      if (relatedTarget && !wrap.contains(relatedTarget)) open(false);
+    });
     wrap.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || list.hidden) return;
       open(false);
@@ -263,10 +267,12 @@
     const font = { value: "var(--rg-font)" };
     const text = fields("x", "y", "text", "limit", "fontSize", "fontWeight", "fill");
     spec.marks.push({ type: "text", from: { data: "words" }, encode: { enter: { ...text, font } } });
-    const line = { ...fields("x", "y", "stroke", "strokeDash"), x2: { field: "x", offset: 22 }, strokeWidth: { value: 2 } };
+    const line = { ...fields("x", "y", "stroke", "strokeDash"), x2: { field: "x", offset: 22 } };
+    line.strokeWidth = { value: 2 };
     spec.marks.push({ type: "rule", from: { data: "swatches" }, encode: { enter: line } });
     if (plot.payload.symbols) {
-      const symbol = { ...fields("y", "shape"), x: { field: "x", offset: 11 }, fill: { field: "stroke" }, size: { value: 4 } };
+      const symbol = { ...fields("y", "shape"), x: { field: "x", offset: 11 }, fill: { field: "stroke" } };
+      symbol.size = { value: 4 };
       spec.marks.push({ type: "symbol", from: { data: "swatches" }, encode: { enter: symbol } });
     }
     spec.padding = { left: left + EDGE, right: right + EDGE, top: top + high + EDGE, bottom: bottom + EDGE };
@@ -280,11 +286,13 @@
   /** Rows of words and swatches above a plot, in pixels from the top left, and how high they are. */
   function heading(plot, width) {
     const said = (selector) => plot.figure.querySelector(selector)?.textContent ?? "";
-    const word = (text, x, y, more) => ({ text, x, y, limit: width, fontSize: 13, fontWeight: 400, fill: "var(--rg-text)", ...more });
+    const plain = { limit: width, fontSize: 13, fontWeight: 400, fill: "var(--rg-text)" };
+    const word = (text, x, y, more) => ({ text, x, y, ...plain, ...more });
     const words = [word(said(".rg-title"), 0, 14, { fontSize: 17, fontWeight: 600 })];
     const swatches = [];
     let y = 14;
-    if (said(".rg-subtitle")) words.push(word(said(".rg-subtitle"), 0, (y += 20), { fill: "var(--rg-muted)" }));
+    const subtitle = said(".rg-subtitle");
+    if (subtitle) words.push(word(subtitle, 0, (y += 20), { fill: "var(--rg-muted)" }));
     if (!plot.payload.ends.length) {
       const ruler = document.createElement("canvas").getContext("2d");
       ruler.font = `13px ${tokenValue(plot.figure, "--rg-font")}`;
@@ -307,9 +315,9 @@
     const legend = group.root.querySelector(":scope > .rg-legend");
     if (!legend) return;
     const [plot] = group.plots;
-    const keys = [...legend.children].map((item) => {
+    const keys = group.names.map((name, i) => {
+      const item = legend.children[i];
       const label = item.querySelector(".rg-series");
-      const name = label.querySelector(".rg-name").textContent;
       const button = make("button", label.className);
       button.type = "button";
       button.title = "Show this series alone; with Shift, add it or take it away";
@@ -319,11 +327,6 @@
       return { item, button, name };
     });
     plot.legend = { legend, keys };
-    const refresh = plot.onRefresh;
-    plot.onRefresh = () => {
-      refresh();
-      placeLegend(plot);
-    };
     placeLegend(plot);
   }
 

@@ -71,10 +71,14 @@
       const { y } = this.payload;
       if (this.log === (y.scale === "log")) return y;
       const values = this.data.values;
-      const [low, high] = [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
-      if (!this.log) return { ...y, scale: "linear", domain: [low - (high - low) / 25, high + (high - low) / 25] };
-      const room = high > low ? (high / low) ** 0.04 : 2;
-      return { ...y, scale: "log", domain: [low / room, high * room] };
+      const low = values.reduce((a, b) => Math.min(a, b));
+      const high = values.reduce((a, b) => Math.max(a, b));
+      if (this.log) {
+        const room = high > low ? (high / low) ** 0.04 : 2;
+        return { ...y, scale: "log", domain: [low / room, high * room] };
+      }
+      const room = (high - low) / 25 || Math.abs(low) / 10 || 1;
+      return { ...y, scale: "linear", domain: [low - room, high + room] };
     }
 
     /** The room there is: fractions of a pixel count, or the live view would stand beside the still one. */
@@ -90,14 +94,16 @@
       const { x, y, payload } = this;
       if (!this.group.domain && y === payload.y && height === payload.height) return payload.ends;
       const found = payload.ends.flatMap(({ text }) => {
-        const value = this.data.valueAt(this.data.series.find((one) => one.name === text), x.domain[1], x);
+        const line = this.data.series.find((one) => one.name === text);
+        const value = this.data.valueAt(line, x.domain[1], x);
         return value === null ? [] : [{ text, at: (1 - live.fraction(y, value)) * height }];
       });
-      const places = live.spread(found.map(({ at }) => Math.min(height, Math.max(0, at))), LINE, height);
+      const wanted = found.map(({ at }) => Math.min(height, Math.max(0, at)));
+      const places = live.spread(wanted, LINE, height);
       return found.map(({ text }, i) => ({ text, y: places[i] }));
     }
 
-    /** The view's signals for a room; ``ink`` turns a series' colour and whether it is faded into a colour. */
+    /** The view's signals for a room; ``ink`` makes a colour of a series' own and of whether it is faded. */
     signals({ width, height, narrow }, ink) {
       const { payload: given, x, y } = this;
       const series = this.data.series;
@@ -171,7 +177,8 @@
       if (!this.view) return;
       this.room = this.measure();
       const data = this.datasets(this.room);
-      for (const [name, value] of Object.entries(this.signals(this.room, Plot.ink))) this.view.signal(name, value);
+      const signals = this.signals(this.room, Plot.ink);
+      for (const [name, value] of Object.entries(signals)) this.view.signal(name, value);
       for (const name of ["ends", ...names]) if (this.sets.includes(name)) this.view.data(name, data[name]);
       this.view.width(this.room.width).height(this.room.height).run();
       this.figure.classList.toggle("rg-is-zoomed", Boolean(this.group.domain));
@@ -233,26 +240,25 @@
     const host = addHost(box);
     const view = makeView(compiled(payload), host, live.authorTooltip(box));
     await view.runAsync();
-    const drawn = host.querySelector("svg");
-    const unscale = (event) => {
-      const scale = drawn.getBoundingClientRect().width / drawn.viewBox.baseVal.width;
-      if (!event.isTrusted || Math.abs(scale - 1) < 0.01) return;
-      event.stopImmediatePropagation();
-      const { left, top } = drawn.getBoundingClientRect();
-      const place = { clientX: left + (event.clientX - left) / scale, clientY: top + (event.clientY - top) / scale };
-      event.target.dispatchEvent(new event.constructor(event.type, { ...initOf(event), ...place }));
-    };
-    // Vega reads pointers in its own pixels; where the chart is shown smaller they are sent again, corrected.
-    for (const type of POINTER_EVENTS) host.addEventListener(type, unscale, { capture: true });
+    for (const type of POINTER_EVENTS) host.addEventListener(type, correct, { capture: true });
     figure.classList.add("rg-is-live");
-    return view;
   }
 
-  const POINTER_EVENTS = ["pointerdown", "pointermove", "pointerup", "mousedown", "mousemove", "mouseup", "click"];
+  const words = (text) => text.split(" ");
+  const POINTER_EVENTS = words("pointerdown pointermove pointerup mousedown mousemove mouseup click");
+  const KEPT = words("bubbles cancelable button buttons shiftKey ctrlKey altKey metaKey pointerId pointerType");
 
-  function initOf(event) {
-    const { bubbles, cancelable, button, buttons, shiftKey, ctrlKey, altKey, metaKey, pointerId, pointerType } = event;
-    return { bubbles, cancelable, button, buttons, shiftKey, ctrlKey, altKey, metaKey, pointerId, pointerType, view: window };
+  /** Vega reads pointers in its own pixels: where a chart is shown smaller they are sent again, corrected. */
+  function correct(event) {
+    const drawn = event.currentTarget.querySelector("svg");
+    const { left, top, width } = drawn.getBoundingClientRect();
+    const scale = width / drawn.viewBox.baseVal.width;
+    if (!event.isTrusted || Math.abs(scale - 1) < 0.01) return;
+    event.stopImmediatePropagation();
+    const again = Object.fromEntries(KEPT.map((name) => [name, event[name]]));
+    again.clientX = left + (event.clientX - left) / scale;
+    again.clientY = top + (event.clientY - top) / scale;
+    event.target.dispatchEvent(new event.constructor(event.type, again));
   }
 
   /** Make a figure, or panels together, alive; the still pictures stay until each view is drawn. */
@@ -260,9 +266,8 @@
     await document.fonts.ready;
     const figures = unit.matches(".rg-figure") ? [unit] : [...unit.querySelectorAll(".rg-figure")];
     if (unit.querySelector(".rg-fixed")) {
-      const [figure] = figures;
-      const view = await enlivenAuthors(figure);
-      live.addAuthorTools(figure, view);
+      await enlivenAuthors(unit);
+      live.addAuthorTools(unit);
       return;
     }
     const group = new Group(unit);

@@ -82,7 +82,9 @@
     const figures = [...document.querySelectorAll(".rg-figure:has(> .rg-payload)")];
     if (!figures.length) return;
     const hint = addHint();
-    figures.filter((figure) => !figure.querySelector(".rg-fixed")).forEach((figure) => addSurface(figure, hint));
+    for (const figure of figures) {
+      if (!figure.querySelector(".rg-fixed")) addSurface(figure, hint);
+    }
     const units = new Set(figures.map((figure) => figure.closest(".rg-panels") ?? figure));
     for (const unit of units) {
       for (const event of ["pointerover", "focusin"]) {
@@ -121,8 +123,9 @@
       button.className = "rg-sort";
       button.append(...head.childNodes);
       head.append(button);
+      const rows = [...table.tBodies[0].rows];
       button.addEventListener("click", () => {
-        const numeric = [...table.tBodies[0].rows].some((row) => row.cells[column].dataset.value !== undefined);
+        const numeric = rows.some((row) => row.cells[column].dataset.value !== undefined);
         const now = head.getAttribute("aria-sort");
         const next = now ? now === "descending" : !numeric;
         heads.forEach((other) => other.removeAttribute("aria-sort"));
