@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.figures.d3_format import format_number
+import numpy as np
+
+from reportgen.figures.d3_format import format_number, format_time
+from reportgen.figures.plotting import step_format
 from reportgen.figures.tidy import table_csv
+from reportgen.figures.time_ticks import DAY
 from reportgen.model import Cell, ResultTable
 from reportgen.settings.blocks import Statistic
 from reportgen.words import estimate_words, number
@@ -43,7 +47,7 @@ def result_table(
         for metric, _ in metrics
         for column in settings.columns
     ]
-    rows = tuple(_row(name, settings.columns, metrics) for name in names)
+    rows = tuple(_row(name, settings.columns, metrics, context) for name in names)
     words = [[cell.text for cell in row] for row in rows]
     return ResultTable(
         id=block_id,
@@ -68,7 +72,10 @@ def _order(order: str, metrics: tuple[tuple[str, tuple[Ending, ...]], ...], *, b
 
 
 def _row(
-    name: str, columns: tuple[Statistic, ...], metrics: tuple[tuple[str, tuple[Ending, ...]], ...]
+    name: str,
+    columns: tuple[Statistic, ...],
+    metrics: tuple[tuple[str, tuple[Ending, ...]], ...],
+    context: Context,
 ) -> tuple[Cell, ...]:
     cells = [Cell(name)]
     found = [next((e for e in endings if e.series == name), None) for _, endings in metrics]
@@ -77,24 +84,35 @@ def _row(
     for ending, (_, endings) in zip(found, metrics, strict=True):
         for column in columns:
             decimals = _decimals([_chosen(other, column)[0].value for other in endings])
-            cells.append(_cell(ending, column, decimals))
+            cells.append(_cell(ending, column, decimals, context))
     return tuple(cells)
 
 
-def _cell(ending: Ending | None, column: Statistic, decimals: int) -> Cell:
+def _cell(ending: Ending | None, column: Statistic, decimals: int | None, context: Context) -> Cell:
     if ending is None:
         return Cell("no data")
     estimate, step = _chosen(ending, column)
-    at = f" at {format_number(step, ',.4~f')}" if step is not None else ""
+    at = f" at {_step(step, context)}" if step is not None else ""
     known = estimate.low is not None and estimate.high is not None
     said = estimate_words(estimate) if known else number(estimate.value, decimals=decimals)
     return Cell(f"{said}{at}", estimate.value)
 
 
-def _decimals(values: list[float]) -> int:
-    """The decimal places that four significant digits of any of the values need: a column shares them."""
-    texts = (f"{value:.4g}" for value in values)
-    return max((len(text.partition(".")[2]) for text in texts if "e" not in text), default=0)
+def _step(step: float, context: Context) -> str:
+    if context.step_is_time:
+        return format_time(step, "%Y-%m-%d" if step % DAY == 0 else "%Y-%m-%d %H:%M")
+    return format_number(step, step_format(np.array([step])))
+
+
+def _decimals(values: list[float]) -> int | None:
+    """The decimal places that four significant digits of any of the values need: a column shares them.
+
+    None where a value is too large or small to be written without an exponent.
+    """
+    texts = [f"{value:.4g}" for value in values]
+    if any("e" in text for text in texts):
+        return None
+    return max((len(text.partition(".")[2]) for text in texts), default=0)
 
 
 def _chosen(ending: Ending, column: Statistic) -> tuple[Estimate, float | None]:

@@ -1,0 +1,175 @@
+"""The ``table`` block: each series in three numbers, in the digits that they deserve."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from made_figures import context, curve_set
+
+from reportgen.figures.results import result_table
+from reportgen.model import Ending, Estimate
+from reportgen.settings.blocks import TableSettings
+
+if TYPE_CHECKING:
+    from reportgen.model import ResultTable
+
+
+def ending(
+    series: str,
+    final: float,
+    peak: float,
+    mean: float,
+    *,
+    half: float | None = None,
+    runs: int = 1,
+    step: float = 120.0,
+) -> Ending:
+    """A series whose three numbers have an interval of ``half`` on both sides."""
+
+    def estimate(value: float) -> Estimate:
+        if half is None:
+            return Estimate(value, None, None, runs)
+        return Estimate(value, value - half, value + half, runs)
+
+    return Ending(series, estimate(final), step, estimate(peak), step / 2, estimate(mean), runs)
+
+
+MEL, GRPO = ending("MEL", 0.80, 0.84, 0.61), ending("GRPO", 0.82, 0.83, 0.60)
+
+
+def made(
+    *metrics: tuple[str, tuple[Ending, ...]],
+    better: bool = True,
+    around: dict[str, Any] | None = None,
+    **settings: Any,  # noqa: ANN401 - settings of the block
+) -> ResultTable:
+    """The table of these endings."""
+    block = TableSettings.model_validate(settings)
+    here = context(curve_set(), **(around or {}))
+    return result_table("table", block, metrics, here, higher_is_better=better)
+
+
+def words(table: ResultTable) -> list[list[str]]:
+    """The table's cells as they are shown."""
+    return [[cell.text for cell in row] for row in table.rows]
+
+
+def test_a_row_for_each_series() -> None:
+    """Name, runs, and final, peak and mean with the steps at which they stand; the best peak first."""
+    table = made(("accuracy", (GRPO, MEL)))
+    assert table.header == ("series", "runs", "final", "peak", "mean over steps")
+    assert words(table) == [
+        ["MEL", "1", "0.80 at 120", "0.84 at 60", "0.61"],
+        ["GRPO", "1", "0.82 at 120", "0.83 at 60", "0.60"],
+    ]
+    assert table.title == "accuracy"
+
+
+def test_an_interval_decides_the_digits() -> None:
+    """Two digits of half the interval, and the value to the same place."""
+    (row,) = words(made(("accuracy", (ending("a", 0.8123, 0.9, 0.7, half=0.0123, runs=5),))))
+    assert row == ["a", "5", "0.812 ± 0.012 at 120", "0.900 ± 0.012 at 60", "0.700 ± 0.012"]
+
+
+@pytest.mark.parametrize(
+    ("order", "better", "names"),
+    [
+        ("best", True, ["MEL", "GRPO"]),
+        ("best", False, ["GRPO", "MEL"]),
+        ("final", True, ["GRPO", "MEL"]),
+        ("final", False, ["MEL", "GRPO"]),
+        ("name", True, ["GRPO", "MEL"]),
+        ("given", True, ["MEL", "GRPO"]),
+    ],
+)
+def test_the_order_of_rows(order: str, better: bool, names: list[str]) -> None:  # noqa: FBT001 - a case of the table
+    """By best or last value with the metric's direction, by name, or as in the data."""
+    assert [row[0] for row in words(made(("accuracy", (MEL, GRPO)), better=better, order=order))] == names
+
+
+def test_several_metrics_stand_side_by_side() -> None:
+    """Each column says its metric; a series without one of them has no data there, and no 0."""
+    table = made(("accuracy", (MEL, GRPO)), ("loss", (MEL,)), columns=["final"])
+    assert table.header == ("series", "runs", "accuracy: final", "loss: final")
+    assert words(table)[1] == ["GRPO", "1", "0.82 at 120", "no data"]
+    assert table.rows[1][3].sort is None
+    assert table.title == "Results"
+
+
+def test_a_series_that_only_the_second_metric_has_is_shown() -> None:
+    """No series is lost because the first metric does not know it; it stands last."""
+    table = made(("accuracy", (MEL,)), ("loss", (MEL, ending("base", 2.0, 1.5, 1.7))), columns=["final"])
+    assert words(table)[1] == ["base", "1", "no data", "2.0 at 120"]
+
+
+def test_numbers_sort_by_value() -> None:
+    """A reader who sorts a column sorts numbers, not words."""
+    row = made(("accuracy", (MEL,))).rows[0]
+    assert [cell.sort for cell in row] == [None, 1.0, 0.80, 0.84, 0.61]
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ((1.234e-7, 5.0e-8), ["1.234e−7", "5e−8"]),
+        ((0.0, 3.21e-6), ["0", "3.21e−6"]),
+        ((1.5e24, 2e24), ["1.5e24", "2e24"]),
+        ((0.5, 12.25), ["0.50", "12.25"]),
+        ((1000.0, 2.0), ["1,000", "2"]),
+        ((-0.125, 0.0), ["−0.125", "0.000"]),
+    ],
+)
+def test_a_column_has_digits_that_tell_its_values(values: tuple[float, float], texts: list[str]) -> None:
+    """Values of a column share their decimals; none is rounded to a 0 that it is not."""
+    rows = [ending(f"{n}", value, value, value) for n, value in enumerate(values)]
+    assert [row[2] for row in words(made(("m", tuple(rows)), order="given", columns=["mean"]))] == texts
+
+
+@pytest.mark.parametrize(
+    ("step", "around", "text"),
+    [
+        (1_200_000.0, {}, "1,200,000"),
+        (1e-5, {}, "1e-5"),
+        (0.25, {}, "0.25"),
+        (1.7e12, {"step_is_time": True}, "2023-11-14 22:13"),
+        (19_675 * 86_400e3, {"step_is_time": True}, "2023-11-14"),
+    ],
+)
+def test_steps_are_said_as_the_axis_says_them(step: float, around: dict[str, Any], text: str) -> None:
+    """Whole steps to the last digit, small ones not as 0, times as dates."""
+    table = made(("accuracy", (ending("a", 0.5, 0.5, 0.5, step=step),)), around=around, columns=["final"])
+    assert words(table)[0][2] == f"0.5 at {text}"
+
+
+def test_the_caption_says_what_stands_behind_the_sign() -> None:
+    """Half of which interval, what a peak is, which direction is better, and where numbers are from."""
+    table = made(
+        ("loss", (ending("a", 0.5, 0.4, 0.6, half=0.1, runs=3),)),
+        better=False,
+        level=0.9,
+        caption="Three seeds.",
+        around={"approximate": "digitised", "notes": ("One file was empty.",)},
+    )
+    assert table.caption == (
+        "Three seeds. Peak: the best value of the mean curve, and the step it stands at. ± is half the 90 % "
+        "confidence interval across runs (Student t). Lower is better. One file was empty. "
+        "Source: a source (digitised)."
+    )
+
+
+def test_the_caption_without_an_interval() -> None:
+    """One run has none, and a table without peaks does not explain them."""
+    table = made(("accuracy", (MEL,)), columns=["final"])
+    assert table.caption == "One run per series: no interval. Source: a source."
+
+
+def test_the_csv_is_the_table() -> None:
+    """Every cell as it is shown, formulas guarded."""
+    table = made(("accuracy", (ending("=a,b", 0.5, 0.5, 0.5), MEL)), order="given")
+    read = list(csv.reader(io.StringIO(table.csv)))
+    assert read[0] == list(table.header)
+    assert read[1][0] == "'=a,b"
+    assert read[2] == words(table)[1]
