@@ -240,13 +240,13 @@
     const host = addHost(box);
     const view = makeView(compiled(payload), host, live.authorTooltip(box));
     await view.runAsync();
-    for (const type of POINTER_EVENTS) host.addEventListener(type, correct, { capture: true });
+    for (const type of SENT_AGAIN) host.addEventListener(type, correct, { capture: true });
     figure.classList.add("rg-is-live");
   }
 
-  const words = (text) => text.split(" ");
-  const POINTER_EVENTS = words("pointerdown pointermove pointerup mousedown mousemove mouseup click");
-  const KEPT = words("bubbles cancelable button buttons shiftKey ctrlKey altKey metaKey pointerId pointerType");
+  const SENT_AGAIN = "pointerdown pointermove pointerup mousedown mousemove mouseup click".split(" ");
+  const KEYS = ["shiftKey", "ctrlKey", "altKey", "metaKey"];
+  const KEPT = ["bubbles", "cancelable", "button", "buttons", "pointerId", "pointerType", ...KEYS];
 
   /** Vega reads pointers in its own pixels: where a chart is shown smaller they are sent again, corrected. */
   function correct(event) {
