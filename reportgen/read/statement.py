@@ -49,7 +49,7 @@ def _long(rows: Rows, plan: Plan) -> str:
     roles = plan.layout.roles
     metrics = {**plan.metrics, plan.step_name: plan.step_metric} if plan.step_metric else plan.metrics
     names = {raw: name for name, raws in metrics.items() for raw in raws}
-    raw = rows.text(roles.metric or "")
+    raw = rows.words(roles.metric or "")
     if len(set(names.values())) == 1:
         metric = sql.literal(next(iter(names.values())))
     else:

@@ -54,11 +54,15 @@ class Rows:
         """The column as milliseconds since 1970 UTC."""
         return self._as(sql.time, name, "DOUBLE")
 
+    def words(self, name: str) -> str:
+        """The column as texts."""
+        return self._as(sql.text, name, sql.TEXT)
+
     def text(self, name: str) -> str:
         """The column as texts; NULL where a cell is empty."""
         if self.columnar and name in self._layout.gapless:
-            return self._as(sql.text, name, sql.TEXT)
-        return f"nullif({self._as(sql.text, name, sql.TEXT)}, '')"
+            return self.words(name)
+        return f"nullif({self.words(name)}, '')"
 
     def plain(self, name: str) -> str:
         """The column as the files have it."""
