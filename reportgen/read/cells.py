@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -58,19 +59,20 @@ def is_time(cell: str) -> bool:
 
 def kind_of(cells: Iterable[Text]) -> Kind:
     """What a column holds: numbers or times where at least half of its filled cells are."""
-    numbers, words = 0, []
-    for cell in cells:
+    numbers = times = words = 0
+    for cell, count in Counter(cells).items():
         if cell is None:
             continue
         if is_number(cell):
-            numbers += 1
+            numbers += count
         elif not is_missing(cell):
-            words.append(cell)
+            words += count
+            times += count if is_time(cell) else 0
     if not words:
         return Kind.NUMBER if numbers else Kind.EMPTY
-    if numbers >= len(words):
+    if numbers >= words:
         return Kind.MIXED
-    return Kind.TIME if 2 * sum(map(is_time, words)) >= numbers + len(words) else Kind.TEXT
+    return Kind.TIME if 2 * times >= numbers + words else Kind.TEXT
 
 
 def joint_kind(kinds: Iterable[Kind]) -> Kind:

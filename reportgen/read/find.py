@@ -98,7 +98,7 @@ def locate(project_root: Path, data_dir: str, name: str) -> Location:
         folder = data.joinpath(*parts)
         found = [folder] if folder.is_dir() else []
         if len(parts) == 1 and data.is_dir():
-            found += [path for path in _files_in(data) if ending_of(path)[0] == name]
+            found += [path for path in _files_in(data, f"{name}.") if ending_of(path)[0] == name]
     if len(found) > 1:
         raise ReportError(_clash(name, found, project_root))
     if not found:
@@ -150,9 +150,12 @@ def _walk(folder: Path, above: tuple[str, ...], *, nested_sources: bool) -> Iter
             yield path
 
 
-def _files_in(data: Path) -> Iterator[Path]:
+def _files_in(data: Path, start: str = "") -> Iterator[Path]:
+    """Data files directly in the data folder whose names begin so."""
     for path in data.iterdir():
-        if ending_of(path)[1] and path.is_file() and not path.name.startswith("."):
+        if not path.name.startswith(start) or path.name.startswith("."):
+            continue
+        if ending_of(path)[1] and path.is_file():
             yield path
 
 
