@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from reportgen.drafting.answers import Answer, Answers
 from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.figures.chart import skeleton_text
 from reportgen.figures.palette import assign_slots
 from reportgen.figures.plotting import plot_of
 from reportgen.figures.specification import specification
@@ -145,9 +146,9 @@ def draw(
     wanted = wanted_curve("figure", settings, request.metric, context)
     plot = plot_of(answer.curve_set, wanted, context)
     words = subtitle(answer.curve_set, wanted)
-    spec = specification(
-        plot, answer.curve_set, csv_text(answer.curve_set), title=wanted.title, subtitle=words
-    )
+    skeleton = skeleton_text(shape_of(plot))
+    csv = csv_text(answer.curve_set)
+    spec = specification(plot, answer.curve_set, csv, skeleton, title=wanted.title, subtitle=words)
     chart = alt.LayerChart.from_dict(spec)
     if not isinstance(chart, alt.LayerChart):
         raise TypeError(type(chart))
@@ -198,4 +199,5 @@ def _context(table: Table, answer: Answer) -> Context:
         step_is_time=answer.step_is_time,
         source=table.source.settings.title or table.source.name,
         approximate=table.source.settings.approximate,
+        skeleton_of=skeleton_text,
     )

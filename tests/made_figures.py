@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reportgen.errors import Place
+from reportgen.figures.chart import skeleton_text
 from reportgen.figures.curve import curve_figure
 from reportgen.figures.palette import assign_slots
 from reportgen.figures.plotting import plot_of
+from reportgen.figures.shape import shape_of
 from reportgen.figures.specification import specification
 from reportgen.figures.tidy import csv_text
 from reportgen.figures.wanted import Context, Wanted, wanted_curve
@@ -92,6 +94,7 @@ def context(curves: CurveSet, **fields: Any) -> Context:  # noqa: ANN401 - field
         "step_is_time": False,
         "source": "a source",
         "approximate": None,
+        "skeleton_of": skeleton_text,
     }
     return Context(**{**plain, **fields})
 
@@ -117,7 +120,9 @@ def figure(curves: CurveSet, around: Context | None = None, **settings: Any) -> 
 def spec(curves: CurveSet, around: Context | None = None, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
     """The Vega-Lite specification of these curves in a ``curve`` block with these settings."""
     made = plot(curves, around, **settings)
-    return specification(made, curves, csv_text(curves), title="Title", subtitle="Subtitle")
+    return specification(
+        made, curves, csv_text(curves), skeleton_text(shape_of(made)), title="Title", subtitle="Subtitle"
+    )
 
 
 def wave(count: int = 60, *, shift: float = 0.0) -> list[float]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from reportgen.drafting.colours import Colours
     from reportgen.drafting.project import Project
     from reportgen.errors import Place
+    from reportgen.figures.shape import Shape
     from reportgen.model import Source
     from reportgen.settings.front_matter import Benchmark
 
@@ -43,5 +44,17 @@ class Desk:
             step_is_time=answer.step_is_time,
             source=opened.settings.title or source,
             approximate=opened.settings.approximate,
+            skeleton_of=self._skeleton,
             notes=tuple(f"{warning.message}." for warning in opened.warnings),
         )
+
+    def _skeleton(self, shape: Shape) -> str:
+        key = self.cache.key("skeleton", repr(shape))
+        kept = self.cache.get(key)
+        if kept is not None:
+            return kept.decode()
+        from reportgen.figures.chart import skeleton_text  # noqa: PLC0415 - Altair is slow to import
+
+        made = skeleton_text(shape)
+        self.cache.put(key, made.encode())
+        return made

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE
+from reportgen.figures.shape import ANNOTATIONS, DOMAIN, ENDS, MEANS, REFERENCES, RUNS
 
 if TYPE_CHECKING:
     from reportgen.figures.axis import ScaleKind
-    from reportgen.figures.chart import Shape
+    from reportgen.figures.shape import Shape
 
-MEANS, RUNS, ENDS, REFERENCES, ANNOTATIONS = "means", "runs", "ends", "references", "annotations"
-DOMAIN = "y_domain"
-"""The parameter of charts with a log y axis that holds the axis' ends."""
 INK, MUTED, GRID, RULE = (f"var(--rg-{name})" for name in ("text", "muted", "grid", "rule"))
 # Vega draws a symbol path in units of half the square root of its size: 4 keeps our pixels.
 _SYMBOL_SIZE = 4

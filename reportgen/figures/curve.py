@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reportgen.figures.axis import reader
-from reportgen.figures.chart import shape_of, skeleton_text
 from reportgen.figures.line_paths import line_paths
 from reportgen.figures.live import compact_json, payload, view_name
 from reportgen.figures.palette import drawn_slots
 from reportgen.figures.picture import inline_svg
 from reportgen.figures.plotting import plot_of, same_margins, unsmoothed
 from reportgen.figures.poster import file_svg
+from reportgen.figures.shape import shape_of
 from reportgen.figures.specification import specification
 from reportgen.figures.tidy import csv_text
 from reportgen.figures.wording import band_name, caption, subtitle, summary
@@ -57,7 +57,7 @@ def panels(
 def _figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context) -> Figure:
     how = subtitle(curve_set, wanted)
     paths, csv = line_paths(plot), csv_text(curve_set)
-    skeleton = skeleton_text(shape_of(plot))
+    skeleton = context.skeleton_of(shape_of(plot))
     columns = payload(plot, band_name=band_name(curve_set)) | {"view": view_name(skeleton)}
     names = tuple(line.name for line in plot.lines)
     has = (" rg-has-ends" if plot.ends else "") + (" rg-has-symbols" if plot.symbols else "")
@@ -72,7 +72,7 @@ def _figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context) -
         file_svg=file_svg(plot, paths, title=wanted.title, subtitle=how, source=context.source),
         table=_table(plot),
         csv=csv,
-        spec=compact_json(specification(plot, curve_set, csv, title=wanted.title, subtitle=how)),
+        spec=compact_json(specification(plot, curve_set, csv, skeleton, title=wanted.title, subtitle=how)),
         view=skeleton,
         payload=compact_json(columns),
         numbers=_numbers(curve_set, wanted),

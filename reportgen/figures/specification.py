@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reportgen.figures.chart import filled
-from reportgen.figures.chart_layers import ANNOTATIONS, ENDS, MEANS, REFERENCES, RUNS
 from reportgen.figures.picture import above, anchor
+from reportgen.figures.shape import ANNOTATIONS, ENDS, MEANS, REFERENCES, RUNS, filled
 from reportgen.figures.tidy import runs_csv, spreadsheet_safe
 from reportgen.figures.tokens import resolve
 
@@ -21,13 +20,16 @@ _CSV = {
 }
 
 
-def specification(plot: Plot, curve_set: CurveSet, csv: str, *, title: str, subtitle: str) -> dict[str, Any]:
+def specification(
+    plot: Plot, curve_set: CurveSet, csv: str, skeleton: str, *, title: str, subtitle: str
+) -> dict[str, Any]:
     """What ``figures/<page>/<id>.vl.json`` holds; opens in any Vega-Lite editor.
 
-    ``csv`` is the figure's own, which holds the means as it stands, parsed by Vega.
+    ``csv`` is the figure's own, which holds the means as it stands, parsed by Vega; ``skeleton`` is the
+    specification of the plot's shape, as JSON.
     """
     keys = [spreadsheet_safe(line.name) for line in plot.lines]
-    spec = filled(plot, keys, resolve)
+    spec = filled(plot, skeleton, keys, resolve)
     room = {side: getattr(plot.margins, side) for side in ("top", "right", "bottom", "left")}
     spec["padding"] = room | {"top": room["top"] + _TITLE_ROOM}
     spec["title"] = {"text": title, "subtitle": subtitle, "anchor": "start", "frame": "bounds", "offset": 30}

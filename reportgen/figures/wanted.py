@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Literal
 from reportgen.settings.blocks import PanelSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from reportgen.errors import Place
+    from reportgen.figures.shape import Shape
     from reportgen.settings.blocks import (
         Annotation,
         CurveSettings,
@@ -32,6 +33,7 @@ class Context:
         step_is_time: True where steps are milliseconds since 1970 UTC.
         source: the source's title, for the caption.
         approximate: why its numbers are not exact, or None.
+        skeleton_of: the Vega-Lite specification of a shape, as JSON, made or kept.
         notes: sentences about the source that its readers should see.
     """
 
@@ -42,6 +44,7 @@ class Context:
     step_is_time: bool
     source: str
     approximate: str | None
+    skeleton_of: Callable[[Shape], str]
     notes: tuple[str, ...] = ()
 
 
