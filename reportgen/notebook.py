@@ -17,6 +17,7 @@ from reportgen.errors import Place, Problem, ReportError, Stage
 from reportgen.figures.chart import skeleton_text
 from reportgen.figures.palette import assign_slots
 from reportgen.figures.plotting import plot_of
+from reportgen.figures.shape import shape_of
 from reportgen.figures.specification import specification
 from reportgen.figures.tidy import csv_text
 from reportgen.figures.wanted import Context, wanted_curve

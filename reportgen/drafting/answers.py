@@ -51,13 +51,12 @@ class Answers:
         from reportgen.statistics.curves import curves  # noqa: PLC0415 - only where something is computed
 
         rows = self._read(_rows(request))
-        names = request.series or rows.order
         curve_set = curves(
             rows.metrics[request.metric],
             band=request.band,
             level=request.level,
             smooth=request.smooth,
-            series=names,
+            series=request.series,
         )
         self._answers[request] = Answer(curve_set, rows.step_name, rows.step_is_time)
         return self._answers[request]
@@ -72,7 +71,7 @@ class Answers:
             reduced,
             level=request.level,
             higher_is_better=higher_is_better,
-            series=request.series or rows.order,
+            series=request.series,
         )
 
     def _read(self, rows: CurveRequest) -> _Reduced:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from reportgen.figures.poster import file_svg
 from reportgen.figures.shape import shape_of
 from reportgen.figures.specification import specification
 from reportgen.figures.tidy import csv_text
-from reportgen.figures.wording import band_name, caption, subtitle, summary
+from reportgen.figures.wording import band_name, caption, isolated, subtitle, summary
 from reportgen.model import Figure, Panels, Table
 
 if TYPE_CHECKING:
@@ -46,12 +47,14 @@ def panels(
     """Several metrics of the same runs: one figure each, with axes that line up."""
     plots = [plot_of(curves, wish, context) for curves, wish in zip(curve_sets, wanted, strict=True)]
     rows = zip(same_margins(plots), curve_sets, wanted, strict=True)
-    return Panels(
-        id=block_id,
-        title=settings.title or "",
-        caption=settings.caption or "",
-        figures=tuple(_figure(plot, curves, wish, context) for plot, curves, wish in rows),
-    )
+    figures = tuple(_figure(plot, curves, wish, context) for plot, curves, wish in rows)
+    captions = {figure.caption for figure in figures}
+    words = [settings.caption or ""]
+    if len(figures) > 1 and len(captions) == 1:
+        # What holds for every panel is said once, below them.
+        words += captions
+        figures = tuple(replace(figure, caption="") for figure in figures)
+    return Panels(block_id, settings.title or "", " ".join(filter(None, words)), figures)
 
 
 def _figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context) -> Figure:
@@ -66,8 +69,8 @@ def _figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context) -
         kind=wanted.kind,
         title=wanted.title,
         subtitle=how,
-        caption=caption(curve_set, wanted, context),
-        summary=summary(curve_set, plot, wanted),
+        caption=isolated(caption(curve_set, wanted, context), names),
+        summary=isolated(summary(curve_set, plot, wanted), names),
         inline_svg=inline_svg(plot, paths, labelled_by=f"{wanted.id}-title {wanted.id}-summary"),
         file_svg=file_svg(plot, paths, title=wanted.title, subtitle=how, source=context.source),
         table=_table(plot),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import bidirectional
 
 import numpy as np
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from reportgen.figures.wanted import Context, Wanted
     from reportgen.model import Curve, CurveSet
 
+_TURNING = {"R", "AL", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI", "PDF", "PDI"}
 _BANDS = {
     "ci": "{level} confidence interval of the mean across runs (Student t)",
     "se": "standard error of the mean across runs",
@@ -242,3 +244,14 @@ def _source(context: Context) -> str:
 def axis_word(title: str) -> str:
     """An axis title inside a sentence: its capital is dropped, unless the word is all capitals."""
     return title[:1].lower() + title[1:] if title[1:2].islower() else title
+
+
+def isolated(sentence: str, names: Sequence[str]) -> str:
+    """A sentence in which names that run from right to left do not turn the words around them.
+
+    Such a name is put between U+2068 and U+2069 (Unicode annex 9).
+    """
+    for name in names:
+        if any(bidirectional(letter) in _TURNING for letter in name):
+            sentence = sentence.replace(name, f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}")
+    return sentence

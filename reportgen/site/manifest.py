@@ -134,9 +134,11 @@ def _walk(path: str) -> Iterator[str]:
     for entry in entries:
         if entry.name in _IGNORED:
             continue
-        if entry.is_dir(follow_symlinks=False):
-            yield from _walk(entry.path)
-        else:
+        if entry.is_dir():
+            # A link that leads back up is not followed.
+            if not f"{os.path.realpath(path)}{os.sep}".startswith(f"{os.path.realpath(entry.path)}{os.sep}"):
+                yield from _walk(entry.path)
+        elif entry.is_file():
             yield entry.path
 
 
