@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -68,8 +69,12 @@ def author_chart(planned: PlannedBlock, settings: AltairSettings, desk: Desk) ->
 
 
 def _without_data(specification: dict[str, Any]) -> dict[str, Any]:
-    """The specification without the rows that Altair put in."""
-    return {key: value for key, value in specification.items() if key not in {"datasets", "data"}}
+    """The specification without the rows that Altair put in; an address that it may name stays."""
+    rest = {key: value for key, value in specification.items() if key not in {"datasets", "data"}}
+    data = specification.get("data")
+    if isinstance(data, dict) and "url" in data:
+        rest["data"] = data
+    return rest
 
 
 def _frame(desk: Desk, source: str) -> pd.DataFrame:
@@ -80,8 +85,17 @@ def _frame(desk: Desk, source: str) -> pd.DataFrame:
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", date_format="iso"))
-    return rows
+    """Rows as JSON has them: every digit of a number, times in ISO 8601, None for what is missing."""
+    import pandas as pd  # noqa: PLC0415 - slow to import
+
+    columns = {}
+    for name in frame.columns:
+        column = frame[name]
+        if pd.api.types.is_datetime64_any_dtype(column):
+            column = column.dt.strftime("%Y-%m-%dT%H:%M:%S.%f").str[:-3]
+        missing = column.isna() | column.isin([math.inf, -math.inf])
+        columns[str(name)] = column.astype(object).mask(missing, None).tolist()
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _caption(words: str | None, planned: PlannedBlock, desk: Desk) -> str:

@@ -2,63 +2,90 @@
 
 from __future__ import annotations
 
-import importlib.util
+import hashlib
+import sys
 import traceback
+from difflib import get_close_matches
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.settings.parsing import shorten
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
-    from types import ModuleType
 
     import pandas as pd
 
+_MOST_WORDS = 300
+
 
 def chart_of(root: Path, function: str, frame: pd.DataFrame, place: Place) -> dict[str, Any]:
-    """The Vega-Lite specification of the chart that ``file.py:function`` returns for ``frame``.
+    """The Vega-Lite specification of the chart that ``file.py:function`` returns for a copy of ``frame``.
 
     Raises:
         ReportError: the file or function is missing, lies outside the report, raises, or returns
-            something other than an Altair chart.
+            something other than an Altair chart, or one that Altair refuses.
     """
+    import altair as alt  # noqa: PLC0415 - slow to import
+
     file_name, _, name = function.partition(":")
     path = (root / file_name).resolve()
     if not path.is_relative_to(root.resolve()) or not path.is_file():
         raise _problem(
             place, f'there is no file "{file_name}" in the report', "Give it relative to mkdocs.yml"
         )
-    module = _load(path, file_name)
-    make = getattr(module, name, None)
-    if not callable(make):
-        raise _problem(place, f'"{file_name}" has no function "{name}"')
+    make = _function(_load(path, file_name), file_name, name, place)
     try:
-        chart = make(frame)
-    except Exception as error:
+        chart = make(frame.copy())
+    except (Exception, SystemExit) as error:
         raise _raised(error, path, file_name) from error
-    if not hasattr(chart, "to_dict"):
+    if not isinstance(chart, alt.TopLevelMixin):
         raise _problem(place, f'"{function}" returned {type(chart).__name__}, not an Altair chart')
-    specification: dict[str, Any] = chart.to_dict()
+    try:
+        with alt.data_transformers.enable("default", max_rows=None):
+            specification: dict[str, Any] = chart.to_dict()
+    except Exception as error:
+        said = shorten(str(error), _MOST_WORDS).removesuffix(".")
+        raise _problem(place, f'Altair refuses the chart of "{function}": {said}') from error
     return specification
 
 
 def _load(path: Path, file_name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"reportgen_author_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise _problem(Place(file_name), "this file is not Python")
-    module = importlib.util.module_from_spec(spec)
+    """The author's module, made from its source each time: a cached one may be a second too old."""
+    name = f"reportgen_author_{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    # Dataclasses look their module up by name.
+    sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
+        exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)  # noqa: S102 - what allow_code allows
+    except (Exception, SystemExit) as error:
         raise _raised(error, path, file_name) from error
     return module
 
 
-def _raised(error: Exception, path: Path, file_name: str) -> ReportError:
+def _function(module: ModuleType, file_name: str, name: str, place: Place) -> Callable[..., object]:
+    make = getattr(module, name, None)
+    if callable(make):
+        found: Callable[..., object] = make
+        return found
+    known = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
+    nearest = get_close_matches(name, known, n=1)
+    raise _problem(
+        place,
+        f'"{file_name}" has no function "{name}"',
+        f'Perhaps "{nearest[0]}" is meant' if nearest else "",
+    )
+
+
+def _raised(error: BaseException, path: Path, file_name: str) -> ReportError:
     """The author's error at the deepest line of the author's file."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
     line = error.lineno if isinstance(error, SyntaxError) else frames[-1].lineno if frames else None
-    return _problem(Place(file_name, line), f"{type(error).__name__}: {error}")
+    said = shorten(f"{type(error).__name__}: {error}", _MOST_WORDS).removesuffix(".")
+    return _problem(Place(file_name, line), said)
 
 
 def _problem(place: Place, message: str, next_step: str = "") -> ReportError:

@@ -7,11 +7,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from reportgen.errors import Problem, ReportError, Stage
+from reportgen.figures.house_style import in_house_style
 from reportgen.figures.live import compact_json, view_name
 from reportgen.figures.render import svg_of_vega_lite
 from reportgen.figures.tidy import table_csv
 from reportgen.figures.tokens import resolve
 from reportgen.model import Figure, Table
+from reportgen.settings.parsing import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from reportgen.errors import Place
 
 _MOST_TABLE_ROWS = 60
-_WIDTH, _HEIGHT = 640, 320
 Rows = list[dict[str, Any]]
 
 
@@ -50,15 +51,13 @@ def author_figure(
         ReportError: Vega-Lite or Vega refuse the specification.
     """
     name = title or _title(specification) or "Author's chart"
-    spec = _house_style() | _with_rows(specification, rows)
-    spec["config"] = _house_config() | spec.get("config", {})
+    spec = in_house_style(_with_rows(specification, rows))
     spec.pop("title", None)
     try:
         svg = svg_of_vega_lite(spec)
     except ValueError as error:
-        said = str(error).splitlines()[1 if "\n" in str(error) else 0].removeprefix("Error: ")
-        problem = Problem(place, f"Vega-Lite refuses this specification: {said}", "", Stage.FIGURE)
-        raise ReportError(problem) from error
+        said = f"Vega-Lite refuses this specification: {_why(spec, error)}"
+        raise ReportError(Problem(place, said, "", Stage.FIGURE)) from error
     view = compact_json(spec)
     standalone = json.loads(resolve(json.dumps(spec | {"title": name})))
     shown = next(iter(rows.values()), [])
@@ -74,7 +73,7 @@ def author_figure(
         inline_svg=_for_page(svg, block_id),
         file_svg=resolve(svg) + "\n",
         table=Table(header, words[:_MOST_TABLE_ROWS], _table_note(len(words))),
-        csv=table_csv(header, words),
+        csv=table_csv(header, ([row.get(column) for column in header] for row in shown)),
         spec=compact_json(standalone),
         view=view,
         payload=compact_json({"view": view_name(view), "author": True}),
@@ -103,42 +102,33 @@ def _with_rows(value: Any, rows: Mapping[str, Rows]) -> Any:  # noqa: ANN401 - a
     return filled
 
 
-def _house_style() -> dict[str, Any]:
-    return {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "width": _WIDTH,
-        "height": _HEIGHT,
-        "background": "transparent",
-    }
+def _why(spec: dict[str, Any], error: ValueError) -> str:
+    """What the schema of Vega-Lite finds wrong, since Vega-Lite itself may stop at a detail of its code."""
+    import altair as alt  # noqa: PLC0415 - slow to import, and only needed for an error
+    from jsonschema import ValidationError  # type: ignore[import-untyped]  # noqa: PLC0415
 
-
-def _house_config() -> dict[str, Any]:
-    text, muted = "var(--rg-text)", "var(--rg-muted)"
-    labels = {"labelColor": muted, "titleColor": text, "labelFontSize": 12, "titleFontSize": 12}
-    return {
-        "font": "Reportgen Sans",
-        "view": {"stroke": None},
-        "axis": labels
-        | {
-            "titleFontWeight": 400,
-            "gridColor": "var(--rg-grid)",
-            "domainColor": "var(--rg-rule)",
-            "tickColor": "var(--rg-rule)",
-        },
-        "legend": labels | {"titleFontWeight": 400},
-        "header": {"labelColor": text, "titleColor": text},
-        "text": {"color": text},
-        "mark": {"color": "var(--rg-series-1)"},
-        "range": {"category": [f"var(--rg-series-{slot})" for slot in range(1, 9)]},
-    }
+    try:
+        alt.Chart.from_dict(spec)
+    except ValidationError as found:
+        where = ".".join(str(step) for step in found.absolute_path)
+        # One of the marks that a misspelled one is compared with is as good as another.
+        fault = f"{found.instance!r} is not known" if found.validator == "const" else found.message
+        return shorten(f"{where}: {fault}" if where else fault)
+    said = str(error).splitlines()
+    return shorten(said[min(1, len(said) - 1)].removeprefix("Error: "))
 
 
 def _for_page(svg: str, figure_id: str) -> str:
     """The SVG as one image: its ids made the figure's own (pictures of one page share them otherwise)."""
-    svg = re.sub(r' (?:role|class|aria-[a-z]+)="[^"]*"', "", svg)
-    svg = re.sub(r'\bid="([^"]+)"', rf'id="{figure_id}-\1"', svg)
-    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{figure_id}-\1)", svg)
-    svg = re.sub(r'href="#([^"]+)"', rf'href="#{figure_id}-\1"', svg)
+
+    def tag(found: re.Match[str]) -> str:
+        # A strict policy refuses style attributes; the live view sets the same styles without one.
+        text = re.sub(r' (?:role|class|style|aria-[a-z]+)="[^"]*"', "", found[0])
+        text = re.sub(r' id="([^"]+)"', rf' id="{figure_id}-\1"', text)
+        text = re.sub(r"url\(#([^)]+)\)", rf"url(#{figure_id}-\1)", text)
+        return re.sub(r'href="#([^"]+)"', rf'href="#{figure_id}-\1"', text)
+
+    svg = re.sub("<[^<>]+>", tag, svg)
     labelled = f'<svg class="rg-picture" role="img" aria-labelledby="{figure_id}-title {figure_id}-summary" '
     return svg.replace("<svg ", labelled, 1)
 

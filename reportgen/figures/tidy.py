@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,6 +79,14 @@ def spreadsheet_safe(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA_MARKS) else text
 
 
-def table_csv(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A finished table as CSV."""
-    return "".join(",".join(field(cell) for cell in row) + "\n" for row in (header, *rows))
+def table_csv(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """A table as CSV: words as they are, numbers with ten significant digits, None as an empty cell."""
+    return "".join(",".join(_cell(cell) for cell in row) + "\n" for row in (header, *rows))
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.10g}" if math.isfinite(value) else ""
+    return str(value) if isinstance(value, int) else field(str(value))

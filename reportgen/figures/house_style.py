@@ -1,0 +1,62 @@
+"""The look of our own figures for a Vega-Lite specification of the author's, who may overrule all of it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_WIDTH, _HEIGHT = 640, 320
+_ROWS = {"values", "datasets"}
+# vl-convert 1.9 sets a font's name into XML as it is, and aborts the whole process where that breaks.
+_BREAKS_XML = re.compile("[<>&\"']")
+
+
+def in_house_style(specification: dict[str, Any]) -> dict[str, Any]:
+    """The specification with our size, fonts and colours where it does not say its own."""
+    spec: dict[str, Any] = _plain_fonts(specification)
+    for side, pixels in (("width", _WIDTH), ("height", _HEIGHT)):
+        # The picture is as wide as its page anyway; only a live chart could ask a container.
+        if spec.get(side, "container") == "container":
+            spec[side] = pixels
+    spec = {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", "background": "transparent"} | spec
+    return spec | {"config": _merged(_house_config(), spec.get("config", {}))}
+
+
+def _merged(ours: Any, authors: Any) -> Any:  # noqa: ANN401 - any JSON
+    """The author's value, with ours for keys that it does not have."""
+    if not (isinstance(ours, dict) and isinstance(authors, dict)):
+        return authors
+    shared = {key: _merged(ours[key], value) if key in ours else value for key, value in authors.items()}
+    return ours | shared
+
+
+def _plain_fonts(value: Any, key: str = "") -> Any:  # noqa: ANN401 - any JSON
+    if isinstance(value, dict):
+        return {
+            name: inner if name in {"values", "datasets"} else _plain_fonts(inner, name)
+            for name, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [_plain_fonts(inner, key) for inner in value]
+    return _BREAKS_XML.sub("", value) if isinstance(value, str) and "font" in key.lower() else value
+
+
+def _house_config() -> dict[str, Any]:
+    text, muted = "var(--rg-text)", "var(--rg-muted)"
+    labels = {"labelColor": muted, "titleColor": text, "labelFontSize": 12, "titleFontSize": 12}
+    return {
+        "font": "Reportgen Sans",
+        "view": {"stroke": None},
+        "axis": labels
+        | {
+            "titleFontWeight": 400,
+            "gridColor": "var(--rg-grid)",
+            "domainColor": "var(--rg-rule)",
+            "tickColor": "var(--rg-rule)",
+        },
+        "legend": labels | {"titleFontWeight": 400},
+        "header": {"labelColor": text, "titleColor": text},
+        "text": {"color": text},
+        "mark": {"color": "var(--rg-series-1)"},
+        "range": {"category": [f"var(--rg-series-{slot})" for slot in range(1, 9)]},
+    }
