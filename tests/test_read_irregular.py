@@ -413,3 +413,28 @@ def test_a_file_that_vanishes_is_told(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(ReportError, match=r"data/a\.csv: the file cannot be read"):
         measurements(tmp_path, source, ("loss",))
+
+
+def test_a_stray_quote_is_told_with_its_line(tmp_path: Path) -> None:
+    """What only the database stumbles over is told in its words, at the line that it names."""
+    data = Data(tmp_path)
+    data.write("s/a.csv", 'model,step,loss\nA,0,1\n"A"b,1,2\nA,2,3\n')
+    data.write("s/b.csv", "model,step,loss\nA,0,1\n" + "A" * 3_000_000 + ",1,2\n")
+    assert data.problems("s") == [
+        (
+            "data/s/a.csv:3: the row cannot be read: value with unterminated quote found."
+            " Look for a stray quote or an overlong line."
+        )
+    ]
+    (tmp_path / "data/s/a.csv").unlink()
+    assert data.problems("s")[0].startswith("data/s/b.csv:3: the row cannot be read: maximum line size of")
+
+
+def test_what_nobody_can_explain_is_told_at_the_source(tmp_path: Path) -> None:
+    """A failure that no row accounts for names the source and what the database says."""
+    data = Data(tmp_path)
+    path = data.parquet("a.parquet", "SELECT i AS step, i AS loss FROM range(5000) AS t(i)")
+    table = measurements(tmp_path, data.open("a"), ("loss",))
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(ReportError, match=r"data/a\.parquet: the data cannot be read: "), table.reading():
+        reduce(table)

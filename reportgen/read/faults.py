@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import duckdb
 
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.read.cells import is_missing, is_number, is_time
 from reportgen.read.content import Content, few
+from reportgen.read.find import place_of
 from reportgen.read.formats import FORMATS
 from reportgen.settings.parsing import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
-    from pathlib import Path
 
     from reportgen.errors import Place
     from reportgen.read.layout import FileLayout, Row
 
-_LONGEST = 60
+_LONGEST: Final = 60
+_DUCKDB: Final = re.compile(
+    r"on Line: (?P<line>\d+)\nOriginal Line: .*?\n(?P<reason>[^\n]+)\n.*?\n  file = (?P<file>[^\n]+)\n",
+    re.DOTALL,
+)
 
 
 def find_faults(
@@ -45,10 +51,11 @@ def find_faults(
 
 
 @contextmanager
-def explained(place: Place, faults: Callable[[], Iterable[Problem]]) -> Iterator[None]:
+def explained(root: Path, place: Place, faults: Callable[[], Iterable[Problem]]) -> Iterator[None]:
     """Turn a failure of the database inside into what the user can mend.
 
     Args:
+        root: what the places of problems are relative to.
         place: where a failure is told that nothing in the rows explains.
         faults: looks for what is wrong; called only then.
 
@@ -58,12 +65,19 @@ def explained(place: Place, faults: Callable[[], Iterable[Problem]]) -> Iterator
     try:
         yield
     except duckdb.Error as error:
-        problems = list(faults())
-        if not problems:
-            reason = shorten(str(error).partition("\n")[0], 200)
-            message = f"the data cannot be read: {reason}"
-            problems = [Problem(place, message, "Check the files, or write them again", Stage.DATA)]
+        problems = list(faults()) or [_in_its_words(str(error), root, place)]
         raise ReportError(*problems) from error
+
+
+def _in_its_words(error: str, root: Path, place: Place) -> Problem:
+    """What DuckDB says of a file that Python reads: a stray quote, or a line of megabytes."""
+    if told := _DUCKDB.search(error):
+        reason = shorten(told["reason"], 200).rstrip(".")
+        message = f"the row cannot be read: {reason[:1].lower()}{reason[1:]}"
+        place = place_of(Path(told["file"]), root, int(told["line"]))
+        return Problem(place, message, "Look for a stray quote or an overlong line", Stage.DATA)
+    message = f"the data cannot be read: {shorten(error.partition(chr(10))[0], 200)}"
+    return Problem(place, message, "Check the files, or write them again", Stage.DATA)
 
 
 def _faults(content: Content, file: FileLayout, numbers: set[str], times: set[str]) -> Iterator[Problem]:

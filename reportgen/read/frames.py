@@ -70,7 +70,7 @@ def raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
         where = kept(rows, resolved(source.settings.filter, tuple(layout.kinds)))
         selects.append(f"SELECT {listed}, {rows.position()} AS row FROM {rows.source()}{where}")  # noqa: S608
     numbers = {name for name, kind in layout.kinds.items() if kind is Kind.NUMBER}
-    with explained(source.place, lambda: find_faults(project_root, layout.files, numbers)):
+    with explained(project_root, source.place, lambda: find_faults(project_root, layout.files, numbers)):
         ordered = f"SELECT * EXCLUDE (row) FROM ({' UNION ALL '.join(selects)}) ORDER BY row"  # noqa: S608
         table: pd.DataFrame = engine().cursor().sql(ordered).df()
     table.columns = list(columns)

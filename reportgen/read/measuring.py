@@ -58,7 +58,9 @@ def measurements(
     def reading() -> AbstractContextManager[None]:
         times = {plan.step} if plan.step_is_time else set()
         return explained(
-            source.place, lambda: find_faults(project_root, plan.layout.files, plan.numbers(), times)
+            project_root,
+            source.place,
+            lambda: find_faults(project_root, plan.layout.files, plan.numbers(), times),
         )
 
     with reading():

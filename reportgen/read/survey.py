@@ -177,7 +177,7 @@ def _all_names(
 ) -> list[str]:
     """All metrics as written, or all series as renamed, in order of first appearance."""
     found: dict[str, int] = {}
-    with explained(place, lambda: find_faults(root, layout.files, ())):
+    with explained(root, place, lambda: find_faults(root, layout.files, ())):
         for rows in groups(root, layout):
             role = layout.roles.metric or ""
             name = rows.text(role) if metric else series_of(rows, layout, settings.rename)
