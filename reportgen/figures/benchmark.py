@@ -14,9 +14,10 @@ from reportgen.figures.picture import colour
 from reportgen.figures.plotting import plot_of, unsmoothed
 from reportgen.figures.svg_text import escaped
 from reportgen.figures.wanted import wanted_curve
-from reportgen.figures.wording import axis_word
+from reportgen.figures.wording import axis_word, given_n
 from reportgen.model import BenchmarkResult, Overview
 from reportgen.settings.blocks import CurveSettings
+from reportgen.words import listing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,11 +37,13 @@ def benchmark_result(
     """Leader, score, runs, date and protocol in words; ``page`` is the page's path below ``content/``."""
     wanted = wanted_curve("spark", CurveSettings(), curve_set.metric, context)
     plot = plot_of(curve_set, wanted, context)
-    best, index = _best(curve_set, higher_is_better=benchmark.higher_is_better)
-    score = _estimate(plot, best, index)
-    at = f"{axis_word(plot.x.title)} {format_value(plot.x, float(best.steps[index]))}"
+    leaders = _leaders(curve_set, plot, higher_is_better=benchmark.higher_is_better)
+    leader = listing([curve.series for curve, _ in leaders])
+    best, index = leaders[0]
+    score = _read(plot, best, index) if len(leaders) > 1 else _estimate(plot, best, index)
+    steps = listing([format_value(plot.x, float(curve.steps[at])) for curve, at in leaders])
     facts = [
-        ("Best", f"{best.series} {score} at {at}"),
+        ("Best", f"{leader} {score} at {axis_word(plot.x.title)} {steps}"),
         ("At the end", _endings(curve_set, plot, benchmark)),
         ("Runs", _runs(curve_set)),
         ("Date", benchmark.date or ""),
@@ -51,7 +54,7 @@ def benchmark_result(
         name=benchmark.name,
         page=page,
         description=benchmark.description or "",
-        leader=best.series,
+        leader=leader,
         score=f"{score} {curve_set.metric}",
         facts=tuple((label, text) for label, text in facts if text),
         spark=_spark(plot, benchmark),
@@ -69,7 +72,7 @@ def overview(block: Block, settings: OverviewSettings, results: Mapping[str, Ben
     unknown = [name for name in settings.benchmarks if name not in by_name]
     if unknown:
         known = ", ".join(f'"{name}"' for name in by_name) or "none"
-        said = f"the report's benchmarks are {known}"
+        said = f"The report's benchmarks are {known}"
         raise ReportError(
             *(Problem(block.place, f'"{name}" is not a benchmark of this report', said) for name in unknown)
         )
@@ -77,12 +80,14 @@ def overview(block: Block, settings: OverviewSettings, results: Mapping[str, Ben
     return Overview(block.id, settings.title or "", tuple(by_name[name] for name in names))
 
 
-def _best(curve_set: CurveSet, *, higher_is_better: bool) -> tuple[Curve, int]:
+def _leaders(curve_set: CurveSet, plot: Plot, *, higher_is_better: bool) -> list[tuple[Curve, int]]:
+    """The series whose best value is the best of all, to the digits shown, and where it stands."""
     pick = np.nanargmax if higher_is_better else np.nanargmin
     known = [curve for curve in curve_set.curves if np.isfinite(unsmoothed(curve)).any()]
     ends = [(curve, int(pick(unsmoothed(curve)))) for curve in known]
     choose = max if higher_is_better else min
-    return choose(ends, key=lambda end: float(unsmoothed(end[0])[end[1]]))
+    best = _read(plot, *choose(ends, key=lambda end: float(unsmoothed(end[0])[end[1]])))
+    return [end for end in ends if _read(plot, *end) == best]
 
 
 def _endings(curve_set: CurveSet, plot: Plot, benchmark: Benchmark) -> str:
@@ -96,9 +101,7 @@ def _endings(curve_set: CurveSet, plot: Plot, benchmark: Benchmark) -> str:
     lead, index = choose(ends, key=lambda end: float(unsmoothed(end[0])[end[1]]))
     said = _read(plot, lead, index)
     level = [curve.series for curve, last in ends if _read(plot, curve, last) == said]
-    if len(level) > 1:
-        return f"{', '.join(level[:-1])} and {level[-1]} {said}"
-    return f"{lead.series} {_estimate(plot, lead, index)}"
+    return f"{listing(level)} {said if len(level) > 1 else _estimate(plot, lead, index)}"
 
 
 def _estimate(plot: Plot, curve: Curve, index: int) -> str:
@@ -114,9 +117,12 @@ def _read(plot: Plot, curve: Curve, index: int) -> str:
 
 
 def _runs(curve_set: CurveSet) -> str:
+    of_series = f"{len(curve_set.curves)} series"
+    if all(curve.given for curve in curve_set.curves):
+        return f"as given{given_n(curve_set.curves)}, {of_series}"
     counts = sorted({len(curve.runs) for curve in curve_set.curves})
     each = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    return f"{each} for each of {len(curve_set.curves)} series"
+    return f"{each} for each of {of_series}"
 
 
 def _spark(plot: Plot, benchmark: Benchmark) -> str:

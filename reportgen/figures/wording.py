@@ -43,7 +43,7 @@ def subtitle(curve_set: CurveSet, wanted: Wanted) -> str:
     centre = "median" if curve_set.band == "iqr" else "mean"
     counts = sorted({len(curve.runs) for curve in curve_set.curves})
     if all(curve.given for curve in curve_set.curves):
-        runs = f"as given{_given_n(curve_set.curves)}"
+        runs = f"as given{given_n(curve_set.curves)}"
     elif counts == [1]:
         runs = "1 run per series"
     elif len(counts) == 1:
@@ -155,7 +155,7 @@ def _runs(curve_set: CurveSet) -> str:
     counts = {curve.series: len(curve.runs) for curve in curve_set.curves}
     distinct = set(counts.values())
     if all(curve.given for curve in curve_set.curves):
-        return f"Each line is as given by the input{_given_n(curve_set.curves)}."
+        return f"Each line is as given by the input{given_n(curve_set.curves)}."
     if distinct == {1}:
         return "Each line is one run."
     centre = "median" if curve_set.band == "iqr" else "mean"
@@ -194,7 +194,7 @@ def _given_band(curve_set: CurveSet) -> str:
     return f"{level} confidence interval computed from the input's {curve_set.given_interval}"
 
 
-def _given_n(curves: Sequence[Curve]) -> str:
+def given_n(curves: Sequence[Curve]) -> str:
     """How many runs the input says are behind its own interval, where it says so."""
     counts = {int(n) for curve in curves for n in curve.n.tolist()}
     if max(counts) <= 1:
