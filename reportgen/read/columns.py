@@ -31,7 +31,8 @@ _NAMES: Final[dict[str, tuple[str, ...]]] = {
     "std": ("std",),
     "n": ("n",),
 }
-RECOGNISED: Final = frozenset(name for known in _NAMES.values() for name in known)
+# Columns whose cells are names, which a sample has to hold even where they are numbers.
+NAMING: Final = frozenset((*_NAMES["series"], *_NAMES["metric"]))
 # In wide form an interval belongs to a metric by the end of its name.
 INTERVAL: Final = ("low", "high", "stderr", "std", "n")
 

@@ -8,7 +8,7 @@ import duckdb
 
 from reportgen.read import sql
 from reportgen.read.cells import Kind
-from reportgen.read.columns import RECOGNISED
+from reportgen.read.columns import NAMING
 from reportgen.read.engine import engine
 from reportgen.read.layout import FileLayout, Look, Row
 
@@ -104,7 +104,7 @@ def _reader(files: Iterable[Path]) -> str:
 
 def _sample(path: Path, file: FileLayout, mapped: Collection[str], count: int) -> list[tuple[Text, ...]]:
     """First rows and a few from all over the file; None in the columns that were not looked at."""
-    known = RECOGNISED | {name.casefold() for name in mapped}
+    known = NAMING | {name.casefold() for name in mapped}
     names = [name for name in file.columns if file.type_of(name) == sql.TEXT or name.casefold() in known]
     if not names:
         return []
