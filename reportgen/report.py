@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from reportgen.cache import Cache, FileHashes
     from reportgen.drafting.project import Project
+    from reportgen.model import Shown
 
 
 def draft(
@@ -25,6 +26,7 @@ def draft(
     cache: Cache,
     hashes: FileHashes,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
+    drawn: Callable[[str, Shown], None] = lambda _page, _shown: None,
 ) -> Report:
     """Draft a whole report: read what its pages ask for, compute, draw, and write nothing.
 
@@ -33,6 +35,8 @@ def draft(
         cache: what earlier drafts computed, by content.
         hashes: SHA-256 of data files, remembered by size and time of change.
         progress: told after each block how many of how many are drawn.
+        drawn: told after each block its page's path and what it shows, so that more can be made of it
+            while the rest is drawn.
 
     Returns:
         Pages with what each block shows, results, sources, and warnings.
@@ -48,6 +52,6 @@ def draft(
     colours = colours_of(plan, sources, answers, cache, project.settings.series, problems)
     desk = Desk(project, sources, answers, colours, cache)
     results = results_of(plan, desk, problems)
-    shown = draw_all(plan, desk, results, problems, progress)
+    shown = draw_all(plan, desk, results, problems, progress, drawn)
     problems.raise_errors()
     return Report(pages, shown, results, sources, problems.in_order(), cache.hits)

@@ -40,18 +40,21 @@ def results_of(plan: Plan, desk: Desk, problems: Problems) -> dict[str, Benchmar
     return results
 
 
-def draw_all(
+def draw_all(  # noqa: PLR0917 - the step hands on what earlier steps made
     plan: Plan,
     desk: Desk,
     results: dict[str, BenchmarkResult],
     problems: Problems,
     progress: Callable[[int, int], None],
+    drawn: Callable[[str, Shown], None],
 ) -> dict[tuple[str, str], Shown]:
     """What each block shows, by its page's path and its id."""
     shown: dict[tuple[str, str], Shown] = {}
     for done, planned in enumerate(plan.blocks, start=1):
         with problems.collecting():
-            shown[planned.page.path, planned.block.id] = _shown(planned, desk, results)
+            block = _shown(planned, desk, results)
+            shown[planned.page.path, planned.block.id] = block
+            drawn(planned.page.path, block)
         progress(done, len(plan.blocks))
     return shown
 

@@ -12,7 +12,6 @@ from mkdocs.utils import get_relative_url
 
 from reportgen.errors import Problem, Severity, Stage
 from reportgen.figures.live import view_name
-from reportgen.site.beside import Beside
 from reportgen.site.fences import Fences, fill, marked_ids
 from reportgen.site.fragments import benchmark_head, block_html, views_html
 from reportgen.site.outputs import figure_files, figures_of, page_folder, report_json
@@ -23,8 +22,8 @@ from reportgen.site.search import index_script, lunr_path
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from reportgen.cache import Cache
     from reportgen.model import Page, Report
+    from reportgen.site.beside import Ahead
 
 _SOURCES = Path(__file__).with_name("assets")
 _FONTS = Path(str(resource_files("reportgen.site_templates") / "fonts"))
@@ -40,7 +39,7 @@ class Assembly:
         context: what every page's template is told.
     """
 
-    def __init__(self, report: Report, root: Path, cache: Cache, *, site_url: str, serving: bool) -> None:
+    def __init__(self, report: Report, root: Path, ahead: Ahead, *, site_url: str, serving: bool) -> None:
         self._site_url = site_url
         self.report = report
         self.fences = Fences(report.pages, report.shown)
@@ -48,27 +47,11 @@ class Assembly:
         self.context = site_context(report, self._provenance, serving=serving)
         self._pages = {page.path: page for page in report.pages}
         self._addresses: Mapping[str, str] = {}
-        self._beside = Beside(cache)
-        self._views = self._compiled_views()
-        self._bundle = self._beside.vega_bundle() if any(self._with_figures()) else None
-        self._cards = {} if serving else {page: self._beside.card(svg) for page, svg in self._with_figures()}
-
-    def _compiled_views(self) -> dict[str, Callable[[], bytes]]:
-        """Every view of the report, by name, on its way from the second process."""
-        figures = [figure for page in self._pages.values() for figure in figures_on(page, self.report)]
-        drawn = {figure.view: figure.plot_class == "rg-fixed" for figure in figures}
-        return {view_name(view): self._beside.view(view, author=author) for view, author in drawn.items()}
+        self._ahead = ahead
 
     def _views_on(self, page: Page) -> dict[str, str]:
         names = dict.fromkeys(view_name(figure.view) for figure in figures_on(page, self.report))
-        return {name: self._views[name]().decode() for name in names}
-
-    def _with_figures(self) -> Iterator[tuple[str, str]]:
-        """Pages that have a figure, with the picture of their first."""
-        for path, page in self._pages.items():
-            figures = figures_on(page, self.report)
-            if figures:
-                yield path, figures[0].file_svg
+        return {name: self._ahead.views[name]().decode() for name in names}
 
     def files(self, assets: str, *, fonts: bool) -> Iterator[tuple[str, str | bytes]]:
         """Files known before the pages are: figures, our styles and scripts, and fonts if asked for."""
@@ -105,7 +88,7 @@ class Assembly:
         page = self._pages.get(path)
         if page is None:
             return self.context
-        card = self._address(f"{page_folder(path)}/card.png", url) if path in self._cards else ""
+        card = self._address(f"{page_folder(path)}/card.png", url) if path in self._ahead.cards else ""
         own = {
             "sources": page_sources(page, self.report),
             "og_image": card,
@@ -140,11 +123,11 @@ class Assembly:
     def finish(self, site: Path, assets: str) -> None:
         """Write what had to wait: ``report.json``, cards, the Vega bundle, the search script."""
         written: dict[str, Callable[[], bytes]] = {
-            f"{page_folder(path)}/card.png": card for path, card in self._cards.items()
+            f"{page_folder(path)}/card.png": card for path, card in self._ahead.cards.items()
         }
-        if self._bundle:
-            written[f"{assets}/vega.js"] = self._bundle
-        with self._beside:
+        if self._ahead.bundle:
+            written[f"{assets}/vega.js"] = self._ahead.bundle
+        with self._ahead.beside:
             for path, content in written.items():
                 _write(site / path, content())
         _write(site / "report.json", report_json(self.report, self._provenance).encode())

@@ -12,11 +12,15 @@ from importlib.metadata import version
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Self
 
+from reportgen.figures.live import view_name
+from reportgen.site.outputs import figures_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
     from reportgen.cache import Cache
+    from reportgen.model import Shown
 
 
 class Beside:
@@ -51,6 +55,11 @@ class Beside:
         """The PNG card of a page whose first figure is this picture (a figure's own SVG)."""
         return self._start(self._cache.key("card", picture), _card, picture)
 
+    def abandon(self) -> None:
+        """Drop what is not started: the build has failed."""
+        if self._pool:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+
     def _start(self, key: str, job: Callable[..., bytes], *arguments: str) -> Callable[[], bytes]:
         kept = self._cache.get(key)
         if kept is not None:
@@ -65,6 +74,36 @@ class Beside:
             return made
 
         return result
+
+
+class Ahead:
+    """What figures will need, started as soon as each is drawn, while the rest are drawn.
+
+    Attributes:
+        beside: where it is made.
+        bundle: the script that holds Vega; None while there is no figure.
+        views: compiled views by name.
+        cards: PNG cards by the path of their page.
+    """
+
+    def __init__(self, cache: Cache, *, with_cards: bool) -> None:
+        self.beside = Beside(cache)
+        self.bundle: Callable[[], bytes] | None = None
+        self.views: dict[str, Callable[[], bytes]] = {}
+        self.cards: dict[str, Callable[[], bytes]] = {}
+        self._with_cards = with_cards
+
+    def drawn(self, page: str, shown: Shown) -> None:
+        """Start what a page's newly drawn block needs; its first figure becomes the page's card."""
+        for figure in figures_of(shown):
+            if self.bundle is None:
+                self.bundle = self.beside.vega_bundle()
+            name = view_name(figure.view)
+            if name not in self.views:
+                author = figure.kind in {"vega-lite", "altair"}
+                self.views[name] = self.beside.view(figure.view, author=author)
+            if self._with_cards and page not in self.cards:
+                self.cards[page] = self.beside.card(figure.file_svg)
 
 
 def _bundle() -> bytes:

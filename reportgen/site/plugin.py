@@ -20,6 +20,7 @@ from reportgen.drafting.project import Project
 from reportgen.errors import Place, Problem, ReportError
 from reportgen.settings.loading import load_project
 from reportgen.site.assembly import Assembly
+from reportgen.site.beside import Ahead
 from reportgen.site.fences import custom_fences
 from reportgen.site.order import in_nav_order
 from reportgen.site.ownership import refuse_foreign_folder
@@ -120,17 +121,20 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         from reportgen.report import draft  # noqa: PLC0415 - imports the statistics
 
         cache = Cache(self._root / CACHE)
+        ahead = Ahead(cache, with_cards=not self._serving)
         try:
             if not self._serving:
                 refuse_foreign_folder(Path(config.site_dir), self._root)
-            report = draft(self._project(config), cache, FileHashes(self._root / CACHE), self.progress)
+            hashes = FileHashes(self._root / CACHE)
+            report = draft(self._project(config), cache, hashes, self.progress, ahead.drawn)
         except ReportError as error:
+            ahead.beside.abandon()
             raise ReportProblemsError(error.problems) from error
         for problem in report.problems:
             log.warning("%s", problem)
         self.report = report
         site_url = config.site_url or ""
-        self._assembly = Assembly(report, self._root, cache, site_url=site_url, serving=self._serving)
+        self._assembly = Assembly(report, self._root, ahead, site_url=site_url, serving=self._serving)
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
         """Add generated pages, figure files and our assets to the site."""
