@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_figures import context, curve, curve_set, plot, wanted
 
-from reportgen.figures.wording import axis_word, band_name, caption, subtitle, summary
+from reportgen.figures.summary import summary
+from reportgen.figures.wording import axis_word, band_name, caption, subtitle
 
 if TYPE_CHECKING:
     from reportgen.model import Curve, CurveSet

@@ -17,8 +17,9 @@ from reportgen.figures.plotting import plot_of, same_margins, unsmoothed
 from reportgen.figures.poster import file_svg
 from reportgen.figures.shape import shape_of
 from reportgen.figures.specification import specification
+from reportgen.figures.summary import summary
 from reportgen.figures.tidy import csv_text
-from reportgen.figures.wording import band_name, caption, isolated, subtitle, summary
+from reportgen.figures.wording import band_name, caption, isolated, subtitle
 from reportgen.model import Figure, Panels, Table
 
 if TYPE_CHECKING:

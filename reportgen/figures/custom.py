@@ -53,11 +53,7 @@ def author_figure(
     name = title or _title(specification) or "Author's chart"
     spec = in_house_style(_with_rows(specification, rows))
     spec.pop("title", None)
-    try:
-        svg = svg_of_vega_lite(spec)
-    except ValueError as error:
-        said = f"Vega-Lite refuses this specification: {_why(spec, error)}"
-        raise ReportError(Problem(place, said, "", Stage.FIGURE)) from error
+    svg = _drawn(spec, place)
     view = compact_json(spec)
     standalone = json.loads(resolve(json.dumps(spec | {"title": name})))
     shown = next(iter(rows.values()), [])
@@ -100,6 +96,14 @@ def _with_rows(value: Any, rows: Mapping[str, Rows]) -> Any:  # noqa: ANN401 - a
         rest = {key: item for key, item in data.items() if key != "source"}
         filled["data"] = rest | {"values": rows[data["source"]]}
     return filled
+
+
+def _drawn(spec: dict[str, Any], place: Place) -> str:
+    try:
+        return svg_of_vega_lite(spec)
+    except ValueError as error:
+        said = f"Vega-Lite refuses this specification: {_why(spec, error)}"
+        raise ReportError(Problem(place, said, "", Stage.FIGURE)) from error
 
 
 def _why(spec: dict[str, Any], error: ValueError) -> str:

@@ -1,20 +1,17 @@
-"""Sentences about curves: the summary that says who leads, where and how sure, and the caption."""
+"""Words below a figure: its subtitle, and the caption that says how its lines came about."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from unicodedata import bidirectional
 
 import numpy as np
 
-from reportgen.figures.axis import format_value
-from reportgen.figures.plotting import unsmoothed
 from reportgen.words import listing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.figures.plot import Plot
     from reportgen.figures.wanted import Context, Wanted
     from reportgen.model import Curve, CurveSet
 
@@ -55,100 +52,12 @@ def subtitle(curve_set: CurveSet, wanted: Wanted) -> str:
     return ", ".join(part for part in (wanted.metric, runs, band and f"band: {band}", better) if part)
 
 
-def summary(curve_set: CurveSet, plot: Plot, wanted: Wanted) -> str:
-    """One or two sentences: where the best value stands, who ends best, and how sure that is."""
-    curves = [curve for curve in curve_set.curves if np.isfinite(curve.values).any()]
-    if not curves:
-        return f"No series has a value of {wanted.metric}."
-    word = "highest" if wanted.higher_is_better else "lowest"
-    several = any(len(curve.runs) > 1 for curve in curves)
-    centre = "median" if curve_set.band == "iqr" else "mean"
-    what = f"{word} {centre} {wanted.metric}" if several else f"{word} {wanted.metric}"
-    sentences = [_best(curves, plot, wanted, what)]
-    if len(curves) > 1:
-        sentences.append(_endings(curve_set, curves, plot, wanted))
-    return " ".join(sentence for sentence in (*sentences, _sureness(curves, plot)) if sentence)
-
-
 def caption(curve_set: CurveSet, wanted: Wanted, context: Context) -> str:
     """The author's words, then n, band and level, smoothing, alignment, what was dropped, and source."""
     sentences = [wanted.caption or "", _runs(curve_set), _band(curve_set), _smoothing(curve_set)]
     sentences += [_alignment(curve_set), *_dropped(curve_set), _not_drawn(curve_set)]
     sentences += [*context.notes, _source(context)]
     return " ".join(sentence for sentence in sentences if sentence)
-
-
-def _best(curves: Sequence[Curve], plot: Plot, wanted: Wanted, what: str) -> str:
-    """Where the best value stands; every series that reaches it, to the digits shown, is named."""
-    best = max if wanted.higher_is_better else min
-    found = [(curve.series, *_extreme(curve, wanted)) for curve in curves]
-    value = _read(plot, best(here for _, _, here in found))
-    first = [(name, format_value(plot.x, step)) for name, step, here in found if _read(plot, here) == value]
-    where = axis_word(wanted.x_title)
-    if len(first) > 1:
-        names = listing([f"{series} (at {where} {step})" for series, step in first])
-        return f"{names} reach the {what}, {value}."
-    ((series, step),) = first
-    verb = "reaches the" if len(curves) > 1 else "has its"
-    joint = "," if len(curves) > 1 else " of"
-    return f"{series} {verb} {what}{joint} {value} at {where} {step}."
-
-
-def _extreme(curve: Curve, wanted: Wanted) -> tuple[float, float]:
-    values = unsmoothed(curve)
-    index = int(np.nanargmax(values) if wanted.higher_is_better else np.nanargmin(values))
-    return float(curve.steps[index]), float(values[index])
-
-
-def _endings(curve_set: CurveSet, curves: Sequence[Curve], plot: Plot, wanted: Wanted) -> str:
-    ends = [_ending(curve) for curve in curves]
-    same_step = len({end.step for end in ends}) == 1
-    where = f"At the last step, {format_value(plot.x, ends[0].step)}," if same_step else "At their last steps"
-    ends.sort(key=lambda end: -end.value if wanted.higher_is_better else end.value)
-    first, second = ends[:2]
-    level = [end.series for end in ends if _read(plot, end.value) == _read(plot, first.value)]
-    if len(level) > 1:
-        return f"{where} {listing(level)} stand at {_read(plot, first.value)}."
-    lead, follow = (f"{end.series} with {_estimate(plot, end)}" for end in (first, second))
-    beyond = "above" if wanted.higher_is_better else "below"
-    said = f"{where} {lead} stands {beyond} {follow}"
-    upper, lower = (first, second) if wanted.higher_is_better else (second, first)
-    if np.isfinite(upper.low) and np.isfinite(lower.high):
-        bands = "intervals" if curve_set.band == "ci" or curve_set.given_interval else "bands"
-        return f"{said}; their {bands} {'overlap' if upper.low <= lower.high else 'do not overlap'}."
-    return f"{said}."
-
-
-class _Ending(NamedTuple):
-    series: str
-    step: float
-    value: float
-    low: float
-    high: float
-
-
-def _ending(curve: Curve) -> _Ending:
-    values = unsmoothed(curve)
-    index = int(np.flatnonzero(np.isfinite(values))[-1])
-    interval = (curve.low, curve.high) if curve.raw is None else (np.full_like(values, np.nan),) * 2
-    low, high = (float(end[index]) for end in interval)
-    return _Ending(curve.series, float(curve.steps[index]), float(values[index]), low, high)
-
-
-def _estimate(plot: Plot, ending: _Ending) -> str:
-    if np.isfinite(ending.low) and np.isfinite(ending.high):
-        return f"{_read(plot, ending.value)} [{_read(plot, ending.low)}, {_read(plot, ending.high)}]"
-    return _read(plot, ending.value)
-
-
-def _sureness(curves: Sequence[Curve], plot: Plot) -> str:
-    if all(len(curve.runs) == 1 for curve in curves) and plot.band == "none":
-        return "With one run per series, nothing can be said about how much runs vary."
-    return ""
-
-
-def _read(plot: Plot, value: float) -> str:
-    return format_value(plot.y, value)
 
 
 def _runs(curve_set: CurveSet) -> str:
