@@ -48,7 +48,7 @@ def draft(
     pages = gather_pages(project, problems)
     sources = gather_sources(project, pages, hashes, problems)
     plan = plan_of(pages, sources, problems)
-    answers = Answers(project.root, sources, plan.requests)
+    answers = Answers(project.root, sources, plan.requests, plan.places)
     colours = colours_of(plan, sources, answers, cache, project.settings.series, problems)
     desk = Desk(project, sources, answers, colours, cache)
     results = results_of(plan, desk, problems)

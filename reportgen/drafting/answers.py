@@ -6,10 +6,13 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from reportgen.errors import Problem, ReportError, Stage
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from reportgen.errors import Place
     from reportgen.model import CurveRequest, CurveSet, Ending, ReducedMetric, Source
 
 
@@ -33,7 +36,14 @@ class _Reduced:
 class Answers:
     """Reads lazily: a source none of whose figures changed is never opened."""
 
-    def __init__(self, root: Path, sources: Mapping[str, Source], requests: Iterable[CurveRequest]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        sources: Mapping[str, Source],
+        requests: Iterable[CurveRequest],
+        places: Mapping[CurveRequest, Place] | None = None,
+    ) -> None:
+        self._places = places or {}
         self._root = root
         self._sources = sources
         self._metrics: dict[CurveRequest, list[str]] = defaultdict(list)
@@ -52,7 +62,7 @@ class Answers:
 
         rows = self._read(_rows(request))
         curve_set = curves(
-            rows.metrics[request.metric],
+            self._metric(rows, request),
             band=request.band,
             level=request.level,
             smooth=request.smooth,
@@ -66,13 +76,24 @@ class Answers:
         from reportgen.statistics.endings import endings  # noqa: PLC0415
 
         rows = self._read(_rows(request))
-        reduced = rows.metrics[request.metric]
+        reduced = self._metric(rows, request)
         return endings(
             reduced,
             level=request.level,
             higher_is_better=higher_is_better,
             series=request.series,
         )
+
+    def _metric(self, rows: _Reduced, request: CurveRequest) -> ReducedMetric:
+        """The runs of the request's metric; none left is the author's filter or choice of series."""
+        found = rows.metrics.get(request.metric)
+        if found is not None and any(run.values.size for run in found.runs):
+            return found
+        said = f'no row of source "{request.source}" has a value of "{request.metric}"'
+        chosen = [f"{column} is {' or '.join(map(str, allowed))}" for column, allowed in request.where]
+        said += f" where {' and '.join(chosen)}" if chosen else ""
+        place = self._places.get(request, self._sources[request.source].place)
+        raise ReportError(Problem(place, said, "Look at filter, series and x of the block", Stage.DATA))
 
     def _read(self, rows: CurveRequest) -> _Reduced:
         if rows not in self._reduced:

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 
 def gather_pages(project: Project, problems: Problems) -> tuple[Page, ...]:
     """The author's pages, then those generated for benchmarks without one."""
-    pages: tuple[Page, ...] = ()
+    pages = read_pages(project.root, project.content_dir, project.page_paths, problems)
     with problems.collecting():
-        pages = read_pages(project.root, project.content_dir, project.page_paths)
         pages += generated_pages(project.settings.benchmarks, pages)
     return pages
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reportgen.errors import Place
 from reportgen.narrative.requests import benchmark_request, requests_of, source_names
 
 if TYPE_CHECKING:
@@ -40,6 +41,14 @@ class Plan:
 
     blocks: tuple[PlannedBlock, ...]
     benchmarks: tuple[PlannedBenchmark, ...]
+
+    @property
+    def places(self) -> dict[CurveRequest, Place]:
+        """The first block, or the page of the benchmark, that asks for each request."""
+        found = {planned.request: Place(planned.page.file) for planned in self.benchmarks}
+        for planned in reversed(self.blocks):
+            found.update(dict.fromkeys(planned.requests, planned.block.place))
+        return found
 
     @property
     def requests(self) -> tuple[CurveRequest, ...]:

@@ -39,8 +39,7 @@ def live_view(specification: str) -> str:
     for axis in vega["axes"]:
         _drive_axis(axis)
     for mark in vega["marks"]:
-        if mark.get("clip"):
-            mark["clip"] = {"signal": "clip"}
+        _drive_clip(mark)
     signals = (*_SCALE_SIGNALS.values(), *_AXIS_SIGNALS, "keys", "margins", "clip")
     vega["signals"] = [{"name": name} for name in dict.fromkeys(signals)]
     return compact_json(vega)
@@ -193,6 +192,9 @@ _SCALE_SIGNALS = {
 _AXIS_SIGNALS = ("x_title", "x_ticks", "x_format", "y_title", "y_title_x", "y_ticks", "y_format")
 
 
+_INSIDE = "inrange(datum.step, x_domain) && inrange(datum.value, y_domain) ? 1 : 0"
+
+
 def _drive_scale(scale: dict[str, Any]) -> None:
     signal = {"signal": _SCALE_SIGNALS[scale["name"]]}
     if scale["name"] in {"x", "y"}:
@@ -202,7 +204,11 @@ def _drive_scale(scale: dict[str, Any]) -> None:
 
 
 def _drive_clip(mark: dict[str, Any]) -> None:
-    if mark.get("clip"):
+    if mark["name"] == "points_marks":
+        # A symbol at the edge of the plot is shown whole, one beyond it not at all.
+        del mark["clip"]
+        mark["encode"]["update"]["opacity"] = {"signal": _INSIDE}
+    elif mark.get("clip"):
         mark["clip"] = {"signal": "clip"}
     for inner in mark.get("marks", ()):
         _drive_clip(inner)
