@@ -28,25 +28,24 @@ _FRONT_MATTER: Final = re.compile(r"---[ \t]*\n(.*?\n)(?:\.{3}|---)[ \t]*\n", re
 _KEY: Final = re.compile(r"""^(?:[^\s#'"-][^\n]*|"[^\n]*"|'[^\n]*')?:(?:\s|$)""", re.MULTILINE)
 
 
-def read_pages(root: Path, content_dir: str, paths: Sequence[str]) -> tuple[Page, ...]:
-    """Read a report's Markdown files.
+def read_pages(root: Path, content_dir: str, paths: Sequence[str], problems: Problems) -> tuple[Page, ...]:
+    """Read a report's Markdown files; whoever comes next can find its own problems in the rest.
 
     Args:
         root: the folder of ``mkdocs.yml``.
         content_dir: the folder of the pages, relative to ``root``.
         paths: the files relative to ``content_dir``, in the order of the report.
+        problems: gets every problem of every page.
 
-    Raises:
-        ReportError: every problem of every page.
+    Returns:
+        The pages without the blocks that have a problem, and without the files that cannot be read.
     """
-    problems = Problems()
     pages = []
     for path in paths:
         file = str(PurePosixPath(content_dir) / path)
         with problems.collecting():
             text = read_text(root / content_dir / path, file, Stage.NARRATIVE)
-            pages.append(read_page(path, text, file))
-    problems.raise_errors()
+            pages.append(_page(path, text, file, problems))
     return tuple(pages)
 
 
@@ -65,18 +64,26 @@ def read_page(path: str, text: str, file: str) -> Page:
     Raises:
         ReportError: every problem of the page.
     """
+    problems = Problems()
+    page = _page(path, text, file, problems)
+    problems.raise_errors()
+    return page
+
+
+def _page(path: str, text: str, file: str, problems: Problems) -> Page:
     text = normalised(text)
     front_text, body, first_line = _split(text)
-    problems = Problems()
-    front_matter = FrontMatter()
+    front_matter: FrontMatter | None = None
     with problems.collecting():
         front_matter = load_front_matter(front_text, file)
     found = headings(body)
     blocks: tuple[Block, ...] = ()
     with problems.collecting():
         lines = {heading.id: first_line + heading.line for heading in found}
-        blocks = _blocks(find_fences(body, file, first_line), file, lines)
-    problems.raise_errors()
+        blocks = _blocks(find_fences(body, file, first_line), file, lines, problems)
+    if front_matter is None:
+        # What its blocks left to the page's benchmark is not known: nobody shall miss it.
+        front_matter, blocks = FrontMatter(), ()
     title = front_matter.title or _first_title(found) or _title_of(path)
     return Page(path, file, title, front_matter, blocks, text)
 
@@ -91,18 +98,16 @@ def _split(text: str) -> tuple[str, str, int]:
     return match[1], body, text.count("\n", 0, len(text) - len(body)) + 1
 
 
-def _blocks(fences: Sequence[Fence], file: str, headings: dict[str, int]) -> tuple[Block, ...]:
-    problems = Problems()
+def _blocks(
+    fences: Sequence[Fence], file: str, headings: dict[str, int], problems: Problems
+) -> tuple[Block, ...]:
     loaded: list[tuple[Fence, BlockSettings]] = []
     for fence in fences:
         if fence.shown:
             with problems.collecting():
                 settings = load_block(fence.kind, fence.body, Place(file, fence.line, fence.column))
                 loaded.append((fence, settings))
-    ids: tuple[str, ...] = ("",) * len(loaded)
-    with problems.collecting():
-        ids = block_ids([(f.kind, settings, Place(file, f.line)) for f, settings in loaded], headings)
-    problems.raise_errors()
+    ids = block_ids([(f.kind, settings, Place(file, f.line)) for f, settings in loaded], headings)
     return tuple(
         Block(fence.kind, name, settings, Place(file, fence.line), fence.body)
         for name, (fence, settings) in zip(ids, loaded, strict=True)
