@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reportgen.errors import Place
+from reportgen.figures.chart import skeleton_text
 from reportgen.figures.curve import curve_figure, panels
 from reportgen.figures.custom import author_figure
 from reportgen.figures.live import compact_json, live_view, view_name
@@ -111,7 +112,7 @@ def context(*sets: CurveSet, time: bool = False) -> Context:
     names = [tuple(curve.series for curve in curves.curves) for curves in sets]
     place = Place("content/index.md", 1)
     slots = assign_slots(names)
-    return Context(place, slots, True, "step", time, "test data", None)
+    return Context(place, slots, True, "step", time, "test data", None, skeleton_text)
 
 
 def figure(figure_id: str, curves: CurveSet, *, time: bool = False, **changes: Any) -> Figure:  # noqa: ANN401
