@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from types import TracebackType
 
 
@@ -118,3 +118,29 @@ class Collecting:
             self.problems.add(error.problems)
             return True
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """A context manager: a problem raised inside at place ``found`` is told at ``asked`` instead.
+
+    Who reads data knows the source; who asked for it is the one to mend the question.
+    """
+
+    found: Place
+    asked: Place
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Raise a ``ReportError`` again with its places mended."""
+        if isinstance(error, ReportError):
+            raise ReportError(*placed(error.problems, self.found, self.asked)) from error
+
+
+def placed(problems: Iterable[Problem], found: Place, asked: Place) -> Iterator[Problem]:
+    """Problems, those at place ``found`` moved to ``asked``."""
+    return (replace(p, place=asked) if p.place == found else p for p in problems)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Problem, ReportError, Stage
+from reportgen.errors import Placing, Problem, ReportError, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -60,7 +60,7 @@ class Answers:
             return self._answers[request]
         from reportgen.statistics.curves import curves  # noqa: PLC0415 - only where something is computed
 
-        rows = self._read(_rows(request))
+        rows = self._read(request)
         curve_set = curves(
             self._metric(rows, request),
             band=request.band,
@@ -75,7 +75,7 @@ class Answers:
         """Final value, peak and mean of each series of a request."""
         from reportgen.statistics.endings import endings  # noqa: PLC0415
 
-        rows = self._read(_rows(request))
+        rows = self._read(request)
         reduced = self._metric(rows, request)
         return endings(
             reduced,
@@ -92,22 +92,29 @@ class Answers:
         said = f'no row of source "{request.source}" has a value of "{request.metric}"'
         chosen = [f"{column} is {' or '.join(map(str, allowed))}" for column, allowed in request.where]
         said += f" where {' and '.join(chosen)}" if chosen else ""
-        place = self._places.get(request, self._sources[request.source].place)
-        raise ReportError(Problem(place, said, "Look at filter, series and x of the block", Stage.DATA))
+        raise ReportError(
+            Problem(self._place(request), said, "Look at filter, series and x of the block", Stage.DATA)
+        )
 
-    def _read(self, rows: CurveRequest) -> _Reduced:
+    def _place(self, request: CurveRequest) -> Place:
+        return self._places.get(request, self._sources[request.source].place)
+
+    def _read(self, request: CurveRequest) -> _Reduced:
+        rows = _rows(request)
         if rows not in self._reduced:
             from reportgen.read import measurements  # noqa: PLC0415 - imports the database
             from reportgen.statistics.reduce import reduce  # noqa: PLC0415
 
-            table = measurements(
-                self._root,
-                self._sources[rows.source],
-                tuple(self._metrics[rows]),
-                x=rows.x,
-                series=rows.series,
-                where=dict(rows.where),
-            )
+            source = self._sources[rows.source]
+            with Placing(source.place, self._place(request)):
+                table = measurements(
+                    self._root,
+                    source,
+                    tuple(self._metrics[rows]),
+                    x=rows.x,
+                    series=rows.series,
+                    where=dict(rows.where),
+                )
             metrics = reduce(table, max_points=rows.max_points, smooth=rows.smooth)
             self._reduced[rows] = _Reduced(metrics, table.order, table.step_name, table.step_is_time)
         return self._reduced[rows]

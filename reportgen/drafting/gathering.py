@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reportgen.errors import Place, Problems, placed
 from reportgen.narrative.generated import generated_pages
 from reportgen.narrative.pages import read_pages
 from reportgen.narrative.requests import source_names
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from reportgen.cache import FileHashes
     from reportgen.drafting.project import Project
-    from reportgen.errors import Problems
     from reportgen.model import Page, Source
 
 
@@ -32,24 +32,28 @@ def gather_sources(
     """Every source that a page names, opened; one that cannot be opened is left out and told."""
     from reportgen.read import open_source  # noqa: PLC0415 - imports the database
 
+    data = project.settings.data_dir
     sources: dict[str, Source] = {}
-    for name in dict.fromkeys(_named(pages)):
-        with problems.collecting():
-            sources[name] = open_source(
-                project.root,
-                project.settings.data_dir,
-                name,
-                load_settings=load_source_settings,
-                hashes=hashes,
-            )
-            problems.add(sources[name].warnings)
+    told: dict[str, Problems] = {}
+    for name, place in _named(pages):
+        if name not in told:
+            told[name] = Problems()
+            with told[name].collecting():
+                sources[name] = open_source(
+                    project.root, data, name, load_settings=load_source_settings, hashes=hashes
+                )
+                told[name].add(sources[name].warnings)
+        # A source that is not there is the problem of everybody who names it.
+        problems.add(placed(told[name].found, Place(data), place))
     hashes.save()
     return sources
 
 
-def _named(pages: tuple[Page, ...]) -> Iterator[str]:
+def _named(pages: tuple[Page, ...]) -> Iterator[tuple[str, Place]]:
+    """Sources and who names them, in the order of the report."""
     for page in pages:
         if page.front_matter.benchmark:
-            yield page.front_matter.benchmark.source
+            yield page.front_matter.benchmark.source, Place(page.file)
         for block in page.blocks:
-            yield from source_names(block, page.front_matter.benchmark)
+            for name in source_names(block, page.front_matter.benchmark):
+                yield name, block.place
