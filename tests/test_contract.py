@@ -1,0 +1,370 @@
+"""The output contract: what other programs may rely on in a built site, held on the example report."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import json
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from xml.etree import ElementTree as ET
+
+import pytest
+from html_tree import classed, read_html, table_rows, words
+
+from reportgen import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HEADER = ["series", "metric", "step", "value", "low", "high", "n"]
+KINDS = {"curve", "panel", "vega-lite", "altair"}
+FIVE = "five-models-accuracy"
+# What a reader of the reference figures sees: page, figure, series, step, value.
+REFERENCES = [
+    ("math500", "scores", "MEL", 120, 0.84),
+    ("math500", "scores", "GRPO", 140, 0.82),
+    ("aime", "pass-at-1", "v10-l1-length-4096", 900, 0.321),
+    ("aime", "pass-at-1", "v1-l1-length-4096", 900, 0.280),
+    ("model-comparison", FIVE, "Llama3.2", 60, 0.50),
+    ("model-comparison", FIVE, "Qwen3", 120, 0.90),
+    ("model-comparison", "live-and-frozen", "Frozen SmolLM3", 110, 0.75),
+    ("model-comparison", "live-and-frozen", "Live Qwen3", 110, 0.92),
+    ("training-diagnostics", "diagnostics-3", "Series B", 20, 1.0),
+]
+
+
+@pytest.fixture(scope="module")
+def pages(example_site: Path) -> dict[str, ET.Element]:
+    """Every page of the example site as a tree, by its path from the site's root."""
+    found = sorted(example_site.rglob("*.html"))
+    return {path.relative_to(example_site).as_posix(): read_html(path.read_text("utf-8")) for path in found}
+
+
+@pytest.fixture(scope="module")
+def report(example_site: Path) -> dict[str, Any]:
+    """``report.json``, refused where it holds NaN or an infinity."""
+
+    def refuse(word: str) -> None:
+        pytest.fail(f"report.json holds {word}")
+
+    text = (example_site / "report.json").read_text("utf-8")
+    read: dict[str, Any] = json.loads(text, parse_constant=refuse)
+    return read
+
+
+def figures(pages: dict[str, ET.Element]) -> Iterator[tuple[str, ET.Element]]:
+    """Every figure with the folder of its files below ``figures``."""
+    for path, page in pages.items():
+        for figure in classed(page, "rg-figure"):
+            yield _folder(path), figure
+
+
+def _folder(page: str) -> str:
+    """``math500`` for ``math500/index.html``; a section's own page is ``guide/index``."""
+    folder = Path(page).parent.as_posix()
+    return {"guide": "guide/index", ".": "index"}.get(folder, folder)
+
+
+def test_the_example_has_every_page_of_the_issue(pages: dict[str, ET.Element]) -> None:
+    """Index, four benchmarks, a guide and the page for missing ones."""
+    wanted = {"index.html", "404.html", "guide/index.html"}
+    wanted |= {f"{name}/index.html" for name in ("math500", "aime", "model-comparison")}
+    assert wanted | {"training-diagnostics/index.html"} <= set(pages)
+    assert len(pages) >= 15
+
+
+def test_a_figure_is_marked_up_as_promised(pages: dict[str, ET.Element]) -> None:
+    """A figure element with id and kind holds one picture, caption, summary and data table."""
+    seen = set()
+    for folder, figure in figures(pages):
+        place = f"{folder}#{figure.get('id')}"
+        assert figure.tag == "figure", place
+        assert figure.get("id"), place
+        assert figure.get("data-kind") in KINDS, place
+        assert len(figure.findall("figcaption")) == 1, place
+        [summary] = classed(figure, "rg-summary")
+        assert words(summary).endswith("."), place
+        [data] = classed(figure, "rg-data")
+        assert data.tag == "details", place
+        assert data.get("open") is None, place
+        assert len(table_rows(data)) > 1, place
+        seen.add(figure.get("data-kind"))
+    assert seen == KINDS
+
+
+def test_a_picture_has_one_name_that_exists(pages: dict[str, ET.Element]) -> None:
+    """One svg is an image, and each id of its name is on the same page, once."""
+    for path, page in pages.items():
+        ids = [element.get("id") for element in page.iter() if element.get("id")]
+        assert len(ids) == len(set(ids)), path
+        for figure in classed(page, "rg-figure"):
+            [picture] = [svg for svg in figure.iter("svg") if svg.get("role") == "img"]
+            names = picture.get("aria-labelledby", "").split()
+            assert names, path
+            assert set(names) <= set(ids), (path, names)
+
+
+def test_every_curve_says_what_it_is(pages: dict[str, ET.Element]) -> None:
+    """The caption states runs, band, smoothing and source."""
+    for folder, figure in figures(pages):
+        if figure.get("data-kind") != "curve":
+            continue
+        [notes] = classed(figure, "rg-notes")
+        said = words(notes)
+        for word in ("run", "and", "mooth", "Source"):
+            assert word in said, (folder, word, said)
+
+
+def test_every_figure_has_its_files(example_site: Path, pages: dict[str, ET.Element]) -> None:
+    """Picture, points and specification stand at ``figures/<page>/<id>``, and nothing else does."""
+    wanted = set()
+    for folder, figure in figures(pages):
+        for ending in ("svg", "csv", "vl.json"):
+            wanted.add(f"figures/{folder}/{figure.get('id')}.{ending}")
+    found = {p.relative_to(example_site).as_posix() for p in (example_site / "figures").rglob("*.*")}
+    assert wanted <= found
+    rest = {name for name in found - wanted if not name.endswith("/card.png")}
+    tables = {
+        f"figures/{_folder(path)}/{table.get('id')}.csv"
+        for path, page in pages.items()
+        for table in classed(page, "rg-result")
+    }
+    assert rest == tables
+
+
+def test_pictures_stand_alone(example_site: Path) -> None:
+    """An SVG file is well-formed, has a title, and needs no style sheet, script or other file."""
+    for path in sorted((example_site / "figures").rglob("*.svg")):
+        text = path.read_text("utf-8")
+        svg = ET.fromstring(text)  # noqa: S314 - our own output
+        assert svg.tag == "{http://www.w3.org/2000/svg}svg", path
+        assert {"width", "height"} <= set(svg.attrib) or "viewBox" in svg.attrib, path
+        assert "<script" not in text, path
+        assert "var(" not in text, path
+        assert "http" not in text.replace("http://www.w3.org/", ""), path
+
+
+def test_points_have_the_columns_of_the_contract(example_site: Path, pages: dict[str, ET.Element]) -> None:
+    """``series,metric,step,value,low,high,n``: finite numbers, intervals around values, runs counted."""
+    for folder, figure in figures(pages):
+        if figure.get("data-kind") in {"altair", "vega-lite"}:
+            continue
+        name = f"{folder}/{figure.get('id')}.csv"
+        raw = (example_site / "figures" / name).read_bytes()
+        assert b"\r" not in raw, name
+        rows = list(csv.reader(raw.decode("utf-8").splitlines()))
+        # A smoothed line also has what it was before.
+        assert rows[0][:7] == HEADER, name
+        assert rows[0][7:] in ([], ["raw"]), name
+        assert len(rows) > 2, name
+        for series, metric, step, value, low, high, n, *_ in rows[1:]:
+            assert series, name
+            assert metric, name
+            assert step, name
+            assert abs(float(value)) < 1e300, name
+            assert int(n) >= 1, name
+            assert bool(low) == bool(high), name
+            if low:
+                assert float(low) <= float(value) <= float(high), (name, step)
+        assert len({(row[0], row[1], row[2]) for row in rows}) == len(rows), f"{name}: a point twice"
+
+
+@pytest.mark.parametrize("point", REFERENCES)
+def test_reference_points_in_csv_and_table(
+    example_site: Path, pages: dict[str, ET.Element], point: tuple[str, str, str, int, float]
+) -> None:
+    """What the reference figure shows can be read in the file and in the page's own table."""
+    page, figure, series, step, value = point
+    lines = (example_site / f"figures/{page}/{figure}.csv").read_text("utf-8").splitlines()
+    points = {(row["series"], float(row["step"])): float(row["value"]) for row in csv.DictReader(lines)}
+    assert points[series, step] == pytest.approx(value, abs=0.0006)
+    [drawn] = [found for found in pages[f"{page}/index.html"].iter("figure") if found.get("id") == figure]
+    head, *rows = table_rows(drawn)
+    [row] = [row for row in rows if row[0].replace(",", "") == str(step)]
+    shown = row[head.index(series)]
+    assert float(shown.split()[0]) == pytest.approx(value, abs=0.0006)
+
+
+def test_the_peak_of_mel_is_its_highest_point(example_site: Path) -> None:
+    """MEL peaks at step 120, and GRPO's last step is 140."""
+    lines = (example_site / "figures/math500/scores.csv").read_text("utf-8").splitlines()
+    rows = list(csv.DictReader(lines))
+    mel = {float(row["step"]): float(row["value"]) for row in rows if row["series"] == "MEL"}
+    assert max(mel, key=lambda step: mel[step]) == 120
+    assert max(float(row["step"]) for row in rows if row["series"] == "GRPO") == 140
+
+
+def test_specifications_are_vega_lite_with_their_data(example_site: Path) -> None:
+    """Each names its schema, holds its data, and asks for nothing."""
+    for path in sorted((example_site / "figures").rglob("*.vl.json")):
+        specification = json.loads(path.read_text("utf-8"))
+        assert "/vega-lite/v" in specification["$schema"], path
+        assert not list(_values_of(specification, "url")), path
+
+
+def _values_of(value: object, key: str) -> Iterator[object]:
+    if isinstance(value, dict):
+        if key in value:
+            yield value[key]
+        for inner in value.values():
+            yield from _values_of(inner, key)
+    if isinstance(value, list):
+        for inner in value:
+            yield from _values_of(inner, key)
+
+
+# ---- report.json ----------------------------------------------------------------------------------
+
+
+def test_report_json_says_what_made_it(report: dict[str, Any]) -> None:
+    """Format 1, the tool and its version, no problem in a strict build."""
+    assert report["format"] == 1
+    assert report["generator"] == {"name": "reportgen", "version": __version__}
+    assert report["problems"] == []
+
+
+def test_report_json_sorts_every_key(example_site: Path) -> None:
+    """Keys are in order in every object, so that two reports can be compared line by line."""
+
+    def ordered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [name for name, _ in pairs]
+        assert names == sorted(set(names))
+        return dict(pairs)
+
+    json.loads((example_site / "report.json").read_text("utf-8"), object_pairs_hook=ordered)
+
+
+def test_report_json_lists_the_figures_of_the_pages(
+    example_site: Path, pages: dict[str, ET.Element], report: dict[str, Any]
+) -> None:
+    """Pages and report name the same figures with the same words, and every file named exists."""
+    shown = {
+        (folder, figure.get("id")): words(classed(figure, "rg-summary")[0])
+        for folder, figure in figures(pages)
+    }
+    listed = {}
+    for page in report["pages"]:
+        for figure in page["figures"]:
+            listed[page["path"].removesuffix(".md"), figure["id"]] = " ".join(figure["summary"].split())
+            assert figure["numbers"], (page["path"], figure["id"])
+            for name in figure["files"]:
+                assert (example_site / name).is_file(), name
+    assert listed == shown
+
+
+def test_report_json_holds_the_points_of_the_references(report: dict[str, Any]) -> None:
+    """The numbers of a figure say best, first and last of each series."""
+    [page] = [page for page in report["pages"] if page["path"] == "math500.md"]
+    numbers = {series["name"]: series for series in page["figures"][0]["numbers"]["series"]}
+    assert (numbers["MEL"]["best"]["step"], numbers["MEL"]["best"]["value"]) == (120, 0.84)
+    assert (numbers["GRPO"]["last"]["step"], numbers["GRPO"]["last"]["value"]) == (140, 0.82)
+
+
+def test_sources_match_the_files_they_name(example_site: Path, report: dict[str, Any]) -> None:
+    """Size and SHA-256 of each source are those of the file in the report's folder."""
+    names = [source["name"] for source in report["sources"]]
+    assert len(names) == len(set(names))
+    for source in report["sources"]:
+        assert source["files"], source["name"]
+        for file in source["files"]:
+            content = (example_site.parent / file["path"]).read_bytes()
+            assert file["size"] == len(content), file["path"]
+            assert file["sha256"] == hashlib.sha256(content).hexdigest(), file["path"]
+
+
+def test_the_footer_names_the_sources(pages: dict[str, ET.Element], report: dict[str, Any]) -> None:
+    """A reader finds the hash of the data at the foot of the page, and the version that drew it."""
+    [source] = [source for source in report["sources"] if source["name"] == "math500"]
+    footer = pages["math500/index.html"].find(".//footer")
+    assert footer is not None
+    text = "".join(footer.itertext())
+    assert source["files"][0]["sha256"][:12] in text
+    assert __version__ in text
+
+
+# ---- the site -------------------------------------------------------------------------------------
+
+
+def test_a_site_has_what_web_servers_ask_for(example_site: Path) -> None:
+    """``.nojekyll`` is empty; 404, site map and search index are there."""
+    assert (example_site / ".nojekyll").read_bytes() == b""
+    for name in ("404.html", "sitemap.xml", "sitemap.xml.gz", "search/search_index.json"):
+        assert (example_site / name).is_file(), name
+    ET.parse(example_site / "sitemap.xml")  # noqa: S314 - our own output
+
+
+def test_every_page_with_a_figure_has_a_card(example_site: Path, pages: dict[str, ET.Element]) -> None:
+    """A link preview shows the first figure as a PNG of the usual size."""
+    for path, page in pages.items():
+        images = [meta.get("content", "") for meta in page.iter("meta") if meta.get("property") == "og:image"]
+        if not classed(page, "rg-figure"):
+            continue
+        [image] = images
+        png = (example_site / path).parent / image
+        raw = png.read_bytes()
+        assert raw[:8] == b"\x89PNG\r\n\x1a\n", path
+        assert struct.unpack(">II", raw[16:24]) == (1200, 630), path
+
+
+def test_no_page_asks_for_anything_outside(example_site: Path, pages: dict[str, ET.Element]) -> None:
+    """Scripts, styles, pictures, frames and fonts are the site's own, and exist."""
+    for path, page in pages.items():
+        for element in page.iter():
+            loaded = [element.get("src"), element.get("poster"), element.get("data")]
+            if element.tag in {"link", "use", "image"}:
+                loaded.append(element.get("href"))
+            for address in filter(None, loaded):
+                parts = urlsplit(address)
+                assert not parts.scheme, (path, address)
+                assert not parts.netloc, (path, address)
+                if parts.path and path != "404.html":
+                    assert ((example_site / path).parent / parts.path).resolve().exists(), (path, address)
+    for sheet in sorted(example_site.rglob("*.css")):
+        text = sheet.read_text("utf-8").replace('"', "").replace("'", "")
+        assert "@import" not in text, sheet
+        assert "url(http" not in text, sheet
+
+
+def test_links_inside_the_site_lead_somewhere(example_site: Path, pages: dict[str, ET.Element]) -> None:
+    """Every relative link names a page and, after its #, an id of that page."""
+    ids = {path: {e.get("id") for e in page.iter() if e.get("id")} for path, page in pages.items()}
+    for path, page in pages.items():
+        for link in page.iter("a"):
+            parts = urlsplit(link.get("href", ""))
+            if parts.scheme or parts.netloc or path == "404.html":
+                continue
+            target = (
+                ((example_site / path).parent / parts.path).resolve() if parts.path else example_site / path
+            )
+            target = target / "index.html" if target.is_dir() else target
+            assert target.is_file(), (path, link.get("href"))
+            name = target.relative_to(example_site.resolve()).as_posix() if parts.path else path
+            if parts.fragment and name in ids:
+                assert parts.fragment in ids[name], (path, link.get("href"))
+
+
+def test_every_page_has_a_strict_policy(pages: dict[str, ET.Element]) -> None:
+    """``default-src 'self'`` and nothing unsafe; no inline script runs, no inline style is needed."""
+    for path, page in pages.items():
+        policies = [m.get("content", "") for m in page.iter("meta") if m.get("http-equiv")]
+        assert len(policies) == 1, path
+        assert "default-src 'self'" in policies[0], path
+        assert "unsafe" not in policies[0], path
+        assert page.find(".//style") is None, path
+        for element in page.iter():
+            assert element.get("style") is None, (path, element.tag)
+            assert not [name for name in element.attrib if name.startswith("on")], (path, element.tag)
+            if element.tag == "script" and not element.get("src"):
+                assert element.get("type") == "application/json", path
+
+
+def test_a_page_of_figures_is_light(example_site: Path) -> None:
+    """No page passes 90 kB, and all scripts together do not pass 310 kB, both compressed."""
+    for path in sorted(example_site.rglob("*.html")):
+        assert len(gzip.compress(path.read_bytes(), 9)) <= 90_000, path
+    scripts = b"".join(path.read_bytes() for path in sorted((example_site / "assets").rglob("*.js")))
+    assert len(gzip.compress(scripts, 9)) <= 310_000
