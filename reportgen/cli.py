@@ -74,9 +74,13 @@ def build(config_file: Path, *, strict: bool, force: bool) -> None:
     from reportgen.site.manifest import unchanged
 
     start = time.perf_counter()
-    summary = None if force else unchanged(config_file.resolve().parent, strict=strict)
+    summary = None if force else unchanged(config_file, strict=strict)
     if summary:
-        click.echo(f"Nothing changed: {_counts(summary)}; checked in {time.perf_counter() - start:.2f} s")
+        told = (
+            f", {summary.warnings} warning{'' if summary.warnings == 1 else 's'}" if summary.warnings else ""
+        )
+        seconds = time.perf_counter() - start
+        click.echo(f"Nothing changed: {_counts(summary)}{told}; checked in {seconds:.2f} s")
         return
     from reportgen.site.publishing import publish
 
@@ -156,7 +160,10 @@ def _tell(error: ReportError) -> None:
         )
         click.echo(rest, err=True)
     errors = sum(problem.severity == "error" for problem in error.problems)
-    click.echo(f"{errors} problem{'' if errors == 1 else 's'}; the site was left as it was.", err=True)
+    count = errors or len(error.problems)
+    kind = f"{'problem' if errors else 'warning'}{'' if count == 1 else 's'}"
+    why = "" if errors else ", and --strict allows none"
+    click.echo(f"{count} {kind}{why}; the site was left as it was.", err=True)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 ``.reportgen/manifest.json`` holds size, time of change and SHA-256 of everything that went in, and size
 and time of everything that came out. A file whose size and time stand is taken as unchanged; one whose
-time alone differs is hashed.
+time alone differs is hashed. Packages are known by the names of their installed versions.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 PATH = Path(".reportgen", "manifest.json")
-_FORMAT = 1
+_STARTED = Path(".reportgen", "started")
+_FORMAT = 2
 _IGNORED = {"__pycache__", ".git", ".reportgen", ".venv"}
 
 
@@ -32,48 +34,71 @@ class Summary:
     warnings: int
 
 
-def unchanged(root: Path, *, strict: bool) -> Summary | None:
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A finished build: its ``mkdocs.yml``, its site, what it made, and when it began (see ``start``)."""
+
+    config_file: Path
+    site: Path
+    summary: Summary
+    started: int
+
+
+def unchanged(config_file: Path, *, strict: bool) -> Summary | None:
     """The summary of the last build if building again would give the same site, otherwise None."""
+    root = config_file.resolve().parent
     try:
         manifest = json.loads((root / PATH).read_text(encoding="utf-8"))
         if manifest["format"] != _FORMAT or manifest["environment"] != environment():
             return None
         summary = Summary(**manifest["summary"])
         same = (
-            not (strict and summary.warnings)
+            manifest["config"] == config_file.name
+            and not (strict and summary.warnings)
             and _outputs(Path(manifest["site"])) == manifest["outputs"]
             and _inputs_stand(root, manifest)
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     return summary if same else None
 
 
-def write(root: Path, site: Path, roots: Iterable[Path], summary: Summary, known: Mapping[str, str]) -> None:
-    """Record a build.
+def start(root: Path) -> int:
+    """Note the beginning of a build; returns the file system's time in nanoseconds."""
+    mark = root / _STARTED
+    mark.parent.mkdir(parents=True, exist_ok=True)
+    mark.write_bytes(b"")
+    return mark.stat().st_mtime_ns
+
+
+def write(build: Build, roots: Iterable[Path], known: Mapping[str, str]) -> None:
+    """Record a build, unless what it read was changed meanwhile.
 
     Args:
-        root: the report's folder.
-        site: the site that was built.
-        roots: the files and folders that decide it.
-        summary: what the build made.
+        build: what was built, and when it began.
+        roots: the files and folders that decide the site.
         known: SHA-256 by absolute path of files that were hashed already.
     """
+    root = build.config_file.resolve().parent
     names = [str(path.resolve()) for path in roots]
+    inputs = {path: (*_stat(path), known.get(path) or _sha256(path)) for path in _files(names)}
+    if any(changed >= build.started for _, changed, _ in inputs.values()):
+        forget(root)
+        return
     manifest = {
         "format": _FORMAT,
         "environment": environment(),
-        "site": str(site.resolve()),
+        "config": build.config_file.name,
+        "site": str(build.site.resolve()),
         "roots": names,
-        "inputs": {path: [*_stat(path), known.get(path) or _sha256(path)] for path in _files(names)},
-        "outputs": _outputs(site.resolve()),
-        "summary": asdict(summary),
+        "inputs": inputs,
+        "outputs": _outputs(build.site.resolve()),
+        "summary": asdict(build.summary),
     }
-    target = root / PATH
-    target.parent.mkdir(parents=True, exist_ok=True)
-    fresh = target.with_suffix(".new")
+    fresh = (root / PATH).with_suffix(".new")
+    fresh.parent.mkdir(parents=True, exist_ok=True)
     fresh.write_text(json.dumps(manifest), encoding="utf-8")
-    fresh.replace(target)
+    fresh.replace(root / PATH)
 
 
 def forget(root: Path) -> None:
@@ -82,21 +107,37 @@ def forget(root: Path) -> None:
 
 
 def environment() -> dict[str, str | None]:
-    """Settings outside files that decide a site."""
-    return {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH")}
+    """What decides a site outside the report's folder: versions, and the date that is set."""
+    return {
+        "SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH"),
+        "python": sys.version,
+        "packages": hashlib.sha256("\n".join(_packages()).encode()).hexdigest(),
+    }
+
+
+def _packages() -> Iterator[str]:
+    """Names of installed packages with their versions, without importing any."""
+    for folder in sys.path:
+        if folder.endswith(("site-packages", "dist-packages")) and os.path.isdir(folder):  # noqa: PTH112 - as below
+            yield from sorted(name for name in os.listdir(folder) if name.endswith(".dist-info"))  # noqa: PTH208 - as below
 
 
 def repository_files(root: Path) -> Iterator[Path]:
     """The files of a git repository that say which commit is checked out."""
-    folder = next((p / ".git" for p in (root, *root.parents) if (p / ".git").is_dir()), None)
+    folder = next((p / ".git" for p in (root, *root.parents) if (p / ".git").exists()), None)
     if folder is None:
         return
+    shared = folder
+    if folder.is_file():
+        # A work tree beside the first one names its own folder, which names the one with the commits.
+        folder = folder.parent / folder.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+        common = folder / "commondir"
+        shared = folder / common.read_text(encoding="utf-8").strip() if common.is_file() else folder
     head = folder / "HEAD"
     yield head
-    yield folder / "packed-refs"
+    yield shared / "packed-refs"
     if head.is_file():
-        name = head.read_text(encoding="utf-8").removeprefix("ref:").strip()
-        yield folder / name
+        yield shared / head.read_text(encoding="utf-8").removeprefix("ref:").strip()
 
 
 def _inputs_stand(root: Path, manifest: dict[str, Any]) -> bool:

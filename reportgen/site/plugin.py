@@ -68,6 +68,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     def __init__(self) -> None:
         self.progress: Callable[[int, int], None] = lambda _done, _all: None
         self.report: Report
+        self.warned: list[Problem] = []
         self._serving = False
         self._dated = False
         self._settings: ProjectSettings
@@ -131,7 +132,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             ahead.beside.abandon()
             raise ReportProblemsError(error.problems) from error
         for problem in report.problems:
-            log.warning("%s", problem)
+            self._warn(problem)
         self.report = report
         site_url = config.site_url or ""
         self._assembly = Assembly(report, self._root, ahead, site_url=site_url, serving=self._serving)
@@ -178,7 +179,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     def on_post_page(self, output: str, *, page: Page, **_: object) -> str:
         """Put the figures in, after the search index has read the page."""
         for problem in self._assembly.unplaced(output, page.file.src_uri):
-            log.warning("%s", problem)
+            self._warn(problem)
         return self._assembly.with_blocks(output, page.file.src_uri, page.url)
 
     @event_priority(-100)
@@ -205,6 +206,10 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     def _fonts(config: MkDocsConfig) -> list[str]:
         """The fonts' style sheet for a theme that is not ours and has none of them."""
         return [] if config.theme.name == "reportgen" else [f"{ASSETS}/fonts/fonts.css"]
+
+    def _warn(self, problem: Problem) -> None:
+        self.warned.append(problem)
+        log.warning("%s", problem)
 
     def _mark(self, kind: str) -> str:
         return self._assembly.fences.mark(kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +23,7 @@ from reportgen.site.ownership import refuse_foreign_folder
 from reportgen.site.plugin import CACHE, ReportPlugin, problems_behind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from mkdocs.config.defaults import MkDocsConfig
 
@@ -30,8 +31,13 @@ if TYPE_CHECKING:
 
 NEW, OLD = Path(".reportgen", "site.new"), Path(".reportgen", "site.old")
 _PACKAGE = Path(__file__).resolve().parents[1]
-# What else decides a site is not known of other plugins: with one of these, every build is a real one.
+_PAGE_NAMED = re.compile(r"Doc file '([^']+)'")
+# What decides a site besides its folders is not known of other plugins, of extensions that read files, and
+# of settings that look elsewhere: with one of these, every build is a real one.
 _KNOWN_PLUGINS = {"reportgen", "search", "material/search"}
+_KNOWN_EXTENSIONS = re.compile(r"[^.]+|(?:markdown\.extensions|material\.extensions|pymdownx)\..+")
+_READING_EXTENSIONS = {"pymdownx.snippets", "pymdownx.b64"}
+_OUTSIDE = re.compile(r"!ENV\b|^\s*INHERIT\s*:", re.MULTILINE)
 
 
 def publish(
@@ -49,16 +55,17 @@ def publish(
         ReportError: problems of the report or of its settings; the old site stands as it was.
     """
     root = config_file.resolve().parent
+    started = manifest.start(root)
     with _mkdocs_words() as words:
         config = _config(config_file, strict=strict, words=words)
-        site = Path(config.site_dir)
+        site = Path(config.site_dir).resolve()
         refuse_foreign_folder(site, root)
         plugin = _our_plugin(config)
         plugin.progress = progress
         _restore(root, site)
         fresh = _fresh_folder(root)
         config.site_dir = str(fresh)
-        _build(config, words)
+        _build(config, plugin, words)
     for word in words:
         tell(word)
     _swap(root, fresh, site)
@@ -66,10 +73,10 @@ def publish(
     report = plugin.report
     figures = sum(len(figures_of(shown)) for shown in report.shown.values())
     summary = manifest.Summary(len(report.pages), figures, report.cache_hits, len(words))
-    if set(config.plugins) <= _KNOWN_PLUGINS:
+    if _knows_its_inputs(config):
         inputs = _inputs(root, config, plugin.data_folder, report)
         hashes = {str(root / f.path): f.sha256 for source in report.sources.values() for f in source.files}
-        manifest.write(root, site, inputs, summary, hashes)
+        manifest.write(manifest.Build(config_file, site, summary, started), inputs, hashes)
     else:
         manifest.forget(root)
     return summary
@@ -92,22 +99,30 @@ def _our_plugin(config: MkDocsConfig) -> ReportPlugin:
     raise ReportError(Problem(Place("mkdocs.yml"), said, step, Stage.SETTINGS))
 
 
-def _build(config: MkDocsConfig, words: list[str]) -> None:
+def _build(config: MkDocsConfig, plugin: ReportPlugin, words: list[str]) -> None:
     try:
         config.plugins.on_startup(command="build", dirty=False)
         build(config)
         config.plugins.on_shutdown()
     except (Abort, MkDocsException) as error:
-        raise _refusal(words, error) from error
+        raise _refusal(words, error, plugin.warned, Path(config.docs_dir).name) from error
 
 
-def _refusal(words: list[str], error: Exception) -> ReportError:
-    """The report's own problems, or what MkDocs complained of as problems of its settings file."""
+def _refusal(
+    words: list[str], error: Exception, warned: Iterable[Problem] = (), content: str = ""
+) -> ReportError:
+    """The report's own problems, or what MkDocs complained of, each at its place if that is known."""
     problems = problems_behind(error)
     if problems:
         return ReportError(*problems)
-    said = words or [str(error)]
-    return ReportError(*(Problem(Place("mkdocs.yml"), word.rstrip("."), "", Stage.SITE) for word in said))
+    ours = {str(problem): problem for problem in warned}
+    return ReportError(*(ours.get(word) or _mkdocs_problem(word, content) for word in words or [str(error)]))
+
+
+def _mkdocs_problem(word: str, content: str) -> Problem:
+    page = _PAGE_NAMED.search(word)
+    place = Place(f"{content}/{page[1]}") if page and content else Place("mkdocs.yml")
+    return Problem(place, word.rstrip("."), "", Stage.SITE)
 
 
 @contextmanager
@@ -162,6 +177,18 @@ def _swap(root: Path, fresh: Path, site: Path) -> None:
         shutil.move(site, old)
     shutil.move(fresh, site)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _knows_its_inputs(config: MkDocsConfig) -> bool:
+    """Whether everything that decides the site is known."""
+    extensions = set(config.markdown_extensions)
+    text = Path(config.config_file_path or "mkdocs.yml").read_text(encoding="utf-8")
+    return (
+        set(config.plugins) <= _KNOWN_PLUGINS
+        and all(_KNOWN_EXTENSIONS.fullmatch(name) for name in extensions)
+        and not extensions & _READING_EXTENSIONS
+        and not _OUTSIDE.search(text)
+    )
 
 
 def _inputs(root: Path, config: MkDocsConfig, data: str, report: Report) -> Iterator[Path]:
