@@ -10,6 +10,7 @@ import functools
 import hashlib
 import json
 import os
+import zlib
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _KEPT_UNUSED_SECONDS = 30 * 24 * 3600
-_SEAL = 32
+_SEAL = 4
+"""Bytes of the checksum before each value: it tells damage, at ten times the speed of a hash."""
 
 
 class Cache:
@@ -54,7 +56,7 @@ class Cache:
         except OSError:
             data = b""
         value = data[_SEAL:]
-        if len(data) < _SEAL or hashlib.sha256(value).digest() != data[:_SEAL]:
+        if len(data) < _SEAL or _checksum(value) != data[:_SEAL]:
             self.misses += 1
             return None
         with suppress(OSError):
@@ -68,7 +70,7 @@ class Cache:
         path = self._path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_name(f"{path.name}.{os.getpid()}")
-        fresh.write_bytes(hashlib.sha256(value).digest() + value)
+        fresh.write_bytes(_checksum(value) + value)
         fresh.replace(path)
 
     def prune(self, unused_seconds: float = _KEPT_UNUSED_SECONDS) -> int:
@@ -132,6 +134,10 @@ class FileHashes:
 def _mark(path: Path) -> list[int]:
     found = path.stat()
     return [found.st_size, found.st_mtime_ns]
+
+
+def _checksum(value: bytes) -> bytes:
+    return zlib.crc32(value).to_bytes(_SEAL, "big")
 
 
 @functools.cache
