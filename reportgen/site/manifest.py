@@ -53,7 +53,7 @@ def unchanged(config_file: Path, *, strict: bool) -> Summary | None:
             return None
         summary = Summary(**manifest["summary"])
         same = (
-            manifest["config"] == config_file.name
+            manifest["config"] == str(config_file.resolve())
             and not (strict and summary.warnings)
             and _outputs(Path(manifest["site"])) == manifest["outputs"]
             and _inputs_stand(root, manifest)
@@ -88,7 +88,7 @@ def write(build: Build, roots: Iterable[Path], known: Mapping[str, str]) -> None
     manifest = {
         "format": _FORMAT,
         "environment": environment(),
-        "config": build.config_file.name,
+        "config": str(build.config_file.resolve()),
         "site": str(build.site.resolve()),
         "roots": names,
         "inputs": inputs,

@@ -198,7 +198,6 @@ def _inputs(root: Path, config: MkDocsConfig, data: str, report: Report) -> Iter
     yield root / data
     if config.theme.custom_dir:
         yield Path(config.theme.custom_dir)
-    yield from (Path(path) for path in config.hooks)
     yield _PACKAGE
     yield from (Path(folder) for folder in config.theme.dirs if Path(folder).name == "site_templates")
     yield from manifest.repository_files(root)

@@ -1,0 +1,67 @@
+"""Small reports written in a test, with what an earlier build of any report computed at hand."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+SETTINGS = """
+site_name: Small
+docs_dir: content
+theme: {name: reportgen}
+plugins: [reportgen]
+"""
+RUNS = """series,seed,step,accuracy
+MEL,1,0,0.20
+MEL,1,10,0.84
+MEL,2,0,0.22
+MEL,2,10,0.80
+GRPO,1,0,0.20
+GRPO,1,10,0.70
+GRPO,2,0,0.18
+GRPO,2,10,0.74
+"""
+PAGE = """# Small
+
+```curve
+source: runs
+title: Accuracy
+```
+"""
+SMALL = {"mkdocs.yml": SETTINGS, "content/index.md": PAGE, "data/runs.csv": RUNS}
+
+
+def write_report(root: Path, files: Mapping[str, str | bytes | None] | None = None) -> Path:
+    """Write the small report into a folder; ``files`` are put in, replace its own, or (None) leave them out.
+
+    Files look a minute old, as they do to somebody who writes and then builds.
+    """
+    for name, content in {**SMALL, **(files or {})}.items():
+        if content is not None:
+            write_file(root / name, content)
+    return root
+
+
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write one file that looks a minute old."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    then = path.stat().st_mtime_ns - 60 * 10**9
+    os.utime(path, ns=(then, then))
+
+
+def share_cache(source: Path, root: Path) -> None:
+    """Give a report what another one's build computed, above all the second that the Vega bundle takes."""
+    shutil.copytree(source / ".reportgen" / "cache", root / ".reportgen" / "cache", dirs_exist_ok=True)
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder, by its path from there."""
+    return {
+        p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()
+    }
