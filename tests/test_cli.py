@@ -145,12 +145,7 @@ def test_problems_are_told_as_file_and_line(tmp_path: Path) -> None:
     """All at once, in the order of files and lines, with a count, on the error channel; it leaves with 1."""
     wrong = PAGE.replace("title", "titel") + "\n```table\nsource: rans\n```\n"
     data = RUNS.replace("0.84", "O.84")
-    second = "# Two
-
-```curve
-source: other
-```
-"
+    second = "# Two\n\n```curve\nsource: other\n```\n"
     files = {"content/index.md": wrong, "content/two.md": second, "data/other.csv": data}
     root = write_report(tmp_path, files)
     done = run(root, "build")
