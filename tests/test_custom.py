@@ -65,6 +65,40 @@ def test_the_author_overrules_the_house_style() -> None:
     assert in_house_style({"config": 7})["config"] == 7
 
 
+@pytest.mark.parametrize(
+    ("said", "drawn"),
+    [
+        ("month", "utcmonth"),
+        ("binnedyearmonth", "binnedutcyearmonth"),
+        ("utcday", "utcday"),
+        ({"unit": "month", "step": 3}, {"utc": True, "unit": "month", "step": 3}),
+        ({"unit": "month", "utc": False}, {"unit": "month", "utc": False}),
+    ],
+)
+def test_units_of_time_are_those_of_utc(said: object, drawn: object) -> None:
+    """A month begins at the same moment for everybody, in an encoding and in a transform."""
+    spec = in_house_style(
+        {
+            "transform": [{"timeUnit": said, "field": "day", "as": "month"}],
+            "encoding": {"color": {"field": "day", "timeUnit": said}},
+        }
+    )
+    assert spec["transform"][0]["timeUnit"] == drawn
+    assert spec["encoding"]["color"]["timeUnit"] == drawn
+
+
+def test_time_axes_are_in_utc() -> None:
+    """The axis of an author's chart says the same day everywhere, unless the author chose another scale."""
+    temporal = {"field": "day", "type": "temporal"}
+    values = [{"x": {"type": "temporal"}, "timeUnit": "month"}]
+    layer = {"encoding": {"x": temporal, "y": temporal | {"scale": {"type": "time", "zero": False}}}}
+    spec = in_house_style({"data": {"values": values}, "layer": [layer]})
+    assert spec["layer"][0]["encoding"]["x"]["scale"] == {"type": "utc"}
+    assert spec["layer"][0]["encoding"]["y"]["scale"] == {"type": "time", "zero": False}
+    assert spec["data"]["values"] == values
+    assert "scale" not in in_house_style({"encoding": {"tooltip": temporal}})["encoding"]["tooltip"]
+
+
 def test_a_container_has_a_width() -> None:
     """A picture has no container to ask, so it gets the width of its page."""
     assert in_house_style({"width": "container"})["width"] == 640

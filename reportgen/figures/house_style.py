@@ -7,13 +7,14 @@ from typing import Any
 
 _WIDTH, _HEIGHT = 640, 320
 _ROWS = {"values", "datasets"}
+_TIME_UNIT = re.compile("^(binned)?(.+)$")
 # vl-convert 1.9 sets a font's name into XML as it is, and aborts the whole process where that breaks.
 _BREAKS_XML = re.compile("[<>&\"']")
 
 
 def in_house_style(specification: dict[str, Any]) -> dict[str, Any]:
-    """The specification with our size, fonts and colours where it does not say its own."""
-    spec: dict[str, Any] = _plain_fonts(specification)
+    """The specification with our size, fonts, colours and UTC where it does not say its own."""
+    spec: dict[str, Any] = _in_utc(_plain_fonts(specification))
     for side, pixels in (("width", _WIDTH), ("height", _HEIGHT)):
         # The picture is as wide as its page anyway; only a live chart could ask a container.
         if spec.get(side, "container") == "container":
@@ -32,13 +33,26 @@ def _merged(ours: Any, authors: Any) -> Any:  # noqa: ANN401 - any JSON
 
 def _plain_fonts(value: Any, key: str = "") -> Any:  # noqa: ANN401 - any JSON
     if isinstance(value, dict):
-        return {
-            name: inner if name in {"values", "datasets"} else _plain_fonts(inner, name)
-            for name, inner in value.items()
-        }
+        return {name: inner if name in _ROWS else _plain_fonts(inner, name) for name, inner in value.items()}
     if isinstance(value, list):
         return [_plain_fonts(inner, key) for inner in value]
     return _BREAKS_XML.sub("", value) if isinstance(value, str) and "font" in key.lower() else value
+
+
+def _in_utc(value: Any, key: str = "") -> Any:  # noqa: ANN401 - any JSON
+    """Times in UTC, as in all our figures: Vega's own would be those of whoever builds or looks."""
+    if isinstance(value, list):
+        return [_in_utc(inner, key) for inner in value]
+    if key == "timeUnit" and isinstance(value, str):
+        return value if "utc" in value else _TIME_UNIT.sub(r"\1utc\2", value)
+    if not isinstance(value, dict):
+        return value
+    said = {name: inner if name in _ROWS else _in_utc(inner, name) for name, inner in value.items()}
+    if key in {"x", "y"} and said.get("type") == "temporal" and said.get("scale", {}) is not None:
+        said["scale"] = {"type": "utc"} | said.get("scale", {})
+    if key == "timeUnit":
+        said = {"utc": True} | said
+    return said
 
 
 def _house_config() -> dict[str, Any]:

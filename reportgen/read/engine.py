@@ -32,7 +32,8 @@ class Engine:
         self.folder: Final = Path(self._folder.name)
         spill = str(self.folder / "spill")
         self._connection = duckdb.connect(config={**_SETTINGS, "temp_directory": spill})
-        self._connection.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
+        # Without GLOBAL only this connection would have it, and none of its cursors.
+        self._connection.execute("SET GLOBAL TimeZone = 'UTC'; SET enable_progress_bar = false")
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own, so that no statement makes another's relations bind again."""
