@@ -65,6 +65,10 @@ class Cache:
         self.hits += 1
         return value
 
+    def holds(self, key: str) -> bool:
+        """Whether there is an entry, which may still turn out to be damaged."""
+        return self._path(key).is_file()
+
     def put(self, key: str, value: bytes) -> None:
         """Keep a value; whoever reads at the same time sees the whole of it or nothing."""
         path = self._path(key)

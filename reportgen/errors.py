@@ -71,6 +71,10 @@ class ReportError(Exception):
         super().__init__("\n".join(str(problem) for problem in problems))
         self.problems = problems
 
+    def __reduce__(self) -> tuple[type[ReportError], tuple[Problem, ...]]:
+        """Travel between processes whole, with every problem."""
+        return ReportError, self.problems
+
 
 @dataclass(slots=True)
 class Problems:

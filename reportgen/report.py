@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reportgen.drafting.answers import Answers
-from reportgen.drafting.blocks import draw_all, results_of
+from reportgen.drafting.blocks import Observer, draw_all, results_of
 from reportgen.drafting.colours import colours_of
 from reportgen.drafting.desk import Desk
 from reportgen.drafting.gathering import gather_pages, gather_sources
 from reportgen.drafting.plan import plan_of
+from reportgen.drafting.skeletons import Skeletons
 from reportgen.errors import Problems
 from reportgen.model import Report
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reportgen.cache import Cache, FileHashes
+    from reportgen.drafting.blocks import Elsewhere
     from reportgen.drafting.project import Project
     from reportgen.model import Shown
 
@@ -25,8 +27,10 @@ def draft(
     project: Project,
     cache: Cache,
     hashes: FileHashes,
+    *,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
     drawn: Callable[[str, Shown], None] = lambda _page, _shown: None,
+    elsewhere: Elsewhere | None = None,
 ) -> Report:
     """Draft a whole report: read what its pages ask for, compute, draw, and write nothing.
 
@@ -37,6 +41,8 @@ def draft(
         progress: told after each block how many of how many are drawn.
         drawn: told after each block its page's path and what it shows, so that more can be made of it
             while the rest is drawn.
+        elsewhere: starts a function in another process and returns what waits for its result; a part of
+            the figures of a large report is drawn there.
 
     Returns:
         Pages with what each block shows, results, sources, and warnings.
@@ -50,8 +56,8 @@ def draft(
     plan = plan_of(pages, sources, problems)
     answers = Answers(project.root, sources, plan.requests, plan.places)
     colours = colours_of(plan, sources, answers, cache, project.settings.series, problems)
-    desk = Desk(project, sources, answers, colours, cache)
+    desk = Desk(project, sources, answers, colours, cache, Skeletons(cache))
     results = results_of(plan, desk, problems)
-    shown = draw_all(plan, desk, results, problems, progress, drawn)
+    shown = draw_all(plan, desk, results, problems, Observer(progress, drawn), elsewhere)
     problems.raise_errors()
     return Report(pages, shown, results, sources, problems.in_order(), cache.hits)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reportgen.drafting import kept
 from reportgen.drafting.author import author_chart, vega_lite_chart
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from reportgen.drafting.desk import Desk
     from reportgen.drafting.plan import Plan, PlannedBenchmark, PlannedBlock
     from reportgen.errors import Problems
+    from reportgen.figures.wanted import Context
     from reportgen.model import BenchmarkResult, Shown
     from reportgen.settings.blocks import BlockSettings
 
@@ -40,23 +42,79 @@ def results_of(plan: Plan, desk: Desk, problems: Problems) -> dict[str, Benchmar
     return results
 
 
+Elsewhere: TypeAlias = "Callable[..., Callable[[], Shown]]"
+"""Starts a function with its arguments in another process; what it returns waits for the result."""
+
+_WORTH_SHARING = 24
+"""Blocks of a report from which a second process saves more than it costs to start."""
+_AWAY = 3
+"""Every third page is drawn in the second process, which has link cards to make as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observer:
+    """Whom to tell of progress: how many of how many are drawn, and what each block shows."""
+
+    progress: Callable[[int, int], None]
+    drawn: Callable[[str, Shown], None]
+
+
 def draw_all(  # noqa: PLR0917 - the step hands on what earlier steps made
     plan: Plan,
     desk: Desk,
     results: dict[str, BenchmarkResult],
     problems: Problems,
-    progress: Callable[[int, int], None],
-    drawn: Callable[[str, Shown], None],
+    observer: Observer,
+    elsewhere: Elsewhere | None,
 ) -> dict[tuple[str, str], Shown]:
     """What each block shows, by its page's path and its id."""
     shown: dict[tuple[str, str], Shown] = {}
-    for done, planned in enumerate(plan.blocks, start=1):
+    waiting: list[tuple[PlannedBlock, Callable[[], Shown]]] = []
+    away = _pages_away(plan) if elsewhere else frozenset()
+
+    def keep(planned: PlannedBlock, block: Shown) -> None:
+        shown[planned.page.path, planned.block.id] = block
+        observer.drawn(planned.page.path, block)
+        observer.progress(len(shown), len(plan.blocks))
+
+    for planned in plan.blocks:
         with problems.collecting():
-            block = _shown(planned, desk, results)
-            shown[planned.page.path, planned.block.id] = block
-            drawn(planned.page.path, block)
-        progress(done, len(plan.blocks))
+            later = _later(planned, desk, elsewhere) if elsewhere and planned.page.path in away else None
+            if later:
+                waiting.append((planned, later))
+            else:
+                keep(planned, _shown(planned, desk, results))
+    for planned, later in waiting:
+        with problems.collecting():
+            keep(planned, later())
     return shown
+
+
+def _pages_away(plan: Plan) -> frozenset[str]:
+    """The pages whose figures the second process draws; whole pages, so that a page keeps its order."""
+    if len(plan.blocks) < _WORTH_SHARING:
+        return frozenset()
+    pages = list(dict.fromkeys(planned.page.path for planned in plan.blocks))
+    return frozenset(pages[1::_AWAY])
+
+
+def _later(planned: PlannedBlock, desk: Desk, elsewhere: Elsewhere) -> Callable[[], Shown] | None:
+    """A figure that another process draws; None where it is kept already or of another kind."""
+    settings = planned.block.settings
+    if not isinstance(settings, CurveSettings | PanelsSettings):
+        return None
+    key = _key(planned, settings, desk)
+    if desk.cache.holds(key):
+        return None
+    draw, *arguments = _work(planned, settings, desk)
+    result = elsewhere(draw, *arguments)
+
+    def finished() -> Shown:
+        block = result()
+        desk.cache.put(key, kept.written(block))
+        return block
+
+    return finished
 
 
 def _shown(planned: PlannedBlock, desk: Desk, results: dict[str, BenchmarkResult]) -> Shown:
@@ -77,24 +135,39 @@ def _shown(planned: PlannedBlock, desk: Desk, results: dict[str, BenchmarkResult
 def _drawn(planned: PlannedBlock, settings: BlockSettings, desk: Desk) -> Shown:
     if isinstance(settings, VegaLiteSettings):
         return vega_lite_chart(planned, settings, desk)
-    block, benchmark = planned.block, planned.page.front_matter.benchmark
+    if isinstance(settings, TableSettings):
+        return _table(planned, settings, desk)
+    draw, *arguments = _work(planned, settings, desk)
+    block: Shown = draw(*arguments)
+    return block
+
+
+def _work(planned: PlannedBlock, settings: BlockSettings, desk: Desk) -> tuple[Any, ...]:
+    """The function that draws a figure and its arguments, which can travel to another process."""
+    block = planned.block
     answers = [desk.answers.answer(request) for request in planned.requests]
-    context = desk.context(block.place, planned.sources[0], answers[0], benchmark)
+    context = _context(planned, desk)
     curve_sets = tuple(answer.curve_set for answer in answers)
     if isinstance(settings, CurveSettings):
         wanted = wanted_curve(block.id, settings, curve_sets[0].metric, context)
-        return curve_figure(curve_sets[0], wanted, context)
+        return curve_figure, curve_sets[0], wanted, context
     if isinstance(settings, PanelsSettings):
-        return panels(block.id, settings, curve_sets, wanted_panels(block.id, settings, context), context)
-    if isinstance(settings, TableSettings):
-        better = settings.higher_is_better
-        better = context.higher_is_better if better is None else better
-        endings = [desk.answers.endings(request, higher_is_better=better) for request in planned.requests]
-        metrics = tuple(request.metric for request in planned.requests)
-        return result_table(
-            block.id, settings, tuple(zip(metrics, endings, strict=True)), context, higher_is_better=better
-        )
+        return panels, block.id, settings, curve_sets, wanted_panels(block.id, settings, context), context
     raise TypeError(block.kind)
+
+
+def _table(planned: PlannedBlock, settings: TableSettings, desk: Desk) -> Shown:
+    context = _context(planned, desk)
+    better = settings.higher_is_better
+    better = context.higher_is_better if better is None else better
+    endings = [desk.answers.endings(request, higher_is_better=better) for request in planned.requests]
+    metrics = tuple(zip((request.metric for request in planned.requests), endings, strict=True))
+    return result_table(planned.block.id, settings, metrics, context, higher_is_better=better)
+
+
+def _context(planned: PlannedBlock, desk: Desk) -> Context:
+    answer = desk.answers.answer(planned.requests[0])
+    return desk.context(planned.block.place, planned.sources[0], answer, planned.page.front_matter.benchmark)
 
 
 def _key(planned: PlannedBlock, settings: BlockSettings, desk: Desk) -> str:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from reportgen.drafting.answers import Answer, Answers
     from reportgen.drafting.colours import Colours
     from reportgen.drafting.project import Project
+    from reportgen.drafting.skeletons import Skeletons
     from reportgen.errors import Place
-    from reportgen.figures.shape import Shape
     from reportgen.model import Source
     from reportgen.settings.front_matter import Benchmark
 
@@ -31,6 +31,7 @@ class Desk:
     answers: Answers
     colours: Colours
     cache: Cache
+    skeletons: Skeletons
 
     def context(self, place: Place, source: str, answer: Answer, benchmark: Benchmark | None) -> Context:
         """What a figure of one source needs to know beyond its numbers."""
@@ -44,17 +45,6 @@ class Desk:
             step_is_time=answer.step_is_time,
             source=opened.settings.title or source,
             approximate=opened.settings.approximate,
-            skeleton_of=self._skeleton,
+            skeleton_of=self.skeletons,
             notes=tuple(f"{warning.message}." for warning in opened.warnings),
         )
-
-    def _skeleton(self, shape: Shape) -> str:
-        key = self.cache.key("skeleton", repr(shape))
-        kept = self.cache.get(key)
-        if kept is not None:
-            return kept.decode()
-        from reportgen.figures.chart import skeleton_text  # noqa: PLC0415 - Altair is slow to import
-
-        made = skeleton_text(shape)
-        self.cache.put(key, made.encode())
-        return made

@@ -7,10 +7,15 @@ What an earlier build made comes from the cache, and then no process is started.
 from __future__ import annotations
 
 import json
+import os
+import signal
 from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
 from importlib.metadata import version
-from multiprocessing import get_context
-from typing import TYPE_CHECKING, Self
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Self
 
 from reportgen.figures.live import view_name
 from reportgen.site.outputs import figures_of
@@ -23,12 +28,20 @@ if TYPE_CHECKING:
     from reportgen.model import Shown
 
 
+_FEW = 2
+"""So many cards or views take less time than a process takes to start."""
+
+
 class Beside:
-    """Starts jobs at once and hands their results over at the end; a context manager."""
+    """Starts jobs at once and hands their results over at the end; a context manager.
+
+    A few small jobs, as after a change to one page, are not worth a process: they are done at the end.
+    """
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
         self._pool: ProcessPoolExecutor | None = None
+        self._waiting: list[_Job] = []
 
     def __enter__(self) -> Self:
         return self
@@ -55,25 +68,52 @@ class Beside:
         """The PNG card of a page whose first figure is this picture (a figure's own SVG)."""
         return self._start(self._cache.key("card", picture), _card, picture)
 
+    def call(self, work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401 - whatever travels
+        """Start a function in the second process; what is returned waits for its result."""
+        return self._pool_started().submit(work, *arguments).result
+
     def abandon(self) -> None:
         """Drop what is not started: the build has failed."""
         if self._pool:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _start(self, key: str, job: Callable[..., bytes], *arguments: str) -> Callable[[], bytes]:
+    def _start(self, key: str, work: Callable[..., bytes], *arguments: str) -> Callable[[], bytes]:
         kept = self._cache.get(key)
         if kept is not None:
             return lambda: kept
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn"))
-        future: Future[bytes] = self._pool.submit(job, *arguments)
+        job = _Job(work, arguments)
+        self._waiting.append(job)
+        if self._pool or work is _bundle or len(self._waiting) > _FEW:
+            self._hand_over()
 
         def result() -> bytes:
-            made = future.result()
+            made = job.future.result() if job.future else job.work(*job.arguments)
             self._cache.put(key, made)
             return made
 
         return result
+
+    def _hand_over(self) -> None:
+        pool = self._pool_started()
+        for job in self._waiting:
+            job.future = pool.submit(job.work, *job.arguments)
+        self._waiting.clear()
+
+    def _pool_started(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(
+                max_workers=1, mp_context=get_context("spawn"), initializer=_live_as_long_as_the_build
+            )
+        return self._pool
+
+
+@dataclass(slots=True)
+class _Job:
+    """Work for the second process; without a future it is done where its result is asked for."""
+
+    work: Callable[..., bytes]
+    arguments: tuple[str, ...]
+    future: Future[bytes] | None = None
 
 
 class Ahead:
@@ -104,6 +144,22 @@ class Ahead:
                 self.views[name] = self.beside.view(figure.view, author=author)
             if self._with_cards and page not in self.cards:
                 self.cards[page] = self.beside.card(figure.file_svg)
+
+
+def _live_as_long_as_the_build() -> None:
+    """In the second process: leave Ctrl+C to the build, and end when the build is killed.
+
+    Nothing else would tell it, since it holds the other end of the pipe that it waits for.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    build = parent_process()
+    if build is not None:
+        Thread(target=_end_after, args=(build.sentinel,), daemon=True).start()
+
+
+def _end_after(process: int) -> None:
+    wait([process])
+    os._exit(1)
 
 
 def _bundle() -> bytes:
