@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from reportgen.model import Figure, Page, Report, Source
     from reportgen.site.provenance import Provenance
 
-# A preview shows an image of a page: https://ogp.me; `data:` stays out of every other kind of request.
-POLICY = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'self'; form-action 'self'"
+POLICY = "default-src 'self'; object-src 'none'; base-uri 'self'; form-action 'self'"
 
 
 def site_context(report: Report, provenance: Provenance, *, serving: bool) -> dict[str, Any]:
