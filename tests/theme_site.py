@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from mkdocs.utils.templates import TemplateContext
 
 TOKENS = Path(__file__).parent.parent / "reportgen" / "site" / "assets" / "tokens.css"
-POLICY = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'self'; form-action 'self'"
+from reportgen.site.page_context import POLICY
+
 HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 SOURCE = {
     "name": "math500",
