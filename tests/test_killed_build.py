@@ -1,0 +1,169 @@
+"""A build that is killed, at whatever moment, leaves the old site complete, and the next build works."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from example_site import REPORTGEN, build, files_of, run, write_small_report
+
+# Builds, and dies without a word when a function is called for the n-th time.
+KILLER = """
+import os, signal, sys
+from importlib import import_module
+
+if __name__ == "__main__":
+    module, name, calls = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    place = import_module(module)
+    real = getattr(place, name)
+
+    def dying(*args, **kwargs):
+        global calls
+        calls -= 1
+        if not calls:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*args, **kwargs)
+
+    setattr(place, name, dying)
+    from reportgen.cli import cli
+
+    cli(["build", "--force"])
+"""
+MOMENTS = {
+    "before anything": ("reportgen.site.publishing", "_restore", 1),
+    "while drafting": ("reportgen.site.plugin", "Assembly", 1),
+    "while MkDocs writes pages": ("reportgen.site.assembly", "fill", 1),
+    "while our files are written": ("reportgen.site.assembly", "_write", 1),
+    "before the swap": ("reportgen.site.publishing", "_swap", 1),
+    "before the first rename": ("shutil", "move", 1),
+    "before the manifest": ("reportgen.site.manifest", "write", 1),
+    "in the manifest": ("reportgen.site.manifest", "_outputs", 1),
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report with a site, to be copied."""
+    folder = write_small_report(tmp_path_factory.mktemp("killed") / "report")
+    build(folder)
+    return folder
+
+
+@pytest.fixture
+def report(made: Path, tmp_path: Path) -> Path:
+    """A built report whose text changed since, so that old and new site can be told apart."""
+    folder = tmp_path / "report"
+    subprocess.run(["cp", "-a", made, folder], check=True)  # noqa: S607 - found on PATH everywhere
+    page = folder / "content" / "index.md"
+    page.write_text(page.read_text("utf-8") + "\nWritten after the first build.\n", "utf-8")
+    return folder
+
+
+def kill_at(report: Path, moment: tuple[str, str, int]) -> None:
+    """Build and die at a moment."""
+    killer = report / "killer.py"
+    killer.write_text(KILLER, "utf-8")
+    module, name, calls = moment
+    ended = run(report, sys.executable, str(killer), module, name, str(calls))
+    assert ended.returncode == -signal.SIGKILL, ended.stdout + ended.stderr
+
+
+def is_new(site: Path) -> bool:
+    """Whether a site has what was written after the first build."""
+    return "Written after the first build" in (site / "index.html").read_text("utf-8")
+
+
+def left_over(report: Path) -> list[str]:
+    """Folders of unfinished builds."""
+    return sorted(path.name for path in (report / ".reportgen").glob("site.*"))
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_killed_build_leaves_a_complete_site(report: Path, made: Path, moment: str) -> None:
+    """Until the swap the old site stands byte for byte, then the new; the next build cleans up."""
+    kill_at(report, MOMENTS[moment])
+    site = report / "site"
+    if "manifest" in moment:
+        assert is_new(site)
+        assert files_of(site).keys() == files_of(made / "site").keys()
+    else:
+        assert files_of(site) == files_of(made / "site")
+    assert is_new(build(report))
+    assert left_over(report) == []
+
+
+def test_a_swap_that_was_killed_half_way_is_mended(report: Path, made: Path) -> None:
+    """Between its two renames the old site is put aside; the next build puts it back, even one that fails."""
+    kill_at(report, ("shutil", "move", 2))
+    (report / "data/first-benchmark/runs.csv").unlink()
+    failed = run(report, *REPORTGEN, "build")
+    assert failed.returncode == 1, failed.stderr
+    assert files_of(report / "site") == files_of(made / "site")
+    assert left_over(report) == []
+
+
+@pytest.mark.slow
+def test_builds_killed_by_the_clock(report: Path, made: Path) -> None:
+    """At any time from start to end a site is there, whole: the old one or the new one."""
+    old = files_of(made / "site")
+    started = time.monotonic()
+    assert run(report, *REPORTGEN, "build", "--force").returncode == 0
+    whole = time.monotonic() - started
+    new = files_of(report / "site")
+    for part in (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0):
+        build_process = subprocess.Popen(
+            [*REPORTGEN, "build", "--force"],
+            cwd=report,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        time.sleep(part * whole)
+        build_process.kill()
+        build_process.wait()
+        assert files_of(report / "site") in (old, new), part
+    assert build(report, "--force") == report / "site"
+    assert files_of(report / "site") == new
+    assert left_over(report) == []
+
+
+def test_a_killed_build_leaves_no_process_behind(report: Path) -> None:
+    """The process that draws beside a build ends with it, even if the build had no time to say so."""
+    subprocess.run(["rm", "-rf", report / ".reportgen"], check=True)  # noqa: S607 - as above
+    kill_at(report, ("reportgen.site.assembly", "fill", 1))
+    for _ in range(100):
+        left = processes_in(report)
+        if not left:
+            return
+        time.sleep(0.1)
+    for process in left:
+        os.kill(process, signal.SIGKILL)
+    pytest.fail(f"{len(left)} processes still run 10 s after the build was killed")
+
+
+def processes_in(folder: Path) -> list[int]:
+    """Processes whose working folder this is; nothing where the system does not tell."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "cwd").readlink() == folder:
+                found.append(int(process.name))
+        except OSError:  # it ended, or is another user's
+            continue
+    return found
+
+
+def test_an_interrupted_build_says_so_and_leaves_the_site(report: Path, made: Path) -> None:
+    """Ctrl+C ends a build as it ends other programs, without a traceback."""
+    driver = KILLER.replace("signal.SIGKILL", "signal.SIGINT")
+    (report / "killer.py").write_text(driver, "utf-8")
+    ended = run(report, sys.executable, "killer.py", "reportgen.site.assembly", "fill", "1")
+    assert ended.returncode != 0
+    assert "Traceback" not in ended.stderr
+    assert files_of(report / "site") == files_of(made / "site")
+    assert is_new(build(report))
+    assert left_over(report) == []
