@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -59,19 +60,26 @@ class Site(NamedTuple):
     address: str
 
 
+@contextmanager
+def served(root: Path) -> Iterator[str]:
+    """Serve a folder and everything below it; gives the server's address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(root)))
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
 @pytest.fixture(scope="session")
 def figures_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The pages of ``figure_pages``, on disk and served below ``/reports/``."""
     root = tmp_path_factory.mktemp("served")
     folder = root / "reports"
     write_site(folder)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(root)))
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    yield Site(folder, f"http://127.0.0.1:{server.server_port}/reports")
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with served(root) as address:
+        yield Site(folder, f"{address}/reports")
 
 
 class Tabs:
