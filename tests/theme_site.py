@@ -12,6 +12,7 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.plugins import BasePlugin
 
+from reportgen.site.page_context import POLICY
 from reportgen.site.search import index_script, lunr_path
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from mkdocs.utils.templates import TemplateContext
 
 TOKENS = Path(__file__).parent.parent / "reportgen" / "site" / "assets" / "tokens.css"
-from reportgen.site.page_context import POLICY
-
 HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 SOURCE = {
     "name": "math500",
