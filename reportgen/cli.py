@@ -53,7 +53,7 @@ def init(folder: Path) -> None:
     """
     from reportgen.site.starter import write_starter
 
-    with _problems_told():
+    with _problems_told("nothing was written"):
         for path in write_starter(folder):
             click.echo(f"  {folder / path}")
     click.echo(f"\nNext: cd {folder} && reportgen serve")
@@ -140,18 +140,18 @@ def _warn(word: str) -> None:
 
 
 @contextmanager
-def _problems_told() -> Iterator[None]:
-    """Print every problem of the report and leave with 1."""
+def _problems_told(outcome: str = "the site was left as it was") -> Iterator[None]:
+    """Print every problem and what became of the command, and leave with 1."""
     from reportgen.errors import ReportError
 
     try:
         yield
     except ReportError as error:
-        _tell(error)
+        _tell(error, outcome)
         sys.exit(1)
 
 
-def _tell(error: ReportError) -> None:
+def _tell(error: ReportError, outcome: str) -> None:
     for problem in error.problems:
         place, rest = str(problem.place), str(problem).removeprefix(f"{problem.place}: ")
         click.secho(f"{place}: ", bold=True, nl=False, err=True)
@@ -163,7 +163,7 @@ def _tell(error: ReportError) -> None:
     count = errors or len(error.problems)
     kind = f"{'problem' if errors else 'warning'}{'' if count == 1 else 's'}"
     why = "" if errors else ", and --strict allows none"
-    click.echo(f"{count} {kind}{why}; the site was left as it was.", err=True)
+    click.echo(f"{count} {kind}{why}; {outcome}.", err=True)
 
 
 @contextmanager
