@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 from reportgen.site.starter import write_starter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    import pytest
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("content", "data", "mkdocs.yml")
@@ -70,13 +72,30 @@ def build(folder: Path, *options: str, environment: Mapping[str, str] | None = N
 
 def build_example_once(shared: Path) -> Path:
     """Build the example report below a folder that test processes share; the first of them builds."""
-    folder = shared / "example"
-    with (shared / "example.lock").open("w") as lock:
+    return _made_once(shared, "example", lambda folder: build(copy_example(folder)))
+
+
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Path]) -> Path:
+    """Make something slow once for all test processes; nobody may change it.
+
+    Args:
+        factory: pytest's ``tmp_path_factory``.
+        name: the name of its folder, of letters.
+        make: fills a folder that does not exist yet and returns the path that the test wants.
+    """
+    own = factory.getbasetemp()
+    # Each process of pytest-xdist has its own folder inside one that all share.
+    return _made_once(own.parent if "PYTEST_XDIST_WORKER" in os.environ else own, name, make)
+
+
+def _made_once(shared: Path, name: str, make: Callable[[Path], Path]) -> Path:
+    done = shared / f"{name}.done"
+    with (shared / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "site").is_dir():
-            shutil.rmtree(folder, ignore_errors=True)
-            build(copy_example(folder))
-    return folder / "site"
+        if not done.is_file():
+            shutil.rmtree(shared / name, ignore_errors=True)
+            done.write_text(str(make(shared / name)), "utf-8")
+    return Path(done.read_text("utf-8"))
 
 
 def files_of(site: Path) -> dict[str, bytes]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
-from example_site import files_of, run, write_small_report
+from example_site import files_of, made_once, run, write_small_report
 from html_tree import classed, read_html, table_rows, words
 
 if TYPE_CHECKING:
@@ -32,11 +32,14 @@ FIGURE = "figures/first-benchmark/accuracy-during-training"
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small report, built strictly with a theme by the program that the theme belongs to."""
     name: str = request.param
-    folder = tmp_path_factory.mktemp("themes") / "report"
-    write_small_report(folder, theme=name.split(maxsplit=1)[0])
-    built = run(folder, *THEMES[name], *BUILD)
-    assert built.returncode == 0, built.stdout + built.stderr
-    return folder / "site"
+
+    def make(folder: Path) -> Path:
+        write_small_report(folder, theme=name.split(maxsplit=1)[0])
+        built = run(folder, *THEMES[name], *BUILD)
+        assert built.returncode == 0, built.stdout + built.stderr
+        return folder / "site"
+
+    return made_once(tmp_path_factory, name.replace(" ", "-"), make)
 
 
 def test_the_figure_is_on_the_page(site: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
-from example_site import build
+from example_site import build, made_once
 from hostile_report import LAST, NAMES, WRITABLE, write_hostile_report
 from html_tree import classed, read_html, words
 from playwright.sync_api import expect
@@ -36,7 +36,7 @@ _STRANGE = """() => [...document.querySelectorAll("*")].flatMap((node) => [...no
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The hostile report's site, built strictly, on disk and served."""
-    site = build(write_hostile_report(tmp_path_factory.mktemp("hostile")))
+    site = made_once(tmp_path_factory, "hostile", lambda folder: build(write_hostile_report(folder)))
     with served(site) as address:
         yield Site(site, address)
 
