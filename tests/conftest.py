@@ -17,6 +17,11 @@ settings.register_profile("reportgen", deadline=None, derandomize=True)
 settings.load_profile("reportgen")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--accept``: what the golden cases give now is right."""
+    parser.addoption("--accept", action="store_true", help="accept what tests/cases give now")
+
+
 @pytest.fixture(scope="session")
 def example_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example report's site, built once for all test processes; nobody may change it."""

@@ -248,6 +248,14 @@ def test_labels_of_usual_ranges(low: float, high: float, labels: tuple[str, ...]
     assert linear_axis("", low, high, count=5).labels == labels
 
 
+@given(st.integers(-1000, 10**9), st.integers(1, 10**6), COUNTS)
+def test_whole_steps_have_whole_ticks(low: int, span: int, count: int) -> None:
+    """There is no step 0.5."""
+    axis = linear_axis("", low, low + span, count=count, whole=True)
+    assert all(tick == round(tick) for tick in axis.ticks)
+    assert axis.ticks
+
+
 @pytest.mark.parametrize(
     ("low", "high", "labels"),
     [

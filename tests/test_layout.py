@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import itertools
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_figures import context, curve, curve_set, plot, wave
 
-from reportgen.figures.axis import Axis, linear_axis, log_axis
-from reportgen.figures.layout import LABEL_SIZE, end_labels, margins, spread
+from reportgen.figures.axis import Axis, format_value, linear_axis, log_axis, position
+from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE, end_labels, margins, spread
+from reportgen.figures.line_paths import PIXELS_WIDE
 from reportgen.figures.plot import EndLabel, SeriesLine
 from reportgen.figures.text_width import text_width
+
+if TYPE_CHECKING:
+    from reportgen.figures.plot import Plot
 
 HEIGHT, DISTANCE = 320, 16
 PLACES = st.lists(st.floats(0, HEIGHT), min_size=1, max_size=HEIGHT // DISTANCE)
@@ -127,3 +133,35 @@ def test_names_fit_into_the_margin_made_for_them(names: list[str]) -> None:
 def test_without_names_the_plot_gets_their_room() -> None:
     """Only the half of a last tick label reaches out at the right."""
     assert margins(Y, ()).right == 16
+
+
+@pytest.mark.parametrize("high", [4, 1000, 90_000, 12_345_678])
+@pytest.mark.parametrize("low", [0, 12_345_000])
+def test_step_labels_stand_beside_each_other(low: int, high: int) -> None:
+    """However long the labels are, there are as many as fit."""
+    steps = [float(low + high * share / 40) for share in range(41)]
+    assert fits(plot(curve_set(curve("a", wave(41), steps=[round(step) for step in steps]))))
+
+
+@pytest.mark.parametrize("span", [0.2, 90, 4e3, 9e4, 3e5, 4e6, 5e7, 3e9])
+def test_times_stand_beside_each_other(span: float) -> None:
+    """From milliseconds to a century, over midnight too."""
+    start = 1_709_243_000_000.0
+    curves = curve_set(curve("a", wave(9), steps=[start + 1000 * span * share / 8 for share in range(9)]))
+    assert fits(plot(curves, context(curves, step_is_time=True)))
+
+
+def fits(made: Plot) -> bool:
+    """Whether no two labels of the x axis touch in a picture of usual width."""
+    places = [position(made.x, tick) * PIXELS_WIDE for tick in made.x.ticks]
+    halves = [text_width(label, TICK_SIZE) / 2 for label in made.x.labels]
+    ends = list(zip(places, halves, strict=True))
+    return all(b - a > half + other for (a, half), (b, other) in itertools.pairwise(ends)) and len(ends) > 1
+
+
+def test_days_are_read_as_days() -> None:
+    """A measurement of a day has no time of day."""
+    days = [86_400_000.0 * (19_000 + day) for day in range(4)]
+    curves = curve_set(curve("a", wave(4), steps=days))
+    made = plot(curves, context(curves, step_is_time=True))
+    assert format_value(made.x, days[1]) == "2022-01-09"

@@ -289,3 +289,13 @@ def test_the_fluid_picture_and_the_file_have_the_same_paths() -> None:
     assert re.findall(r' d="(M[^"]*)"', fluid) == re.findall(r' d="(M[^"]*)"', fixed)
     assert 'vector-effect="non-scaling-stroke"' in fluid
     assert "vector-effect" not in fixed
+
+
+def test_a_file_keeps_the_caution_about_its_numbers() -> None:
+    """A picture that leaves its page still says that its numbers were read from another picture."""
+    made = figure(BANDED, context(BANDED, approximate="digitised from a figure"))
+    assert "Source: a source (digitised from a figure)" in words_of(made.file_svg)
+    long = figure(BANDED, context(BANDED, source="a source " * 40))
+    (origin,) = [word for word in words_of(long.file_svg) if word.startswith("Source: ")]
+    assert origin.endswith(" …")
+    assert text_width(origin, 11) < 800

@@ -63,6 +63,13 @@ def test_numbers_keep_ten_digits(values: np.ndarray) -> None:
         assert text == "" if np.isnan(value) else float(text) == pytest.approx(value, rel=6e-10, abs=1e-320)
 
 
+def test_steps_are_written_to_the_last_digit() -> None:
+    """Neither a time in milliseconds nor a count of tokens may be rounded to its neighbour."""
+    steps = [1_700_000_000_123.0, 1_700_000_000_124.0, 987_654_321_987_654.0]
+    read = [row["step"] for row in rows(csv_text(curve_set(curve("a", [1, 2, 3], steps=steps))))]
+    assert read == ["1700000000123", "1700000000124", "987654321987654"]
+
+
 def test_every_point_is_there() -> None:
     """The picture is thinned to its pixels, the file is not."""
     assert len(rows(csv_text(curve_set(curve("a", wave(5000)))))) == 5000

@@ -46,5 +46,5 @@ class Desk:
             source=opened.settings.title or source,
             approximate=opened.settings.approximate,
             skeleton_of=self.skeletons,
-            notes=tuple(f"{warning.message}." for warning in opened.warnings),
+            notes=tuple(f"{warning.place}: {warning.message}." for warning in opened.warnings),
         )

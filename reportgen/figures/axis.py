@@ -49,8 +49,12 @@ class Axis:
     read_format: str
 
 
-def linear_axis(title: str, low: float, high: float, *, count: int, pad: float = 0.0) -> Axis:
+def linear_axis(
+    title: str, low: float, high: float, *, count: int, pad: float = 0.0, whole: bool = False
+) -> Axis:
     """A linear axis over ``low`` to ``high``, widened on both sides by ``pad`` of the range.
+
+    Where ``whole`` is True ticks stand at whole numbers only, as steps do.
 
     A range of nothing but rounding noise is widened by a tenth of the value, so that a constant is drawn
     in the middle.
@@ -62,7 +66,7 @@ def linear_axis(title: str, low: float, high: float, *, count: int, pad: float =
         low, high = low - spread, high + spread
     room = (high - low) * pad
     low, high = low - room, high + room
-    ticks, step = _round_values(low, high, count)
+    ticks, step = _round_values(low, high, count, least=1.0 if whole else 0.0)
     spec = _tick_format(max(abs(low), abs(high)), step)
     return Axis(
         title=title,
@@ -157,9 +161,9 @@ def reader(axis: Axis) -> Callable[[float], str]:
     return number_formatter(axis.read_format)
 
 
-def _round_values(low: float, high: float, count: int) -> tuple[tuple[float, ...], float]:
-    """Multiples of a round step inside the range, and the step."""
-    step = tick_step(low, high, count)
+def _round_values(low: float, high: float, count: int, least: float = 0.0) -> tuple[tuple[float, ...], float]:
+    """Multiples of a round step, no smaller than ``least``, inside the range, and the step."""
+    step = max(least, tick_step(low, high, count))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return tuple(_clean(index * step, step) for index in range(first, last + 1)), step
 

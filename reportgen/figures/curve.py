@@ -19,7 +19,7 @@ from reportgen.figures.shape import shape_of
 from reportgen.figures.specification import specification
 from reportgen.figures.summary import summary
 from reportgen.figures.tidy import csv_text
-from reportgen.figures.wording import band_name, caption, isolated, subtitle
+from reportgen.figures.wording import band_name, caption, isolated, source_words, subtitle
 from reportgen.model import Figure, Panels, Table
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context) -
         caption=isolated(caption(curve_set, wanted, context), names),
         summary=isolated(summary(curve_set, plot, wanted), names),
         inline_svg=inline_svg(plot, paths, labelled_by=f"{wanted.id}-title {wanted.id}-summary"),
-        file_svg=file_svg(plot, paths, title=wanted.title, subtitle=how, source=context.source),
+        file_svg=file_svg(plot, paths, title=wanted.title, subtitle=how, source=source_words(context)),
         table=_table(plot),
         csv=csv,
         spec=compact_json(specification(plot, curve_set, csv, skeleton, title=wanted.title, subtitle=how)),

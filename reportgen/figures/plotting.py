@@ -9,13 +9,16 @@ import numpy as np
 
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.figures.axis import Axis, linear_axis, log_axis, time_axis
-from reportgen.figures.layout import end_labels, margins
+from reportgen.figures.layout import TICK_SIZE, end_labels, margins
+from reportgen.figures.line_paths import PIXELS_WIDE
 from reportgen.figures.marks import lone_points, marks
 from reportgen.figures.palette import drawn_slots
 from reportgen.figures.plot import Margins, Plot, RunLine, SeriesLine
+from reportgen.figures.text_width import text_width
+from reportgen.figures.time_ticks import DAY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from reportgen.figures.wanted import Context, Wanted
     from reportgen.model import Curve, CurveSet, FloatArray
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 _MOST_RUN_LINES = 10
 _MOST_SYMBOLS = 25
 _TALL = 260
+_TICK_COUNTS, _LABEL_GAP = (7, 5, 4, 3, 2), 14
 _MOST_READABLE, _LEAST_READABLE = 1e15, 1e-4
 
 
@@ -122,20 +126,33 @@ def _x_axis(lines: tuple[SeriesLine, ...], wanted: Wanted, context: Context) -> 
     low, high = wanted.x_domain or (float(shown.min()), float(shown.max()))
     if wanted.x_scale == "log":
         axis = log_axis(wanted.x_title, *_positive(low, high, "x", context))
-    elif context.step_is_time:
-        return _time_axis(wanted.x_title, low, high, context)
-    else:
-        axis = linear_axis(wanted.x_title, low, high, count=7)
+        return replace(axis, read_format=step_format(steps))
+    if context.step_is_time:
+        return _time_axis(wanted.x_title, low, high, steps, context)
+    whole = bool((steps == np.rint(steps)).all())
+    axis = _fitting(lambda count: linear_axis(wanted.x_title, low, high, count=count, whole=whole))
     return replace(axis, read_format=step_format(steps))
 
 
-def _time_axis(title: str, low: float, high: float, context: Context) -> Axis:
+def _time_axis(title: str, low: float, high: float, steps: FloatArray, context: Context) -> Axis:
     try:
-        return time_axis(title, low, high, count=6)
+        axis = _fitting(lambda count: time_axis(title, low, high, count=count))
     except OverflowError:
         said = f"a time axis cannot reach from {low:g} to {high:g}"
         advice = "Times are milliseconds since 1970, and years 1 to 9999 can be shown"
         raise _problem(context, said, advice) from None
+    days = bool((steps % DAY == 0).all())
+    return replace(axis, read_format="%Y-%m-%d") if days else axis
+
+
+def _fitting(axis: Callable[[int], Axis]) -> Axis:
+    """The axis with the most ticks whose labels stand beside each other."""
+    found = axis(_TICK_COUNTS[0])
+    for count in _TICK_COUNTS[1:]:
+        if sum(text_width(label, TICK_SIZE) + _LABEL_GAP for label in found.labels) <= PIXELS_WIDE:
+            break
+        found = axis(count)
+    return found
 
 
 def step_format(steps: FloatArray) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reportgen.figures.plot import Plot, SeriesLine
 
 _EDGE = 24
-_TITLE_SIZE = 17
+_TITLE_SIZE, _SOURCE_SIZE = 17, 11
 _LEGEND_ROW = 20
 
 
@@ -40,7 +40,9 @@ def file_svg(plot: Plot, paths: tuple[LinePaths, ...], *, title: str, subtitle: 
     top = y + plot.margins.top + 4
     left = _EDGE + plot.margins.left
     height = top + plot.height + plot.margins.bottom + 34
-    words.append(_text(_EDGE, height - 14, 11, 400, "muted", f"Source: {source}"))
+    origin = wrap(f"Source: {source}", _SOURCE_SIZE, 400, width - 2 * _EDGE)
+    ending = " …" if len(origin) > 1 else ""
+    words.append(_text(_EDGE, height - 14, _SOURCE_SIZE, 400, "muted", f"{origin[0]}{ending}"))
     picture = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" font-family="var(--rg-font)" font-size="{TICK_SIZE}">'

@@ -39,6 +39,9 @@ def _advances(weight: Weight) -> dict[str, int]:
 
 @cache
 def _estimate(char: str, average: int) -> int:
-    if unicodedata.category(char) in {"Mn", "Me", "Cf", "Cc"}:
+    if unicodedata.category(char) in {"Mn", "Me", "Cf"}:
         return 0
+    if unicodedata.category(char) == "Cc":
+        # Drawn as a replacement character, or as a space.
+        return UNITS_PER_EM
     return UNITS_PER_EM if unicodedata.east_asian_width(char) in {"W", "F"} else average

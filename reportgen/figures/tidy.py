@@ -22,12 +22,13 @@ COLUMNS = ("series", "metric", "step", "value", "low", "high", "n")
 def csv_text(curve_set: CurveSet) -> str:
     """Columns ``series,metric,step,value,low,high,n``, and ``raw`` where the line is smoothed.
 
-    A value that is not known is empty. Ten significant digits; lines end in a single newline.
+    A value that is not known is empty. Ten significant digits, of steps fifteen; lines end in a single
+    newline.
     """
     smoothed = any(curve.raw is not None for curve in curve_set.curves)
     metric = field(curve_set.metric)
     parts = [",".join((*COLUMNS, "raw") if smoothed else COLUMNS) + "\n"]
-    form = "%.10g,%.10g,%.10g,%.10g,%d" + ",%.10g" * smoothed
+    form = "%.15g,%.10g,%.10g,%.10g,%d" + ",%.10g" * smoothed
     for curve in curve_set.curves:
         columns = [curve.steps, curve.values, curve.low, curve.high, curve.n.astype(np.float64)]
         if smoothed:
@@ -43,7 +44,7 @@ def runs_csv(curve_set: CurveSet) -> str:
         lines = [(run.steps, run.values if run.smoothed is None else run.smoothed) for run in curve.runs]
         starts = [f"{field(curve.series)},{field(run.run)}," for run in curve.runs]
         for start, points in zip(starts, thin_together(lines, _RUN_POINTS), strict=True):
-            parts.append(_rows(start, "%.10g,%.6g", points))
+            parts.append(_rows(start, "%.15g,%.6g", points))
     return "".join(parts)
 
 

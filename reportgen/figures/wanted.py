@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from reportgen.figures.wording import axis_word
 from reportgen.settings.blocks import PanelSettings
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def wanted_curve(block_id: str, settings: CurveSettings, metric: str, context: C
         settings,
         metric,
         context,
-        title=settings.title or f"{metric} by {settings.x_title or context.step_title}",
+        title=settings.title or f"{metric} by {axis_word(settings.x_title or context.step_title)}",
         y_title=settings.y_title or metric,
         y_domain=settings.y_domain,
         y_scale=settings.y_scale,

@@ -56,7 +56,7 @@ def caption(curve_set: CurveSet, wanted: Wanted, context: Context) -> str:
     """The author's words, then n, band and level, smoothing, alignment, what was dropped, and source."""
     sentences = [wanted.caption or "", _runs(curve_set), _band(curve_set), _smoothing(curve_set)]
     sentences += [_alignment(curve_set), *_dropped(curve_set), _not_drawn(curve_set)]
-    sentences += [*context.notes, _source(context)]
+    sentences += [*context.notes, f"Source: {source_words(context)}."]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -145,9 +145,10 @@ def _not_drawn(curve_set: CurveSet) -> str:
     return f"Without a finite value, and not drawn: {listing(names, most=6)}." if names else ""
 
 
-def _source(context: Context) -> str:
+def source_words(context: Context) -> str:
+    """The source's title, and why its numbers are not exact if they are not."""
     caution = f" ({context.approximate})" if context.approximate else ""
-    return f"Source: {context.source}{caution}."
+    return f"{context.source}{caution}"
 
 
 def axis_word(title: str) -> str:

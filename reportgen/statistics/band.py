@@ -85,6 +85,8 @@ def given_band(values: FloatArray, given: GivenInterval, level: float) -> tuple[
     return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
+_LAST_PLACES = 4 * np.finfo(np.float64).eps
+
 _Ends = tuple["FloatArray", "FloatArray", "FloatArray"]
 
 
@@ -98,6 +100,8 @@ def _mean(ordered: FloatArray, n: IntArray) -> FloatArray:
 def _deviation(ordered: FloatArray, n: IntArray, centre: FloatArray) -> FloatArray:
     # hypot adds squares without leaving the range of float64 on the way.
     length: FloatArray = np.hypot.reduce(np.nan_to_num(ordered - centre), axis=0)
+    # Runs whose own means were rounded differ in the last place: they agree.
+    length = np.where(length <= _LAST_PLACES * np.abs(centre), 0.0, length)
     return length / np.sqrt(n - 1)
 
 
