@@ -125,7 +125,7 @@ class Assembly:
         written: dict[str, Callable[[], bytes]] = {
             f"{page_folder(path)}/card.png": card for path, card in self._ahead.cards.items()
         }
-        if self._ahead.bundle:
+        if self._ahead.views:
             written[f"{assets}/vega.js"] = self._ahead.bundle
         with self._ahead.beside:
             for path, content in written.items():

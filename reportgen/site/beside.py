@@ -121,14 +121,14 @@ class Ahead:
 
     Attributes:
         beside: where it is made.
-        bundle: the script that holds Vega; None while there is no figure.
+        bundle: the script that holds Vega; started at once, since nearly every report has a figure.
         views: compiled views by name.
         cards: PNG cards by the path of their page.
     """
 
     def __init__(self, cache: Cache, *, with_cards: bool) -> None:
         self.beside = Beside(cache)
-        self.bundle: Callable[[], bytes] | None = None
+        self.bundle = self.beside.vega_bundle()
         self.views: dict[str, Callable[[], bytes]] = {}
         self.cards: dict[str, Callable[[], bytes]] = {}
         self._with_cards = with_cards
@@ -136,8 +136,6 @@ class Ahead:
     def drawn(self, page: str, shown: Shown) -> None:
         """Start what a page's newly drawn block needs; its first figure becomes the page's card."""
         for figure in figures_of(shown):
-            if self.bundle is None:
-                self.bundle = self.beside.vega_bundle()
             name = view_name(figure.view)
             if name not in self.views:
                 author = figure.kind in {"vega-lite", "altair"}

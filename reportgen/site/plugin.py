@@ -127,7 +127,14 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             if not self._serving:
                 refuse_foreign_folder(Path(config.site_dir), self._root)
             hashes = FileHashes(self._root / CACHE)
-            report = draft(self._project(config), cache, hashes, progress=self.progress, drawn=ahead.drawn, elsewhere=ahead.beside.call)
+            report = draft(
+                self._project(config),
+                cache,
+                hashes,
+                progress=self.progress,
+                drawn=ahead.drawn,
+                elsewhere=ahead.beside.call,
+            )
         except ReportError as error:
             ahead.beside.abandon()
             raise ReportProblemsError(error.problems) from error
