@@ -10,7 +10,9 @@ from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree as ET
 
 import pytest
-from theme_site import HASH, PAGE, PAGES, POLICY, SITE, TOKENS, build_site
+from theme_site import HASH, PAGE, PAGES, SITE, TOKENS, build_site
+
+from reportgen.site.page_context import POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
