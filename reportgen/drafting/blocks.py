@@ -46,7 +46,7 @@ Elsewhere: TypeAlias = "Callable[..., Callable[[], Shown]]"
 """Starts a function with its arguments in another process; what it returns waits for the result."""
 
 _WORTH_SHARING = 24
-"""Blocks of a report from which a second process saves more than it costs to start."""
+"""Figures to draw from which a second process saves more than it costs to start."""
 _AWAY = 3
 """Every third page is drawn in the second process, which has link cards to make as well."""
 
@@ -70,7 +70,7 @@ def draw_all(  # noqa: PLR0917 - the step hands on what earlier steps made
     """What each block shows, by its page's path and its id."""
     shown: dict[tuple[str, str], Shown] = {}
     waiting: list[tuple[PlannedBlock, Callable[[], Shown]]] = []
-    away = _pages_away(plan) if elsewhere else frozenset()
+    away = _pages_away(plan, desk) if elsewhere else frozenset()
 
     def keep(planned: PlannedBlock, block: Shown) -> None:
         shown[planned.page.path, planned.block.id] = block
@@ -90,12 +90,22 @@ def draw_all(  # noqa: PLR0917 - the step hands on what earlier steps made
     return shown
 
 
-def _pages_away(plan: Plan) -> frozenset[str]:
-    """The pages whose figures the second process draws; whole pages, so that a page keeps its order."""
-    if len(plan.blocks) < _WORTH_SHARING:
+def _pages_away(plan: Plan, desk: Desk) -> frozenset[str]:
+    """The pages whose figures the second process draws; whole pages, so that a page keeps its order.
+
+    None where most figures are kept from an earlier draft: starting a process would cost more.
+    """
+    fresh = [planned for planned in plan.blocks if not _is_kept(planned, desk)]
+    if len(fresh) < _WORTH_SHARING:
         return frozenset()
-    pages = list(dict.fromkeys(planned.page.path for planned in plan.blocks))
+    pages = list(dict.fromkeys(planned.page.path for planned in fresh))
     return frozenset(pages[1::_AWAY])
+
+
+def _is_kept(planned: PlannedBlock, desk: Desk) -> bool:
+    settings = planned.block.settings
+    drawn = isinstance(settings, CurveSettings | PanelsSettings)
+    return not drawn or desk.cache.holds(_key(planned, settings, desk))
 
 
 def _later(planned: PlannedBlock, desk: Desk, elsewhere: Elsewhere) -> Callable[[], Shown] | None:
