@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line and end the process at once.
+
+    Python would first free every object of the report, one by one, which takes 0.2 s.
+    """
     from reportgen.cli import cli  # noqa: PLC0415 - a worker process imports this module, not the command line
 
-    cli(prog_name="reportgen")
+    try:
+        cli(prog_name="reportgen")
+    except SystemExit as end:
+        if isinstance(end.code, int):
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(end.code)
+        raise
 
 
 if __name__ == "__main__":

@@ -201,7 +201,8 @@ def test_plain_output_has_no_control_characters(built: Path) -> None:
 # ---- what is imported ---------------------------------------------------------------------------
 
 IMPORTED = """
-import sys
+import os, sys
+os._exit = sys.exit
 sys.argv = ["reportgen", *{words!r}]
 try:
     import reportgen.__main__ as command
