@@ -1,0 +1,361 @@
+"""Answers to problems and what is computed from them: frozen values, without logic.
+
+An outcome is one answer to one problem. Missing is ``None`` and a reason, or NaN inside a numeric array;
+it is never 0, and no NaN stands in a result. Scores are in the unit of the input, intervals and differences
+too.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    import narwhals as nw
+
+    from reportgen.model import FloatArray, IntArray
+
+Metric: TypeAlias = Literal["mean", "avg@n", "pass@k", "pass^k", "maj@k"]
+Estimand: TypeAlias = Literal["problems like these", "these problems"]
+
+
+class ScoresError(ValueError):
+    """The outcomes cannot give what was asked for; says what was found, and the next step.
+
+    Attributes:
+        message: what was found, a sentence without its full stop.
+        next_step: what to do about it, a sentence without its full stop; may be empty.
+    """
+
+    def __init__(self, message: str, next_step: str = "") -> None:
+        super().__init__(f"{message}. {next_step}." if next_step else f"{message}.")
+        self.message = message
+        self.next_step = next_step
+
+
+# ---- data ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """A lazy tidy table of answers: one row a problem and sample.
+
+    Attributes:
+        frame: columns ``series: str, run: str, seed: str | null, problem: str, sample: str,
+            score: float64, row: int64``; ``row`` is the order of writing. Where the input has them also
+            ``answer: str, gold: str, tokens: float64, seconds: float64``, and the columns of ``slices``
+            as texts. Null, NaN and infinite scores are still in.
+        order: series names in order of first appearance.
+        has: which of ``answer``, ``gold``, ``tokens`` and ``seconds`` there are.
+        slices: free columns to slice by, such as subject or level.
+        lowest, highest: the range that scores are stated to lie in.
+        reading: enter it where the frame is read; see ``model.Measurements``.
+    """
+
+    frame: nw.LazyFrame[Any]
+    order: tuple[str, ...]
+    has: frozenset[str] = frozenset()
+    slices: tuple[str, ...] = ()
+    lowest: float = 0.0
+    highest: float = 1.0
+    reading: Callable[[], AbstractContextManager[None]] = field(
+        default=nullcontext, repr=False, compare=False
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RunOfSeries:
+    """One run of a series; ``series`` is its place in ``ProblemScores.series``."""
+
+    series: int
+    run: str
+    seed: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found in the outcomes and has to be told.
+
+    Attributes:
+        rows: rows of the table.
+        replaced: rows that a later row of the same series, run, problem and sample replaced.
+        missing: rows whose score is null, NaN or infinite; left out, never taken for wrong.
+        lacking: series, and the problems that other series have and it lacks.
+        uneven: series whose problems differ in number of samples: name, fewest and most samples of a run.
+        differing_gold: problems that have more than one gold answer: different problems under one name.
+    """
+
+    rows: int = 0
+    replaced: int = 0
+    missing: int = 0
+    lacking: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    uneven: tuple[tuple[str, int, int], ...] = ()
+    differing_gold: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Votes:
+    """How often each answer was given, for majority votes; 1-d arrays of equal length, one entry an answer.
+
+    Attributes:
+        run: place of the run in ``ProblemScores.runs``.
+        problem: place of the problem in ``ProblemScores.problems``.
+        count: samples that gave the answer.
+        score: their mean score.
+        voted: False for the samples that gave no answer.
+    """
+
+    run: IntArray
+    problem: IntArray
+    count: IntArray
+    score: FloatArray
+    voted: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProblemScores:
+    """One benchmark: every run of every series by problem. Everything else is computed from this.
+
+    Arrays have shape (R, P), a row for each of ``runs`` and a column for each of ``problems``. A cell
+    without samples has 0 samples and NaN elsewhere.
+
+    Attributes:
+        series: names, in order of first appearance.
+        problems: names, sorted, so that the order of writing changes no result.
+        runs: by series, then by name.
+        samples: number of samples with a score.
+        correct: how many of them have the highest possible score.
+        mean: their mean score.
+        variance: their variance (ddof = 1); NaN under 2 samples.
+        binary: of each series, whether each of its scores is the lowest or the highest possible.
+        lowest, highest: the stated range of scores.
+        tokens, seconds: mean of a cell's samples; NaN where not given.
+        found: what was found on the way.
+        votes: None unless answers were asked for and are there.
+    """
+
+    series: tuple[str, ...]
+    problems: tuple[str, ...]
+    runs: tuple[RunOfSeries, ...]
+    samples: IntArray
+    correct: IntArray
+    mean: FloatArray
+    variance: FloatArray
+    binary: tuple[bool, ...]
+    lowest: float
+    highest: float
+    tokens: FloatArray
+    seconds: FloatArray
+    found: Found
+    votes: Votes | None = None
+
+
+# ---- results ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One series on one benchmark.
+
+    Attributes:
+        series: its name.
+        metric: as asked for, with its k: ``mean``, ``pass@4``.
+        estimand: what the interval is about; empty for a score reported by a harness.
+        level: of the interval.
+        estimate: None where there is no score.
+        low, high: the interval; both None where there is none, then ``reason`` says why.
+        method: how the interval was made.
+        reason: in words, why something is missing or unusual; empty where nothing is.
+        problems: problems scored.
+        samples: fewest and most samples of a problem in a run; None for a score reported by a harness.
+        runs: runs that were averaged within a problem.
+        between_runs: standard deviation of the runs' own scores; None under 2 runs.
+        tokens, seconds: mean of a sample, averaged over problems; None where not given.
+        stderr: the standard error behind the interval; None where it was not made from one.
+    """
+
+    series: str
+    metric: str
+    estimand: str
+    level: float
+    estimate: float | None
+    low: float | None
+    high: float | None
+    method: str
+    reason: str
+    problems: int
+    samples: tuple[int, int] | None = None
+    runs: int = 0
+    between_runs: float | None = None
+    tokens: float | None = None
+    seconds: float | None = None
+    stderr: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunScore:
+    """The score of one run."""
+
+    run: str
+    seed: str | None
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpread:
+    """Between-run spread of one series: each run's score, and the mean with a t interval over runs.
+
+    ``problems`` were answered by every run and are what the scores are about; ``left_out`` were answered
+    by some runs only. ``mean`` is None without a common problem; ``sd``, ``low`` and ``high`` are None
+    under 2 runs; ``reason`` then says why.
+    """
+
+    series: str
+    metric: str
+    level: float
+    runs: tuple[RunScore, ...]
+    mean: float | None
+    sd: float | None
+    low: float | None
+    high: float | None
+    reason: str
+    problems: int
+    left_out: int
+
+
+class Verdict(StrEnum):
+    """What a comparison says of its first side."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    UNCLEAR = "unclear"
+    TOO_FEW = "too few"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two series on the problems that both answered: a minus b.
+
+    Attributes:
+        a, b: names of the series.
+        metric: as in ``Score``.
+        level: of the interval.
+        difference: mean of the differences; None without a shared problem.
+        low, high: interval of the mean difference over problems like these; None where there is none.
+        spread: standard deviation of the differences (ddof = 1); None under 2 shared problems.
+        p: two-sided; None where nothing was tested.
+        adjusted_p: after Holm over everything tested together.
+        tested_together: how many were tested together.
+        shared: number of problems (of runs a side for curves: the smaller side) behind the difference.
+        only_a, only_b: problems that only one side answered.
+        verdict: of a, with the direction of the metric taken into account.
+        method: how p was computed.
+        interval_method: how the interval was made.
+        reason: in words, why something is missing or unusual.
+    """
+
+    a: str
+    b: str
+    metric: str
+    level: float
+    difference: float | None
+    low: float | None
+    high: float | None
+    spread: float | None
+    p: float | None
+    adjusted_p: float | None
+    tested_together: int
+    shared: int
+    only_a: tuple[str, ...]
+    only_b: tuple[str, ...]
+    verdict: Verdict
+    method: str
+    interval_method: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """Series that cannot be told from the first of them; ``rank`` counts from 1, the best tier."""
+
+    rank: int
+    series: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What a benchmark can tell apart.
+
+    Attributes:
+        difference: the smallest difference it shows with probability ``power``; None with a reason.
+        problems: problems it has (shared ones for a pair).
+        spread: standard deviation of the differences that this rests on.
+        observed: the absolute difference seen; None for a whole benchmark.
+        needed: problems needed to show the observed difference; None with a reason.
+        power: as asked for.
+        alpha: of the two-sided test, before the adjustment for many.
+        reason: in words, why something is missing.
+    """
+
+    difference: float | None
+    problems: int
+    spread: float | None
+    observed: float | None
+    needed: int | None
+    power: float
+    alpha: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkCell:
+    """One series on one benchmark, or on the average of all; ``against`` is the comparison with the baseline.
+
+    ``reason`` says why there is no score, or no comparison; ``against`` is None for the baseline itself,
+    without a baseline, and where problems are not known.
+    """
+
+    score: Score
+    against: Comparison | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AcrossBenchmarks:
+    """Series × benchmark. ``cells`` has a row for each of ``series`` and a column for each of ``benchmarks``.
+
+    ``macro`` has the average over benchmarks of each series; its estimand is named in its score.
+    """
+
+    series: tuple[str, ...]
+    benchmarks: tuple[str, ...]
+    cells: tuple[tuple[BenchmarkCell, ...], ...]
+    macro: tuple[BenchmarkCell, ...]
+    baseline: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProblemGrid:
+    """Problem × series, the hardest problem last.
+
+    Attributes:
+        series: names, in order of first appearance.
+        problems: names, from the problem that the series solve best to the one they solve worst.
+        score: shape (series, problems); NaN where a series lacks a problem.
+        samples: same shape, over all runs; 0 where a series lacks a problem.
+        difficulty: mean score over the series that have the problem, shape (problems,).
+        solved_by_one: problems that exactly one series ever got right, and that series. Empty unless
+            every series' scores are right or wrong.
+    """
+
+    series: tuple[str, ...]
+    problems: tuple[str, ...]
+    score: FloatArray
+    samples: IntArray
+    difficulty: FloatArray
+    solved_by_one: tuple[tuple[str, str], ...]

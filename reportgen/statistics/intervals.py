@@ -1,0 +1,157 @@
+"""Intervals of a mean over problems, and what is said where there is none."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from reportgen.statistics.student_t import t_quantile
+
+if TYPE_CHECKING:
+    from reportgen.model import FloatArray
+
+# Values that differ by less than this share of their range are the same number, computed in two ways.
+_SAME = 1e-9
+
+
+class Interval(NamedTuple):
+    """Both ends or neither, how they were made, a reason in words, and the standard error if one was used."""
+
+    low: float | None
+    high: float | None
+    method: str
+    reason: str = ""
+    stderr: float | None = None
+
+
+def over_problems(values: FloatArray, lowest: float, highest: float, level: float) -> Interval:
+    """The t interval of the mean: mean ± t s / √P with P - 1 degrees of freedom.
+
+    Problems are taken as drawn at random from problems like these, so how many samples each has does not
+    enter. The ends are cut at the range of scores, beyond which no mean can lie.
+
+    Where all problems have one and the same value the t interval would have no width. The interval is then
+    the exact bound of ``no_spread``, and the reason says so.
+
+    Args:
+        values: shape (P,), one value a problem, without NaN.
+        lowest: the smallest possible value.
+        highest: the largest possible value.
+        level: confidence level.
+    """
+    count = values.size
+    if count < 2:  # noqa: PLR2004 - one problem says nothing about others
+        return Interval(None, None, "", f"{count} problem{'' if count == 1 else 's'}: no interval")
+    if no_different(values, lowest, highest):
+        return no_spread(mean(values), count, lowest, highest, level)
+    centre, stderr = mean(values), deviation(values) / math.sqrt(count)
+    half = t_quantile((1 + level) / 2, count - 1) * stderr
+    return Interval(max(centre - half, lowest), min(centre + half, highest), "t over problems", stderr=stderr)
+
+
+def no_spread(value: float, count: int, lowest: float, highest: float, level: float) -> Interval:
+    """An interval for the mean of problems like ``count`` ones that all have the same value.
+
+    Let a share q of such problems have another value. To see none among n has probability (1 - q)^n, so with
+    confidence 1 - h on each side, h = (1 - level)/2, q is at most 1 - h^(1/n) (Clopper and Pearson 1934; with
+    h = 0.05 the "rule of three"). Those problems could lie anywhere in the range; hence
+    [v - q (v - lowest), v + q (highest - v)]. It covers at least ``level``, and never has zero width.
+    """
+    share = 1 - ((1 - level) / 2) ** (1 / count)
+    reason = (
+        f"all {count} problems have the same value: the interval allows for the share of other problems, "
+        f"at most {100 * share:.2g} %, that this does not rule out"
+    )
+    low, high = value - share * (value - lowest), value + share * (highest - value)
+    return Interval(low, high, "bound on unseen problems", reason)
+
+
+def wilson(rate: float, count: int, lowest: float, highest: float, level: float) -> Interval:
+    """Wilson's score interval of a proportion, for problems that are right or wrong in a single draw.
+
+    (p + z²/2n ± z √(p (1 - p)/n + z²/4n²)) / (1 + z²/n) (Wilson 1927), carried to the range of scores.
+
+    Args:
+        rate: mean score, between ``lowest`` and ``highest``.
+        count: problems, each one draw.
+        lowest: the score of wrong.
+        highest: the score of right.
+        level: confidence level.
+    """
+    if count < 2:  # noqa: PLR2004 - as above
+        return Interval(None, None, "", f"{count} problem{'' if count == 1 else 's'}: no interval")
+    width = highest - lowest
+    z, share = normal_quantile(level), (rate - lowest) / width
+    square = z * z / count
+    centre = (share + square / 2) / (1 + square)
+    half = math.sqrt(square * (share * (1 - share) + square / 4)) / (1 + square)
+    stderr = math.sqrt(share * (1 - share) / count) * width
+    low, high = max(centre - half, 0.0), min(centre + half, 1.0)
+    # What was seen lies inside, whatever rounding says.
+    return Interval(
+        min(lowest + low * width, rate), max(lowest + high * width, rate), "Wilson", stderr=stderr or None
+    )
+
+
+def within_problems(
+    centre: float, variances: FloatArray, freedom: FloatArray, ends: tuple[float, float], level: float
+) -> Interval:
+    """The interval for these very problems, other samples: √(Σ v_p)/P about the mean.
+
+    ``v_p`` is the estimated variance of problem p's own score. The quantile is Student's t with the degrees
+    of freedom of Satterthwaite (1946), (Σ v_p)² / Σ (v_p²/f_p). The ends are cut at the range of scores.
+
+    Args:
+        centre: the mean over problems.
+        variances: shape (P,); NaN where a problem has too few samples to know.
+        freedom: shape (P,), the degrees of freedom of each variance.
+        ends: the range of scores.
+        level: confidence level.
+    """
+    unknown = int(np.count_nonzero(~np.isfinite(variances)))
+    if unknown:
+        return Interval(
+            None, None, "", f"{unknown} of {variances.size} problems have too few samples for sampling noise"
+        )
+    total = math.fsum(variances)
+    if total <= (_SAME * (ends[1] - ends[0])) ** 2:
+        return Interval(None, None, "", "no two samples of a problem differ: sampling noise cannot be known")
+    noisy = variances > 0
+    df = total**2 / math.fsum(variances[noisy] ** 2 / freedom[noisy])
+    stderr = math.sqrt(total) / variances.size
+    half = t_quantile((1 + level) / 2, df) * stderr
+    return Interval(max(centre - half, ends[0]), min(centre + half, ends[1]), "t over samples", stderr=stderr)
+
+
+def no_different(values: FloatArray, lowest: float, highest: float) -> bool:
+    """Whether all values are one number, up to how it was computed."""
+    return bool(np.ptp(values) <= _SAME * (highest - lowest))
+
+
+def mean(values: FloatArray) -> float:
+    """The mean, its sum rounded once, so that the order of values is irrelevant."""
+    return math.fsum(values) / values.size
+
+
+def deviation(values: FloatArray) -> float:
+    """Standard deviation (ddof = 1), its sum rounded once."""
+    return math.sqrt(math.fsum((values - mean(values)) ** 2) / (values.size - 1))
+
+
+def normal_quantile(level: float) -> float:
+    """What a standard normal variable stays below in absolute value with probability ``level``."""
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def checked_level(level: float) -> float:
+    """``level``, if it lies between 0 and 1.
+
+    Raises:
+        ValueError: if it does not.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie between 0 and 1, not {level}")
+    return level

@@ -1,0 +1,214 @@
+"""What a query found of each run and problem, put into one matrix a number."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import numpy as np
+
+from reportgen.outcomes import Found, ProblemScores, RunOfSeries, Votes
+from reportgen.statistics.groups import as_floats, as_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from reportgen.model import FloatArray, IntArray
+    from reportgen.outcomes import Outcomes
+    from reportgen.statistics.groups import Column
+
+_Number = TypeVar("_Number", np.int64, np.float64)
+
+
+class Cells(NamedTuple):
+    """One entry a run and problem: names, counts, and the scores that are neither lowest nor highest."""
+
+    series: list[str]
+    run: list[str]
+    seed: list[str | None]
+    problem: list[str]
+    first: IntArray
+    rows: IntArray
+    usable: IntArray
+    samples: IntArray
+    correct: IntArray
+    wrong: IntArray
+    smallest: FloatArray
+    largest: FloatArray
+    others: list[FloatArray | None]
+    tokens: FloatArray
+    seconds: FloatArray
+    gold: list[tuple[str | None, str | None]]
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Column], places: IntArray) -> Cells:
+        """The rows of a query's answer at these places."""
+        here = {name: column[places] for name, column in columns.items()}
+        others = here["others"]
+        missing = np.ma.getmaskarray(others)
+        none: list[str | None] = [None] * places.size
+        golds = (as_texts(here[name]) if name in here else none for name in ("gold_first", "gold_last"))
+        return cls(
+            series=_texts(here["series"]),
+            run=_texts(here["run"]),
+            seed=as_texts(here["seed"]),
+            problem=_texts(here["problem"]),
+            first=_whole(here["first"]),
+            rows=_whole(here["rows"]),
+            usable=_whole(here["usable"]),
+            samples=_whole(here["n"]),
+            correct=_whole(here["correct"]),
+            wrong=_whole(here["wrong"]),
+            smallest=as_floats(here["smallest"]),
+            largest=as_floats(here["largest"]),
+            others=[None if missing[place] else others[place] for place in range(places.size)],
+            tokens=_average(here, "tokens"),
+            seconds=_average(here, "seconds"),
+            gold=list(zip(*golds, strict=True)),
+        )
+
+
+def assembled(outcomes: Outcomes, cells: Cells) -> ProblemScores:
+    """The matrices of all runs and problems, with what was found on the way."""
+    series = _in_order(cells, outcomes.order)
+    place_of_series = {name: place for place, name in enumerate(series)}
+    seeds: dict[tuple[int, str], str | None] = {}
+    for name, run, seed in zip(cells.series, cells.run, cells.seed, strict=True):
+        key = (place_of_series[name], run)
+        seeds[key] = seed if seeds.get(key) is None else seeds[key]
+    keys = sorted(seeds)
+    runs = tuple(RunOfSeries(place, run, seeds[place, run]) for place, run in keys)
+    problems = tuple(sorted(set(cells.problem)))
+    row, column = cell_places(series, runs, problems, (cells.series, cells.run, cells.problem))
+    shape = (len(runs), len(problems))
+    mean, variance = _moments(cells, outcomes.lowest, outcomes.highest)
+    samples = _filled(shape, row, column, cells.samples, 0)
+    graded = np.array([place_of_series[name] for name in cells.series])
+    mixed = set(graded[cells.correct + cells.wrong < cells.samples].tolist())
+    return ProblemScores(
+        series=series,
+        problems=problems,
+        runs=runs,
+        samples=samples,
+        correct=_filled(shape, row, column, cells.correct, 0),
+        mean=_filled(shape, row, column, mean, np.nan),
+        variance=_filled(shape, row, column, variance, np.nan),
+        binary=tuple(place not in mixed for place in range(len(series))),
+        lowest=float(outcomes.lowest),
+        highest=float(outcomes.highest),
+        tokens=_filled(shape, row, column, cells.tokens, np.nan),
+        seconds=_filled(shape, row, column, cells.seconds, np.nan),
+        found=_found(cells, series, problems, runs, samples),
+    )
+
+
+def votes_of(scores: ProblemScores, columns: Mapping[str, Column]) -> ProblemScores:
+    """``scores`` with the votes that a query grouped by answer has found."""
+    names = (_texts(columns["series"]), _texts(columns["run"]), _texts(columns["problem"]))
+    row, column = cell_places(scores.series, scores.runs, scores.problems, names)
+    answered = np.array([bool((text or "").strip()) for text in as_texts(columns["answer"])], dtype=np.int64)
+    count, mean = _whole(columns["n"]), as_floats(columns["mean"])
+    # In an order of its own, so that neither rows nor threads move a sum.
+    order = np.lexsort((mean, count, answered, column, row))
+    order = order[count[order] > 0]
+    return replace(scores, votes=Votes(row[order], column[order], count[order], mean[order], answered[order]))
+
+
+def cell_places(
+    series: Sequence[str],
+    runs: Sequence[RunOfSeries],
+    problems: Sequence[str],
+    names: tuple[list[str], list[str], list[str]],
+) -> tuple[IntArray, IntArray]:
+    """Row and column of cells by the names of their series, run and problem."""
+    row_of = {(series[run.series], run.run): place for place, run in enumerate(runs)}
+    column_of = {problem: place for place, problem in enumerate(problems)}
+    rows = [row_of[key] for key in zip(names[0], names[1], strict=True)]
+    columns = [column_of[problem] for problem in names[2]]
+    return np.array(rows, dtype=np.int64), np.array(columns, dtype=np.int64)
+
+
+def _in_order(cells: Cells, order: Sequence[str]) -> tuple[str, ...]:
+    rank = {name: place for place, name in enumerate(order)}
+    first: dict[str, int] = {}
+    for name, row in zip(cells.series, cells.first.tolist(), strict=True):
+        first[name] = min(row, first.get(name, row))
+    return tuple(sorted(first, key=lambda name: (rank.get(name, len(rank)), first[name], name)))
+
+
+def _moments(cells: Cells, lowest: float, highest: float) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance (ddof = 1) of each cell's scores; NaN where there is none."""
+    n, right, wrong = cells.samples, cells.correct, cells.wrong
+    width = highest - lowest
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(n > 0, lowest + width * (right / n), np.nan)
+        # s² of right and wrong alone: the share of each, times n/(n - 1).
+        variance = np.where(n > 1, width**2 * (right / n) * (wrong / (n - 1)), np.nan)
+    for place, others in enumerate(cells.others):
+        if others is not None:
+            between = np.asarray(others, dtype=np.float64)
+            scores = np.concatenate(
+                [np.repeat((lowest, highest), (int(wrong[place]), int(right[place]))), between]
+            )
+            mean[place] = math.fsum(scores) / scores.size
+            squares = math.fsum((scores - mean[place]) ** 2)
+            variance[place] = squares / (scores.size - 1) if scores.size > 1 else np.nan
+    return mean, variance
+
+
+def _found(
+    cells: Cells,
+    series: tuple[str, ...],
+    problems: tuple[str, ...],
+    runs: tuple[RunOfSeries, ...],
+    samples: IntArray,
+) -> Found:
+    lacking, uneven = [], []
+    owner = np.array([run.series for run in runs])
+    for place, name in enumerate(series):
+        own = samples[owner == place]
+        gone = np.flatnonzero(own.sum(axis=0) == 0)
+        if gone.size:
+            lacking.append((name, tuple(problems[column] for column in gone.tolist())))
+        counts = own[own > 0]
+        if counts.size and counts.min() < counts.max():
+            uneven.append((name, int(counts.min()), int(counts.max())))
+    golds: dict[str, set[str]] = {}
+    for problem, both in zip(cells.problem, cells.gold, strict=True):
+        golds.setdefault(problem, set()).update(gold for gold in both if gold is not None)
+    return Found(
+        rows=int(cells.rows.sum()),
+        replaced=int((cells.usable - cells.samples).sum()),
+        missing=int((cells.rows - cells.usable).sum()),
+        lacking=tuple(lacking),
+        uneven=tuple(uneven),
+        differing_gold=tuple(sorted(problem for problem, seen in golds.items() if len(seen) > 1)),
+    )
+
+
+def _filled(
+    shape: tuple[int, int], row: IntArray, column: IntArray, values: npt.NDArray[_Number], empty: float
+) -> npt.NDArray[_Number]:
+    matrix = np.full(shape, empty, dtype=values.dtype)
+    matrix[row, column] = values
+    return matrix
+
+
+def _texts(column: Column) -> list[str]:
+    """A column of names; null, which reading does not give, as an empty one."""
+    return [text or "" for text in as_texts(column)]
+
+
+def _whole(column: Column) -> IntArray:
+    return np.ma.filled(column.astype(np.float64), 0).astype(np.int64)
+
+
+def _average(columns: Mapping[str, Column], name: str) -> FloatArray:
+    """Mean of a cost in each cell; NaN where it is not given."""
+    if name not in columns:
+        return np.full(columns["n"].size, np.nan)
+    count = _whole(columns[f"{name}_n"])
+    return np.where(count > 0, as_floats(columns[name]) / np.maximum(count, 1), np.nan)

@@ -1,0 +1,191 @@
+"""Outcomes to one row a run and one column a problem: grouped in DuckDB, however many rows there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from reportgen.outcomes import Outcomes, ProblemScores, ScoresError
+from reportgen.statistics.groups import LARGEST_FLOAT, as_texts
+from reportgen.statistics.problem_cells import Cells, assembled, votes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reportgen.statistics.groups import Column
+
+# Sums of whole millionths are exact, hence the same however rows are spread over threads.
+_UNIT = 1e6
+_LARGEST_COST = 1e15
+
+
+def problem_scores(
+    outcomes: Outcomes, *, where: Mapping[str, str] | None = None, answers: bool = False
+) -> ProblemScores:
+    """All series by problem, from one query.
+
+    Rows without a finite score are left out and counted. Of several rows of one series, run, problem and
+    sample the last written is kept, as for repeated steps; the others count as replaced. Samples are then
+    averaged within a run and problem.
+
+    Args:
+        outcomes: the lazy table; it is read here.
+        where: only rows with these values in these free columns.
+        answers: count answers too, for majority votes; costs a second query.
+
+    Raises:
+        ScoresError: if a score lies outside of the stated range, a column does not exist, or nothing is left.
+        ReportError: if the files hold what cannot be read; with every file and line.
+    """
+    found = _by_part(outcomes, None, where or {}, answers=answers)
+    if not found:
+        raise ScoresError("there is no outcome with a series, a problem and a score")
+    return found[""]
+
+
+def problem_scores_by(
+    outcomes: Outcomes, column: str, *, where: Mapping[str, str] | None = None, answers: bool = False
+) -> dict[str, ProblemScores]:
+    """As ``problem_scores``, for each value of a free column by itself, in order of first appearance.
+
+    Problems of different parts are different problems, whatever their names. Rows without a value in the
+    column are in no part.
+
+    Args:
+        outcomes: the lazy table; it is read here.
+        column: a free column, such as benchmark, subject or level.
+        where: only rows with these values in these free columns.
+        answers: count answers too.
+
+    Raises:
+        ScoresError: as ``problem_scores``.
+        ReportError: as ``problem_scores``.
+    """
+    return _by_part(outcomes, column, where or {}, answers=answers)
+
+
+class _Query(NamedTuple):
+    """A table of outcomes and what is asked of it; ``part`` is an expression for the part of a row."""
+
+    outcomes: Outcomes
+    part: str
+    condition: str
+
+
+def _by_part(
+    outcomes: Outcomes, column: str | None, where: Mapping[str, str], *, answers: bool
+) -> dict[str, ProblemScores]:
+    unknown = [name for name in (*where, *([column] if column else [])) if name not in outcomes.slices]
+    if unknown:
+        there = f"There are {', '.join(outcomes.slices)}" if outcomes.slices else "There is none"
+        raise ScoresError(f"the outcomes have no column {', '.join(unknown)} to slice by", there)
+    if not outcomes.lowest < outcomes.highest:
+        raise ScoresError(
+            f"scores from {outcomes.lowest:g} to {outcomes.highest:g} are no range",
+            "State the lowest and the highest possible score",
+        )
+    condition = " AND ".join(f"{_name(name)} = {_text(value)}" for name, value in where.items())
+    if column:
+        condition = " AND ".join(filter(None, [condition, f"{_name(column)} IS NOT NULL"]))
+    query = _Query(outcomes, _name(column) if column else "''", condition)
+    with outcomes.reading():
+        parts = _cells(query)
+        counted = _answers(query) if answers and "answer" in outcomes.has else None
+    _in_range(outcomes, parts)
+    names = sorted(parts, key=lambda part: (parts[part].first.min(), part))
+    found = {part: assembled(outcomes, parts[part]) for part in names}
+    if counted is None:
+        return found
+    kept = {part: np.flatnonzero(np.array(as_texts(counted["part"])) == part) for part in names}
+    return {
+        part: votes_of(one, {name: values[kept[part]] for name, values in counted.items()})
+        for part, one in found.items()
+    }
+
+
+# Scores are added in parts of their range: sums of whole numbers are the same in any order.
+_PARTS = 2**40
+
+
+def _fetch(query: _Query, extra: list[str], wanted: tuple[str, ...], further: str = "") -> dict[str, Column]:
+    """One row a part, series, run and problem; ``extra`` columns are those of the row that is kept."""
+    finite = f"score BETWEEN -{LARGEST_FLOAT} AND {LARGEST_FLOAT}"
+    table = query.outcomes.frame.to_native()
+    if query.condition:
+        table = table.filter(query.condition)
+    key = "series, run, problem"
+    # arg_max_null, because the row that is kept may have no answer.
+    kept = [f'arg_max_null({name}, "row") FILTER ({finite}) AS {name}' for name in ("score", *extra)]
+    samples = table.aggregate(
+        f'{query.part} AS part, {key}, sample, min(seed) AS seed, min("row") AS first, count(*) AS rows, '
+        f"count(*) FILTER ({finite}) AS usable, {', '.join(kept)}",
+        f"{query.part}, {key}, sample",
+    )
+    keys = f"part, {key}{', ' if further else ''}{further}"
+    columns: dict[str, Column] = samples.aggregate(f"{keys}, {', '.join(wanted)}", keys).fetchnumpy()
+    return columns
+
+
+def _cells(query: _Query) -> dict[str, Cells]:
+    outcomes = query.outcomes
+    low, high = float(outcomes.lowest), float(outcomes.highest)
+    costs = [name for name in ("tokens", "seconds") if name in outcomes.has]
+    gold = ["gold"] if "gold" in outcomes.has else []
+    wanted = (
+        "min(seed) AS seed, min(first) AS first, sum(rows) AS rows, sum(usable) AS usable",
+        f"count(score) AS n, count(*) FILTER (score = {high!r}) AS correct",
+        f"count(*) FILTER (score = {low!r}) AS wrong, min(score) AS smallest, max(score) AS largest",
+        # Only scores between the ends travel: of 0/1 scores the counts are all there is to know.
+        f"list(score) FILTER (score > {low!r} AND score < {high!r}) AS others",
+        *(f"count({name}) FILTER ({_usable(name)}) AS {name}_n" for name in costs),
+        *(f"sum(round({name} * {_UNIT:.0f})::HUGEINT) FILTER ({_usable(name)}) AS {name}" for name in costs),
+        *(f"min({name}) AS gold_first, max({name}) AS gold_last" for name in gold),
+    )
+    columns = _fetch(query, [*costs, *gold], wanted)
+    for name in costs:
+        columns[name] = np.ma.filled(columns[name].astype(np.float64), 0) / _UNIT
+    parts = np.array(as_texts(columns.pop("part")), dtype=object)
+    return {part: Cells.of(columns, np.flatnonzero(parts == part)) for part in dict.fromkeys(parts.tolist())}
+
+
+def _answers(query: _Query) -> dict[str, Column]:
+    """One row an answer of each run and problem: how often it was given and its mean score."""
+    low, width = float(query.outcomes.lowest), float(query.outcomes.highest - query.outcomes.lowest)
+    total = f"sum(round((score - {low!r}) / {width!r} * {_PARTS})::HUGEINT)"
+    columns = _fetch(query, ["answer"], (f"count(score) AS n, {total} AS total",), "answer")
+    count = np.maximum(np.asarray(columns["n"]).astype(np.float64), 1)
+    columns["mean"] = low + width * (np.ma.filled(columns["total"].astype(np.float64), 0) / _PARTS / count)
+    return columns
+
+
+def _usable(name: str) -> str:
+    return f"score IS NOT NULL AND {name} BETWEEN -{_LARGEST_COST} AND {_LARGEST_COST}"
+
+
+def _in_range(outcomes: Outcomes, parts: Mapping[str, Cells]) -> None:
+    """Raises a ScoresError that names the scores outside of the stated range."""
+    outside = [
+        (cells.series[place], cells.problem[place], end)
+        for cells in parts.values()
+        for place, ends in enumerate(zip(cells.smallest.tolist(), cells.largest.tolist(), strict=True))
+        for end in dict.fromkeys(ends)
+        if end < outcomes.lowest or end > outcomes.highest
+    ]
+    if outside:
+        shown = "; ".join(
+            f"{end:g} ({series}, problem {problem})" for series, problem, end in sorted(outside)[:3]
+        )
+        more = f"; and on {len(outside) - 3} more problems" if len(outside) > 3 else ""  # noqa: PLR2004 - shown
+        raise ScoresError(
+            f"scores outside of {outcomes.lowest:g} to {outcomes.highest:g}: {shown}{more}",
+            "State the range of the scores, or mend them",
+        )
+
+
+def _name(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

@@ -1,0 +1,253 @@
+"""Scores and their intervals, held to scipy, to cases worked out by hand and to their laws."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from made_outcomes import matrix, outcomes
+from scipy import stats
+
+from reportgen.statistics.given_scores import given_score
+from reportgen.statistics.problem_scores import problem_scores
+from reportgen.statistics.run_spreads import run_spreads
+from reportgen.statistics.scores import scores
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from reportgen.model import FloatArray
+    from reportgen.outcomes import Score
+
+_shape = st.tuples(st.integers(1, 4), st.integers(1, 12), st.integers(1, 5))
+_binary = _shape.flatmap(lambda shape: arrays(np.float64, shape, elements=st.sampled_from([0.0, 1.0])))
+_real = _shape.flatmap(lambda shape: arrays(np.float64, shape, elements=st.floats(0, 1)))
+_estimands = st.sampled_from(["problems like these", "these problems"])
+
+
+def _ends(score: Score) -> tuple[float, float]:
+    assert score.low is not None
+    assert score.high is not None
+    return score.low, score.high
+
+
+def test_three_problems_are_worked_out_by_hand() -> None:
+    """Values 1/4, 1/2 and 3/4 of 4 samples: mean 1/2, s = 1/4, t for 2 degrees of freedom 4.302653.
+
+    4.302653 · 0.25/√3 = 0.621034: cut at 0 and 1 at a level of 95 %; at 50 % t is 0.816497 and the
+    half-width 0.117851.
+    """
+    made = matrix([[[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]]])
+    (score,) = scores(made)
+    assert (score.estimate, score.low, score.high) == (0.5, 0.0, 1.0)
+    assert (score.method, score.metric, score.estimand) == ("t over problems", "mean", "problems like these")
+    assert (score.problems, score.samples, score.runs, score.reason) == (3, (4, 4), 1, "")
+    (half,) = scores(made, level=0.5)
+    assert _ends(half) == pytest.approx((0.5 - 0.1178511, 0.5 + 0.1178511))
+
+
+def test_sampling_noise_is_worked_out_by_hand() -> None:
+    """Two problems of 4 samples with 1 and 2 right: s² = 1/4 and 1/3, v = 1/16 and 1/12.
+
+    se = √(1/16 + 1/12)/2 = √21/24; f = (7/48)²/((1/16)²/3 + (1/12)²/3) = 5.88.
+    """
+    made = matrix([[[1, 0, 0, 0], [1, 1, 0, 0]]])
+    (score,) = scores(made, estimand="these problems", level=0.5)
+    assert score.stderr == pytest.approx(math.sqrt(21) / 24)
+    half = stats.t.ppf(0.75, 5.88) * math.sqrt(21) / 24
+    assert _ends(score) == pytest.approx((0.375 - half, 0.375 + half))
+    assert score.method == "t over samples"
+
+
+@given(_real)
+def test_the_interval_is_scipys_t_interval(array: FloatArray) -> None:
+    """Over problems, from problem means, cut at the range of scores."""
+    for row, score in zip(array, scores(matrix(array)), strict=True):
+        values = row.mean(axis=1)
+        if score.method != "t over problems" or np.ptp(values) < 1e-6:
+            continue
+        assert score.estimate == pytest.approx(values.mean())
+        low, high = stats.t.interval(0.95, values.size - 1, loc=values.mean(), scale=stats.sem(values))
+        assert _ends(score) == pytest.approx((max(low, 0), min(high, 1)), abs=1e-9)
+
+
+@given(st.integers(2, 200).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))), st.floats(0.5, 0.99))
+def test_one_sample_a_problem_has_scipys_wilson_interval(counts: tuple[int, int], level: float) -> None:
+    """Also where all are right or all are wrong; on any scale."""
+    n, right = counts
+    answers = np.repeat((1.0, 0.0), (right, n - right)).reshape(1, n, 1)
+    (score,) = scores(matrix(answers), level=level)
+    expected = stats.binomtest(right, n).proportion_ci(level, method="wilson")
+    assert score.method == "Wilson"
+    assert _ends(score) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    (scaled,) = scores(matrix(100 * answers, highest=100), level=level)
+    assert _ends(scaled) == pytest.approx((100 * expected.low, 100 * expected.high), abs=1e-10)
+
+
+@pytest.mark.parametrize("right", [0.0, 0.5, 1.0])
+def test_problems_without_spread_have_the_exact_bound(right: float) -> None:
+    """30 problems with one value: a share of up to 1 - 0.025^(1/30) of others is not ruled out.
+
+    That is the upper end of the interval of Clopper and Pearson for 0 of 30, 11.57 %.
+    """
+    (score,) = scores(matrix(np.tile([1.0, right, 0.0 if right == 0.5 else right], (1, 30, 1))[:, :, 1:]))
+    value = {0.0: 0.0, 0.5: 0.25, 1.0: 1.0}[right]
+    (exact,) = scores(matrix(np.full((1, 30, 2), value)))
+    share = stats.binomtest(0, 30).proportion_ci(0.95, method="exact").high
+    assert share == pytest.approx(0.1157, abs=1e-4)
+    assert _ends(exact) == pytest.approx((value - share * value, value + share * (1 - value)))
+    assert exact.method == "bound on unseen problems"
+    assert "all 30 problems have the same value" in exact.reason
+    assert score.low is not None
+
+
+@given(st.one_of(_binary, _real), _estimands, st.floats(0.01, 0.99))
+def test_an_interval_has_width_or_a_reason(array: FloatArray, estimand: str, level: float) -> None:
+    """Never zero width, never NaN, never outside of the range, and the estimate lies inside."""
+    for score in scores(matrix(array), estimand=estimand, level=level):
+        assert score.estimate is not None
+        if score.low is None:
+            assert score.high is None
+            assert score.reason
+        else:
+            low, high = _ends(score)
+            assert 0 <= low < high <= 1
+            assert low - 1e-12 <= score.estimate <= high + 1e-12
+            assert score.method
+
+
+@given(st.one_of(_binary, _real), _estimands, st.randoms(use_true_random=False))
+def test_the_order_of_series_and_problems_is_irrelevant(
+    array: FloatArray, estimand: str, random: Random
+) -> None:
+    """Other series first, other problems first: the same scores by name, to the last bit."""
+    orders = [random.sample(range(size), size) for size in array.shape]
+    names = [f"m{place}" for place in range(array.shape[0])]
+    moved = array[np.ix_(orders[0], orders[1])]
+    one = {score.series: score for score in scores(matrix(array, series=names), estimand=estimand)}
+    other = scores(matrix(moved, series=[names[place] for place in orders[0]]), estimand=estimand)
+    assert one == {score.series: score for score in other}
+
+
+@given(st.one_of(_binary, _real), _estimands)
+def test_adding_a_series_changes_no_other(array: FloatArray, estimand: str) -> None:
+    """Not even one whose scores are not right or wrong."""
+    more = np.concatenate([array, np.full((1, *array.shape[1:]), 0.3)])
+    assert scores(matrix(more), estimand=estimand)[:-1] == scores(matrix(array), estimand=estimand)
+
+
+def test_one_problem_has_a_score_and_a_reason() -> None:
+    """One problem says nothing about problems like it, right or half right."""
+    for answers in ([[[1.0]]], [[[1.0, 0.0]]]):
+        (score,) = scores(matrix(answers))
+        assert score.estimate is not None
+        assert (score.low, score.high, score.reason) == (None, None, "1 problem: no interval")
+
+
+def test_sampling_noise_that_cannot_be_known_has_a_reason() -> None:
+    """One sample a problem, all samples equal, and a majority vote."""
+    one, equal = matrix(np.eye(4)[np.newaxis, :, :1]), matrix(np.ones((1, 4, 3)))
+    reasons = [scores(made, estimand="these problems")[0].reason for made in (one, equal)]
+    assert reasons == [
+        "4 of 4 problems have too few samples for sampling noise",
+        "no two samples of a problem differ: sampling noise cannot be known",
+    ]
+    rows = [{"problem": p, "sample": k, "score": float(k == "1"), "answer": k} for p in "ab" for k in "123"]
+    votes = problem_scores(outcomes(rows), answers=True)
+    (score,) = scores(votes, "maj@k", 2, estimand="these problems")
+    assert score.reason == "the sampling noise of maj@2 is not known"
+
+
+def test_what_cannot_be_asked_for_is_refused() -> None:
+    """An unknown metric or estimand, a level that is none, a k that is missing or 0."""
+    made = matrix(np.ones((1, 2, 2)))
+    with pytest.raises(ValueError, match="no metric 'median'"):
+        scores(made, "median")
+    with pytest.raises(ValueError, match="no estimand"):
+        scores(made, estimand="all problems")
+    with pytest.raises(ValueError, match="level must lie between"):
+        scores(made, level=1.0)
+    with pytest.raises(ValueError, match="needs k"):
+        scores(made, "pass@k")
+    with pytest.raises(ValueError, match="at least 1"):
+        scores(made, "pass@k", 0)
+
+
+def _runs(totals: list[list[float]]) -> list[dict[str, object]]:
+    """One row a run and problem."""
+    return [
+        {"run": str(run), "seed": str(run), "problem": str(place), "score": value}
+        for run, values in enumerate(totals)
+        for place, value in enumerate(values)
+        if not math.isnan(value)
+    ]
+
+
+def test_spread_between_runs_is_scipys_t_interval_over_runs() -> None:
+    """Three runs with means 0.5, 0.75 and 0.25; shown beside the score, which keeps its own interval."""
+    made = problem_scores(outcomes(_runs([[1, 0, 1, 0], [1, 1, 1, 0], [0, 0, 1, 0]])))
+    (spread,) = run_spreads(made, level=0.5)
+    assert [run.score for run in spread.runs] == [0.5, 0.75, 0.25]
+    assert [run.seed for run in spread.runs] == ["0", "1", "2"]
+    low, high = stats.t.interval(0.5, 2, loc=0.5, scale=stats.sem([0.5, 0.75, 0.25]))
+    assert (spread.mean, spread.sd) == (0.5, 0.25)
+    assert (spread.low, spread.high) == pytest.approx((low, high))
+    (score,) = scores(made)
+    assert (score.between_runs, score.runs, score.method) == (0.25, 3, "t over problems")
+
+
+def test_runs_are_scored_on_the_problems_that_all_answered() -> None:
+    """The third problem is not in the second run: it counts for neither, and is told."""
+    nan = math.nan
+    (spread,) = run_spreads(problem_scores(outcomes(_runs([[1, 0, 1], [1, 0, nan]]))))
+    assert [run.score for run in spread.runs] == [0.5, 0.5]
+    assert (spread.problems, spread.left_out) == (2, 1)
+    assert (spread.low, spread.high) == (None, None)
+    assert spread.reason == "all 2 runs have the same score: no interval"
+
+
+def test_one_run_and_no_shared_problem_have_a_reason() -> None:
+    """No interval under 2 runs, no number from different problems."""
+    (one,) = run_spreads(problem_scores(outcomes(_runs([[1, 0]]))))
+    assert (one.mean, one.low, one.reason) == (0.5, None, "1 run: no spread between runs")
+    nan = math.nan
+    (none,) = run_spreads(problem_scores(outcomes(_runs([[1, nan], [nan, 1]]))))
+    assert (none.mean, none.runs, none.reason) == (None, (), "no problem that every run answered")
+
+
+def test_a_harness_total_is_used_as_given() -> None:
+    """0.62 ± 1.959964 · 0.05; without a standard error, or with one of 0, a reason."""
+    score = given_score("A", 0.62, 0.05, metric="acc", problems=100)
+    assert _ends(score) == pytest.approx((0.62 - 1.959964 * 0.05, 0.62 + 1.959964 * 0.05), abs=1e-6)
+    assert (score.method, score.metric, score.estimand) == ("reported by harness", "acc", "")
+    for value, stderr, reason in (
+        (0.62, None, "no standard error is reported"),
+        (0.62, math.nan, "no standard error is reported"),
+        (1.0, 0.0, "the reported standard error is 0, which leaves nothing to build an interval from"),
+        (None, 0.1, "no score is reported"),
+        (math.nan, 0.1, "no score is reported"),
+    ):
+        missing = given_score("A", value, stderr)
+        assert (missing.low, missing.high, missing.reason) == (None, None, reason)
+        assert missing.estimate is None or math.isfinite(missing.estimate)
+
+
+@given(_binary)
+def test_counted_in_runs_or_samples_the_estimate_is_the_same(array: FloatArray) -> None:
+    """With equally many samples everywhere, one sample in each of m runs scores as m samples of one run."""
+    assume(array.shape[2] > 1)
+    rows = [
+        {"run": str(k), "problem": f"p{p}", "score": array[0, p, k]}
+        for p in range(array.shape[1])
+        for k in range(array.shape[2])
+    ]
+    (by_run,) = scores(problem_scores(outcomes(rows)))
+    (by_sample,) = scores(matrix(array[:1]))
+    assert by_run.estimate == pytest.approx(by_sample.estimate)
+    if by_run.method == by_sample.method == "t over problems":
+        assert _ends(by_run) == pytest.approx(_ends(by_sample), abs=1e-9)
