@@ -52,7 +52,7 @@ def draft(
     """
     problems = Problems()
     pages = gather_pages(project, problems)
-    sources = gather_sources(project, pages, hashes, problems)
+    sources = gather_sources(project, pages, hashes, cache, problems)
     plan = plan_of(pages, sources, problems)
     answers = Answers(project.root, sources, plan.requests, plan.places)
     colours = colours_of(plan, sources, answers, cache, project.settings.series, problems)

@@ -13,7 +13,7 @@ from reportgen.settings.loading import load_source_settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reportgen.cache import FileHashes
+    from reportgen.cache import Cache, FileHashes
     from reportgen.drafting.project import Project
     from reportgen.model import Page, Source
 
@@ -27,7 +27,7 @@ def gather_pages(project: Project, problems: Problems) -> tuple[Page, ...]:
 
 
 def gather_sources(
-    project: Project, pages: tuple[Page, ...], hashes: FileHashes, problems: Problems
+    project: Project, pages: tuple[Page, ...], hashes: FileHashes, cache: Cache, problems: Problems
 ) -> dict[str, Source]:
     """Every source that a page names, opened; one that cannot be opened is left out and told."""
     from reportgen.read import open_source  # noqa: PLC0415 - imports the database
@@ -40,7 +40,7 @@ def gather_sources(
             told[name] = Problems()
             with told[name].collecting():
                 sources[name] = open_source(
-                    project.root, data, name, load_settings=load_source_settings, hashes=hashes
+                    project.root, data, name, load_settings=load_source_settings, hashes=hashes, cache=cache
                 )
                 told[name].add(sources[name].warnings)
         # A source that is not there is the problem of everybody who names it.

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from reportgen.errors import Problem
     from reportgen.model import Source
     from reportgen.read.cells import Kind, Text
+    from reportgen.read.content import Content
     from reportgen.settings.blocks import Cell
 
 # Raw names that a metric of the report stands for: usually one.
@@ -123,6 +124,25 @@ class Layout:
     series: tuple[str, ...]
     exhaustive: bool
     gapless: frozenset[str] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file of a source: its bytes, its format, and the name it gives rows where no column does."""
+
+    content: Content
+    format: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What is known of a source without reading it, and what was found and handled on the way."""
+
+    layout: Layout
+    columns: tuple[str, ...]
+    raw_metrics: tuple[str, ...]
+    warnings: tuple[Problem, ...]
 
 
 def layout_of(source: Source) -> Layout:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -19,15 +20,17 @@ from reportgen.read.find import (
     natural,
     place_of,
 )
-from reportgen.read.survey import DataFile, survey
+from reportgen.read.kept_surveys import keep, kept, survey_key
+from reportgen.read.layout import DataFile, Survey
+from reportgen.read.survey import survey
 from reportgen.read.wording import known_names
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from reportgen.cache import Cache
     from reportgen.read.find import Location
-    from reportgen.read.survey import Survey
 
 
 def open_source(
@@ -37,6 +40,7 @@ def open_source(
     *,
     load_settings: Callable[[Path, str], SourceSettings],
     hashes: Callable[[Path], str] | None = None,
+    cache: Cache | None = None,
 ) -> Source:
     """Find and understand a source; of its data only a bounded sample is looked at.
 
@@ -46,11 +50,12 @@ def open_source(
         name: the source's name: a file or folder below the data folder, without ending.
         load_settings: reads a ``source.yml``, given its path and its name for messages.
         hashes: SHA-256 of a file in hex; computed here if left out.
+        cache: what was seen in unchanged files before; they are looked at afresh if left out.
 
     Raises:
         ReportError: there is no such source, or everything that is wrong with its settings or files.
     """
-    return _opened(locate(project_root, data_dir, name), load_settings, hashes or sha256)
+    return _opened(locate(project_root, data_dir, name), load_settings, hashes or sha256, cache)
 
 
 def open_path(
@@ -84,12 +89,40 @@ def open_path(
 
 
 def _opened(
-    location: Location, load_settings: Callable[[Path, str], SourceSettings], hashes: Callable[[Path], str]
+    location: Location,
+    load_settings: Callable[[Path, str], SourceSettings],
+    hashes: Callable[[Path], str],
+    cache: Cache | None = None,
 ) -> Source:
     settings = SourceSettings()
     if location.settings.is_file():
         settings = load_settings(location.settings, place_of(location.settings, location.root).file)
     files = _files(location, settings)
+    try:
+        hashed = tuple(_source_file(file.content, hashes) for file in files)
+    except OSError:
+        _surveyed(location, files, settings)  # which tells what cannot be read, and where
+        raise
+    key = survey_key(cache, files, hashed, settings) if cache else ""
+    found = kept(cache, key) if cache else None
+    if found is None:
+        found = _surveyed(location, files, settings)
+        if cache:
+            keep(cache, key, found)
+    return Source(
+        name=location.name,
+        place=location.place,
+        settings=settings,
+        files=hashed,
+        metrics=tuple(found.layout.metrics),
+        columns=found.columns,
+        warnings=found.warnings,
+        layout=found.layout,
+    )
+
+
+def _surveyed(location: Location, files: tuple[DataFile, ...], settings: SourceSettings) -> Survey:
+    """The survey of a source, with what its settings name in vain among the warnings."""
     found = survey(location.root, files, settings, location.place)
     problems = list(_unmet(found, settings, location.place))
     if problems and not found.layout.exhaustive:
@@ -97,16 +130,7 @@ def _opened(
         problems = list(_unmet(found, settings, location.place))
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise ReportError(*problems)
-    return Source(
-        name=location.name,
-        place=location.place,
-        settings=settings,
-        files=tuple(_source_file(file.content, hashes) for file in files),
-        metrics=tuple(found.layout.metrics),
-        columns=found.columns,
-        warnings=(*found.warnings, *problems),
-        layout=found.layout,
-    )
+    return replace(found, warnings=(*found.warnings, *problems))
 
 
 def _files(location: Location, settings: SourceSettings) -> tuple[DataFile, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
@@ -15,14 +15,14 @@ from reportgen.read.engine import engine
 from reportgen.read.faults import explained, find_faults
 from reportgen.read.formats import FORMATS
 from reportgen.read.lacking import lacking_columns
-from reportgen.read.layout import Layout, layout_of
+from reportgen.read.layout import DataFile, Layout, Survey, layout_of
 from reportgen.read.tables import UNNAMED, groups, kept, series_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.errors import Place, Problem
+    from reportgen.errors import Place
     from reportgen.model import Source
     from reportgen.read.cells import Text
     from reportgen.read.layout import Look, RawNames, Roles
@@ -30,25 +30,6 @@ if TYPE_CHECKING:
 
 # So many cells of the sample say what a column holds; a wrong one elsewhere is found when it is read.
 _CELLS_FOR_KIND: Final = 256
-
-
-@dataclass(frozen=True, slots=True)
-class DataFile:
-    """A file of a source: its bytes, its format, and the name it gives rows where no column does."""
-
-    content: Content
-    format: str
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class Survey:
-    """What is known of a source without reading it, and what was found and handled on the way."""
-
-    layout: Layout
-    columns: tuple[str, ...]
-    raw_metrics: tuple[str, ...]
-    warnings: tuple[Problem, ...]
 
 
 def survey(
