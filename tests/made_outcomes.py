@@ -13,8 +13,6 @@ from reportgen.outcomes import Found, Outcomes, ProblemScores, RunOfSeries
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import numpy.typing as npt
-
     from reportgen.model import FloatArray, IntArray
 
 _COLUMNS = {
@@ -58,7 +56,7 @@ def outcomes(
 
 
 def matrix(
-    scores: npt.ArrayLike,
+    scores: Sequence[Any] | FloatArray,
     *,
     series: Sequence[str] | None = None,
     problems: Sequence[str] | None = None,
