@@ -8,8 +8,9 @@ of indented code. What it does not take for a fence although the author plainly 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from reportgen.errors import Place, Problem, ReportError
 from reportgen.settings.blocks import BLOCKS
@@ -71,36 +72,46 @@ def find_fences(text: str, file: str, first_line: int = 1) -> tuple[Fence, ...]:
     if len(text) > MAX_CHARACTERS:
         message = f"this page is longer than {MAX_CHARACTERS} characters"
         raise ReportError(Problem(Place(file, first_line), message, "Split it into several pages"))
-    from reportgen.narrative.superfences import walk  # noqa: PLC0415  # most pages of a site hold no fence
-
     try:
-        walked = walk(text, tuple(BLOCKS))
-        suspects = tuple(_suspects(walked, first_line))
-        shown = walked.shown([line for line, _, _ in suspects])
+        fences, refused = _found(text)
     except RecursionError as error:
         problem = Problem(Place(file, first_line), "this page is nested too deep", "Indent and quote less")
         raise ReportError(problem) from error
-    refused = [suspect for suspect in suspects if suspect[0] in shown]
-    refused += [(line, *_SWALLOWED) for line in walked.swallowed(shown)]
+    before = first_line - 1
     if refused:
         raise ReportError(
-            *(Problem(Place(file, first_line + line), said, step) for line, said, step in sorted(refused))
+            *(
+                Problem(Place(file, before + line), said.format(before=before + outer), step)
+                for line, outer, said, step in refused
+            )
         )
-    return tuple(
-        Fence(
-            kind=call.language,
-            body=call.source,
-            line=first_line + call.start,
-            column=walked.column(call.start),
-            shown=call.start in shown,
-        )
+    return tuple(replace(fence, line=before + fence.line) for fence in fences)
+
+
+_Refused: TypeAlias = tuple[int, int, str, str]
+"""A line, the line of the fence around it, the reason with a place for that one's number, and advice."""
+
+
+@lru_cache(maxsize=1024)  # the draft asks for a page's fences, and later its formatter
+def _found(text: str) -> tuple[tuple[Fence, ...], tuple[_Refused, ...]]:
+    """Fences with their 1-based lines in the text; what is refused."""
+    from reportgen.narrative.superfences import walk  # noqa: PLC0415  # most pages of a site hold no fence
+
+    walked = walk(text, tuple(BLOCKS))
+    suspects = tuple(_suspects(walked))
+    shown = walked.shown([line for line, *_ in suspects])
+    refused = [suspect for suspect in suspects if suspect[0] in shown]
+    refused += [(line, line, *_SWALLOWED) for line in walked.swallowed(shown)]
+    fences = tuple(
+        Fence(call.language, call.source, call.start + 1, walked.column(call.start), call.start in shown)
         for call in walked.calls
         if call.ours
     )
+    return fences, tuple((line + 1, outer + 1, said, step) for line, outer, said, step in sorted(refused))
 
 
-def _suspects(walked: Walk, first_line: int) -> Iterator[tuple[int, str, str]]:
-    """Lines meant as our opening fences that superfences takes for something else, with the reason."""
+def _suspects(walked: Walk) -> Iterator[_Refused]:
+    """Lines meant as our opening fences that superfences takes for something else; lines from 0."""
     covered = {line for call in walked.calls for line in range(call.start + 1, call.end + 1)}
     bare = {call.start for call in walked.calls if call.ours and call.bare}
     taken = {call.start for call in walked.calls}
@@ -109,13 +120,14 @@ def _suspects(walked: Walk, first_line: int) -> Iterator[tuple[int, str, str]]:
         if match is None or line in covered or line in bare:
             continue
         kind, marks = match["kind"], match["marks"]
+        outer = max((start for start in walked.opened if start < line), default=line)
         if line in taken or not _BARE.fullmatch(text):
             said = f"the opening fence of a {kind} block takes nothing but its language"
-            yield line, said, f"Write {marks}{kind} and put the settings into the body, as key: value"
+            step = f"Write {marks}{kind} and put the settings into the body, as key: value"
         elif line in walked.opened:
             said = f"this {kind} block is not closed"
-            yield line, said, f"End it with a line of {marks}, indented as its first line"
+            step = f"End it with a line of {marks}, indented as its first line"
         else:
-            outer = max((start for start in walked.opened if start < line), default=line)
-            said = f"this {kind} block stands in the fence of line {first_line + outer}, which is not closed"
-            yield line, said, "Close that fence, with a line indented as its first line"
+            said = f"this {kind} block stands in the fence of line {{before}}, which is not closed"
+            step = "Close that fence, with a line indented as its first line"
+        yield line, outer, said, step
