@@ -6,11 +6,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from reportgen.model import Figure, Overview, Panels, ResultTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from jinja2 import Template
 
@@ -45,6 +46,30 @@ def benchmark_head(result: BenchmarkResult, description: str) -> str:
     return _template("benchmark_head.html").render(benchmark=result, description=description)
 
 
+_CELL, _ROW = "\x1f", "\x1e"
+"""What ASCII has to stand between cells and rows; HTML allows neither."""
+
+
+def data_rows(rows: Sequence[Sequence[str]]) -> Markup:
+    """The rows of a figure's data table.
+
+    All cells are escaped in one go, since there are a thousand on a page: one at a time, as a template
+    would, they would cost more than everything else on it.
+    """
+    if not rows:
+        return Markup("")
+    joined = _ROW.join(map(_CELL.join, rows))
+    if joined.count(_CELL) + joined.count(_ROW) + 1 != sum(map(len, rows)):
+        return data_rows([[cell.replace(_CELL, " ").replace(_ROW, " ") for cell in row] for row in rows])
+    lines = (line.partition(_CELL) for line in str(escape(joined)).split(_ROW))
+    filled = (f'<th scope="row">{first}</th>{_cells(rest) if more else ""}' for first, more, rest in lines)
+    return Markup("".join(f"<tr>{cells}</tr>" for cells in filled))  # noqa: S704 - escaped above
+
+
+def _cells(joined: str) -> str:
+    return f"<td>{joined.replace(_CELL, '</td><td>')}</td>"
+
+
 def views_html(views: Mapping[str, str]) -> str:
     """The compiled views that a page's live figures run, by name."""
     return "".join(
@@ -61,7 +86,12 @@ def script_safe(json_text: str) -> str:
 def _part(figure: Figure, link: Callable[[str], str], page_folder: str) -> dict[str, Any]:
     stem = f"{page_folder}/{figure.id}"
     files = {"svg": link(f"{stem}.svg"), "csv": link(f"{stem}.csv"), "spec": link(f"{stem}.vl.json")}
-    return {"figure": figure, "files": files, "payload_json": script_safe(figure.payload)}
+    return {
+        "figure": figure,
+        "files": files,
+        "rows": data_rows(figure.table.rows),
+        "payload_json": script_safe(figure.payload),
+    }
 
 
 @cache
