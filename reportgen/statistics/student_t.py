@@ -14,8 +14,9 @@ _TERMS = 10_000
 def t_quantile(probability: float, df: float) -> float:
     """The value that a t variable with ``df`` degrees of freedom stays below with this probability.
 
-    Found by Newton's method on the distribution function, held inside a bracket by bisection. Good to 12
-    digits up to 1000 degrees of freedom and to 8 digits up to a million.
+    Found by Newton's method on the distribution function, held inside a bracket by bisection. Good to 11
+    digits up to 1000 degrees of freedom and to 8 digits up to a million; rounded to 12, so that it is the
+    same number on every machine, whose logarithms may differ in their last place.
 
     Args:
         probability: between 0 and 1, both excluded.
@@ -43,7 +44,7 @@ def t_quantile(probability: float, df: float) -> float:
         if not low < following < high:
             following = (low + high) / 2
         if abs(following - value) <= 4 * math.ulp(value):
-            return following
+            return float(f"{following:.12g}")
         value = following
 
 
