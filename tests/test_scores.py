@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from made_outcomes import matrix, outcomes
@@ -237,6 +237,7 @@ def test_a_harness_total_is_used_as_given() -> None:
         assert missing.estimate is None or math.isfinite(missing.estimate)
 
 
+@settings(max_examples=25)
 @given(_binary)
 def test_counted_in_runs_or_samples_the_estimate_is_the_same(array: FloatArray) -> None:
     """With equally many samples everywhere, one sample in each of m runs scores as m samples of one run."""

@@ -27,7 +27,9 @@ class Interval(NamedTuple):
     stderr: float | None = None
 
 
-def over_problems(values: FloatArray, lowest: float, highest: float, level: float) -> Interval:
+def over_problems(
+    values: FloatArray, lowest: float, highest: float, level: float, *, what: str = "value"
+) -> Interval:
     """The t interval of the mean: mean ± t s / √P with P - 1 degrees of freedom.
 
     Problems are taken as drawn at random from problems like these, so how many samples each has does not
@@ -41,18 +43,21 @@ def over_problems(values: FloatArray, lowest: float, highest: float, level: floa
         lowest: the smallest possible value.
         highest: the largest possible value.
         level: confidence level.
+        what: what a value is, for the reason.
     """
     count = values.size
     if count < 2:  # noqa: PLR2004 - one problem says nothing about others
         return Interval(None, None, "", f"{count} problem{'' if count == 1 else 's'}: no interval")
     if no_different(values, lowest, highest):
-        return no_spread(mean(values), count, lowest, highest, level)
+        return no_spread(mean(values), count, lowest, highest, level, what=what)
     centre, stderr = mean(values), deviation(values) / math.sqrt(count)
     half = t_quantile((1 + level) / 2, count - 1) * stderr
     return Interval(max(centre - half, lowest), min(centre + half, highest), "t over problems", stderr=stderr)
 
 
-def no_spread(value: float, count: int, lowest: float, highest: float, level: float) -> Interval:
+def no_spread(
+    value: float, count: int, lowest: float, highest: float, level: float, *, what: str = "value"
+) -> Interval:
     """An interval for the mean of problems like ``count`` ones that all have the same value.
 
     Let a share q of such problems have another value. To see none among n has probability (1 - q)^n, so with
@@ -62,7 +67,7 @@ def no_spread(value: float, count: int, lowest: float, highest: float, level: fl
     """
     share = 1 - ((1 - level) / 2) ** (1 / count)
     reason = (
-        f"all {count} problems have the same value: the interval allows for the share of other problems, "
+        f"all {count} problems have the same {what}: the interval allows for the share of other problems, "
         f"at most {100 * share:.2g} %, that this does not rule out"
     )
     low, high = value - share * (value - lowest), value + share * (highest - value)

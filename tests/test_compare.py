@@ -1,0 +1,371 @@
+"""Paired comparison, tiers and resolution, held to scipy, to cases worked out by hand and to their laws."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from made_outcomes import matrix
+from scipy import stats
+
+from reportgen.outcomes import Comparison, ScoresError, Tier, Verdict
+from reportgen.statistics.compare import compare, compare_all
+from reportgen.statistics.resolution import benchmark_resolution, resolution
+from reportgen.statistics.scores import scores
+from reportgen.statistics.sign_flips import FLIPS, flip_test, flip_tests
+from reportgen.statistics.tiers import tiers
+from reportgen.statistics.verdicts import holm, mirrored
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from random import Random
+
+    from reportgen.model import FloatArray
+    from reportgen.outcomes import ProblemScores
+
+_levels = st.sampled_from([0.0, 0.25, 0.5, 1.0])
+_shape = st.tuples(st.integers(2, 4), st.integers(1, 9), st.just(2))
+_scores = _shape.flatmap(lambda shape: arrays(np.float64, shape, elements=_levels))
+
+
+def _values(*rows: Sequence[float]) -> ProblemScores:
+    """Series with one sample a problem."""
+    return matrix(np.array(rows, dtype=np.float64)[:, :, np.newaxis])
+
+
+def test_six_problems_are_worked_out_by_hand() -> None:
+    """One series solves six problems of which the other solves none but the last: d = 1, 1, 1, 1, 1, 0.
+
+    Mean 5/6, s = √(1/6), t for 5 degrees of freedom 2.570582: half-width 0.428430. Of the 32 signs of the
+    five that differ, all plus and all minus are as far from 0: p = 2/32. 1/16 is not below 0.05: unclear,
+    although the interval has no 0 in it.
+    """
+    made = _values([1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0, 1])
+    one = compare(made, "A", "B")
+    assert one.difference == pytest.approx(5 / 6)
+    assert one.low == pytest.approx(5 / 6 - 0.428430, abs=1e-6)
+    assert one.high == 1.0
+    assert one.spread == pytest.approx(math.sqrt(1 / 6))
+    assert (one.p, one.adjusted_p, one.method) == (2 / 32, 2 / 32, "exact sign-flip")
+    assert (one.verdict, one.shared) == (Verdict.UNCLEAR, 6)
+
+
+def test_seven_clear_problems_are_better_and_worse() -> None:
+    """With p = 2/2^7; where lower is better the verdict turns, and nothing else."""
+    made = _values([1, 1, 1, 1, 1, 1, 1, 0], [0] * 8)
+    one, turned = compare(made, "A", "B"), compare(made, "A", "B", higher_is_better=False)
+    assert (one.p, one.verdict) == (2 / 128, Verdict.BETTER)
+    assert turned == replace(one, verdict=Verdict.WORSE)
+
+
+@settings(max_examples=40)
+@given(arrays(np.float64, st.integers(6, 12), elements=st.integers(-4, 4).map(lambda n: n / 4)))
+def test_exact_p_is_that_of_all_signs_and_of_scipy(differences: FloatArray) -> None:
+    """Every sign vector by hand, and scipy's permutation test of paired samples."""
+    made = _values((differences / 2 + 0.5).tolist(), [0.5] * differences.size)
+    one = compare(made, "A", "B")
+    signs = np.array(list(product((1, -1), repeat=differences.size)))
+    by_hand = np.mean(np.abs(signs @ differences) >= abs(differences.sum()) - 1e-9)
+    assert one.p == pytest.approx(by_hand)
+    if differences.any():
+        theirs = stats.permutation_test(
+            (differences,), lambda d, axis: d.mean(axis=axis), permutation_type="samples", vectorized=True
+        )
+        assert one.p == pytest.approx(theirs.pvalue)
+
+
+@settings(max_examples=20)
+@given(st.integers(21, 80), st.integers(0, 1000), st.floats(-0.15, 0.15))
+def test_seeded_flips_agree_with_many_of_numpys(problems: int, seed: int, shift: float) -> None:
+    """Two estimates of one p, each from 20 000 flips: within five standard errors of their difference."""
+    rng = np.random.default_rng(seed)
+    differences = rng.normal(shift, 0.2, problems).clip(-0.5, 0.5)
+    made = _values((0.5 + differences).tolist(), [0.5] * problems)
+    one = compare(made, "A", "B")
+    assert one.p is not None
+    assert one.method == "20 000 seeded flips"
+    signs = rng.choice((-1.0, 1.0), (FLIPS, problems))
+    other = (1 + np.count_nonzero(np.abs(signs @ differences) >= abs(differences.sum()) - 1e-9)) / (1 + FLIPS)
+    assert abs(one.p - other) <= 5 * math.sqrt(2 * max(other, 1e-3) * 1 / FLIPS) + 1e-4
+
+
+def test_twenty_problems_are_exact_and_twenty_one_are_drawn() -> None:
+    """All alike in sign: 2/2^20 exactly; of 21 no flip reaches it, which leaves 1/20001 and never 0."""
+    both = [compare(_values([1.0] * n + [0.0], [0.0] * (n + 1)), "A", "B") for n in (20, 21)]
+    assert both[0].p == 2 / 2**20
+    assert both[1].p is not None
+    assert 1 / 20001 <= both[1].p <= 3 / 20001
+
+
+def test_ties_count_as_far_whatever_rounding_says() -> None:
+    """Thirds and their sums: 1/3 + 1/3 against 2/3 is a tie, in the exact test as in the drawn one.
+
+    Of d = (1, 1, 1, -1, …)/3 the test is that of a fair coin: 15 of 24 heads have p = P(|X - 12| ≥ 3).
+    """
+    heads = np.repeat((1.0, -1.0), (15, 9)) / 3
+    made = _values((0.5 + heads / 2).tolist(), [0.5] * 24)
+    drawn = compare(made, "A", "B").p
+    assert drawn == pytest.approx(stats.binomtest(15, 24).pvalue, abs=0.015)
+    exact = flip_test(np.array([1 / 3, 1 / 3, -2 / 3, 1 / 3]), ["a", "b", "c", "d"])
+    signs = np.array(list(product((1, -1), repeat=4))) @ np.array([1, 1, -2, 1])
+    assert exact.p == np.mean(np.abs(signs) >= 1)
+
+
+@given(_scores)
+def test_turning_a_pair_turns_the_sign_and_nothing_else(array: FloatArray) -> None:
+    """compare(a, b) = -compare(b, a), to the last bit; also drawn, with many problems."""
+    for made in (
+        matrix(array),
+        matrix(np.tile(array, (1, 9, 1)) * np.linspace(0.1, 1, 9 * array.shape[1])[:, None]),
+    ):
+        one, other = compare(made, "A", "B"), compare(made, "B", "A")
+        assert other == mirrored(one)
+        assert one == mirrored(mirrored(one))
+
+
+@given(_scores)
+def test_a_series_is_never_better_than_itself(array: FloatArray) -> None:
+    """Against itself and against its copy: no difference, p = 1, an interval with width around 0."""
+    copied = matrix(np.concatenate([array, array[:1]]))
+    for b in ("A", copied.series[-1]):
+        one = compare(copied, "A", b)
+        assert one.difference == 0
+        assert one.verdict is (Verdict.UNCLEAR if one.shared >= 6 else Verdict.TOO_FEW)
+        assert one.p in (1.0, None)
+        if one.low is not None and one.high is not None:
+            assert one.low < 0 < one.high
+        assert one.reason
+
+
+@given(array=_scores, higher=st.booleans())
+def test_comparisons_have_numbers_or_reasons(*, array: FloatArray, higher: bool) -> None:
+    """Each p in (0, 1] and never above its adjustment, width or a reason, never NaN."""
+    made = matrix(array)
+    together = compare_all(made, higher_is_better=higher)
+    assert len(together) == array.shape[0] * (array.shape[0] - 1) // 2
+    for one in together:
+        if one.p is None or one.adjusted_p is None:
+            assert one.verdict is Verdict.TOO_FEW
+            assert "fewer than 6 cannot decide" in one.reason
+        else:
+            assert 0 < one.p <= one.adjusted_p <= 1
+        if one.low is None or one.high is None:
+            assert one.reason
+        else:
+            assert -1 <= one.low < one.high <= 1
+        assert one.difference is not None
+        assert math.isfinite(one.difference)
+
+
+@given(_scores, st.randoms(use_true_random=False))
+def test_order_and_names_are_irrelevant(array: FloatArray, random: Random) -> None:
+    """Series and problems in another order: the same comparisons by name, and the same tiers as sets."""
+    tall = np.tile(array, (1, 5, 1)) * np.linspace(0.2, 1, 5 * array.shape[1])[:, None]
+    orders = [random.sample(range(size), size) for size in tall.shape[:2]]
+    names = [f"m{place}" for place in range(tall.shape[0])]
+    problems = [f"p{place}" for place in range(tall.shape[1])]
+    one = matrix(tall, series=names, problems=problems)
+    # What problem_scores gives has its problems sorted; a comparison does not rely on it.
+    other = matrix(
+        tall[np.ix_(*orders)],
+        series=[names[place] for place in orders[0]],
+        problems=[problems[place] for place in orders[1]],
+    )
+    known = {(found.a, found.b): found for found in compare_all(one)}
+    for found in compare_all(other):
+        expected = known.get((found.a, found.b)) or mirrored(known[found.b, found.a])
+        assert found == expected
+
+
+@given(_scores)
+def test_adding_a_series_moves_no_other_p(array: FloatArray) -> None:
+    """Neither difference, interval nor p of a pair know of others; only the adjustment does."""
+    tall = np.tile(array, (1, 5, 1)) * np.linspace(0.2, 1, 5 * array.shape[1])[:, None]
+    more = compare_all(matrix(np.concatenate([tall, np.full((1, *tall.shape[1:]), 0.3)])))
+    for alone in compare_all(matrix(tall)):
+        (found,) = [one for one in more if (one.a, one.b) == (alone.a, alone.b)]
+        same = {"adjusted_p": None, "tested_together": 0, "verdict": Verdict.UNCLEAR}
+        assert replace(found, **same) == replace(alone, **same)  # type: ignore[arg-type]
+
+
+def test_only_shared_problems_count_and_the_others_are_named() -> None:
+    """Problems of one side are listed, never filled in: the rest is what the shared ones give alone."""
+    nan = math.nan
+    a, b = [1, 1, 1, 1, 0, 1, 1, 0, nan, 1], [0, 0, 1, 0, 0, 1, 0, 1, 1, nan]
+    one = compare(_values(a, b), "A", "B")
+    assert (one.only_a, one.only_b, one.shared) == (("p00009",), ("p00008",), 8)
+    alone = compare(_values(a[:8], b[:8]), "A", "B")
+    assert replace(one, only_a=(), only_b=()) == alone
+
+
+def test_series_with_different_problems_are_drawn_as_if_alone() -> None:
+    """Signs belong to problems: p of a pair is the same whether others lack problems or not."""
+    rng = np.random.default_rng(3)
+    full = rng.random((3, 60, 1))
+    holey = full.copy()
+    holey[1, ::5] = np.nan
+    made = matrix(holey)
+    shared = [place for place in range(60) if place % 5]
+    alone = matrix(full[:, shared], problems=[made.problems[place] for place in shared])
+    assert compare(made, "A", "B").p == compare(alone, "A", "B").p
+    pairs = {(one.a, one.b): one.p for one in compare_all(made)}
+    assert pairs["A", "C"] == compare(matrix(full), "A", "C").p
+    assert pairs["A", "B"] == compare(alone, "A", "B").p
+
+
+def test_no_shared_problem_and_too_few_have_reasons() -> None:
+    """Nothing to subtract, one problem, five problems."""
+    nan = math.nan
+    none = compare(_values([1, nan], [nan, 1]), "A", "B")
+    assert (none.difference, none.low, none.p, none.spread) == (None, None, None, None)
+    assert none.reason == "0 shared problems: fewer than 6 cannot decide"
+    one = compare(_values([1], [0]), "A", "B")
+    assert (one.difference, one.low, one.verdict) == (1.0, None, Verdict.TOO_FEW)
+    assert one.reason == "1 shared problem: fewer than 6 cannot decide"
+    five = compare(_values([1] * 5, [0] * 5), "A", "B")
+    assert (five.verdict, five.adjusted_p, five.tested_together) == (Verdict.TOO_FEW, None, 0)
+
+
+def test_all_right_against_all_wrong_is_better() -> None:
+    """No spread: the interval is the exact bound, 1 - 2 · 11.57 % to 1, and p is the smallest there is."""
+    one = compare(_values([1.0] * 30, [0.0] * 30), "A", "B")
+    assert one.low == pytest.approx(1 - 2 * 0.1157, abs=1e-4)
+    assert one.high == 1.0
+    assert one.verdict is Verdict.BETTER
+    assert "all 30 problems have the same difference" in one.reason
+    assert resolution(one).reason == "all 30 shared problems differ by the same: their spread is not known"
+
+
+def test_an_unknown_series_is_named() -> None:
+    """With those that there are."""
+    with pytest.raises(ScoresError, match=r"there is no series Z. There are A, B"):
+        compare(_values([1], [0]), "A", "Z")
+
+
+def test_holm_is_worked_out_by_hand() -> None:
+    """0.01, 0.04, 0.03, 0.005 of four: 0.03, 0.06, 0.06, 0.02 (Holm 1979; R's p.adjust)."""
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+@given(st.lists(st.floats(1e-6, 1), min_size=1, max_size=12), st.randoms(use_true_random=False))
+def test_holm_keeps_order_and_never_lowers(values: list[float], random: Random) -> None:
+    """Between p and m p, in the order of p, and the same in any order of writing."""
+    after = holm(values)
+    pairs = sorted(zip(values, after, strict=True))
+    assert all(p <= q <= min(1, len(values) * p) + 1e-15 for p, q in pairs)
+    assert [q for _, q in pairs] == sorted(after)
+    order = random.sample(range(len(values)), len(values))
+    moved = holm([values[place] for place in order])
+    assert moved == [after[place] for place in order]
+
+
+def test_adjusting_for_many_can_undo_a_verdict() -> None:
+    """An unadjusted p of 2/128 is clear alone and not among six pairs; with a baseline there are three."""
+    made = _values([1] * 7 + [0], [0] * 8, [0] * 7 + [1], [0] * 6 + [1, 0])
+    by_pair = {(one.a, one.b): one for one in compare_all(made)}
+    assert by_pair["A", "B"].p == 2 / 128
+    assert by_pair["A", "B"].verdict is Verdict.UNCLEAR
+    assert by_pair["A", "B"].tested_together == 6
+    against = compare_all(made, pairs=[(name, "A") for name in "BCD"])
+    assert against[0].verdict is Verdict.WORSE
+    assert against[0].adjusted_p == pytest.approx(3 * 2 / 128)
+
+
+def test_more_pairs_than_flips_can_tell_apart_are_told() -> None:
+    """Of 1035 pairs the smallest adjusted p is 1035/20001 > 0.05: the reason says it."""
+    rng = np.random.default_rng(0)
+    values = rng.random((46, 25, 1)) * 0.1 + np.where(np.arange(46) == 0, 0.8, 0.0)[:, None, None]
+    together = compare_all(matrix(values, series=[str(place) for place in range(46)]))
+    assert together[0].verdict is Verdict.UNCLEAR
+    assert together[0].reason == "1035 comparisons together are more than 20000 flips can tell apart"
+
+
+def _judged(made: ProblemScores, *, higher_is_better: bool = True) -> tuple[Tier, ...]:
+    together = compare_all(made, higher_is_better=higher_is_better)
+    return tiers(scores(made), together, higher_is_better=higher_is_better)
+
+
+def test_tiers_are_cut_where_one_is_worse_than_the_first() -> None:
+    """20 right, 17 right, 1 right of 20; the second is not told from the first, the third is."""
+    right = [[1.0] * n + [0.0] * (20 - n) for n in (17, 1, 20)]
+    assert _judged(_values(*right)) == (Tier(1, ("C", "A")), Tier(2, ("B",)))
+    turned = _judged(_values(*right), higher_is_better=False)
+    assert turned == (Tier(1, ("B",)), Tier(2, ("A", "C")))
+
+
+def test_tiers_leave_out_who_has_no_score() -> None:
+    """No score, no tier; too few shared problems, no cut; a pair that was not compared is an error."""
+    nan = math.nan
+    made = _values([1.0] * 8, [nan] * 8, [0.0] * 3 + [nan] * 5)
+    assert _judged(made) == (Tier(1, ("A", "C")),)
+    with pytest.raises(ValueError, match="C was not compared with A"):
+        tiers(scores(made), [])
+
+
+def _pair(spread: float | None, shared: int, difference: float | None = 0.032) -> Comparison:
+    one = compare(_values([1, 0], [0, 1]), "A", "B")
+    return replace(one, spread=spread, shared=shared, difference=difference)
+
+
+def test_resolution_is_worked_out_by_hand() -> None:
+    """30 problems with s_d = 0.12: (2.045230 + 0.854192) · 0.12/√30 = 0.063523."""
+    found = resolution(_pair(0.12, 30, -0.032))
+    assert found.difference == pytest.approx((2.045230 + 0.854192) * 0.12 / math.sqrt(30), abs=1e-6)
+    assert found.observed == 0.032
+    needed = found.needed
+    assert needed is not None
+
+    def finest(count: int) -> float:
+        quantiles: float = stats.t.ppf(0.975, count - 1) + stats.t.ppf(0.8, count - 1)
+        return quantiles * 0.12 / math.sqrt(count)
+
+    assert finest(needed) <= 0.032 < finest(needed - 1)
+
+
+def test_resolution_without_spread_or_difference_has_a_reason() -> None:
+    """One shared problem, equal differences, no difference at all."""
+    assert resolution(_pair(None, 1)).reason == "1 shared problem: the spread of differences is not known"
+    assert resolution(_pair(0.0, 9)).difference is None
+    nothing = resolution(_pair(0.1, 9, 0.0))
+    assert (nothing.needed, nothing.reason) == (
+        None,
+        "the difference seen is too small for any number of problems",
+    )
+    assert resolution(_pair(0.001, 9, 0.9)).needed == 6
+
+
+def test_a_benchmarks_resolution_is_that_of_its_median_pair() -> None:
+    """Spreads 0.1, 0.2 and 0.4 on 30 problems; a copy of a series, without spread, says nothing."""
+    found = benchmark_resolution([_pair(spread, 30) for spread in (0.4, 0.1, 0.0, 0.2, None)])
+    assert found.difference == resolution(_pair(0.2, 30)).difference
+    assert (found.problems, found.observed, found.needed) == (30, None, None)
+    none = benchmark_resolution([_pair(0.0, 30)])
+    assert (none.difference, none.reason) == (None, "no two series whose differences have a spread")
+
+
+def test_differences_are_those_of_the_metric() -> None:
+    """pass@2 of 4 samples: with 2 of 4 right 5/6, with 1 of 4 right 1/2."""
+    two, one = [1, 1, 0, 0], [1, 0, 0, 0]
+    made = matrix([[two] * 7, [one] * 6 + [two]])
+    found = compare(made, "A", "B", "pass@k", 2)
+    assert found.metric == "pass@2"
+    assert found.difference == pytest.approx(6 / 7 * (5 / 6 - 1 / 2))
+
+
+def test_the_grid_keeps_what_differs() -> None:
+    """On a wide range small differences still count, and nothing shared is p = 1."""
+    values = np.array([[1e6 + 1e-3] * 8, [1e6] * 8])
+    (found,) = flip_tests(values, [(0, 1)], list("abcdefgh"), (0.0, 2e6))
+    assert found.p == 2 / 2**8
+    nothing = flip_tests(np.array([[1.0, np.nan], [np.nan, 0.0]]), [(0, 1)], ["a", "b"], (0, 1))
+    assert nothing[0].p == 1
+    assert flip_test(np.zeros(3), ["a", "b", "c"]).p == 1
