@@ -51,6 +51,7 @@ class Source:
         files: every data file read, in reading order.
         metrics: metric names in order of first appearance (a long table), or of columns (a wide one).
         columns: every column name of the table, for error texts and ``filter:``.
+        digest: SHA-256 in hex of what decides its numbers: the files' content, in order, and its settings.
         warnings: what was found and handled; told to the user and on the page.
         layout: what ``reportgen.read`` needs to read it; of no use to anybody else.
     """
@@ -61,6 +62,7 @@ class Source:
     files: tuple[SourceFile, ...]
     metrics: tuple[str, ...]
     columns: tuple[str, ...]
+    digest: str
     warnings: tuple[Problem, ...] = ()
     layout: object = field(default=None, repr=False, compare=False)
 

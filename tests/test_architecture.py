@@ -57,6 +57,7 @@ LIBRARIES = {
     "jsonschema": r"figures/custom",
     "mkdocs": r"site/.*",
     "jinja2": r"site/(fragments|plugin)",
+    "markupsafe": r"site/fragments",
     "markdown": r"narrative/superfences",
     "pymdownx": r"narrative/superfences|site/fences",
     "pydantic": r"settings/.*|drafting/kept",

@@ -11,17 +11,11 @@ if TYPE_CHECKING:
     from reportgen.model import CurveRequest, Source
 
 
-def source_digest(source: Source) -> str:
-    """What decides the numbers of a source: its files' content, in order, and its settings."""
-    files = " ".join(f"{file.path} {file.sha256}" for file in source.files)
-    return f"{source.name} {files} {source.settings.model_dump_json()}"
-
-
 def request_key(cache: Cache, request: CurveRequest, source: Source) -> str:
     """The key of the series names behind a request."""
-    return cache.key("series", repr(request), source_digest(source))
+    return cache.key("series", repr(request), source.digest)
 
 
 def block_key(cache: Cache, parts: Iterable[str], sources: Iterable[Source]) -> str:
     """The key of a drawn block."""
-    return cache.key("block", *parts, *(source_digest(source) for source in sources))
+    return cache.key("block", *parts, *(source.digest for source in sources))

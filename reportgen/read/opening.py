@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -116,6 +117,7 @@ def _opened(
         files=hashed,
         metrics=tuple(found.layout.metrics),
         columns=found.columns,
+        digest=_digest(location.name, hashed, settings),
         warnings=found.warnings,
         layout=found.layout,
     )
@@ -200,6 +202,11 @@ def _content(path: Path, location: Location) -> Content:
 
 def _source_file(content: Content, hashes: Callable[[Path], str]) -> SourceFile:
     return SourceFile(content.name, content.path.stat().st_size, hashes(content.path))
+
+
+def _digest(name: str, files: Sequence[SourceFile], settings: SourceSettings) -> str:
+    contents = " ".join(f"{file.path} {file.sha256}" for file in files)
+    return hashlib.sha256(f"{name} {contents} {settings.model_dump_json()}".encode()).hexdigest()
 
 
 def _unmet(found: Survey, settings: SourceSettings, place: Place) -> Iterator[Problem]:
