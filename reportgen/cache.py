@@ -10,6 +10,7 @@ import functools
 import hashlib
 import json
 import os
+import time
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -20,7 +21,8 @@ from reportgen import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_KEPT_UNUSED_SECONDS = 30 * 24 * 3600
+_DAY = 24 * 3600
+_KEPT_UNUSED_SECONDS = 30 * _DAY
 _SEAL = 4
 """Bytes of the checksum before each value: it tells damage, at ten times the speed of a hash."""
 
@@ -35,6 +37,7 @@ class Cache:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._opened = time.time()
         self.hits = 0
         self.misses = 0
 
@@ -51,17 +54,17 @@ class Cache:
     def get(self, key: str) -> bytes | None:
         """The value of a key, or None."""
         path = self._path(key)
-        try:
-            data = path.read_bytes()
-        except OSError:
-            data = b""
+        used, data = 0.0, b""
+        with suppress(OSError), path.open("rb", buffering=0) as file:
+            used, data = os.fstat(file.fileno()).st_mtime, file.readall()
         value = data[_SEAL:]
         if len(data) < _SEAL or _checksum(value) != data[:_SEAL]:
             self.misses += 1
             return None
-        with suppress(OSError):
-            # Marks the use, for pruning; another process may have pruned it just now.
-            os.utime(path)
+        if used < self._opened - _DAY:
+            with suppress(OSError):
+                # Marks the use, for pruning; another process may have pruned it just now.
+                os.utime(path)
         self.hits += 1
         return value
 
@@ -85,6 +88,16 @@ class Cache:
         for path in old:
             path.unlink(missing_ok=True)
         return len(old)
+
+    def prune_daily(self) -> None:
+        """Prune, unless that was done within a day: to look at every entry takes longer than to use some."""
+        mark = self._folder / "pruned"
+        with suppress(OSError):
+            if self._opened - mark.stat().st_mtime < _DAY:
+                return
+        self.prune()
+        if self._folder.is_dir():
+            mark.touch()
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / key[2:]

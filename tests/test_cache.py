@@ -121,6 +121,23 @@ def test_pruning_measures_from_the_last_use_of_anything(tmp_path: Path) -> None:
     assert Cache(tmp_path / "none").prune() == 0
 
 
+def test_pruning_is_for_once_a_day(tmp_path: Path) -> None:
+    """A build in between looks at no entry; the first one and that of the next day do."""
+    cache = Cache(tmp_path)
+    for name in ("old", "new"):
+        cache.put(cache.key(name), b"value")
+    old = tmp_path / cache.key("old")[:2] / cache.key("old")[2:]
+    cache.prune_daily()
+    os.utime(old, (1000, 1000))
+    cache.prune_daily()
+    assert old.exists()
+    os.utime(tmp_path / "pruned", (1000, 1000))
+    cache.prune_daily()
+    assert not old.exists()
+    Cache(tmp_path / "none").prune_daily()
+    assert not (tmp_path / "none").exists()
+
+
 def sha256(content: bytes) -> str:
     """A digest computed without the code under test."""
     return hashlib.sha256(content).hexdigest()

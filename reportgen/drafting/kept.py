@@ -53,9 +53,11 @@ def _value(data: bytes | None) -> Shown | BenchmarkResult | None:
         return None
     fields, *texts = _cut(content, map(int, lengths))
     try:
-        return _with(_adapter(kind).validate_json(fields), [text.decode() for text in texts])
+        light = _adapter(kind).validate_json(fields)
     except ValidationError:
         return None
+    value: Shown | BenchmarkResult = _with(light, [text.decode() for text in texts])
+    return value
 
 
 def _cut(content: bytes, lengths: Iterator[int]) -> Iterator[bytes]:

@@ -69,7 +69,7 @@ def publish(
     for word in words:
         tell(word)
     _swap(root, fresh, site)
-    Cache(root / CACHE).prune()
+    Cache(root / CACHE).prune_daily()
     report = plugin.report
     figures = sum(len(figures_of(shown)) for shown in report.shown.values())
     summary = manifest.Summary(len(report.pages), figures, report.cache_hits, len(words))
