@@ -67,7 +67,7 @@ LIBRARIES = {
     "rich": r"cli",
     "subprocess": r"site/provenance",
     "multiprocessing": r"site/beside",
-    "concurrent": r"site/(beside|meanwhile)",
+    "concurrent": r"site/beside",
 }
 LIGHT = {"numpy", "reportgen"}
 

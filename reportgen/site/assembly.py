@@ -14,7 +14,6 @@ from reportgen.errors import Problem, Severity, Stage
 from reportgen.figures.live import view_name
 from reportgen.site.fences import Fences, fill, marked_ids
 from reportgen.site.fragments import benchmark_head, block_html, views_html
-from reportgen.site.meanwhile import Meanwhile, write_file
 from reportgen.site.outputs import figure_files, figures_of, page_folder, report_json
 from reportgen.site.page_context import figures_on, page_sources, site_context
 from reportgen.site.provenance import provenance_of
@@ -38,7 +37,6 @@ class Assembly:
         report: the draft.
         fences: where Markdown's formatter finds its blocks.
         context: what every page's template is told.
-        meanwhile: writes the files that are known before the pages are.
     """
 
     def __init__(self, report: Report, root: Path, ahead: Ahead, *, site_url: str, serving: bool) -> None:
@@ -50,7 +48,6 @@ class Assembly:
         self._pages = {page.path: page for page in report.pages}
         self._addresses: Mapping[str, str] = {}
         self._ahead = ahead
-        self.meanwhile = Meanwhile()
 
     def _views_on(self, page: Page) -> dict[str, str]:
         names = dict.fromkeys(view_name(figure.view) for figure in figures_on(page, self.report))
@@ -130,16 +127,15 @@ class Assembly:
         }
         if self._ahead.views:
             written[f"{assets}/vega.js"] = self._ahead.bundle
-        self.meanwhile.finish()
         with self._ahead.beside:
             for path, content in written.items():
-                write_file(site / path, content())
-        write_file(site / "report.json", report_json(self.report, self._provenance).encode())
-        write_file(site / ".nojekyll", b"")
+                _write(site / path, content())
+        _write(site / "report.json", report_json(self.report, self._provenance).encode())
+        _write(site / ".nojekyll", b"")
         index = site / "search" / "search_index.json"
         if index.is_file():
-            write_file(index.with_suffix(".js"), index_script(index.read_text("utf-8")).encode())
-            write_file(index.with_name("lunr.js"), lunr_path().read_bytes())
+            _write(index.with_suffix(".js"), index_script(index.read_text("utf-8")).encode())
+            _write(index.with_name("lunr.js"), lunr_path().read_bytes())
 
     def _address(self, target: str, url: str) -> str:
         """An absolute address where the site has one, since link previews want it; else a relative one."""
@@ -147,3 +143,8 @@ class Assembly:
 
     def _link(self, target: str, url: str) -> str:
         return get_relative_url(self._addresses.get(target, target), url)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)

@@ -150,7 +150,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             if page.generated:
                 files.append(File.generated(config, page.path, content=page.text))
         for path, content in self._assembly.files(ASSETS, fonts=bool(self._fonts(config))):
-            files.append(self._assembly.meanwhile.file(config, path, content))
+            files.append(File.generated(config, path, content=content))
         return files
 
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> Environment:
@@ -196,11 +196,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._undate()
 
     def on_build_error(self, **_: object) -> None:
-        """Leave the environment as it was, and nobody at work."""
+        """Leave the environment as it was."""
         self._undate()
-        assembly: Assembly | None = getattr(self, "_assembly", None)  # an early error leaves none
-        if assembly:
-            assembly.meanwhile.abandon()
 
     def _undate(self) -> None:
         if self._dated:

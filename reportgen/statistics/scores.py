@@ -78,6 +78,22 @@ def scores(
     return tuple(_score(asked, place) for place in range(len(problem_scores.series)))
 
 
+def no_score(series: str, level: float, reason: str) -> Score:
+    """A score that is missing, and why."""
+    return Score(
+        series=series,
+        metric="",
+        estimand="",
+        level=level,
+        estimate=None,
+        low=None,
+        high=None,
+        method="",
+        reason=reason,
+        problems=0,
+    )
+
+
 class _Asked(NamedTuple):
     """What ``scores`` was asked for, with each problem's value and, where it matters, its sampling noise."""
 

@@ -22,8 +22,9 @@ def adjusted(
     """Comparisons shown together, with their p adjusted by Holm and a verdict each.
 
     ``BETTER`` or ``WORSE`` needs both an adjusted p below ``alpha`` and an interval without 0; the p guards
-    against many comparisons, the interval against a difference whose size is not known. ``TOO_FEW`` where
-    nothing could be tested; those count for no adjustment, since what is shared is known before the scores.
+    against many comparisons, the interval against a difference whose size is not known. What could not be
+    tested keeps its verdict, mostly ``TOO_FEW``, and counts for no adjustment: what is shared is known before
+    the scores.
 
     Args:
         comparisons: each with its own p.
@@ -76,12 +77,12 @@ def _judged(
     one: Comparison, p: float | None, together: int, alpha: float, *, higher_is_better: bool
 ) -> Comparison:
     if p is None:
-        return replace(one, adjusted_p=None, tested_together=together, verdict=Verdict.TOO_FEW)
+        return replace(one, adjusted_p=None, tested_together=together)
     verdict, reason = Verdict.UNCLEAR, one.reason
     clear = one.low is not None and one.high is not None and (one.low > 0 or one.high < 0)
     if p < alpha and clear:
         verdict = Verdict.BETTER if ((one.difference or 0.0) > 0) is higher_is_better else Verdict.WORSE
     elif one.method.endswith("seeded flips") and together / (FLIPS + 1) >= alpha:
         most = f"{together} comparisons together are more than {FLIPS} flips can tell apart"
-        reason = "; ".join(filter(None, [reason, most]))
+        reason = reason if most in reason else "; ".join(filter(None, [reason, most]))
     return replace(one, adjusted_p=p, tested_together=together, verdict=verdict, reason=reason)
