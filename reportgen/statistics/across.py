@@ -1,0 +1,150 @@
+"""Series across benchmarks, with the average of all as a column of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from reportgen.outcomes import AcrossBenchmarks, BenchmarkCell, ScoresError
+from reportgen.statistics.compare import compared
+from reportgen.statistics.macro import macro_comparison, macro_score
+from reportgen.statistics.scores import no_score, scores
+from reportgen.statistics.verdicts import adjusted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reportgen.outcomes import Comparison, Metric, ProblemScores, Score
+
+_NOT_PAIRED = "reported by harness: without problems nothing can be paired"
+
+
+def across_benchmarks(
+    parts: Mapping[str, ProblemScores],
+    metric: Metric | str = "mean",
+    k: int | None = None,
+    *,
+    given: Mapping[str, Sequence[Score]] | None = None,
+    baseline: str | None = None,
+    level: float = 0.95,
+    alpha: float = 0.05,
+    higher_is_better: bool = True,
+    seed: int = 0,
+) -> AcrossBenchmarks:
+    """Every series on every benchmark, each cell against the baseline, and the macro average.
+
+    A cell's score is that of ``scores`` for problems like these, its comparison that of ``compare_all`` with
+    the series first and the baseline second. The macro average is that of ``statistics.macro``: every
+    benchmark counts once, however many problems it has. All comparisons of the table, the macro average's
+    too, are adjusted together. What a series lacks stays missing, with a reason; a series that lacks a
+    benchmark has no average, because an average over fewer could not be held against the others.
+
+    Args:
+        parts: problem scores by the name of their benchmark.
+        metric: see ``scores``.
+        k: see ``scores``.
+        given: totals without problems by benchmark, in the unit of ``parts``; see ``given_score``.
+        baseline: the series that the others are compared with; None compares nothing.
+        level: confidence level.
+        alpha: see ``adjusted``.
+        higher_is_better: whether a larger value is the better one.
+        seed: of the report.
+
+    Raises:
+        ScoresError: if the benchmarks' scores have different ranges, or no benchmark has the baseline;
+            otherwise see ``problem_values``.
+    """
+    names = tuple(dict.fromkeys([*parts, *(given or {})]))
+    _one_range(parts)
+    asked = _Asked(parts, names, metric, k, level, seed)
+    table = {name: _scored(asked, name, (given or {}).get(name, ())) for name in names}
+    series = tuple(dict.fromkeys(one for column in table.values() for one in column))
+    if baseline is not None and baseline not in series:
+        raise ScoresError(f"there is no series {baseline} to compare with", f"There are {', '.join(series)}")
+    against = {} if baseline is None else _against(asked, series, baseline)
+    judged = adjusted(list(against.values()), alpha=alpha, higher_is_better=higher_is_better)
+    table_of = _Table(dict(zip(against, judged, strict=True)), baseline, level)
+    columns = {one: [(name, table[name].get(one)) for name in names] for one in series}
+    return AcrossBenchmarks(
+        series=series,
+        benchmarks=names,
+        cells=tuple(
+            tuple(table_of.cell(one, name, score) for name, score in column)
+            for one, column in columns.items()
+        ),
+        macro=tuple(
+            table_of.cell(one, None, macro_score(one, column, level)) for one, column in columns.items()
+        ),
+        baseline=baseline,
+    )
+
+
+class _Asked(NamedTuple):
+    """What ``across_benchmarks`` was asked for."""
+
+    parts: Mapping[str, ProblemScores]
+    benchmarks: tuple[str, ...]
+    metric: Metric | str
+    k: int | None
+    level: float
+    seed: int
+
+
+class _Table(NamedTuple):
+    """The verdicts of a table, by series and benchmark (None for the average)."""
+
+    judged: Mapping[tuple[str, str | None], Comparison]
+    baseline: str | None
+    level: float
+
+    def cell(self, series: str, benchmark: str | None, score: Score | None) -> BenchmarkCell:
+        """A score, its comparison, and why one of them is missing."""
+        if score is None:
+            reason = f"{series} has no answers to {benchmark}"
+            return BenchmarkCell(no_score(series, self.level, reason), None, reason)
+        if score.estimate is None:
+            return BenchmarkCell(score, None, score.reason)
+        against = self.judged.get((series, benchmark))
+        if against is not None or self.baseline in (None, series):
+            return BenchmarkCell(score, against, "")
+        if benchmark is None:
+            return BenchmarkCell(score, None, f"not paired with {self.baseline} on every benchmark")
+        if score.method == "reported by harness":
+            return BenchmarkCell(score, None, _NOT_PAIRED)
+        return BenchmarkCell(score, None, f"{self.baseline} has no problems in {benchmark}")
+
+
+def _scored(asked: _Asked, benchmark: str, given: Sequence[Score]) -> dict[str, Score]:
+    """Scores of a benchmark by series; those of problems come before totals."""
+    totals = {one.series: one for one in given}
+    if benchmark not in asked.parts:
+        return totals
+    part = asked.parts[benchmark]
+    own = {one.series: one for one in scores(part, asked.metric, asked.k, level=asked.level)}
+    return {**own, **{name: one for name, one in totals.items() if name not in own}}
+
+
+def _against(asked: _Asked, series: Sequence[str], baseline: str) -> dict[tuple[str, str | None], Comparison]:
+    """Each series against the baseline before adjustment, by series and benchmark, None for the average."""
+    found: dict[tuple[str, str | None], Comparison] = {}
+    for name, part in asked.parts.items():
+        if baseline in part.series:
+            pairs = [(one, baseline) for one in part.series if one != baseline]
+            for one in compared(part, asked.metric, asked.k, pairs=pairs, level=asked.level, seed=asked.seed):
+                found[one.a, name] = one
+    for name in series:
+        paired = [found.get((name, benchmark)) for benchmark in asked.benchmarks]
+        macro = macro_comparison(
+            asked.parts, asked.benchmarks, paired, metric=asked.metric, k=asked.k, seed=asked.seed
+        )
+        if macro is not None:
+            found[name, None] = macro
+    return found
+
+
+def _one_range(parts: Mapping[str, ProblemScores]) -> None:
+    ranges = {name: (part.lowest, part.highest) for name, part in parts.items()}
+    if len(set(ranges.values())) > 1:
+        listed = ", ".join(f"{low:g} to {high:g} ({name})" for name, (low, high) in ranges.items())
+        raise ScoresError(
+            f"scores of different ranges cannot be averaged: {listed}", "Give all benchmarks one range"
+        )

@@ -1,0 +1,132 @@
+"""Two curves, compared across their runs: at a step, or by the mean over a range of steps."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from reportgen.outcomes import Comparison, Verdict
+from reportgen.statistics.intervals import checked_level, deviation, mean
+from reportgen.statistics.student_t import t_quantile, t_tail
+from reportgen.statistics.verdicts import adjusted
+
+if TYPE_CHECKING:
+    from reportgen.model import Curve, FloatArray, Run
+
+_METHOD = "Welch's t over runs"
+# Means of runs that differ by less than this share of their size are the same number.
+_SAME = 1e-12
+
+
+def compare_curves(
+    a: Curve,
+    b: Curve,
+    *,
+    at: float | None = None,
+    between: tuple[float, float] | None = None,
+    metric: str = "",
+    level: float = 0.95,
+    alpha: float = 0.05,
+    higher_is_better: bool = True,
+) -> Comparison:
+    """The difference of two series' runs, a minus b, by Welch's t test: runs are the units, steps are not.
+
+    Each run gives one number: its value ``at`` a step, interpolated linearly inside its own range, or the
+    mean of its values at its own steps ``between`` two steps, both included. Runs without such a number do
+    not count. With means m, variances s² and n runs a side, se² = s_a²/n_a + s_b²/n_b and the degrees of
+    freedom are se⁴ / (Σ (s²/n)²/(n - 1)) (Welch 1947). The estimand is the mean difference of other runs like
+    these.
+
+    Args:
+        a: one series; unsmoothed values of its runs are used.
+        b: the other.
+        at: a step.
+        between: first and last step; one of both has to be given.
+        metric: the metric's name, for the result.
+        level: confidence level.
+        alpha: see ``adjusted``; for several comparisons shown together, adjust the results again.
+        higher_is_better: whether a larger value is the better one.
+
+    Returns:
+        ``TOO_FEW`` under 2 runs a side. ``shared`` is the number of runs of the smaller side.
+
+    Raises:
+        ValueError: unless exactly one of ``at`` and ``between`` is given.
+    """
+    checked_level(level)
+    if (at is None) == (between is None):
+        raise ValueError("give either a step or a range of steps")
+    first, second = (_numbers(curve.runs, at, between) for curve in (a, b))
+    one = _comparison((a.series, b.series), first, second, metric, level)
+    (judged,) = adjusted([one], alpha=alpha, higher_is_better=higher_is_better)
+    return judged
+
+
+def _numbers(runs: tuple[Run, ...], at: float | None, between: tuple[float, float] | None) -> FloatArray:
+    found = []
+    for run in runs:
+        if at is not None and run.steps.size and run.steps[0] <= at <= run.steps[-1]:
+            found.append(float(np.interp(at, run.steps, run.values)))
+        elif between is not None:
+            inside = run.values[(run.steps >= between[0]) & (run.steps <= between[1])]
+            if inside.size:
+                found.append(mean(inside))
+    return np.array(found)
+
+
+class _Welch(NamedTuple):
+    """The ends of the interval and p, or the reason why there are none."""
+
+    low: float | None
+    high: float | None
+    p: float | None
+    reason: str
+
+
+def _welch(first: FloatArray, second: FloatArray, level: float) -> _Welch:
+    if min(first.size, second.size) < 2:  # noqa: PLR2004 - one run says nothing about others
+        reason = f"{first.size} and {second.size} runs: 2 a side are needed"
+        return _Welch(None, None, None, reason)
+    parts = [deviation(side) ** 2 / side.size for side in (first, second)]
+    stderr = math.sqrt(sum(parts))
+    if stderr <= _SAME * float(np.abs(np.concatenate([first, second])).max()):
+        reason = "the runs of each side are equal: nothing to build an interval from"
+        return _Welch(None, None, None, reason)
+    shares = [part / sum(parts) for part in parts]
+    df = 1 / (shares[0] ** 2 / (first.size - 1) + shares[1] ** 2 / (second.size - 1))
+    difference = mean(first) - mean(second)
+    half = t_quantile((1 + level) / 2, df) * stderr
+    # A p too small for a float is still not 0.
+    p = max(2 * t_tail(abs(difference) / stderr, df), sys.float_info.min)
+    return _Welch(difference - half, difference + half, p, "")
+
+
+def _comparison(
+    names: tuple[str, str], first: FloatArray, second: FloatArray, metric: str, level: float
+) -> Comparison:
+    fewest = min(first.size, second.size)
+    found = _welch(first, second, level)
+    method = _METHOD if found.p is not None else ""
+    return Comparison(
+        a=names[0],
+        b=names[1],
+        metric=metric,
+        level=level,
+        difference=mean(first) - mean(second) if fewest else None,
+        low=found.low,
+        high=found.high,
+        spread=None,
+        p=found.p,
+        adjusted_p=None,
+        tested_together=0,
+        shared=fewest,
+        only_a=(),
+        only_b=(),
+        verdict=Verdict.UNCLEAR if fewest > 1 else Verdict.TOO_FEW,
+        method=method,
+        interval_method=method,
+        reason=found.reason,
+    )

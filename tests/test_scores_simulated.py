@@ -1,0 +1,147 @@
+"""Coverage, size, power and tiers, by simulation with fixed seeds: does the statistics do what it says?
+
+Problems have difficulties from Beta(0.6, 0.4), mean 0.6: many easy, many hard, few between, as benchmarks
+have. A share found in n simulations has a standard error of √(p (1 - p)/n).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from made_outcomes import matrix
+
+from reportgen.outcomes import Verdict
+from reportgen.statistics.across import across_benchmarks
+from reportgen.statistics.compare import compare, compare_all
+from reportgen.statistics.resolution import resolution
+from reportgen.statistics.scores import scores
+from reportgen.statistics.tiers import tiers
+
+if TYPE_CHECKING:
+    from reportgen.model import FloatArray
+    from reportgen.outcomes import ProblemScores, Score
+
+pytestmark = pytest.mark.slow
+
+_PROBLEMS = 30
+_MEAN = 0.6
+
+
+def _difficulties(rng: np.random.Generator, *shape: int) -> FloatArray:
+    return rng.beta(0.6, 0.4, shape)
+
+
+def _answered(rng: np.random.Generator, chance: FloatArray, samples: int) -> ProblemScores:
+    """Answers that are right with these chances, shape (series, problems)."""
+    return matrix((rng.random((*chance.shape, samples)) < chance[:, :, np.newaxis]).astype(np.float64))
+
+
+def _covers(score: Score, truth: float) -> bool:
+    assert score.low is not None
+    assert score.high is not None
+    return score.low <= truth <= score.high
+
+
+@pytest.mark.parametrize("samples", [1, 4, 16, 64])
+def test_intervals_cover_the_mean_of_problems_like_these(samples: int) -> None:
+    """93 to 97 % of 4000 intervals of 95 % cover 0.6, however many samples each of 30 problems has."""
+    rng = np.random.default_rng(samples)
+    made = _answered(rng, _difficulties(rng, 4000, _PROBLEMS), samples)
+    covered = np.mean([_covers(score, _MEAN) for score in scores(made)])
+    assert 0.93 <= covered <= 0.97
+
+
+@pytest.mark.parametrize(
+    ("metric", "k", "problems", "least"),
+    [("pass@k", 4, 30, 0.91), ("pass@k", 4, 100, 0.93), ("pass^k", 2, 30, 0.93)],
+)
+def test_intervals_of_pass_at_k_cover_what_is_true_of_problems_like_these(
+    metric: str, k: int, problems: int, least: float
+) -> None:
+    """The truth is E[1 - (1 - p)^4] and E[p²] of Beta(0.6, 0.4): 1 - B(0.6, 4.4)/B(0.6, 0.4), and 0.48.
+
+    With pass@4 most of 30 problems are near 1 and few far below: so skewed that t covers 92 %, not 95.
+    """
+    truth = {"pass@k": 1 - 0.4 * 1.4 * 2.4 * 3.4 / (1 * 2 * 3 * 4), "pass^k": 0.6 * 1.6 / 2}[metric]
+    rng = np.random.default_rng(k)
+    made = _answered(rng, _difficulties(rng, 3000, problems), 16)
+    covered = np.mean([_covers(score, truth) for score in scores(made, metric, k)])
+    assert least <= covered <= 0.97
+
+
+@pytest.mark.parametrize("samples", [4, 16, 64])
+def test_intervals_cover_the_mean_of_these_problems(samples: int) -> None:
+    """Thirty problems stay the same and are answered anew 3000 times: 93 to 97 % cover their own mean."""
+    rng = np.random.default_rng(samples + 100)
+    chance = _difficulties(rng, 1, _PROBLEMS)
+    made = _answered(rng, np.repeat(chance, 3000, axis=0), samples)
+    covered = np.mean(
+        [_covers(score, float(chance.mean())) for score in scores(made, estimand="these problems")]
+    )
+    assert 0.93 <= covered <= 0.97
+
+
+@pytest.mark.parametrize("samples", [1, 16])
+def test_equal_models_are_rarely_told_apart(samples: int) -> None:
+    """Each problem suits one or the other, on average neither: p < 0.05 and a verdict in at most 6 %."""
+    rng = np.random.default_rng(samples + 200)
+    times = 800
+    rejected = decided = 0
+    for _ in range(times):
+        one = compare(_answered(rng, _difficulties(rng, 2, _PROBLEMS), samples), "A", "B")
+        assert one.p is not None
+        rejected += one.p < 0.05
+        decided += one.verdict is not Verdict.UNCLEAR
+    assert rejected / times <= 0.06
+    assert decided <= rejected
+
+
+def test_ten_points_are_seen_on_thirty_problems_of_sixteen_samples() -> None:
+    """The second model solves a quarter of what the first lacks, +10 points on average: seen in 70 %."""
+    rng = np.random.default_rng(300)
+    times = 300
+    seen = 0
+    for _ in range(times):
+        first = _difficulties(rng, 1, _PROBLEMS)
+        made = _answered(rng, np.concatenate([first, first + 0.25 * (1 - first)]), 16)
+        seen += compare(made, "B", "A").verdict is Verdict.BETTER
+    assert seen / times >= 0.70
+
+
+def test_four_equal_models_are_one_tier() -> None:
+    """Of one ability on the same problems, but each with its own luck and taste: one tier in 93 %."""
+    rng = np.random.default_rng(400)
+    times = 400
+    together = 0
+    for _ in range(times):
+        made = _answered(rng, _difficulties(rng, 4, _PROBLEMS), 16)
+        together += len(tiers(scores(made), compare_all(made))) == 1
+    assert together / times >= 0.93
+
+
+def test_a_difference_of_the_resolution_is_seen_in_eight_of_ten() -> None:
+    """Normal differences of the size that 30 problems resolve: the t interval excludes 0 in 77 to 83 %."""
+    rng = np.random.default_rng(500)
+    spread = 0.1
+    known = compare(matrix(np.array([[0.4, 0.6] * 15, [0.5] * 30])[:, :, np.newaxis]), "A", "B")
+    size = resolution(known).difference
+    assert size is not None
+    assert known.spread is not None
+    shift = size * spread / known.spread
+    seen = []
+    for _ in range(1500):
+        drawn = 0.5 + rng.normal(shift, spread, _PROBLEMS)
+        made = matrix(np.array([drawn, np.full(_PROBLEMS, 0.5)])[:, :, np.newaxis], lowest=-1, highest=2)
+        low = compare(made, "A", "B").low
+        seen.append(low is not None and low > 0)
+    assert 0.77 <= np.mean(seen) <= 0.83
+
+
+def test_the_macro_average_covers_the_mean_over_benchmarks() -> None:
+    """Three benchmarks of 30, 60 and 15 problems and 4 samples: 93 to 98 % of 1000 intervals cover 0.6."""
+    rng = np.random.default_rng(600)
+    parts = {str(count): _answered(rng, _difficulties(rng, 1000, count), 4) for count in (_PROBLEMS, 60, 15)}
+    covered = np.mean([_covers(cell.score, _MEAN) for cell in across_benchmarks(parts).macro])
+    assert 0.93 <= covered <= 0.98
