@@ -53,9 +53,11 @@ class Assembly:
         names = dict.fromkeys(view_name(figure.view) for figure in figures_on(page, self.report))
         return {name: self._ahead.views[name]().decode() for name in names}
 
-    def files(self, assets: str, *, fonts: bool) -> Iterator[tuple[str, str | bytes]]:
+    def files(self, assets: str, *, fonts: bool) -> Iterator[tuple[str, bytes]]:
         """Files known before the pages are: figures, our styles and scripts, and fonts if asked for."""
-        yield from figure_files(self.report)
+        for name, text in figure_files(self.report):
+            # MkDocs writes a long text in pieces of 8 kB, bytes at once.
+            yield name, text.encode()
         for path in sorted(_SOURCES.iterdir()):
             if path.suffix in {".css", ".js"} and path.name != "vega-interpreter.js":
                 yield f"{assets}/{path.name}", path.read_bytes()
