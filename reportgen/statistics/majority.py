@@ -79,8 +79,10 @@ def _expected(count: IntArray, score: FloatArray, silent: IntArray, k: int) -> F
     quiet = _chances(silent, share, k)
     chances = [_chances(count[:, place], share, k) for place in range(count.shape[1])]
     total = np.zeros(n.size)
-    for top in range(1, min(k, int(count.max())) + 1):
-        ties = k // top
+    # If every answer has less than its share of the votes, they are fewer than k.
+    fewest = max(1, -(-(k - int(silent.max())) // count.shape[1]))
+    for top in range(fewest, min(k, int(count.max())) + 1):
+        ties = min(k // top, int((count >= top).sum(axis=1).max()))
         ways = np.zeros((n.size, k + 1, ties + 1))
         ways[:, :, 0] = quiet
         gain = np.zeros_like(ways)
