@@ -57,6 +57,15 @@ def test_six_problems_are_worked_out_by_hand() -> None:
     assert (one.verdict, one.shared) == (Verdict.UNCLEAR, 6)
 
 
+def test_a_verdict_needs_the_interval_too() -> None:
+    """One large and five small gains: p = 2/64, but mean 0.175 ± 2.5706 · 0.165 has 0 inside."""
+    one = compare(_values([1.0] + [0.01] * 5, [0.0] * 6), "A", "B")
+    assert one.p == 2 / 64
+    assert one.low is not None
+    assert one.low < 0
+    assert one.verdict is Verdict.UNCLEAR
+
+
 def test_seven_clear_problems_are_better_and_worse() -> None:
     """With p = 2/2^7; where lower is better the verdict turns, and nothing else."""
     made = _values([1, 1, 1, 1, 1, 1, 1, 0], [0] * 8)
@@ -104,18 +113,19 @@ def test_twenty_problems_are_exact_and_twenty_one_are_drawn() -> None:
     assert 1 / 20001 <= both[1].p <= 3 / 20001
 
 
-def test_ties_count_as_far_whatever_rounding_says() -> None:
-    """Thirds and their sums: 1/3 + 1/3 against 2/3 is a tie, in the exact test as in the drawn one.
+@pytest.mark.parametrize(("heads", "problems", "tolerance"), [(6, 8, 0), (15, 24, 0.015)])
+def test_ties_count_as_far_whatever_rounding_says(heads: int, problems: int, tolerance: float) -> None:
+    """2/3 - 1/3 and 1/3 - 0 are one difference, though no float: the test is that of a fair coin.
 
-    Of d = (1, 1, 1, -1, …)/3 the test is that of a fair coin: 15 of 24 heads have p = P(|X - 12| ≥ 3).
+    6 of 8 heads have P(|X - 4| ≥ 2) of all 2^8 signs; 15 of 24 the same by drawn ones.
     """
-    heads = np.repeat((1.0, -1.0), (15, 9)) / 3
-    made = _values((0.5 + heads / 2).tolist(), [0.5] * 24)
-    drawn = compare(made, "A", "B").p
-    assert drawn == pytest.approx(stats.binomtest(15, 24).pvalue, abs=0.015)
-    exact = flip_test(np.array([1 / 3, 1 / 3, -2 / 3, 1 / 3]), ["a", "b", "c", "d"])
-    signs = np.array(list(product((1, -1), repeat=4))) @ np.array([1, 1, -2, 1])
-    assert exact.p == np.mean(np.abs(signs) >= 1)
+    a, b = [2 / 3] + [1 / 3] * (problems - 1), [1 / 3] + [0.0] * (problems - 1)
+    tails = problems - heads
+    made = _values(a[:heads] + [0.0] * tails, b[:heads] + [1 / 3] * tails)
+    expected = stats.binomtest(heads, problems).pvalue
+    assert compare(made, "A", "B").p == pytest.approx(expected, abs=tolerance or 1e-12)
+    differences = made.mean[0] - made.mean[1]
+    assert flip_test(differences, made.problems).p == pytest.approx(expected, abs=tolerance or 1e-12)
 
 
 @given(_scores)

@@ -130,6 +130,17 @@ def test_metrics_are_named_with_their_k() -> None:
     assert [scores(made, "pass@k", k)[0].method for k in (4, 8)] == ["t over problems", "Wilson"]
 
 
+@pytest.mark.parametrize("estimand", ["problems like these", "these problems"])
+def test_pass_at_k_is_on_the_scale_of_the_scores(estimand: str) -> None:
+    """Right is 100: everything is a hundred times what it is where right is 1."""
+    array = np.array([[np.arange(8) < right for right in (1, 3, 8, 0)]], dtype=np.float64)
+    for metric in ("pass@k", "pass^k"):
+        (one,) = scores(matrix(array), metric, 2, estimand=estimand)
+        (percent,) = scores(matrix(100 * array, highest=100), metric, 2, estimand=estimand)
+        for name in ("estimate", "low", "high"):
+            assert getattr(percent, name) == pytest.approx(100 * getattr(one, name)), name
+
+
 def test_curves_of_pass_at_k_are_its_scores() -> None:
     """At powers of two and the largest k, each series to its own number of samples."""
     nan = np.nan

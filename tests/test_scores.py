@@ -64,6 +64,18 @@ def test_sampling_noise_is_worked_out_by_hand() -> None:
     assert score.method == "t over samples"
 
 
+def test_sampling_noise_of_runs_is_worked_out_by_hand() -> None:
+    """One problem, two runs of 2 samples, 1 right each: s²/m = 1/4 a run, v = (1/4 + 1/4)/2² = 1/8."""
+    rows = [
+        {"run": run, "sample": sample, "problem": problem, "score": float(sample == "1")}
+        for run in "ab"
+        for sample in "12"
+        for problem in "pq"
+    ]
+    (score,) = scores(problem_scores(outcomes(rows)), estimand="these problems", level=0.5)
+    assert score.stderr == pytest.approx(math.sqrt(2 / 8) / 2)
+
+
 @given(_real)
 def test_the_interval_is_scipys_t_interval(array: FloatArray) -> None:
     """Over problems, from problem means, cut at the range of scores."""

@@ -141,6 +141,17 @@ def test_runs_are_averaged_within_a_problem_first() -> None:
     assert (score.estimate, score.runs, score.samples) == (0.5, 2, (1, 3))
 
 
+def test_a_problem_that_one_run_lacks_is_the_other_runs() -> None:
+    """Runs 1 and 0 of problem p, 1 and none of q: (1/2 + 1)/2."""
+    rows = [
+        _answer("A", "p", 0, 1.0, run="a"),
+        _answer("A", "p", 0, 0.0, run="b"),
+        _answer("A", "q", 0, 1.0, run="a"),
+    ]
+    (score,) = scores(problem_scores(outcomes(rows)))
+    assert score.estimate == 0.75
+
+
 def test_costs_are_means_of_samples() -> None:
     """10 and 20 tokens on one problem, 60 on another: (15 + 60)/2; a cell without tokens has none."""
     rows = [

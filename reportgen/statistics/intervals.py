@@ -35,6 +35,10 @@ def over_problems(
     Problems are taken as drawn at random from problems like these, so how many samples each has does not
     enter. The ends are cut at the range of scores, beyond which no mean can lie.
 
+    How well it covers depends on how skewed the problems are. Simulated with 16 samples at 95 %, difficulties
+    from Beta(0.6, 0.4) have 95 % with 30 problems. From Beta(0.9, 0.1), where most are always solved, it is
+    90 % with 30, 94 % with 100 and 95 % with 500, and what is missed lies towards the middle of the range.
+
     Where all problems have one and the same value the t interval would have no width. The interval is then
     the exact bound of ``no_spread``, and the reason says so.
 

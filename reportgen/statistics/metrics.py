@@ -42,7 +42,8 @@ def problem_values(
     - ``mean``: mean score of all samples;
     - ``avg@n``: the same, with the number of samples named: ``k``, or all. What one expects of the average
       of n samples does not depend on n, so every sample counts;
-    - ``pass@k``, ``pass^k``: see ``statistics.pass_at_k``; scores have to be right or wrong;
+    - ``pass@k``, ``pass^k``: see ``statistics.pass_at_k``; scores have to be right or wrong, and the chance
+      is given on their scale, from the score of wrong to that of right;
     - ``maj@k``: see ``statistics.majority``; answers have to be there.
 
     k samples are those of one run: runs are different models, and one could not draw from several.
@@ -85,7 +86,8 @@ def _of_draws(scores: ProblemScores, metric: str, k: int) -> FloatArray:
             f"Use the mean, or scores of {scores.lowest:g} and {scores.highest:g} alone",
         )
     estimate = pass_at_k if metric == "pass@k" else pass_all_k
-    return np.where(scores.samples > 0, estimate(scores.samples, scores.correct, k), np.nan)
+    chance = np.where(scores.samples > 0, estimate(scores.samples, scores.correct, k), np.nan)
+    return scores.lowest + (scores.highest - scores.lowest) * chance
 
 
 def per_series(scores: ProblemScores, values: FloatArray) -> FloatArray:
@@ -121,7 +123,8 @@ def sampling_variance(
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = scores.variance / n
     if metric in ("pass@k", "pass^k"):
-        variance = pass_variance(n, scores.correct, k or 1, every=metric == "pass^k")
+        width = scores.highest - scores.lowest
+        variance = width**2 * pass_variance(n, scores.correct, k or 1, every=metric == "pass^k")
     variance = np.where(n > 0, variance, 0.0)
     freedom = np.where(n > 0, n - 1, 0)
     shape = (len(scores.series), n.shape[1])

@@ -176,7 +176,7 @@ def _in_range(outcomes: Outcomes, parts: Mapping[str, Cells]) -> None:
         shown = "; ".join(
             f"{end:g} ({series}, problem {problem})" for series, problem, end in sorted(outside)[:3]
         )
-        more = f"; and on {len(outside) - 3} more problems" if len(outside) > 3 else ""  # noqa: PLR2004 - shown
+        more = f"; and {len(outside) - 3} more" if len(outside) > 3 else ""  # noqa: PLR2004 - shown
         raise ScoresError(
             f"scores outside of {outcomes.lowest:g} to {outcomes.highest:g}: {shown}{more}",
             "State the range of the scores, or mend them",
