@@ -10,9 +10,10 @@ import functools
 import hashlib
 import json
 import os
-import time
 import zlib
+from collections import defaultdict
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,35 @@ _SEAL = 4
 """Bytes of the checksum before each value: it tells damage, at ten times the speed of a hash."""
 
 
+@dataclass(frozen=True, slots=True)
+class KeptText:
+    """A long text that the cache keeps in a file of its own, read by whoever asks for it.
+
+    Attributes:
+        path: the file.
+        sha256: of its bytes, in hex.
+        size: in bytes.
+        changed: its time of change in nanoseconds; another one tells that somebody wrote into it.
+    """
+
+    path: Path = field(compare=False)
+    sha256: str
+    size: int
+    changed: int = field(compare=False)
+
+    def __str__(self) -> str:
+        """The text."""
+        return self.path.read_text(encoding="utf-8")
+
+    @property
+    def stands(self) -> bool:
+        """Whether the file is there, and as it was written."""
+        try:
+            return _mark(self.path) == [self.size, self.changed]
+        except OSError:
+            return False
+
+
 class Cache:
     """Bytes by key; two processes may use one folder, and a damaged entry is a missing one.
 
@@ -37,7 +67,7 @@ class Cache:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._opened = time.time()
+        self._opened: float | None = None
         self.hits = 0
         self.misses = 0
 
@@ -61,7 +91,7 @@ class Cache:
         if len(data) < _SEAL or _checksum(value) != data[:_SEAL]:
             self.misses += 1
             return None
-        if used < self._opened - _DAY:
+        if used < self._now() - _DAY:
             with suppress(OSError):
                 # Marks the use, for pruning; another process may have pruned it just now.
                 os.utime(path)
@@ -74,17 +104,31 @@ class Cache:
 
     def put(self, key: str, value: bytes) -> None:
         """Keep a value; whoever reads at the same time sees the whole of it or nothing."""
+        _write(self._path(key), _checksum(value) + value)
+
+    def put_text(self, key: str, name: str, text: str) -> KeptText:
+        """Keep a long text of the value with this key, in a file that a site can link to."""
+        path, data = self.text_path(key, name), text.encode()
+        _write(path, data)
+        size, changed = _mark(path)
+        return KeptText(path, hashlib.sha256(data).hexdigest(), size, changed)
+
+    def text_path(self, key: str, name: str) -> Path:
+        """Where the text of this name of a key's value is kept."""
         path = self._path(key)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_name(f"{path.name}.{os.getpid()}")
-        fresh.write_bytes(_checksum(value) + value)
-        fresh.replace(path)
+        return path.with_name(f"{path.name}.{name}")
 
     def prune(self, unused_seconds: float = _KEPT_UNUSED_SECONDS) -> int:
-        """Remove entries not used for so long before the newest one; returns how many."""
-        entries = [(path.stat().st_mtime, path) for path in self._entries()]
-        newest = max((used for used, _ in entries), default=0.0)
-        old = [path for used, path in entries if newest - used > unused_seconds]
+        """Remove entries not used for so long before the newest one; returns how many files."""
+        groups: dict[str, list[tuple[float, Path]]] = defaultdict(list)
+        for path in self._entries():
+            # The texts of a value go with it.
+            groups[path.name.partition(".")[0]].append((path.stat().st_mtime, path))
+        last = {name: max(used for used, _ in files) for name, files in groups.items()}
+        newest = max(last.values(), default=0.0)
+        old = [
+            path for name, used in last.items() if newest - used > unused_seconds for _, path in groups[name]
+        ]
         for path in old:
             path.unlink(missing_ok=True)
         return len(old)
@@ -93,11 +137,21 @@ class Cache:
         """Prune, unless that was done within a day: to look at every entry takes longer than to use some."""
         mark = self._folder / "pruned"
         with suppress(OSError):
-            if self._opened - mark.stat().st_mtime < _DAY:
+            if self._now() - mark.stat().st_mtime < _DAY:
                 return
         self.prune()
         if self._folder.is_dir():
             mark.touch()
+
+    def _now(self) -> float:
+        """When this cache was first asked, by the file system's clock, which marks entries too."""
+        if self._opened is None:
+            mark = self._folder / "used"
+            self._opened = 0.0
+            with suppress(OSError):
+                mark.touch()
+                self._opened = mark.stat().st_mtime
+        return self._opened
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / key[2:]
@@ -151,6 +205,13 @@ class FileHashes:
 def _mark(path: Path) -> list[int]:
     found = path.stat()
     return [found.st_size, found.st_mtime_ns]
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f"{path.name}.{os.getpid()}")
+    fresh.write_bytes(data)
+    fresh.replace(path)
 
 
 def _checksum(value: bytes) -> bytes:

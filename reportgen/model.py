@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from reportgen.cache import KeptText  # noqa: TC001 - the kept figures' schema is made of it at run time
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
@@ -250,8 +252,8 @@ class Figure:
         inline_svg: the static picture for the page, fluid in width, coloured by CSS variables.
         file_svg: the same as a picture of its own, with title, legend and resolved colours.
         table: what ``<details>`` shows.
-        csv: the points drawn, before thinning.
-        spec: a complete Vega-Lite specification, as JSON.
+        csv: the points drawn, before thinning; in a file once the figure is kept, since it is long.
+        spec: a complete Vega-Lite specification, as JSON with a newline at the end; the same.
         view: the Vega-Lite specification that the live figure is compiled from, as JSON; figures of one
             shape share it.
         payload: what the browser needs to make the figure live, as JSON (see ``site/assets/live.js``).
@@ -269,8 +271,8 @@ class Figure:
     inline_svg: str
     file_svg: str
     table: Table
-    csv: str
-    spec: str
+    csv: str | KeptText
+    spec: str | KeptText
     view: str
     payload: str
     numbers: dict[str, Any]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING
 
 from reportgen.drafting.answers import Answers
-from reportgen.drafting.blocks import Observer, draw_all, results_of
-from reportgen.drafting.colours import colours_of
+from reportgen.drafting.blocks import draw, with_overviews
+from reportgen.drafting.colours import colours_of, series_names
 from reportgen.drafting.desk import Desk
 from reportgen.drafting.gathering import gather_pages, gather_sources
 from reportgen.drafting.plan import plan_of
+from reportgen.drafting.second import Second, shared
 from reportgen.drafting.skeletons import Skeletons
 from reportgen.errors import Problems
 from reportgen.model import Report
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reportgen.cache import Cache, FileHashes
-    from reportgen.drafting.blocks import Elsewhere
     from reportgen.drafting.project import Project
+    from reportgen.drafting.second import Elsewhere
     from reportgen.model import Shown
 
 
@@ -41,8 +43,8 @@ def draft(
         progress: told after each block how many of how many are drawn.
         drawn: told after each block its page's path and what it shows, so that more can be made of it
             while the rest is drawn.
-        elsewhere: starts a function in another process and returns what waits for its result; a part of
-            the figures of a large report is drawn there.
+        elsewhere: starts a function in another process and returns what waits for its result; some pages
+            of a large report are read and drawn there.
 
     Returns:
         Pages with what each block shows, results, sources, and warnings.
@@ -54,10 +56,22 @@ def draft(
     pages = gather_pages(project, problems)
     sources = gather_sources(project, pages, hashes, cache, problems)
     plan = plan_of(pages, sources, problems)
-    answers = Answers(project.root, sources, plan.requests, plan.places)
-    colours = colours_of(plan, sources, answers, cache, project.settings.series, problems)
+    here, away = shared(plan, sources, cache, elsewhere)
+    second = Second(away, project, sources, cache, elsewhere)
+    answers = Answers(project.root, sources, here.requests, here.places)
+    names = series_names(here, sources, answers, cache, problems)
+    names |= second.names(problems)
+    colours = colours_of(plan, names, project.settings.series, problems)
+    second.start_drawing(colours)
     desk = Desk(project, sources, answers, colours, cache, Skeletons(cache))
-    results = results_of(plan, desk, problems)
-    shown = draw_all(plan, desk, results, problems, Observer(progress, drawn), elsewhere)
+    done = count(1)
+
+    def told(page: str, block: Shown) -> None:
+        drawn(page, block)
+        progress(next(done), len(plan.blocks))
+
+    parts = draw(here, desk, problems, told)
+    second.add_to(parts, problems, told)
+    whole = with_overviews(plan, parts, problems, told)
     problems.raise_errors()
-    return Report(pages, shown, results, sources, problems.in_order(), cache.hits)
+    return Report(pages, whole.shown, whole.results, sources, problems.in_order(), cache.hits)

@@ -24,10 +24,10 @@ MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 MAY_IMPORT = {
     "errors": set(),
     "settings": {"errors"},
-    "model": {"errors", "settings"},
+    "cache": {"__init__"},
+    "model": {"cache", "errors", "settings"},
     "outcomes": {"model"},
     "words": {"model"},
-    "cache": {"__init__"},
     "read": {"cache", "errors", "model", "outcomes", "settings", "words"},
     "statistics": {"errors", "model", "outcomes", "settings"},
     "narrative": {"errors", "model", "settings", "words"},

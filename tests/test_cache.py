@@ -203,3 +203,45 @@ def test_a_file_that_changes_while_it_is_read_is_not_remembered(
     hashes(file)
     hashes.save()
     assert not (tmp_path / "hashes.json").exists()
+
+
+# ---- texts in files of their own ----------------------------------------------------------------
+
+
+def test_a_kept_text_is_read_when_asked_for(tmp_path: Path) -> None:
+    """From a file beside its value, which a site may link to."""
+    cache = Cache(tmp_path)
+    text = cache.put_text(cache.key("figure"), "0.csv", "a,b\n1,ä\n")
+    assert str(text) == "a,b\n1,ä\n"
+    assert text.stands
+    assert text.sha256 == sha256("a,b\n1,ä\n".encode())
+    assert text.path == cache.text_path(cache.key("figure"), "0.csv")
+
+
+@pytest.mark.parametrize("harm", ["x", "a,b\n1,2\n", None])
+def test_a_kept_text_that_somebody_wrote_into_does_not_stand(tmp_path: Path, harm: str | None) -> None:
+    """As may happen through a link in the site: longer, as long, or gone."""
+    text = Cache(tmp_path).put_text("ab" * 32, "0.csv", "a,b\n1,1\n")
+    os.utime(text.path, (1000, 1000))
+    before = text.path.stat().st_mtime_ns
+    text = Cache(tmp_path).put_text("ab" * 32, "0.csv", "a,b\n1,1\n")
+    assert text.changed != before
+    if harm is None:
+        text.path.unlink()
+    else:
+        text.path.write_text(harm)
+        os.utime(text.path, (2000, 2000))
+    assert not text.stands
+
+
+def test_texts_are_pruned_with_their_value(tmp_path: Path) -> None:
+    """Not before it, though nobody marks their use."""
+    cache = Cache(tmp_path)
+    used, old = cache.key("used"), cache.key("old")
+    for key in (used, old):
+        cache.put(key, b"value")
+        os.utime(cache.put_text(key, "0.csv", "text").path, (1000, 1000))
+    os.utime(cache.text_path(old, "0.csv").with_name(old[2:]), (1000, 1000))
+    assert cache.prune(10) == 2
+    assert cache.text_path(used, "0.csv").exists()
+    assert not cache.text_path(old, "0.csv").exists()

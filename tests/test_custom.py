@@ -45,14 +45,14 @@ def fault(specification: dict[str, Any]) -> str:
 
 def test_the_source_becomes_rows() -> None:
     """The file that a reader downloads holds the numbers, and no source that only a report knows."""
-    spec = json.loads(made(BARS).spec)
+    spec = json.loads(str(made(BARS).spec))
     assert spec["data"] == {"values": SCORES}
 
 
 def test_a_source_inside_a_layer_becomes_rows_too() -> None:
     """Wherever Vega-Lite takes data."""
     layered = {"layer": [BARS, {**BARS, "mark": "rule"}]}
-    spec = json.loads(made(layered).spec)
+    spec = json.loads(str(made(layered).spec))
     assert [layer["data"] for layer in spec["layer"]] == [{"values": SCORES}] * 2
 
 
@@ -108,7 +108,7 @@ def test_the_page_s_picture_takes_its_colours_from_the_page() -> None:
     """Variables on the page, so that a theme switch reaches it; resolved in the file."""
     figure = made(BARS)
     assert "var(--rg-series-1)" in figure.inline_svg
-    assert "var(" not in figure.file_svg + figure.spec
+    assert "var(" not in figure.file_svg + str(figure.spec)
 
 
 def test_the_picture_is_one_image_with_ids_of_its_own() -> None:
@@ -181,7 +181,7 @@ def test_a_specification_without_a_mark() -> None:
 def test_the_csv_holds_every_row_with_its_digits() -> None:
     """Numbers with ten digits, a negative one no text, what is missing empty, a formula guarded."""
     rows = [*SCORES, {"name": "=1+1", "score": 1e-12, "n": 7}]
-    read = list(csv.DictReader(io.StringIO(made(BARS, rows).csv)))
+    read = list(csv.DictReader(io.StringIO(str(made(BARS, rows).csv))))
     assert [row["score"] for row in read] == ["0.84", "-0.123456789", "1e-12"]
     assert [row["n"] for row in read] == ["5", "", "7"]
     assert read[2]["name"] == "'=1+1"
@@ -192,7 +192,7 @@ def test_a_long_table_is_cut_and_says_so() -> None:
     figure = made(BARS, [{"name": f"{n}", "score": n} for n in range(1234)])
     assert len(figure.table.rows) == 60
     assert figure.table.note == "The first 60 of 1,234 rows; the CSV file has them all."
-    assert len(figure.csv.splitlines()) == 1235
+    assert len(str(figure.csv).splitlines()) == 1235
 
 
 def test_no_rows_are_no_data() -> None:

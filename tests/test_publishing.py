@@ -252,6 +252,32 @@ def test_where_not_all_inputs_are_known_every_build_is_real(report: Path, lines:
     assert manifest.unchanged(report / "mkdocs.yml", strict=False) is None
 
 
+def test_what_is_written_into_a_site_does_not_come_back(report: Path) -> None:
+    """Figure files share their bytes with the cache, which sees that these are no longer its own."""
+    (csv,) = (report / "site" / "figures").rglob("*.csv")
+    before = csv.read_bytes()
+    with csv.open("a") as file:
+        file.write("mine\n")
+    build(report)
+    assert csv.read_bytes() == before
+
+
+def test_figure_files_are_copied_where_they_cannot_be_linked(
+    report: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on another file system."""
+
+    def refuse(*_: object) -> None:
+        raise OSError
+
+    before = files_below(report / "site")
+    monkeypatch.setattr(os, "link", refuse)
+    build(report)
+    (csv,) = (report / "site" / "figures").rglob("*.csv")
+    assert csv.stat().st_nlink == 1
+    assert files_below(report / "site") == before
+
+
 def test_templates_are_inputs(report: Path) -> None:
     """A change of an own template is a change of the site."""
     settings = SETTINGS.replace("name: reportgen", "name: reportgen, custom_dir: own")

@@ -56,7 +56,7 @@ def parts_of(value: object) -> Iterator[tuple[str, object]]:
 @pytest.mark.parametrize(("curves", "block"), CASES, ids=NAMES)
 def test_it_is_valid_vega_lite(curves: CurveSet, block: dict[str, Any]) -> None:
     """The schema of Vega-Lite accepts it, and Vega draws it."""
-    written = json.loads(figure(curves, **block).spec)
+    written = json.loads(str(figure(curves, **block).spec))
     alt.LayerChart.from_dict(written, validate=True)
     assert svg_of_vega_lite(written).startswith("<svg")
 
@@ -89,7 +89,7 @@ def test_it_names_no_other_site(curves: CurveSet, block: dict[str, Any]) -> None
 def test_it_holds_the_numbers_of_the_csv(curves: CurveSet, block: dict[str, Any]) -> None:
     """The data of the means are the figure's CSV file, to the letter."""
     made = figure(curves, **block)
-    assert json.loads(made.spec)["datasets"]["means"] == made.csv
+    assert json.loads(str(made.spec))["datasets"]["means"] == made.csv
 
 
 @pytest.mark.parametrize(("curves", "block"), CASES, ids=NAMES)
@@ -101,7 +101,7 @@ def test_it_is_strict_json(curves: CurveSet, block: dict[str, Any]) -> None:
 
     made = figure(curves, **block)
     for text in (made.spec, made.view, made.payload):
-        json.loads(text, parse_constant=refuse)
+        json.loads(str(text), parse_constant=refuse)
 
 
 @pytest.mark.parametrize(("curves", "block"), CASES, ids=NAMES)

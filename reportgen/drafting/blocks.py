@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from reportgen.drafting import kept
 from reportgen.drafting.author import author_chart, vega_lite_chart
+from reportgen.drafting.kept import keep, keep_result, kept, kept_result
 from reportgen.drafting.keys import block_key
 from reportgen.errors import Place
 from reportgen.figures.benchmark import benchmark_result, overview
@@ -33,113 +33,65 @@ if TYPE_CHECKING:
     from reportgen.settings.blocks import BlockSettings
 
 
-def results_of(plan: Plan, desk: Desk, problems: Problems) -> dict[str, BenchmarkResult]:
-    """The result of each benchmark, by the path of its page."""
-    results = {}
-    for planned in plan.benchmarks:
-        with problems.collecting():
-            results[planned.page.path] = _benchmark(planned, desk)
-    return results
+@dataclass(slots=True)
+class Drawn:
+    """Results of benchmarks by their page's path; what blocks show by their page's path and their id."""
+
+    results: dict[str, BenchmarkResult] = field(default_factory=dict)
+    shown: dict[tuple[str, str], Shown] = field(default_factory=dict)
 
 
-Elsewhere: TypeAlias = "Callable[..., Callable[[], Shown]]"
-"""Starts a function with its arguments in another process; what it returns waits for the result."""
-
-_WORTH_SHARING = 24
-"""Figures to draw from which a second process saves more than it costs to start."""
-_AWAY = 3
-"""Every third page is drawn in the second process, which has link cards to make as well."""
-
-
-@dataclass(frozen=True, slots=True)
-class Observer:
-    """Whom to tell of progress: how many of how many are drawn, and what each block shows."""
-
-    progress: Callable[[int, int], None]
-    drawn: Callable[[str, Shown], None]
-
-
-def draw_all(  # noqa: PLR0917 - the step hands on what earlier steps made
+def draw(
     plan: Plan,
     desk: Desk,
-    results: dict[str, BenchmarkResult],
     problems: Problems,
-    observer: Observer,
-    elsewhere: Elsewhere | None,
-) -> dict[tuple[str, str], Shown]:
-    """What each block shows, by its page's path and its id."""
-    shown: dict[tuple[str, str], Shown] = {}
-    waiting: list[tuple[PlannedBlock, Callable[[], Shown]]] = []
-    away = _pages_away(plan, desk) if elsewhere else frozenset()
+    told: Callable[[str, Shown], None] = lambda _page, _shown: None,
+) -> Drawn:
+    """Draw everything but overviews, which show other pages' results.
 
-    def keep(planned: PlannedBlock, block: Shown) -> None:
-        shown[planned.page.path, planned.block.id] = block
-        observer.drawn(planned.page.path, block)
-        observer.progress(len(shown), len(plan.blocks))
-
-    for planned in plan.blocks:
-        with problems.collecting():
-            later = _later(planned, desk, elsewhere) if elsewhere and planned.page.path in away else None
-            if later:
-                waiting.append((planned, later))
-            else:
-                keep(planned, _shown(planned, desk, results))
-    for planned, later in waiting:
-        with problems.collecting():
-            keep(planned, later())
-    return shown
-
-
-def _pages_away(plan: Plan, desk: Desk) -> frozenset[str]:
-    """The pages whose figures the second process draws; whole pages, so that a page keeps its order.
-
-    None where most figures are kept from an earlier draft: starting a process would cost more.
+    Args:
+        plan: what to draw.
+        desk: what to draw it from.
+        problems: gets what cannot be drawn.
+        told: told after each block its page's path and what it shows.
     """
-    fresh = [planned for planned in plan.blocks if not _is_kept(planned, desk)]
-    if len(fresh) < _WORTH_SHARING:
-        return frozenset()
-    pages = list(dict.fromkeys(planned.page.path for planned in fresh))
-    return frozenset(pages[1::_AWAY])
+    drawn = Drawn()
+    for benchmark in plan.benchmarks:
+        with problems.collecting():
+            drawn.results[benchmark.page.path] = _benchmark(benchmark, desk)
+    for planned in plan.blocks:
+        settings = planned.block.settings
+        with problems.collecting():
+            if not isinstance(settings, OverviewSettings):
+                block = _shown(planned, settings, desk)
+                drawn.shown[planned.page.path, planned.block.id] = block
+                told(planned.page.path, block)
+    return drawn
 
 
-def _is_kept(planned: PlannedBlock, desk: Desk) -> bool:
-    settings = planned.block.settings
-    drawn = isinstance(settings, CurveSettings | PanelsSettings)
-    return not drawn or desk.cache.holds(_key(planned, settings, desk))
+def with_overviews(plan: Plan, drawn: Drawn, problems: Problems, told: Callable[[str, Shown], None]) -> Drawn:
+    """Everything drawn, in the order of the plan, with overviews of the results."""
+    results = {
+        b.page.path: drawn.results[b.page.path] for b in plan.benchmarks if b.page.path in drawn.results
+    }
+    shown: dict[tuple[str, str], Shown] = {}
+    for planned in plan.blocks:
+        key, settings = (planned.page.path, planned.block.id), planned.block.settings
+        with problems.collecting():
+            if isinstance(settings, OverviewSettings):
+                shown[key] = overview(planned.block, settings, results)
+                told(planned.page.path, shown[key])
+            elif key in drawn.shown:
+                shown[key] = drawn.shown[key]
+    return Drawn(results, shown)
 
 
-def _later(planned: PlannedBlock, desk: Desk, elsewhere: Elsewhere) -> Callable[[], Shown] | None:
-    """A figure that another process draws; None where it is kept already or of another kind."""
-    settings = planned.block.settings
-    if not isinstance(settings, CurveSettings | PanelsSettings):
-        return None
-    key = _key(planned, settings, desk)
-    if desk.cache.holds(key):
-        return None
-    draw, *arguments = _work(planned, settings, desk)
-    result = elsewhere(draw, *arguments)
-
-    def finished() -> Shown:
-        block = result()
-        desk.cache.put(key, kept.written(block))
-        return block
-
-    return finished
-
-
-def _shown(planned: PlannedBlock, desk: Desk, results: dict[str, BenchmarkResult]) -> Shown:
-    settings = planned.block.settings
-    if isinstance(settings, OverviewSettings):
-        return overview(planned.block, settings, results)
+def _shown(planned: PlannedBlock, settings: BlockSettings, desk: Desk) -> Shown:
     if isinstance(settings, AltairSettings):
         # Never kept: the author's function may change while its block does not.
         return author_chart(planned, settings, desk)
     key = _key(planned, settings, desk)
-    drawn = kept.read(desk.cache.get(key))
-    if drawn is None:
-        drawn = _drawn(planned, settings, desk)
-        desk.cache.put(key, kept.written(drawn))
-    return drawn
+    return kept(desk.cache, key) or keep(desk.cache, key, _drawn(planned, settings, desk))
 
 
 def _drawn(planned: PlannedBlock, settings: BlockSettings, desk: Desk) -> Shown:
@@ -147,23 +99,16 @@ def _drawn(planned: PlannedBlock, settings: BlockSettings, desk: Desk) -> Shown:
         return vega_lite_chart(planned, settings, desk)
     if isinstance(settings, TableSettings):
         return _table(planned, settings, desk)
-    draw, *arguments = _work(planned, settings, desk)
-    block: Shown = draw(*arguments)
-    return block
-
-
-def _work(planned: PlannedBlock, settings: BlockSettings, desk: Desk) -> tuple[Any, ...]:
-    """The function that draws a figure and its arguments, which can travel to another process."""
-    block = planned.block
     answers = [desk.answers.answer(request) for request in planned.requests]
     context = _context(planned, desk)
     curve_sets = tuple(answer.curve_set for answer in answers)
     if isinstance(settings, CurveSettings):
-        wanted = wanted_curve(block.id, settings, curve_sets[0].metric, context)
-        return curve_figure, curve_sets[0], wanted, context
+        wanted = wanted_curve(planned.block.id, settings, curve_sets[0].metric, context)
+        return curve_figure(curve_sets[0], wanted, context)
     if isinstance(settings, PanelsSettings):
-        return panels, block.id, settings, curve_sets, wanted_panels(block.id, settings, context), context
-    raise TypeError(block.kind)
+        wishes = wanted_panels(planned.block.id, settings, context)
+        return panels(planned.block.id, settings, curve_sets, wishes, context)
+    raise TypeError(planned.block.kind)
 
 
 def _table(planned: PlannedBlock, settings: TableSettings, desk: Desk) -> Shown:
@@ -199,10 +144,10 @@ def _benchmark(planned: PlannedBenchmark, desk: Desk) -> BenchmarkResult:
     slots = repr(sorted(desk.colours.of([planned.request]).items()))
     parts = ("benchmark", page.path, benchmark.model_dump_json(), repr(planned.request), slots)
     key = block_key(desk.cache, parts, [source])
-    result = kept.read_result(desk.cache.get(key))
+    result = kept_result(desk.cache, key)
     if result is None:
         answer = desk.answers.answer(planned.request)
         context = desk.context(Place(page.file), benchmark.source, answer, benchmark)
         result = benchmark_result(benchmark, page.path, answer.curve_set, context)
-        desk.cache.put(key, kept.written(result))
+        keep_result(desk.cache, key, result)
     return result

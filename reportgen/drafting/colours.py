@@ -32,25 +32,32 @@ class Colours:
         return {name: self.slots[name] for request in requests for name in self.names.get(request, ())}
 
 
-def colours_of(  # noqa: PLR0917 - the step hands on what earlier steps made
-    plan: Plan,
-    sources: Mapping[str, Source],
-    answers: Answers,
-    cache: Cache,
-    pinned: Mapping[str, int],
-    problems: Problems,
-) -> Colours:
-    """Slots such that series drawn together differ, on every page alike.
-
-    The names behind a request are kept in the cache, so that unchanged sources are not read for them.
-    """
+def series_names(
+    plan: Plan, sources: Mapping[str, Source], answers: Answers, cache: Cache, problems: Problems
+) -> dict[CurveRequest, tuple[str, ...]]:
+    """The series behind every request, kept in the cache, so that unchanged sources are not read for them."""
     names: dict[CurveRequest, tuple[str, ...]] = {}
     for request in plan.requests:
         with problems.collecting():
             names[request] = _series_names(request, sources[request.source], answers, cache)
+    return names
+
+
+def colours_of(
+    plan: Plan, names: Mapping[CurveRequest, tuple[str, ...]], pinned: Mapping[str, int], problems: Problems
+) -> Colours:
+    """Slots such that series drawn together differ, on every page alike.
+
+    Args:
+        plan: the report's; its order decides who is given a slot first.
+        names: the series behind each request, as far as they could be read.
+        pinned: places in the palette, from 1, that the author gave to series.
+        problems: gets the pins that are out of range.
+    """
+    in_order = {request: names[request] for request in plan.requests if request in names}
     with problems.collecting():
-        return Colours(assign_slots(names.values(), _checked(pinned)), names)
-    return Colours(assign_slots(names.values()), names)
+        return Colours(assign_slots(in_order.values(), _checked(pinned)), in_order)
+    return Colours(assign_slots(in_order.values()), in_order)
 
 
 def _series_names(request: CurveRequest, source: Source, answers: Answers, cache: Cache) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""Drawn blocks as bytes and back, for the cache: JSON, so that reading a cache never runs code.
+"""Drawn blocks in the cache and back: JSON, so that reading a cache never runs code.
 
-The long texts of figures follow the JSON as they are: escaping and checking them took longer than
-everything else about an unchanged figure.
+The long texts of figures follow the JSON as they are: to escape and to check them took longer than all
+else about an unchanged figure. Those that only the site's files need stand in files of their own.
 """
 
 from __future__ import annotations
@@ -16,35 +16,74 @@ from pydantic import TypeAdapter, ValidationError
 from reportgen.model import BenchmarkResult, Figure, Overview, Panels, ResultTable, Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator
+
+    from reportgen.cache import Cache, KeptText
 
 _KINDS: dict[str, type[Any]] = {
     kind.__name__: kind for kind in (Figure, Panels, ResultTable, Overview, BenchmarkResult)
 }
-_LONG: Final = ("inline_svg", "file_svg", "csv", "spec", "view", "payload")
+_INSIDE: Final = ("inline_svg", "file_svg", "view", "payload")
+_IN_FILES: Final = ("csv", "spec")
 
 
-def written(value: Shown | BenchmarkResult) -> bytes:
-    """A value as bytes: its kind and the lengths of what follows, a newline, its fields, its long texts."""
-    name = type(value).__name__
-    texts = [getattr(figure, field).encode() for figure in _figures(value) for field in _LONG]
-    parts = [_adapter(name).dump_json(_with(value, [""] * len(texts))), *texts]
-    return b"\n".join([" ".join([name, *(str(len(part)) for part in parts)]).encode(), b"".join(parts)])
+def keep(data: Cache, key: str, block: Shown) -> Shown:
+    """Keep a block; returns it with its longest texts in files instead of in memory."""
+    light: Shown = _each_figure(
+        block, lambda place, figure: replace(figure, **_put_away(data, key, place, figure))
+    )
+    data.put(key, _written(light))
+    return light
 
 
-def read(data: bytes | None) -> Shown | None:
-    """What ``written`` wrote; None where there is nothing, or nothing that can be read."""
-    value = _value(data)
-    return value if isinstance(value, Figure | Panels | ResultTable | Overview) else None
+def keep_result(data: Cache, key: str, result: BenchmarkResult) -> None:
+    """Keep a benchmark's result."""
+    data.put(key, _written(result))
 
 
-def read_result(data: bytes | None) -> BenchmarkResult | None:
+def kept(data: Cache, key: str) -> Shown | None:
+    """What ``keep`` returned; None where there is nothing, or nothing that can be read and stands."""
+    value = _read(data.get(key))
+    if not isinstance(value, Figure | Panels | ResultTable | Overview):
+        return None
+    texts: list[KeptText] = []
+
+    def found(place: int, figure: Figure) -> Figure:
+        named: dict[str, Any] = {name: _there(data, key, place, figure, name) for name in _IN_FILES}
+        texts.extend(named.values())
+        return replace(figure, **named)
+
+    block: Shown = _each_figure(value, found)
+    return block if all(text.stands for text in texts) else None
+
+
+def kept_result(data: Cache, key: str) -> BenchmarkResult | None:
     """A benchmark's result; None where there is none that can be read."""
-    value = _value(data)
+    value = _read(data.get(key))
     return value if isinstance(value, BenchmarkResult) else None
 
 
-def _value(data: bytes | None) -> Shown | BenchmarkResult | None:
+def _put_away(data: Cache, key: str, place: int, figure: Figure) -> dict[str, Any]:
+    return {name: data.put_text(key, f"{place}.{name}", str(getattr(figure, name))) for name in _IN_FILES}
+
+
+def _there(data: Cache, key: str, place: int, figure: Figure, name: str) -> KeptText:
+    """The text where it stands now: a report may have been moved as a whole."""
+    told: KeptText = getattr(figure, name)
+    return replace(told, path=data.text_path(key, f"{place}.{name}"))
+
+
+def _written(value: Shown | BenchmarkResult) -> bytes:
+    """A value as bytes: its kind and the lengths of what follows, a newline, its fields, its long texts."""
+    name = type(value).__name__
+    texts = [getattr(figure, field).encode() for figure in _figures(value) for field in _INSIDE]
+    empty: dict[str, Any] = dict.fromkeys(_INSIDE, "")
+    light = _each_figure(value, lambda _, figure: replace(figure, **empty))
+    parts = [_adapter(name).dump_json(light), *texts]
+    return b"\n".join([" ".join([name, *(str(len(part)) for part in parts)]).encode(), b"".join(parts)])
+
+
+def _read(data: bytes | None) -> Shown | BenchmarkResult | None:
     if data is None:
         return None
     line, _, content = data.partition(b"\n")
@@ -56,7 +95,13 @@ def _value(data: bytes | None) -> Shown | BenchmarkResult | None:
         light = _adapter(kind).validate_json(fields)
     except ValidationError:
         return None
-    value: Shown | BenchmarkResult = _with(light, [text.decode() for text in texts])
+    rest = iter(text.decode() for text in texts)
+
+    def filled(_: int, figure: Figure) -> Figure:
+        inside: dict[str, Any] = dict(zip(_INSIDE, islice(rest, len(_INSIDE)), strict=True))
+        return replace(figure, **inside)
+
+    value: Shown | BenchmarkResult = _each_figure(light, filled)
     return value
 
 
@@ -73,15 +118,9 @@ def _figures(value: Shown | BenchmarkResult) -> tuple[Figure, ...]:
     return (value,) if isinstance(value, Figure) else ()
 
 
-def _with(value: Any, texts: Sequence[str]) -> Any:  # noqa: ANN401 - the kind of value that is given
-    """The value with other long texts in its figures."""
-    rest = iter(texts)
-
-    def filled(figure: Figure) -> Figure:
-        long: dict[str, Any] = dict(zip(_LONG, islice(rest, len(_LONG)), strict=True))
-        return replace(figure, **long)
-
-    figures = tuple(map(filled, _figures(value)))
+def _each_figure(value: Any, change: Callable[[int, Figure], Figure]) -> Any:  # noqa: ANN401 - the kind given
+    """The value with each of its figures, which are counted from 0, changed."""
+    figures = tuple(change(place, figure) for place, figure in enumerate(_figures(value)))
     if isinstance(value, Panels):
         return replace(value, figures=figures)
     return figures[0] if isinstance(value, Figure) else value

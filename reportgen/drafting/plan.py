@@ -9,7 +9,7 @@ from reportgen.errors import Place
 from reportgen.narrative.requests import benchmark_request, requests_of, source_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from reportgen.errors import Problems
     from reportgen.model import Block, CurveRequest, Page, Source
@@ -56,6 +56,13 @@ class Plan:
         of_blocks = (request for planned in self.blocks for request in planned.requests)
         of_benchmarks = (planned.request for planned in self.benchmarks)
         return tuple(dict.fromkeys((*of_blocks, *of_benchmarks)))
+
+    def of_pages(self, paths: Collection[str]) -> Plan:
+        """The part of the plan that belongs to these pages."""
+        return Plan(
+            tuple(planned for planned in self.blocks if planned.page.path in paths),
+            tuple(planned for planned in self.benchmarks if planned.page.path in paths),
+        )
 
 
 def plan_of(pages: tuple[Page, ...], sources: Mapping[str, Source], problems: Problems) -> Plan:

@@ -10,13 +10,10 @@ if TYPE_CHECKING:
 
 
 class Skeletons:
-    """Vega-Lite specifications by shape, as JSON; called with a shape.
-
-    What is known so far travels to another process with a figure's work, the cache does not.
-    """
+    """Vega-Lite specifications by shape, as JSON; called with a shape."""
 
     def __init__(self, cache: Cache) -> None:
-        self._cache: Cache | None = cache
+        self._cache = cache
         self._known: dict[Shape, str] = {}
 
     def __call__(self, shape: Shape) -> str:
@@ -25,15 +22,7 @@ class Skeletons:
             self._known[shape] = self._kept(shape)
         return self._known[shape]
 
-    def __getstate__(self) -> dict[Shape, str]:
-        return self._known
-
-    def __setstate__(self, known: dict[Shape, str]) -> None:
-        self._cache, self._known = None, known
-
     def _kept(self, shape: Shape) -> str:
-        if self._cache is None:
-            return _made(shape)
         key = self._cache.key("skeleton", repr(shape))
         found = self._cache.get(key)
         if found is not None:

@@ -76,7 +76,8 @@ def _figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context) -
         file_svg=file_svg(plot, paths, title=wanted.title, subtitle=how, source=source_words(context)),
         table=_table(plot),
         csv=csv,
-        spec=compact_json(specification(plot, curve_set, csv, skeleton, title=wanted.title, subtitle=how)),
+        spec=compact_json(specification(plot, curve_set, csv, skeleton, title=wanted.title, subtitle=how))
+        + "\n",
         view=skeleton,
         payload=compact_json(columns),
         numbers=_numbers(curve_set, wanted),

@@ -70,7 +70,7 @@ def author_figure(
         file_svg=resolve(svg) + "\n",
         table=Table(header, words[:_MOST_TABLE_ROWS], _table_note(len(words))),
         csv=table_csv(header, ([row.get(column) for column in header] for row in shown)),
-        spec=compact_json(standalone),
+        spec=compact_json(standalone) + "\n",
         view=view,
         payload=compact_json({"view": view_name(view), "author": True}),
         numbers={"rows": len(shown)},

@@ -22,6 +22,7 @@ from reportgen.site.search import index_script, lunr_path
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from reportgen.cache import KeptText
     from reportgen.model import Page, Report
     from reportgen.site.beside import Ahead
 
@@ -53,11 +54,11 @@ class Assembly:
         names = dict.fromkeys(view_name(figure.view) for figure in figures_on(page, self.report))
         return {name: self._ahead.views[name]().decode() for name in names}
 
-    def files(self, assets: str, *, fonts: bool) -> Iterator[tuple[str, bytes]]:
+    def files(self, assets: str, *, fonts: bool) -> Iterator[tuple[str, bytes | KeptText]]:
         """Files known before the pages are: figures, our styles and scripts, and fonts if asked for."""
         for name, text in figure_files(self.report):
             # MkDocs writes a long text in pieces of 8 kB, bytes at once.
-            yield name, text.encode()
+            yield name, text.encode() if isinstance(text, str) else text
         for path in sorted(_SOURCES.iterdir()):
             if path.suffix in {".css", ".js"} and path.name != "vega-interpreter.js":
                 yield f"{assets}/{path.name}", path.read_bytes()

@@ -12,6 +12,7 @@ from reportgen.model import Figure, Overview, Panels, ResultTable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from reportgen.cache import KeptText
     from reportgen.model import Page, Report, Shown, Source
     from reportgen.site.provenance import Provenance
 
@@ -30,7 +31,7 @@ def figures_of(shown: Shown) -> tuple[Figure, ...]:
     return (shown,) if isinstance(shown, Figure) else ()
 
 
-def figure_files(report: Report) -> Iterator[tuple[str, str]]:
+def figure_files(report: Report) -> Iterator[tuple[str, str | KeptText]]:
     """SVG, CSV and Vega-Lite specification of every figure, CSV of every table."""
     for (page, _), shown in report.shown.items():
         folder = page_folder(page)
@@ -39,7 +40,7 @@ def figure_files(report: Report) -> Iterator[tuple[str, str]]:
         for figure in figures_of(shown):
             yield f"{folder}/{figure.id}.svg", figure.file_svg
             yield f"{folder}/{figure.id}.csv", figure.csv
-            yield f"{folder}/{figure.id}.vl.json", figure.spec + "\n"
+            yield f"{folder}/{figure.id}.vl.json", figure.spec
 
 
 def report_json(report: Report, provenance: Provenance) -> str:

@@ -20,6 +20,7 @@ from reportgen.drafting.project import Project
 from reportgen.errors import Place, Problem, ReportError
 from reportgen.settings.loading import load_project
 from reportgen.site.assembly import Assembly
+from reportgen.site.added import added_file
 from reportgen.site.beside import Ahead
 from reportgen.site.fences import custom_fences
 from reportgen.site.order import in_nav_order
@@ -150,7 +151,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             if page.generated:
                 files.append(File.generated(config, page.path, content=page.text))
         for path, content in self._assembly.files(ASSETS, fonts=bool(self._fonts(config))):
-            files.append(File.generated(config, path, content=content))
+            files.append(added_file(config, path, content))
         return files
 
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> Environment:

@@ -152,7 +152,7 @@ def write_page(folder: Path, name: str, *shown: Shown) -> Path:
     figures = tuple(figure for one in shown for figure in figures_of(one))
     for one in figures:
         for ending, text in (("svg", one.file_svg), ("csv", one.csv), ("vl.json", one.spec)):
-            (folder / "figures" / f"{one.id}.{ending}").write_text(text, encoding="utf-8")
+            (folder / "figures" / f"{one.id}.{ending}").write_text(str(text), encoding="utf-8")
     body = "\n".join(block_html(one, lambda target: target, "figures") for one in shown)
     page = folder / f"{name}.html"
     views = views_html({view_name(one.view): _compiled(one) for one in figures})

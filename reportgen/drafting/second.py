@@ -1,0 +1,129 @@
+"""The second process' share of a large report: whole pages, whose data it reads and whose blocks it draws.
+
+Data and curves stay where they were read; series names, and drawn blocks without their longest texts,
+are all that travels.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from reportgen.drafting.answers import Answers
+from reportgen.drafting.blocks import draw
+from reportgen.drafting.colours import series_names
+from reportgen.drafting.desk import Desk
+from reportgen.drafting.keys import request_key
+from reportgen.drafting.plan import Plan
+from reportgen.drafting.skeletons import Skeletons
+from reportgen.errors import Problem, Problems
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+    from typing import Any
+
+    from reportgen.cache import Cache
+    from reportgen.drafting.blocks import Drawn
+    from reportgen.drafting.colours import Colours
+    from reportgen.drafting.project import Project
+    from reportgen.model import CurveRequest, Shown, Source
+
+Elsewhere: TypeAlias = "Callable[..., Callable[[], Any]]"
+"""Starts a function with its arguments in another process; what it returns waits for the result."""
+
+_WORTH_SHARING = 24
+"""Blocks to draw from which a second process saves more than it costs to start."""
+_AWAY = 3
+"""Every third page is drawn in the second process, which has link cards to make as well."""
+
+
+def shared(
+    plan: Plan, sources: Mapping[str, Source], cache: Cache, elsewhere: Elsewhere | None
+) -> tuple[Plan, Plan]:
+    """What is drawn here, and what in the second process if there may be one.
+
+    Nothing where most data were read by an earlier draft: starting a process would cost more. Pages with
+    a source in common stay together, so that no data are read twice.
+    """
+    fresh = [
+        request.source
+        for request in plan.requests
+        if not cache.holds(request_key(cache, request, sources[request.source]))
+    ]
+    blocks = [block for block in plan.blocks if set(block.sources) & set(fresh)]
+    if elsewhere is None or len(blocks) < _WORTH_SHARING:
+        return plan, Plan((), ())
+    pages = list(dict.fromkeys(block.page.path for block in blocks))
+    here = set(pages) - set(pages[1::_AWAY])
+    named = [(block.page.path, set(block.sources)) for block in plan.blocks]
+    named += [(planned.page.path, {planned.request.source}) for planned in plan.benchmarks]
+    here |= {page for page, _ in named} - set(pages)
+    while True:
+        known = {source for page, used in named if page in here for source in used}
+        joining = {page for page, used in named if page not in here and used & known}
+        if not joining:
+            return plan.of_pages(here), plan.of_pages(set(pages) - here)
+        here |= joining
+
+
+class Second:
+    """The second process at work on some pages of a plan; it begins to read at once."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        project: Project,
+        sources: Mapping[str, Source],
+        cache: Cache,
+        elsewhere: Elsewhere | None,
+    ) -> None:
+        self._plan, self._project, self._sources, self._cache = plan, project, dict(sources), cache
+        self._start = elsewhere if elsewhere and plan.blocks else _at_once
+        self._reading = self._start(_read, plan, project.root, self._sources, cache)
+        self._drawing: Callable[[], tuple[Drawn, list[Problem]]]
+
+    def names(self, problems: Problems) -> dict[CurveRequest, tuple[str, ...]]:
+        """The series behind its requests."""
+        names: dict[CurveRequest, tuple[str, ...]]
+        names, found = self._reading()
+        problems.add(found)
+        return names
+
+    def start_drawing(self, colours: Colours) -> None:
+        """Let it draw, now that all series have their colours."""
+        self._drawing = self._start(_draw, self._plan, self._project, self._sources, colours, self._cache)
+
+    def add_to(self, parts: Drawn, problems: Problems, told: Callable[[str, Shown], None]) -> None:
+        """Wait for what it drew and add it to what was drawn here."""
+        drawn, found = self._drawing()
+        problems.add(found)
+        parts.results |= drawn.results
+        for (page, name), block in drawn.shown.items():
+            parts.shown[page, name] = block
+            told(page, block)
+
+
+def _at_once(work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401 - as Elsewhere
+    """No process is started for an empty plan."""
+    result = work(*arguments)
+    return lambda: result
+
+
+_answers: dict[Path, Answers] = {}
+"""In the second process: what it read, for when it draws."""
+
+
+def _read(
+    plan: Plan, root: Path, sources: dict[str, Source], cache: Cache
+) -> tuple[dict[CurveRequest, tuple[str, ...]], list[Problem]]:
+    problems = Problems()
+    _answers[root] = Answers(root, sources, plan.requests, plan.places)
+    return series_names(plan, sources, _answers[root], cache, problems), problems.found
+
+
+def _draw(
+    plan: Plan, project: Project, sources: dict[str, Source], colours: Colours, cache: Cache
+) -> tuple[Drawn, list[Problem]]:
+    problems = Problems()
+    desk = Desk(project, sources, _answers.pop(project.root), colours, cache, Skeletons(cache))
+    return draw(plan, desk, problems), problems.found

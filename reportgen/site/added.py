@@ -1,0 +1,39 @@
+"""Files that reportgen adds to a site: written by MkDocs, or linked from the cache."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mkdocs.structure.files import File
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+
+    from reportgen.cache import KeptText
+
+
+def added_file(config: MkDocsConfig, path: str, content: bytes | KeptText) -> File:
+    """A file for MkDocs.
+
+    Args:
+        config: that of MkDocs.
+        path: where it stands, from the root of the site.
+        content: what it holds; a text that is kept is linked, not copied, wherever that can be done.
+    """
+    if isinstance(content, bytes):
+        return File.generated(config, path, content=content)
+    return _Linked.generated(config, path, abs_src_path=str(content.path))
+
+
+class _Linked(File):
+    """A file that shares its bytes with one of the cache; the cache sees by its time when they change."""
+
+    def copy_file(self, dirty: bool = False) -> None:  # noqa: FBT001, FBT002 - MkDocs' signature
+        target = Path(self.abs_dest_path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(self.abs_src_path or "", target)
+        except OSError:  # another file system, or one without links
+            super().copy_file(dirty)

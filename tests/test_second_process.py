@@ -1,0 +1,135 @@
+"""A large report is shared with a second process, and comes out as if it were not."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING, Any
+
+from made_projects import RUNS, write_report
+
+from reportgen.cache import Cache, FileHashes
+from reportgen.drafting.project import Project
+from reportgen.drafting.second import shared
+from reportgen.report import draft
+from reportgen.settings.project import ProjectSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import pytest
+
+    from reportgen.drafting.plan import Plan
+    from reportgen.model import Report, Shown
+
+PAGES = 30
+
+
+class Travelling:
+    """Does the work here, on what would arrive in another process, and sends the result back."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def __call__(self, work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401
+        """As ``Elsewhere``."""
+        self.asked.append(work.__name__)
+        result = pickle.dumps(work(*pickle.loads(pickle.dumps(arguments))))  # noqa: S301 - made one line before
+        return lambda: pickle.loads(result)  # noqa: S301 - as above
+
+
+def page(name: str, source: str) -> str:
+    """A benchmark's page with a figure, panels and a table."""
+    return (
+        f"---\nbenchmark: {{name: {name}, source: {source}}}\n---\n\n# {source}\n\n"
+        "```curve\n```\n\n```panels\nmetrics: [accuracy]\n```\n\n```table\n```\n"
+    )
+
+
+def report(root: Path, pages: int = PAGES, *, sources: int = PAGES) -> Project:
+    """A report of so many pages and sources."""
+    files = {"content/index.md": "# All\n\n```overview\n```\n"}
+    files |= {
+        f"content/p{number:02}.md": page(f"B{number}", f"runs{number % sources:02}")
+        for number in range(pages)
+    }
+    files |= {f"data/runs{number:02}.csv": RUNS for number in range(sources)}
+    write_report(root, files)
+    paths = ("index.md", *(f"p{number:02}.md" for number in range(pages)))
+    return Project(root, "content", paths, ProjectSettings())
+
+
+def drafted(project: Project, elsewhere: Travelling | None = None, **more: Any) -> Report:  # noqa: ANN401
+    """The report, from what earlier drafts kept."""
+    folder = project.root / ".reportgen" / "cache"
+    return draft(project, Cache(folder), FileHashes(folder), elsewhere=elsewhere, **more)
+
+
+def test_a_shared_report_is_the_same(tmp_path: Path) -> None:
+    """Every block, every result, all in the same order."""
+    alone = drafted(report(tmp_path / "alone"))
+    elsewhere = Travelling()
+    together = drafted(report(tmp_path / "together"), elsewhere)
+    assert elsewhere.asked == ["_read", "_draw"]
+    assert list(together.shown.items()) == list(alone.shown.items())
+    assert list(together.benchmarks.items()) == list(alone.benchmarks.items())
+
+
+def test_progress_counts_every_block_once(tmp_path: Path) -> None:
+    """Those that come back from the second process, too."""
+    counts: list[tuple[int, int]] = []
+    told: list[tuple[str, Shown]] = []
+    project = report(tmp_path)
+    drafted(
+        project,
+        Travelling(),
+        progress=lambda *counted: counts.append(counted),
+        drawn=lambda *what: told.append(what),
+    )
+    blocks = 1 + 3 * PAGES
+    assert counts == [(number, blocks) for number in range(1, blocks + 1)]
+    assert len(told) == blocks
+
+
+def test_problems_come_back(tmp_path: Path) -> None:
+    """A warning of a page that was drawn elsewhere is told as that of any other."""
+    projects = report(tmp_path / "alone"), report(tmp_path / "together")
+    for project in projects:
+        for number in range(PAGES):
+            path = project.root / "data" / f"runs{number:02}.csv"
+            path.write_text(RUNS + "MEL,2,20")
+    alone, together = drafted(projects[0]), drafted(projects[1], Travelling())
+    assert together.problems == alone.problems
+    assert len(alone.problems) == PAGES
+
+
+def test_a_small_report_stays_here(tmp_path: Path) -> None:
+    """Starting a process would cost more than it saves."""
+    elsewhere = Travelling()
+    drafted(report(tmp_path, pages=3), elsewhere)
+    assert elsewhere.asked == []
+
+
+def test_a_known_report_stays_here(tmp_path: Path) -> None:
+    """Though it is large."""
+    project, elsewhere = report(tmp_path), Travelling()
+    drafted(project)
+    drafted(project, elsewhere)
+    assert elsewhere.asked == []
+
+
+def test_pages_with_a_source_in_common_stay_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or their data would be read in both processes."""
+    seen: list[tuple[Plan, Plan]] = []
+
+    def spied(*arguments: Any) -> tuple[Plan, Plan]:  # noqa: ANN401 - passed on
+        seen.append(shared(*arguments))
+        return seen[-1]
+
+    monkeypatch.setattr("reportgen.report.shared", spied)
+    drafted(report(tmp_path, sources=12), Travelling())
+    ((here, away),) = seen
+    used = [{name for block in plan.blocks for name in block.sources} for plan in (here, away)]
+    assert used[0].isdisjoint(used[1])
+    assert {block.page.path for block in here.blocks}.isdisjoint(block.page.path for block in away.blocks)
+    assert len(here.blocks) + len(away.blocks) == 1 + 3 * PAGES
