@@ -69,7 +69,7 @@ def test_the_macro_average_is_worked_out_by_hand() -> None:
 
 def test_the_macro_difference_flips_every_problem_with_its_weight() -> None:
     """Two small benchmarks: all 2^8 signs by hand, problems of the smaller one weigh more."""
-    parts = {"x": matrix(_real(3, 2, 5, lift=0.1)), "y": matrix(_real(4, 2, 3, lift=0.1))}
+    parts = {"x": matrix(_real(3, 2, 6, lift=0.1)), "y": matrix(_real(4, 2, 2, lift=-0.05))}
     macro = across_benchmarks(parts, baseline="B").macro[0].against
     assert macro is not None
     weighed = np.concatenate(
@@ -77,6 +77,8 @@ def test_the_macro_difference_flips_every_problem_with_its_weight() -> None:
     )
     signs = np.array(np.meshgrid(*[(1, -1)] * 8)).reshape(8, -1).T
     assert macro.p == np.mean(np.abs(signs @ weighed) >= abs(weighed.sum()) - 1e-12)
+    alike = np.concatenate([part.mean[0] - part.mean[1] for part in parts.values()])
+    assert macro.p != np.mean(np.abs(signs @ alike) >= abs(alike.sum()) - 1e-12)
     assert macro.difference == pytest.approx(weighed.sum())
     assert macro.method == "exact sign-flip"
 
@@ -124,6 +126,15 @@ def test_totals_of_a_harness_are_shown_and_never_paired() -> None:
     below = math.hypot(own.estimate - own.low, 1.959964 * 0.03) / 2
     assert first.low == pytest.approx(first.estimate - below, abs=1e-6)
     assert (second.low, second.reason) == (None, "no interval on h")
+
+
+def test_problems_come_before_a_total_of_the_same_series() -> None:
+    """Where a series has both, its own answers are scored."""
+    parts = {"x": matrix(_real(1, 2, 8))}
+    table = across_benchmarks(parts, given={"x": [given_score("A", 0.5, 0.03), given_score("C", 0.1, 0.03)]})
+    assert [row[0].score.method for row in table.cells] == [
+        *("t over problems", "t over problems", "reported by harness")
+    ]
 
 
 def test_too_few_problems_are_not_decided_across_benchmarks() -> None:

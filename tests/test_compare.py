@@ -21,7 +21,7 @@ from reportgen.statistics.resolution import benchmark_resolution, resolution
 from reportgen.statistics.scores import scores
 from reportgen.statistics.sign_flips import FLIPS, flip_test, flip_tests
 from reportgen.statistics.tiers import tiers
-from reportgen.statistics.verdicts import holm, mirrored
+from reportgen.statistics.verdicts import adjusted, holm, mirrored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -172,6 +172,9 @@ def test_comparisons_have_numbers_or_reasons(*, array: FloatArray, higher: bool)
             assert -1 <= one.low < one.high <= 1
         assert one.difference is not None
         assert math.isfinite(one.difference)
+        # Plain numbers, as report.json needs them.
+        numbers = (one.difference, one.low, one.high, one.spread, one.p, one.adjusted_p)
+        assert {type(number) for number in numbers} <= {float, type(None)}
 
 
 @given(_scores, st.randoms(use_true_random=False))
@@ -291,12 +294,14 @@ def test_adjusting_for_many_can_undo_a_verdict() -> None:
 
 
 def test_more_pairs_than_flips_can_tell_apart_are_told() -> None:
-    """Of 1035 pairs the smallest adjusted p is 1035/20001 > 0.05: the reason says it."""
+    """Of 1035 pairs the smallest adjusted p is 1035/20001 > 0.05: the reason says it, once."""
     rng = np.random.default_rng(0)
     values = rng.random((46, 25, 1)) * 0.1 + np.where(np.arange(46) == 0, 0.8, 0.0)[:, None, None]
     together = compare_all(matrix(values, series=[str(place) for place in range(46)]))
     assert together[0].verdict is Verdict.UNCLEAR
     assert together[0].reason == "1035 comparisons together are more than 20000 flips can tell apart"
+    assert adjusted(together) == together
+    assert {type(one.p) for one in together} == {float}
 
 
 def _judged(made: ProblemScores, *, higher_is_better: bool = True) -> tuple[Tier, ...]:
@@ -310,6 +315,18 @@ def test_tiers_are_cut_where_one_is_worse_than_the_first() -> None:
     assert _judged(_values(*right)) == (Tier(1, ("C", "A")), Tier(2, ("B",)))
     turned = _judged(_values(*right), higher_is_better=False)
     assert turned == (Tier(1, ("B",)), Tier(2, ("A", "C")))
+
+
+def test_a_tier_is_held_against_its_first_alone() -> None:
+    """Each is unclear against its neighbour, the third is worse than the first: the third begins a tier."""
+    made = _values([1.0] * 9, [1.0] * 7 + [0.0] * 2, [1.0] * 5 + [0.0] * 4)
+    together = [
+        replace(one, verdict=Verdict.BETTER if (one.a, one.b) == ("A", "C") else Verdict.UNCLEAR)
+        for one in compare_all(made)
+    ]
+    assert tiers(scores(made), together) == (Tier(1, ("A", "B")), Tier(2, ("C",)))
+    backwards = [mirrored(one) for one in together]
+    assert tiers(scores(made), backwards) == (Tier(1, ("A", "B")), Tier(2, ("C",)))
 
 
 def test_tiers_leave_out_who_has_no_score() -> None:

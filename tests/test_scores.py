@@ -131,6 +131,9 @@ def test_an_interval_has_width_or_a_reason(array: FloatArray, estimand: str, lev
             assert 0 <= low < high <= 1
             assert low - 1e-12 <= score.estimate <= high + 1e-12
             assert score.method
+            # Plain numbers, as report.json needs them.
+            assert {type(number) for number in (score.estimate, low, high)} == {float}
+            assert type(score.stderr) in (float, type(None))
 
 
 @given(st.one_of(_binary, _real), _estimands, st.randoms(use_true_random=False))
@@ -211,6 +214,14 @@ def test_spread_between_runs_is_scipys_t_interval_over_runs() -> None:
     assert (spread.low, spread.high) == pytest.approx((low, high))
     (score,) = scores(made)
     assert (score.between_runs, score.runs, score.method) == (0.25, 3, "t over problems")
+
+
+def test_runs_that_agree_are_no_single_draw() -> None:
+    """Two runs with the same answers: each problem's value is a mean of two, so t and not Wilson."""
+    (score,) = scores(problem_scores(outcomes(_runs([[1, 0, 1, 0], [1, 0, 1, 0]]))))
+    assert score.method == "t over problems"
+    (single,) = scores(problem_scores(outcomes(_runs([[1, 0, 1, 0]]))))
+    assert single.method == "Wilson"
 
 
 def test_runs_are_scored_on_the_problems_that_all_answered() -> None:

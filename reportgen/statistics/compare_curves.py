@@ -34,6 +34,8 @@ def compare_curves(
 ) -> Comparison:
     """The difference of two series' runs, a minus b, by Welch's t test: runs are the units, steps are not.
 
+    Binned runs have the means of their bins: reduce with ``max_points=None`` for exact steps.
+
     Each run gives one number: its value ``at`` a step, interpolated linearly inside its own range, or the
     mean of its values at its own steps ``between`` two steps, both included. Runs without such a number do
     not count. With means m, variances s² and n runs a side, se² = s_a²/n_a + s_b²/n_b and the degrees of

@@ -163,7 +163,7 @@ def _random(differences: IntArray, problems: Sequence[str], seed: int) -> list[f
 
 
 def _share(sums: FloatArray, least: int) -> float:
-    return (1 + np.count_nonzero(np.abs(sums) >= least)) / (1 + FLIPS)
+    return float((1 + np.count_nonzero(np.abs(sums) >= least)) / (1 + FLIPS))
 
 
 def _flipped_sums(rows: IntArray, problems: Sequence[str], seed: int) -> FloatArray:
