@@ -83,6 +83,39 @@ def test_the_last_written_of_repeated_rows_is_kept_and_told() -> None:
     assert sorted(votes) == [(1, 0.0, 0), (1, 1.0, 1)]
 
 
+@settings(max_examples=25)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("AB"), st.sampled_from("pq"), st.sampled_from("12"), st.sampled_from([0, 1, None])
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_repeated_rows_are_what_a_dictionary_keeps(rows: list[tuple[str, str, str, float | None]]) -> None:
+    """Whatever repeats: the last finite score of each sample, the counts, and the votes of the same rows."""
+    listed = [
+        {"series": series, "problem": problem, "sample": sample, "score": score, "answer": f"{place % 2}"}
+        for place, (series, problem, sample, score) in enumerate(rows)
+    ]
+    kept = {row[:3]: (row[3], place) for place, row in enumerate(rows) if row[3] is not None}
+    found = problem_scores(outcomes(listed), answers=True)
+    for at, series in enumerate(found.series):
+        for column, problem in enumerate(found.problems):
+            own = [score for (one, other, _), (score, _) in kept.items() if (one, other) == (series, problem)]
+            assert found.samples[at, column] == len(own)
+            assert found.correct[at, column] == sum(own)
+    usable = sum(row[3] is not None for row in rows)
+    assert (found.found.replaced, found.found.missing) == (usable - len(kept), len(rows) - usable)
+    assert found.votes is not None
+    assert found.votes.count.sum() == len(kept)
+    odd = sum(score for score, place in kept.values() if place % 2)
+    assert found.votes.count @ found.votes.score == pytest.approx(
+        odd + sum(s for s, p in kept.values() if not p % 2)
+    )
+
+
 def test_missing_scores_are_left_out_and_counted() -> None:
     """Null, NaN and infinite are no answers: never 0, never wrong."""
     rows = [_answer("A", "p", k, score) for k, score in enumerate((1.0, None, math.nan, math.inf, -math.inf))]

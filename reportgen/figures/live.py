@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +46,7 @@ def live_view(specification: str) -> str:
     return compact_json(vega)
 
 
+@lru_cache(maxsize=64)  # figures of one shape share their view
 def view_name(specification: str) -> str:
     """A short name of a view, made of the Vega-Lite specification that it is compiled from."""
     return hashlib.sha256(specification.encode()).hexdigest()[:12]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from markdown import Markdown
@@ -120,12 +121,20 @@ def walk(text: str, languages: tuple[str, ...]) -> Walk:
         text: Markdown, its lines ended by a line feed.
         languages: those for which superfences calls a formatter of ours.
     """
-    watch = _Watch(languages, "", {})
-    markdown = watch.markdown(())
+    watch, markdown = _scanner(languages)
+    watch.begin()
+    markdown.reset()
     lines = text.split("\n")
     for name in ("normalize_whitespace", "reportgen_lines", "fenced_code_block"):
         lines = markdown.preprocessors[name].run(lines)
     return Walk(text, languages, list(watch.lines), watch.calls, watch.opened, lines)
+
+
+@cache
+def _scanner(languages: tuple[str, ...]) -> tuple[_Watch, Markdown]:
+    """A converter for all texts: to make one takes as long as to scan a page."""
+    watch = _Watch(languages, "", {})
+    return watch, watch.markdown(())
 
 
 def _prefix(line: str) -> str:
@@ -151,6 +160,10 @@ class _Watch:
         self.languages = languages
         self.salt = salt
         self.probes = probes
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget what came by."""
         self.lines = _Lines()
         self.calls: list[Call] = []
         self.opened: list[int] = []

@@ -13,7 +13,7 @@ from mkdocs.utils import get_relative_url
 from reportgen.errors import Problem, Severity, Stage
 from reportgen.figures.live import view_name
 from reportgen.site.fences import Fences, fill, marked_ids
-from reportgen.site.fragments import benchmark_head, block_html, views_html
+from reportgen.site.fragments import benchmark_head, block_html, view_html
 from reportgen.site.outputs import figure_files, figures_of, page_folder, report_json
 from reportgen.site.page_context import figures_on, page_sources, site_context
 from reportgen.site.provenance import provenance_of
@@ -49,10 +49,13 @@ class Assembly:
         self._pages = {page.path: page for page in report.pages}
         self._addresses: Mapping[str, str] = {}
         self._ahead = ahead
+        self._views: dict[str, str] = {}
 
-    def _views_on(self, page: Page) -> dict[str, str]:
-        names = dict.fromkeys(view_name(figure.view) for figure in figures_on(page, self.report))
-        return {name: self._ahead.views[name]().decode() for name in names}
+    def _views_on(self, page: Page) -> str:
+        for name in (names := dict.fromkeys(view_name(f.view) for f in figures_on(page, self.report))):
+            if name not in self._views:
+                self._views[name] = view_html(name, self._ahead.views[name]().decode())
+        return "".join(self._views[name] for name in names)
 
     def files(self, assets: str, *, fonts: bool) -> Iterator[tuple[str, bytes | KeptText]]:
         """Files known before the pages are: figures, our styles and scripts, and fonts if asked for."""
@@ -119,9 +122,8 @@ class Assembly:
             shown = self.report.shown[path, block_id]
             return block_html(shown, lambda target: self._link(target, url), page_folder(path))
 
-        views = views_html(self._views_on(page))
-        before, end, after = fill(html, fragment).rpartition("</body>")
-        return before + views + end + after
+        before, end, after = html.rpartition("</body>")
+        return "".join([fill(before, fragment), self._views_on(page), end, after])
 
     def finish(self, site: Path, assets: str) -> None:
         """Write what had to wait: ``report.json``, cards, the Vega bundle, the search script."""

@@ -70,12 +70,9 @@ def _cells(joined: str) -> str:
     return f"<td>{joined.replace(_CELL, '</td><td>')}</td>"
 
 
-def views_html(views: Mapping[str, str]) -> str:
-    """The compiled views that a page's live figures run, by name."""
-    return "".join(
-        f'<script type="application/json" class="rg-view" data-view="{name}">{script_safe(view)}</script>'
-        for name, view in views.items()
-    )
+def view_html(name: str, view: str) -> str:
+    """A compiled view that live figures run, by the name that they call it."""
+    return f'<script type="application/json" class="rg-view" data-view="{name}">{script_safe(view)}</script>'
 
 
 def script_safe(json_text: str) -> str:

@@ -66,11 +66,15 @@ def problem_scores_by(
 
 
 class _Query(NamedTuple):
-    """A table of outcomes and what is asked of it; ``part`` is an expression for the part of a row."""
+    """A table of outcomes and what is asked of it.
+
+    ``part`` is an expression for the part of a row, ``repeated`` says whether a sample may have several rows.
+    """
 
     outcomes: Outcomes
     part: str
     condition: str
+    repeated: bool = False
 
 
 def _by_part(
@@ -90,9 +94,9 @@ def _by_part(
         condition = " AND ".join(filter(None, [condition, f"{_name(column)} IS NOT NULL"]))
     query = _Query(outcomes, _name(column) if column else "''", condition)
     with outcomes.reading():
-        parts = _cells(query)
+        query, parts = _cells(query)
+        _in_range(outcomes, parts)
         counted = _answers(query) if answers and "answer" in outcomes.has else None
-    _in_range(outcomes, parts)
     names = sorted(parts, key=lambda part: (parts[part].first.min(), part))
     found = {part: assembled(outcomes, parts[part]) for part in names}
     if counted is None:
@@ -109,31 +113,48 @@ _PARTS = 2**40
 
 
 def _fetch(query: _Query, extra: list[str], wanted: tuple[str, ...], further: str = "") -> dict[str, Column]:
-    """One row a part, series, run and problem; ``extra`` columns are those of the row that is kept."""
-    finite = f"score BETWEEN -{LARGEST_FLOAT} AND {LARGEST_FLOAT}"
+    """One row a part, series, run and problem, and a value of ``further``.
+
+    ``extra`` columns are those of the row that is kept of each sample, null where none has a finite score.
+    """
     table = query.outcomes.frame.to_native()
     if query.condition:
         table = table.filter(query.condition)
+    finite = f"score BETWEEN -{LARGEST_FLOAT} AND {LARGEST_FLOAT}"
     key = "series, run, problem"
-    # arg_max_null, because the row that is kept may have no answer.
-    kept = [f'arg_max_null({name}, "row") FILTER ({finite}) AS {name}' for name in ("score", *extra)]
-    samples = table.aggregate(
-        f'{query.part} AS part, {key}, sample, min(seed) AS seed, min("row") AS first, count(*) AS rows, '
-        f"count(*) FILTER ({finite}) AS usable, {', '.join(kept)}",
-        f"{query.part}, {key}, sample",
-    )
+    if query.repeated:
+        # arg_max_null, because the row that is kept may have no answer.
+        kept = [f'arg_max_null({name}, "row") FILTER ({finite}) AS {name}' for name in ("score", *extra)]
+        samples = table.aggregate(
+            f'{query.part} AS part, {key}, sample, min(seed) AS seed, min("row") AS first, count(*) AS rows, '
+            f"count(*) FILTER ({finite}) AS usable, {', '.join(kept)}",
+            f"{query.part}, {key}, sample",
+        )
+    else:
+        kept = [f"CASE WHEN {finite} THEN {name} END AS {name}" for name in ("score", *extra)]
+        samples = table.project(
+            f'{query.part} AS part, {key}, sample, seed, "row" AS first, 1 AS rows, '
+            f"coalesce({finite}, false)::INTEGER AS usable, {', '.join(kept)}"
+        )
     keys = f"part, {key}{', ' if further else ''}{further}"
     columns: dict[str, Column] = samples.aggregate(f"{keys}, {', '.join(wanted)}", keys).fetchnumpy()
     return columns
 
 
-def _cells(query: _Query) -> dict[str, Cells]:
+def _cells(query: _Query) -> tuple[_Query, dict[str, Cells]]:
+    """All cells by part, and the query that gave them.
+
+    To find the last row of every sample a group a sample is needed, which costs more than all else together.
+    So samples are first taken to have one row each, and the hashes of a cell's samples are counted too: if
+    none is there twice, no sample is. Two samples with one hash only cost a second query.
+    """
     outcomes = query.outcomes
     low, high = float(outcomes.lowest), float(outcomes.highest)
     costs = [name for name in ("tokens", "seconds") if name in outcomes.has]
     gold = ["gold"] if "gold" in outcomes.has else []
     wanted = (
         "min(seed) AS seed, min(first) AS first, sum(rows) AS rows, sum(usable) AS usable",
+        "len(list_distinct(list(hash(sample)) FILTER (score IS NOT NULL))) AS different",
         f"count(score) AS n, count(*) FILTER (score = {high!r}) AS correct",
         f"count(*) FILTER (score = {low!r}) AS wrong, min(score) AS smallest, max(score) AS largest",
         # Only scores between the ends travel: of 0/1 scores the counts are all there is to know.
@@ -143,10 +164,15 @@ def _cells(query: _Query) -> dict[str, Cells]:
         *(f"min({name}) AS gold_first, max({name}) AS gold_last" for name in gold),
     )
     columns = _fetch(query, [*costs, *gold], wanted)
+    different = np.ma.filled(columns["different"].astype(np.float64), 0)
+    if np.any(different < columns["n"].astype(np.float64)):
+        query = query._replace(repeated=True)
+        columns = _fetch(query, [*costs, *gold], wanted)
     for name in costs:
         columns[name] = np.ma.filled(columns[name].astype(np.float64), 0) / _UNIT
     parts = np.array(as_texts(columns.pop("part")), dtype=object)
-    return {part: Cells.of(columns, np.flatnonzero(parts == part)) for part in dict.fromkeys(parts.tolist())}
+    places = {part: np.flatnonzero(parts == part) for part in dict.fromkeys(parts.tolist())}
+    return query, {part: Cells.of(columns, rows) for part, rows in places.items()}
 
 
 def _answers(query: _Query) -> dict[str, Column]:

@@ -19,7 +19,7 @@ from reportgen.figures.render import compile_to_vega
 from reportgen.figures.wanted import Context, Wanted
 from reportgen.model import Cell, Curve, CurveSet, ResultTable, Run
 from reportgen.settings.blocks import Annotation, PanelsSettings, ReferenceLine
-from reportgen.site.fragments import block_html, views_html
+from reportgen.site.fragments import block_html, view_html
 from reportgen.site.outputs import figures_of
 from reportgen.site.vega_bundle import bundle
 
@@ -155,7 +155,9 @@ def write_page(folder: Path, name: str, *shown: Shown) -> Path:
             (folder / "figures" / f"{one.id}.{ending}").write_text(str(text), encoding="utf-8")
     body = "\n".join(block_html(one, lambda target: target, "figures") for one in shown)
     page = folder / f"{name}.html"
-    views = views_html({view_name(one.view): _compiled(one) for one in figures})
+    views = "".join(
+        view_html(*view) for view in {view_name(one.view): _compiled(one) for one in figures}.items()
+    )
     page.write_text(_PAGE.format(policy=POLICY, body=body, views=views), encoding="utf-8")
     return page
 
