@@ -57,6 +57,11 @@ class KeptText:
             return False
 
 
+def digest_of(text: str | KeptText) -> str:
+    """SHA-256 of a text in hex, wherever it is."""
+    return hashlib.sha256(text.encode()).hexdigest() if isinstance(text, str) else text.sha256
+
+
 class Cache:
     """Bytes by key; two processes may use one folder, and a damaged entry is a missing one.
 

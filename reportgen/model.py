@@ -250,9 +250,10 @@ class Figure:
         caption: sentences: n, band and level, smoothing, alignment, what was dropped.
         summary: one sentence: who leads, where, how sure.
         inline_svg: the static picture for the page, fluid in width, coloured by CSS variables.
-        file_svg: the same as a picture of its own, with title, legend and resolved colours.
+        file_svg: the same as a picture of its own, with title, legend and resolved colours; in a file once
+            the figure is kept, since only the site's files need it.
         table: what ``<details>`` shows.
-        csv: the points drawn, before thinning; in a file once the figure is kept, since it is long.
+        csv: the points drawn, before thinning; kept as ``file_svg`` is.
         spec: a complete Vega-Lite specification, as JSON with a newline at the end; the same.
         view: the Vega-Lite specification that the live figure is compiled from, as JSON; figures of one
             shape share it.
@@ -269,7 +270,7 @@ class Figure:
     caption: str
     summary: str
     inline_svg: str
-    file_svg: str
+    file_svg: str | KeptText
     table: Table
     csv: str | KeptText
     spec: str | KeptText

@@ -108,7 +108,7 @@ def test_the_page_s_picture_takes_its_colours_from_the_page() -> None:
     """Variables on the page, so that a theme switch reaches it; resolved in the file."""
     figure = made(BARS)
     assert "var(--rg-series-1)" in figure.inline_svg
-    assert "var(" not in figure.file_svg + str(figure.spec)
+    assert "var(" not in str(figure.file_svg) + str(figure.spec)
 
 
 def test_the_picture_is_one_image_with_ids_of_its_own() -> None:
@@ -148,7 +148,7 @@ def test_no_value_breaks_the_picture(name: str) -> None:
     encoding = {**BARS["encoding"], "text": {"field": "name", "type": "nominal"}}
     spec = {**BARS, "mark": {"type": "text", "font": f"{name} Sans"}, "encoding": encoding, "title": name}
     figure = made(spec, [{"name": name, "score": 1.0}])
-    for svg in (figure.inline_svg, figure.file_svg):
+    for svg in (figure.inline_svg, str(figure.file_svg)):
         found = {element.tag.split("}")[1] for element in ET.fromstring(svg).iter()}  # noqa: S314 - our own
         assert found <= {"svg", "g", "path", "line", "text", "tspan", "defs", "clipPath", "rect"}
 

@@ -74,7 +74,7 @@ def test_no_name_breaks_a_picture(name: str) -> None:
     """Both pictures are XML and hold drawing elements only, whatever the names."""
     made = hostile_figure(name)
     allowed = {"body", "svg", "g", "path", "line", "text", "use", "defs", "rect", "title"}
-    for svg in (made.inline_svg, made.file_svg):
+    for svg in (made.inline_svg, str(made.file_svg)):
         found = {element.tag.removeprefix(SVG) for element in parsed(svg).iter()}
         assert found <= allowed
         assert not any(key.startswith("on") for element in parsed(svg).iter() for key in element.keys())  # noqa: SIM118 - an element, not a dict
@@ -90,7 +90,7 @@ def test_characters_that_xml_forbids_are_replaced() -> None:
     """A control character would make the whole SVG file unreadable; its place stays visible."""
     made = hostile_figure("bell\x07 end")
     assert "bell\ufffd end" in words_of(made.inline_svg)
-    assert "\x07" not in made.inline_svg + made.file_svg
+    assert "\x07" not in made.inline_svg + str(made.file_svg)
 
 
 @settings(max_examples=30)
@@ -100,7 +100,7 @@ def test_any_text_at_all_may_be_a_name(name: str) -> None:
     curves = curve_set(curve(name, wave(4)), metric=name)
     made = figure(curves)
     assert len(parsed(made.inline_svg)) == 1
-    assert parsed(made.file_svg.encode("utf-8").decode())[0].tag == f"{SVG}svg"
+    assert parsed(str(made.file_svg).encode("utf-8").decode())[0].tag == f"{SVG}svg"
 
 
 def test_the_picture_is_one_image() -> None:
@@ -208,15 +208,15 @@ def test_each_picture_names_every_series() -> None:
     """Names stand at the line ends, or in the file's own legend where they do not fit."""
     few = figure(BANDED)
     assert {"MEL", "GRPO"} <= set(words_of(few.inline_svg))
-    assert {"MEL", "GRPO"} <= set(words_of(few.file_svg))
+    assert {"MEL", "GRPO"} <= set(words_of(str(few.file_svg)))
     many = curve_set(*(curve(f"series {n}", wave(shift=n)) for n in range(12)))
-    assert {f"series {n}" for n in range(12)} <= set(words_of(figure(many).file_svg))
+    assert {f"series {n}" for n in range(12)} <= set(words_of(str(figure(many).file_svg)))
     assert "series 0" not in words_of(figure(many).inline_svg)
 
 
 def test_a_file_resolves_every_colour() -> None:
     """A picture outside a page knows no variables."""
-    assert "var(" not in figure(BANDED).file_svg
+    assert "var(" not in str(figure(BANDED).file_svg)
     assert "var(--rg-series-1)" in figure(BANDED).inline_svg
 
 
@@ -253,7 +253,7 @@ def test_grey_lines_lie_behind_coloured_ones() -> None:
 
 def test_the_card_holds_the_whole_picture() -> None:
     """A link preview has the usual size, and the figure is scaled to fit."""
-    made = figure(BANDED).file_svg
+    made = str(figure(BANDED).file_svg)
     card = parsed(card_svg(made))[0]
     assert (card.get("width"), card.get("height")) == ("1200", "630")
     scale = float(re.search(r"scale\(([\d.]+)\)", card_svg(made))[1])  # type: ignore[index]
@@ -294,8 +294,8 @@ def test_the_fluid_picture_and_the_file_have_the_same_paths() -> None:
 def test_a_file_keeps_the_caution_about_its_numbers() -> None:
     """A picture that leaves its page still says that its numbers were read from another picture."""
     made = figure(BANDED, context(BANDED, approximate="digitised from a figure"))
-    assert "Source: a source (digitised from a figure)" in words_of(made.file_svg)
+    assert "Source: a source (digitised from a figure)" in words_of(str(made.file_svg))
     long = figure(BANDED, context(BANDED, source="a source " * 40))
-    (origin,) = [word for word in words_of(long.file_svg) if word.startswith("Source: ")]
+    (origin,) = [word for word in words_of(str(long.file_svg)) if word.startswith("Source: ")]
     assert origin.endswith(" …")
     assert text_width(origin, 11) < 800

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _KINDS: dict[str, type[Any]] = {
     kind.__name__: kind for kind in (Figure, Panels, ResultTable, Overview, BenchmarkResult)
 }
-_INSIDE: Final = ("inline_svg", "file_svg", "view", "payload")
-_IN_FILES: Final = ("csv", "spec")
+_INSIDE: Final = ("inline_svg", "view", "payload")
+_IN_FILES: Final = ("file_svg", "csv", "spec")
 
 
 def keep(data: Cache, key: str, block: Shown) -> Shown:

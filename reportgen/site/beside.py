@@ -17,6 +17,7 @@ from multiprocessing.connection import wait
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Self
 
+from reportgen.cache import digest_of
 from reportgen.figures.live import view_name
 from reportgen.site.outputs import figures_of
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from reportgen.cache import Cache
+    from reportgen.cache import Cache, KeptText
     from reportgen.model import Shown
 
 
@@ -64,9 +65,9 @@ class Beside:
         key = self._cache.key("view", version("vl-convert-python"), specification, str(author))
         return self._start(key, _author_view if author else _view, specification)
 
-    def card(self, picture: str) -> Callable[[], bytes]:
+    def card(self, picture: str | KeptText) -> Callable[[], bytes]:
         """The PNG card of a page whose first figure is this picture (a figure's own SVG)."""
-        return self._start(self._cache.key("card", picture), _card, picture)
+        return self._start(self._cache.key("card", digest_of(picture)), _card, picture)
 
     def call(self, work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401 - whatever travels
         """Start a function in the second process; what is returned waits for its result."""
@@ -77,7 +78,7 @@ class Beside:
         if self._pool:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _start(self, key: str, work: Callable[..., bytes], *arguments: str) -> Callable[[], bytes]:
+    def _start(self, key: str, work: Callable[..., bytes], *arguments: str | KeptText) -> Callable[[], bytes]:
         kept = self._cache.get(key)
         if kept is not None:
             return lambda: kept
@@ -112,7 +113,7 @@ class _Job:
     """Work for the second process; without a future it is done where its result is asked for."""
 
     work: Callable[..., bytes]
-    arguments: tuple[str, ...]
+    arguments: tuple[str | KeptText, ...]
     future: Future[bytes] | None = None
 
 
@@ -179,8 +180,8 @@ def _author_view(specification: str) -> bytes:
     return compact_json(compile_to_vega(json.loads(specification))).encode()
 
 
-def _card(picture: str) -> bytes:
+def _card(picture: str | KeptText) -> bytes:
     from reportgen.figures.poster import card_svg  # noqa: PLC0415
     from reportgen.figures.render import png_of_svg  # noqa: PLC0415
 
-    return png_of_svg(card_svg(picture))
+    return png_of_svg(card_svg(str(picture)))
