@@ -56,7 +56,7 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 
 def share_cache(source: Path, root: Path) -> None:
-    """Give a report what another one's build computed, above all the second that the Vega bundle takes."""
+    """Give a report what another one's build computed, so that equal figures are not drawn again."""
     shutil.copytree(source / ".reportgen" / "cache", root / ".reportgen" / "cache", dirs_exist_ok=True)
 
 

@@ -30,7 +30,7 @@ BLOCKS = re.compile(r'<(figure|div|section) class="rg-(?:figure|panels|table|ove
 
 @pytest.fixture(scope="module")
 def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A built report, whose cache spares the others the Vega bundle."""
+    """A built report, whose cache spares the others what they share with it."""
     return build("minimal", tmp_path_factory.mktemp("cases"), None)
 
 

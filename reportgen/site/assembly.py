@@ -62,8 +62,9 @@ class Assembly:
         for name, text in figure_files(self.report):
             # MkDocs writes a long text in pieces of 8 kB, bytes at once.
             yield name, text.encode() if isinstance(text, str) else text
+        unused = {"vega-interpreter.js"} if self._ahead.views else {"vega-interpreter.js", "vega.js"}
         for path in sorted(_SOURCES.iterdir()):
-            if path.suffix in {".css", ".js"} and path.name != "vega-interpreter.js":
+            if path.suffix in {".css", ".js"} and path.name not in unused:
                 yield f"{assets}/{path.name}", path.read_bytes()
         for path in sorted(_FONTS.iterdir()) if fonts else ():
             if path.suffix in {".css", ".woff2", ".txt"}:
@@ -125,13 +126,11 @@ class Assembly:
         before, end, after = html.rpartition("</body>")
         return "".join([fill(before, fragment), self._views_on(page), end, after])
 
-    def finish(self, site: Path, assets: str) -> None:
-        """Write what had to wait: ``report.json``, cards, the Vega bundle, the search script."""
+    def finish(self, site: Path) -> None:
+        """Write what had to wait: ``report.json``, cards, the search script."""
         written: dict[str, Callable[[], bytes]] = {
             f"{page_folder(path)}/card.png": card for path, card in self._ahead.cards.items()
         }
-        if self._ahead.views:
-            written[f"{assets}/vega.js"] = self._ahead.bundle
         with self._ahead.beside:
             for path, content in written.items():
                 _write(site / path, content())

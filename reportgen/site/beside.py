@@ -1,4 +1,4 @@
-"""Slow work for a second processor: the Vega bundle, compiled views, and the PNG cards of pages.
+"""Slow work for a second processor: some pages of a large report, compiled views, and PNG cards.
 
 All hold the interpreter lock while they run, so they run in a process of their own beside the build.
 What an earlier build made comes from the cache, and then no process is started.
@@ -53,13 +53,6 @@ class Beside:
         if self._pool:
             self._pool.shutdown(cancel_futures=kind is not None)
 
-    def vega_bundle(self) -> Callable[[], bytes]:
-        """The script that holds Vega, for all live figures of a site."""
-        from reportgen.site.vega_bundle import INTERPRETER  # noqa: PLC0415 - imports the renderer
-
-        key = self._cache.key("vega bundle", version("vl-convert-python"), INTERPRETER.read_text("utf-8"))
-        return self._start(key, _bundle)
-
     def view(self, specification: str, *, author: bool) -> Callable[[], bytes]:
         """The compiled view of a figure's Vega-Lite specification; an author's is left as it is compiled."""
         key = self._cache.key("view", version("vl-convert-python"), specification, str(author))
@@ -84,7 +77,7 @@ class Beside:
             return lambda: kept
         job = _Job(work, arguments)
         self._waiting.append(job)
-        if self._pool or work is _bundle or len(self._waiting) > _FEW:
+        if self._pool or len(self._waiting) > _FEW:
             self._hand_over()
 
         def result() -> bytes:
@@ -122,14 +115,12 @@ class Ahead:
 
     Attributes:
         beside: where it is made.
-        bundle: the script that holds Vega; started at once, since nearly every report has a figure.
         views: compiled views by name.
         cards: PNG cards by the path of their page.
     """
 
     def __init__(self, cache: Cache, *, with_cards: bool) -> None:
         self.beside = Beside(cache)
-        self.bundle = self.beside.vega_bundle()
         self.views: dict[str, Callable[[], bytes]] = {}
         self.cards: dict[str, Callable[[], bytes]] = {}
         self._with_cards = with_cards
@@ -159,12 +150,6 @@ def _live_as_long_as_the_build() -> None:
 def _end_after(process: int) -> None:
     wait([process])
     os._exit(1)
-
-
-def _bundle() -> bytes:
-    from reportgen.site.vega_bundle import bundle  # noqa: PLC0415 - imported where it runs
-
-    return bundle().encode()
 
 
 def _view(specification: str) -> bytes:

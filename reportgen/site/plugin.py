@@ -193,7 +193,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     @event_priority(-100)
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         """Write what is known only at the end: report.json, link cards, the search script."""
-        self._assembly.finish(Path(config.site_dir), ASSETS)
+        self._assembly.finish(Path(config.site_dir))
         self._undate()
 
     def on_build_error(self, **_: object) -> None:

@@ -1,18 +1,20 @@
-"""The one Vega that a site serves, made from what vl-convert carries: no Node and no network.
+"""Makes the one Vega that a site serves from what vl-convert carries: no Node and no network.
 
-``python -m reportgen.site.vega_bundle PATH`` writes it. Making it takes a second and holds the
-interpreter lock, so a build runs this beside its own work.
+Run by hand, only when vl-convert comes with a new Vega; the result is committed, so that builds need not
+make it, and a report has the same script whatever is installed::
+
+    python -m reportgen.site.vega_bundle
 """
 
 from __future__ import annotations
 
-import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
 
 import vl_convert
 
-INTERPRETER = Path(__file__).parent / "assets" / "vega-interpreter.js"
+ASSETS = Path(__file__).parent / "assets"
+INTERPRETER, BUNDLE = ASSETS / "vega-interpreter.js", ASSETS / "vega.js"
 # vl-convert resolves this path to the copy it carries. The name "vega" that its documentation offers
 # stands for that package's default export, which is null.
 _SNIPPET = 'import * as all from "/npm/vega@{version}/+esm"; window.vega={{...all}};'
@@ -36,4 +38,4 @@ def bundle() -> str:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(bundle(), encoding="utf-8")
+    BUNDLE.write_text(bundle(), encoding="utf-8")

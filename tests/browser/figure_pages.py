@@ -21,7 +21,7 @@ from reportgen.model import Cell, Curve, CurveSet, ResultTable, Run
 from reportgen.settings.blocks import Annotation, PanelsSettings, ReferenceLine
 from reportgen.site.fragments import block_html, view_html
 from reportgen.site.outputs import figures_of
-from reportgen.site.vega_bundle import bundle
+from reportgen.site.vega_bundle import BUNDLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -284,6 +284,6 @@ def _write_assets(folder: Path) -> None:
     assets = folder / "assets"
     shutil.copytree(ASSETS, assets)
     shutil.copytree(ROOT / "site_templates" / "fonts", assets / "fonts")
-    (assets / "vega.js").write_text(bundle(), encoding="utf-8")
+    shutil.copy(BUNDLE, assets / "vega.js")
     (assets / "page.css").write_text(_CSS, encoding="utf-8")
     (assets / "icon.svg").write_text(_ICON, encoding="utf-8")
