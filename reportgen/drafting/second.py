@@ -33,8 +33,8 @@ Elsewhere: TypeAlias = "Callable[..., Callable[[], Any]]"
 
 _WORTH_SHARING = 24
 """Blocks to draw from which a second process saves more than it costs to start."""
-_AWAY = 3
-"""Every third page is drawn in the second process, which has link cards to make as well."""
+_AWAY = 5
+"""Every fifth page is drawn in the second process, which has the link cards of all pages to make."""
 
 
 def shared(
