@@ -31,9 +31,16 @@ class _Linked(File):
     """A file that shares its bytes with one of the cache; the cache sees by its time when they change."""
 
     def copy_file(self, dirty: bool = False) -> None:  # noqa: FBT001, FBT002 - MkDocs' signature
-        target = Path(self.abs_dest_path)
-        target.parent.mkdir(parents=True, exist_ok=True)
+        source, target = self.abs_src_path or "", self.abs_dest_path
         try:
-            os.link(self.abs_src_path or "", target)
+            _link(source, target)
         except OSError:  # another file system, or one without links
             super().copy_file(dirty)
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except FileNotFoundError:  # cheaper than to ask of each of hundreds whether its folder is there
+        Path(target).parent.mkdir(parents=True, exist_ok=True)
+        os.link(source, target)

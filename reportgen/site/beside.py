@@ -9,11 +9,8 @@ from __future__ import annotations
 import json
 import os
 import signal
-from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import version
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,6 +20,7 @@ from reportgen.site.outputs import figures_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future, ProcessPoolExecutor
     from types import TracebackType
 
     from reportgen.cache import Cache, KeptText
@@ -95,6 +93,9 @@ class Beside:
 
     def _pool_started(self) -> ProcessPoolExecutor:
         if self._pool is None:
+            from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - most builds start no process
+            from multiprocessing import get_context  # noqa: PLC0415 - as above
+
             self._pool = ProcessPoolExecutor(
                 max_workers=1, mp_context=get_context("spawn"), initializer=_live_as_long_as_the_build
             )
@@ -141,6 +142,8 @@ def _live_as_long_as_the_build() -> None:
 
     Nothing else would tell it, since it holds the other end of the pipe that it waits for.
     """
+    from multiprocessing import parent_process  # noqa: PLC0415 - as above
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     build = parent_process()
     if build is not None:
@@ -148,6 +151,8 @@ def _live_as_long_as_the_build() -> None:
 
 
 def _end_after(process: int) -> None:
+    from multiprocessing.connection import wait  # noqa: PLC0415 - as above
+
     wait([process])
     os._exit(1)
 
