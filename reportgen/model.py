@@ -249,12 +249,12 @@ class Figure:
         subtitle: how: metric, band, n.
         caption: sentences: n, band and level, smoothing, alignment, what was dropped.
         summary: one sentence: who leads, where, how sure.
-        inline_svg: the static picture for the page, fluid in width, coloured by CSS variables.
-        file_svg: the same as a picture of its own, with title, legend and resolved colours; in a file once
-            the figure is kept, since only the site's files need it.
+        inline_svg: the static picture for the page, fluid in width, coloured by CSS variables. This and
+            the other long texts wait in files once the figure is kept.
+        file_svg: the same as a picture of its own, with title, legend and resolved colours.
         table: what ``<details>`` shows.
-        csv: the points drawn, before thinning; kept as ``file_svg`` is.
-        spec: a complete Vega-Lite specification, as JSON with a newline at the end; the same.
+        csv: the points drawn, before thinning.
+        spec: a complete Vega-Lite specification, as JSON with a newline at the end.
         view: the Vega-Lite specification that the live figure is compiled from, as JSON; figures of one
             shape share it.
         payload: what the browser needs to make the figure live, as JSON (see ``site/assets/live.js``).
@@ -269,13 +269,13 @@ class Figure:
     subtitle: str
     caption: str
     summary: str
-    inline_svg: str
+    inline_svg: str | KeptText
     file_svg: str | KeptText
     table: Table
     csv: str | KeptText
     spec: str | KeptText
     view: str
-    payload: str
+    payload: str | KeptText
     numbers: dict[str, Any]
     legend: tuple[tuple[str, int | None], ...] = ()
     plot_class: str = ""
@@ -409,6 +409,8 @@ class Report:
         pages: in the order given by the author.
         shown: what each block shows, by the page's path and the block's id.
         benchmarks: results by the page's path.
+        keys: what decided each block, as a cache key, by the same; equal keys show the same. Blocks that
+            are drawn anew each time have none.
         sources: every source read, by name.
         problems: warnings; a draft with errors is never returned.
     """
@@ -416,6 +418,7 @@ class Report:
     pages: tuple[Page, ...]
     shown: dict[tuple[str, str], Shown]
     benchmarks: dict[str, BenchmarkResult]
+    keys: dict[tuple[str, str], str]
     sources: dict[str, Source]
     problems: tuple[Problem, ...] = ()
     cache_hits: int = 0

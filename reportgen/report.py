@@ -74,4 +74,4 @@ def draft(
     second.add_to(parts, problems, told)
     whole = with_overviews(plan, parts, problems, told)
     problems.raise_errors()
-    return Report(pages, whole.shown, whole.results, sources, problems.in_order(), cache.hits)
+    return Report(pages, whole.shown, whole.results, whole.keys, sources, problems.in_order(), cache.hits)

@@ -107,14 +107,14 @@ def test_a_container_has_a_width() -> None:
 def test_the_page_s_picture_takes_its_colours_from_the_page() -> None:
     """Variables on the page, so that a theme switch reaches it; resolved in the file."""
     figure = made(BARS)
-    assert "var(--rg-series-1)" in figure.inline_svg
+    assert "var(--rg-series-1)" in str(figure.inline_svg)
     assert "var(" not in str(figure.file_svg) + str(figure.spec)
 
 
 def test_the_picture_is_one_image_with_ids_of_its_own() -> None:
     """Two charts of one page share no id, so one does not clip the other."""
     clipped = {**BARS, "mark": {"type": "bar", "clip": True}}
-    svg = made(clipped).inline_svg
+    svg = str(made(clipped).inline_svg)
     root = ET.fromstring(svg)  # noqa: S314 - our own
     assert root.get("role") == "img"
     assert root.get("aria-labelledby") == "mine-title mine-summary"
@@ -130,14 +130,14 @@ def test_the_picture_is_one_image_with_ids_of_its_own() -> None:
 def test_words_that_look_like_attributes_stay() -> None:
     """Only tags are rewritten, not what a label says."""
     said = 'see id="x" role="y" url(#z) style="s"'
-    svg = made({**BARS, "mark": {"type": "text", "text": said}}).inline_svg
+    svg = str(made({**BARS, "mark": {"type": "text", "text": said}}).inline_svg)
     texts = [e.text for e in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]  # noqa: S314 - our own
     assert said in texts
 
 
 def test_a_strict_policy_finds_nothing_to_refuse() -> None:
     """Vega writes a blend mode as a style attribute, which the policy would refuse."""
-    svg = made({**BARS, "mark": {"type": "bar", "blend": "multiply", "cursor": "pointer"}}).inline_svg
+    svg = str(made({**BARS, "mark": {"type": "bar", "blend": "multiply", "cursor": "pointer"}}).inline_svg)
     assert not re.search(r"\sstyle=", svg)
     assert not re.search(r"<(script|style|image|foreignObject)\b", svg)
 
@@ -148,7 +148,7 @@ def test_no_value_breaks_the_picture(name: str) -> None:
     encoding = {**BARS["encoding"], "text": {"field": "name", "type": "nominal"}}
     spec = {**BARS, "mark": {"type": "text", "font": f"{name} Sans"}, "encoding": encoding, "title": name}
     figure = made(spec, [{"name": name, "score": 1.0}])
-    for svg in (figure.inline_svg, str(figure.file_svg)):
+    for svg in (str(figure.inline_svg), str(figure.file_svg)):
         found = {element.tag.split("}")[1] for element in ET.fromstring(svg).iter()}  # noqa: S314 - our own
         assert found <= {"svg", "g", "path", "line", "text", "tspan", "defs", "clipPath", "rect"}
 

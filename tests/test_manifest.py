@@ -42,7 +42,7 @@ class Project:
     def record(self, summary: Summary = MADE) -> None:
         """Write down a build that began now."""
         build = Build(self.config, self.root / "site", summary, manifest.start(self.root))
-        manifest.write(build, [self.config, self.page.parent, self.data.parent], {})
+        manifest.write(build, [self.config, self.page.parent, self.data.parent], {}, {})
 
     def unchanged(self, *, strict: bool = False) -> bool:
         """Whether the next build would be spared."""
@@ -169,7 +169,7 @@ def test_a_file_that_is_saved_during_the_build_is_no_input_of_it(project: Projec
     """The build may have read what stood there before; the next one is a real one."""
     build = Build(project.config, project.root / "site", MADE, manifest.start(project.root))
     project.page.write_text("saved in the middle of the build", encoding="utf-8")
-    manifest.write(build, [project.page.parent], {})
+    manifest.write(build, [project.page.parent], {}, {})
     assert not project.unchanged()
 
 
@@ -206,7 +206,7 @@ def test_forgetting_asks_for_a_build(project: Project) -> None:
 def test_hashes_that_are_known_are_not_computed_again(project: Project) -> None:
     """Data of gigabytes were hashed when they were read."""
     build = Build(project.config, project.root / "site", MADE, manifest.start(project.root))
-    manifest.write(build, [project.data.parent], {str(project.data): "known"})
+    manifest.write(build, [project.data.parent], {str(project.data): "known"}, {})
     known = json.loads((project.root / manifest.PATH).read_text(encoding="utf-8"))["inputs"]
     assert known[str(project.data)][2] == "known"
 

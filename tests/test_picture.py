@@ -74,7 +74,7 @@ def test_no_name_breaks_a_picture(name: str) -> None:
     """Both pictures are XML and hold drawing elements only, whatever the names."""
     made = hostile_figure(name)
     allowed = {"body", "svg", "g", "path", "line", "text", "use", "defs", "rect", "title"}
-    for svg in (made.inline_svg, str(made.file_svg)):
+    for svg in (str(made.inline_svg), str(made.file_svg)):
         found = {element.tag.removeprefix(SVG) for element in parsed(svg).iter()}
         assert found <= allowed
         assert not any(key.startswith("on") for element in parsed(svg).iter() for key in element.keys())  # noqa: SIM118 - an element, not a dict
@@ -83,14 +83,14 @@ def test_no_name_breaks_a_picture(name: str) -> None:
 def test_a_name_is_shown_as_it_is() -> None:
     """Markup in a name is text of the picture, not markup."""
     name = '"><img src=x onerror=alert(1)>'
-    assert name in words_of(hostile_figure(name).inline_svg)
+    assert name in words_of(str(hostile_figure(name).inline_svg))
 
 
 def test_characters_that_xml_forbids_are_replaced() -> None:
     """A control character would make the whole SVG file unreadable; its place stays visible."""
     made = hostile_figure("bell\x07 end")
-    assert "bell\ufffd end" in words_of(made.inline_svg)
-    assert "\x07" not in made.inline_svg + str(made.file_svg)
+    assert "bell\ufffd end" in words_of(str(made.inline_svg))
+    assert "\x07" not in str(made.inline_svg) + str(made.file_svg)
 
 
 @settings(max_examples=30)
@@ -99,19 +99,19 @@ def test_any_text_at_all_may_be_a_name(name: str) -> None:
     """Lone surrogates, noncharacters, markup: the picture is XML that can be written as UTF-8."""
     curves = curve_set(curve(name, wave(4)), metric=name)
     made = figure(curves)
-    assert len(parsed(made.inline_svg)) == 1
+    assert len(parsed(str(made.inline_svg))) == 1
     assert parsed(str(made.file_svg).encode("utf-8").decode())[0].tag == f"{SVG}svg"
 
 
 def test_the_picture_is_one_image() -> None:
     """Exactly one element has the role of an image, and it says what labels it."""
-    images = [e for e in parsed(figure(BANDED).inline_svg).iter() if e.get("role") == "img"]
+    images = [e for e in parsed(str(figure(BANDED).inline_svg)).iter() if e.get("role") == "img"]
     assert [image.get("aria-labelledby") for image in images] == ["one-title one-summary"]
 
 
 def test_a_strict_policy_finds_nothing_to_refuse() -> None:
     """No style attribute, no style or script element, no address outside the picture itself."""
-    made = hostile_figure("plain").inline_svg
+    made = str(hostile_figure("plain").inline_svg)
     assert "style" not in {key for element in parsed(made).iter() for key in element.keys()}  # noqa: SIM118
     assert not re.search(r"<(style|script|image|foreignObject|a)\b", made)
     assert all(use.get("href", "").startswith("#one") for use in parsed(made).iter(f"{SVG}use"))
@@ -120,7 +120,7 @@ def test_a_strict_policy_finds_nothing_to_refuse() -> None:
 def test_two_figures_of_a_page_share_no_id() -> None:
     """Every id starts with the figure's own, so one does not draw with another's symbols."""
     few = curve_set(curve("a", wave(5)), curve("b", wave(5, shift=1)))
-    ids = [element.get("id") for element in parsed(figure(few).inline_svg).iter() if element.get("id")]
+    ids = [element.get("id") for element in parsed(str(figure(few).inline_svg)).iter() if element.get("id")]
     assert ids
     assert len(set(ids)) == len(ids)
     assert all(name is not None and name.startswith("one-") for name in ids)
@@ -207,17 +207,17 @@ def test_times_are_the_words_that_vega_writes() -> None:
 def test_each_picture_names_every_series() -> None:
     """Names stand at the line ends, or in the file's own legend where they do not fit."""
     few = figure(BANDED)
-    assert {"MEL", "GRPO"} <= set(words_of(few.inline_svg))
+    assert {"MEL", "GRPO"} <= set(words_of(str(few.inline_svg)))
     assert {"MEL", "GRPO"} <= set(words_of(str(few.file_svg)))
     many = curve_set(*(curve(f"series {n}", wave(shift=n)) for n in range(12)))
     assert {f"series {n}" for n in range(12)} <= set(words_of(str(figure(many).file_svg)))
-    assert "series 0" not in words_of(figure(many).inline_svg)
+    assert "series 0" not in words_of(str(figure(many).inline_svg))
 
 
 def test_a_file_resolves_every_colour() -> None:
     """A picture outside a page knows no variables."""
     assert "var(" not in str(figure(BANDED).file_svg)
-    assert "var(--rg-series-1)" in figure(BANDED).inline_svg
+    assert "var(--rg-series-1)" in str(figure(BANDED).inline_svg)
 
 
 def test_reference_lines_and_annotations_stand_at_their_values() -> None:
@@ -228,7 +228,7 @@ def test_reference_lines_and_annotations_stand_at_their_values() -> None:
         "reference": [{"y": 0.5, "label": "chance"}, {"x": 59, "label": "end"}],
         "annotations": [{"x": 1, "text": "first", "series": "a"}, {"x": 30, "text": "halfway"}],
     }
-    inline = figure(curves, **block).inline_svg
+    inline = str(figure(curves, **block).inline_svg)
     assert 'x2="100%" y1="240" y2="240"' in inline
     assert 'x1="100%" x2="100%" y2="320"' in inline
     assert f'x1="{3000 / 59:.6g}%"' in inline
@@ -241,12 +241,12 @@ def test_a_series_of_one_point_can_be_seen() -> None:
     curves = curve_set(curve("long", wave()), curve("once", [2.0], steps=[30]))
     made = plot(curves)
     assert [(mark.text, mark.x, mark.y) for mark in made.annotations] == [("once", 30.0, 2.0)]
-    assert figure(curves).inline_svg.count('<g class="rg-annotation">') == 1
+    assert str(figure(curves).inline_svg).count('<g class="rg-annotation">') == 1
 
 
 def test_grey_lines_lie_behind_coloured_ones() -> None:
     """A highlighted series is never covered by one that is not."""
-    root = parsed(figure(BANDED, highlight=["MEL"]).inline_svg)
+    root = parsed(str(figure(BANDED, highlight=["MEL"]).inline_svg))
     lines = [path.get("stroke") for path in root.iter(f"{SVG}path") if path.get("class") == "rg-line"]
     assert lines == ["var(--rg-series-muted)", "var(--rg-series-1)"]
 

@@ -165,7 +165,7 @@ def test_figures_of_one_shape_share_a_view() -> None:
 
 def test_the_payload_gives_the_numbers_back() -> None:
     """Steps, means, intervals and runs read from the payload are the curves', within what is visible."""
-    payload = json.loads(figure(PLAIN).payload)
+    payload = json.loads(str(figure(PLAIN).payload))
     low, high = payload["y"]["domain"]
     for line, source in zip(payload["series"], PLAIN.curves, strict=True):
         assert steps_of(payload["xs"][line["x"]]) == source.steps.tolist()
@@ -186,7 +186,7 @@ def steps_of(column: Any) -> list[float]:  # noqa: ANN401 - a list, or a rule
 
 def test_the_payload_keeps_gaps() -> None:
     """A value that is missing is null, in means and in runs."""
-    payload = json.loads(figure(curve_set(curve("a", [0.1, NAN, 0.3] * 20, runs=2, half=0.01))).payload)
+    payload = json.loads(str(figure(curve_set(curve("a", [0.1, NAN, 0.3] * 20, runs=2, half=0.01))).payload))
     (line,) = payload["series"]
     assert line["y"][1] is None
     assert line["low"][1] is None

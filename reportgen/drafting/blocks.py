@@ -35,10 +35,14 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Drawn:
-    """Results of benchmarks by their page's path; what blocks show by their page's path and their id."""
+    """What was drawn: results by their page's path, the others by their page's path and their block's id.
+
+    ``keys`` has the cache keys of blocks that are kept.
+    """
 
     results: dict[str, BenchmarkResult] = field(default_factory=dict)
     shown: dict[tuple[str, str], Shown] = field(default_factory=dict)
+    keys: dict[tuple[str, str], str] = field(default_factory=dict)
 
 
 def draw(
@@ -60,12 +64,19 @@ def draw(
         with problems.collecting():
             drawn.results[benchmark.page.path] = _benchmark(benchmark, desk)
     for planned in plan.blocks:
-        settings = planned.block.settings
+        place, settings = (planned.page.path, planned.block.id), planned.block.settings
         with problems.collecting():
-            if not isinstance(settings, OverviewSettings):
-                block = _shown(planned, settings, desk)
-                drawn.shown[planned.page.path, planned.block.id] = block
-                told(planned.page.path, block)
+            if isinstance(settings, OverviewSettings):
+                continue
+            if isinstance(settings, AltairSettings):
+                # Never kept: the author's function may change while its block does not.
+                block: Shown = author_chart(planned, settings, desk)
+            else:
+                key = _key(planned, settings, desk)
+                block = kept(desk.cache, key) or keep(desk.cache, key, _drawn(planned, settings, desk))
+                drawn.keys[place] = key
+            drawn.shown[place] = block
+            told(planned.page.path, block)
     return drawn
 
 
@@ -83,15 +94,7 @@ def with_overviews(plan: Plan, drawn: Drawn, problems: Problems, told: Callable[
                 told(planned.page.path, shown[key])
             elif key in drawn.shown:
                 shown[key] = drawn.shown[key]
-    return Drawn(results, shown)
-
-
-def _shown(planned: PlannedBlock, settings: BlockSettings, desk: Desk) -> Shown:
-    if isinstance(settings, AltairSettings):
-        # Never kept: the author's function may change while its block does not.
-        return author_chart(planned, settings, desk)
-    key = _key(planned, settings, desk)
-    return kept(desk.cache, key) or keep(desk.cache, key, _drawn(planned, settings, desk))
+    return Drawn(results, shown, drawn.keys)
 
 
 def _drawn(planned: PlannedBlock, settings: BlockSettings, desk: Desk) -> Shown:

@@ -1,14 +1,13 @@
 """Drawn blocks in the cache and back: JSON, so that reading a cache never runs code.
 
-The long texts of figures follow the JSON as they are: to escape and to check them took longer than all
-else about an unchanged figure. Those that only the site's files need stand in files of their own.
+The long texts of figures stand in files of their own: an unchanged figure needs them only if its page
+changed, and a site can link to them.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import TypeAdapter, ValidationError
@@ -16,15 +15,14 @@ from pydantic import TypeAdapter, ValidationError
 from reportgen.model import BenchmarkResult, Figure, Overview, Panels, ResultTable, Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from reportgen.cache import Cache, KeptText
 
 _KINDS: dict[str, type[Any]] = {
     kind.__name__: kind for kind in (Figure, Panels, ResultTable, Overview, BenchmarkResult)
 }
-_INSIDE: Final = ("inline_svg", "view", "payload")
-_IN_FILES: Final = ("file_svg", "csv", "spec")
+_IN_FILES: Final = ("inline_svg", "file_svg", "csv", "spec", "payload")
 
 
 def keep(data: Cache, key: str, block: Shown) -> Shown:
@@ -74,42 +72,21 @@ def _there(data: Cache, key: str, place: int, figure: Figure, name: str) -> Kept
 
 
 def _written(value: Shown | BenchmarkResult) -> bytes:
-    """A value as bytes: its kind and the lengths of what follows, a newline, its fields, its long texts."""
+    """A value as bytes: its kind, a newline, its fields as JSON."""
     name = type(value).__name__
-    texts = [getattr(figure, field).encode() for figure in _figures(value) for field in _INSIDE]
-    empty: dict[str, Any] = dict.fromkeys(_INSIDE, "")
-    light = _each_figure(value, lambda _, figure: replace(figure, **empty))
-    parts = [_adapter(name).dump_json(light), *texts]
-    return b"\n".join([" ".join([name, *(str(len(part)) for part in parts)]).encode(), b"".join(parts)])
+    return name.encode() + b"\n" + _adapter(name).dump_json(value)
 
 
 def _read(data: bytes | None) -> Shown | BenchmarkResult | None:
-    if data is None:
+    kind, _, fields = (data or b"").partition(b"\n")
+    name = kind.decode("ascii", "replace")
+    if name not in _KINDS:
         return None
-    line, _, content = data.partition(b"\n")
-    kind, *lengths = line.decode("ascii", "replace").split(" ")
-    if kind not in _KINDS or not all(map(str.isdecimal, lengths)):
-        return None
-    fields, *texts = _cut(content, map(int, lengths))
     try:
-        light = _adapter(kind).validate_json(fields)
+        value: Shown | BenchmarkResult = _adapter(name).validate_json(fields)
     except ValidationError:
         return None
-    rest = iter(text.decode() for text in texts)
-
-    def filled(_: int, figure: Figure) -> Figure:
-        inside: dict[str, Any] = dict(zip(_INSIDE, islice(rest, len(_INSIDE)), strict=True))
-        return replace(figure, **inside)
-
-    value: Shown | BenchmarkResult = _each_figure(light, filled)
     return value
-
-
-def _cut(content: bytes, lengths: Iterator[int]) -> Iterator[bytes]:
-    start = 0
-    for length in lengths:
-        yield content[start : start + length]
-        start += length
 
 
 def _figures(value: Shown | BenchmarkResult) -> tuple[Figure, ...]:

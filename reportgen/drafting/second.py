@@ -98,6 +98,7 @@ class Second:
         drawn, found = self._drawing()
         problems.add(found)
         parts.results |= drawn.results
+        parts.keys |= drawn.keys
         for (page, name), block in drawn.shown.items():
             parts.shown[page, name] = block
             told(page, block)

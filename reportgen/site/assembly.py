@@ -10,21 +10,23 @@ from urllib.parse import urljoin
 
 from mkdocs.utils import get_relative_url
 
+from reportgen.cache import Cache
 from reportgen.errors import Problem, Severity, Stage
 from reportgen.figures.live import view_name
 from reportgen.site.fences import Fences, fill, marked_ids
-from reportgen.site.fragments import benchmark_head, block_html, view_html
+from reportgen.site.fragments import benchmark_head, block_html, fragments_digest, view_html
 from reportgen.site.outputs import figure_files, figures_of, page_folder, report_json
 from reportgen.site.page_context import figures_on, page_sources, site_context
 from reportgen.site.provenance import provenance_of
 from reportgen.site.search import index_script, lunr_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from reportgen.cache import KeptText
     from reportgen.model import Page, Report
     from reportgen.site.beside import Ahead
+    from reportgen.site.earlier import Earlier
 
 _SOURCES = Path(__file__).with_name("assets")
 _FONTS = Path(str(resource_files("reportgen.site_templates") / "fonts"))
@@ -40,7 +42,16 @@ class Assembly:
         context: what every page's template is told.
     """
 
-    def __init__(self, report: Report, root: Path, ahead: Ahead, *, site_url: str, serving: bool) -> None:
+    def __init__(  # noqa: PLR0913 - what a build knows
+        self,
+        report: Report,
+        root: Path,
+        ahead: Ahead,
+        earlier: Earlier | None,
+        *,
+        site_url: str,
+        serving: bool,
+    ) -> None:
         self._site_url = site_url
         self.report = report
         self.fences = Fences(report.pages, report.shown)
@@ -49,6 +60,7 @@ class Assembly:
         self._pages = {page.path: page for page in report.pages}
         self._addresses: Mapping[str, str] = {}
         self._ahead = ahead
+        self._earlier = earlier
         self._views: dict[str, str] = {}
 
     def _views_on(self, page: Page) -> str:
@@ -113,6 +125,22 @@ class Assembly:
                 step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"
                 yield Problem(block.place, said, step, Stage.SITE, Severity.WARNING)
 
+    def is_as_before(self, html: str, path: str, file: str, site: Path) -> bool:
+        """Whether a page is the one of the last build, which then stands in the new site, too.
+
+        Args:
+            html: the page as MkDocs made it, with marks for blocks.
+            path: its Markdown file below the content folder.
+            file: its HTML file below the site.
+            site: the new site's folder.
+        """
+        page = self._pages.get(path)
+        places = [(path, block.id) for block in page.blocks] if page else []
+        if self._earlier is None or not all(place in self.report.keys for place in places):
+            return False
+        blocks = [part for place in places for part in (place[1], self.report.keys[place])]
+        return self._earlier.link(file, Cache.key("page", fragments_digest(), html, *blocks), site)
+
     def with_blocks(self, html: str, path: str, url: str) -> str:
         """A finished page with every block in its place and the views of its figures at the end."""
         page = self._pages.get(path)
@@ -128,12 +156,11 @@ class Assembly:
 
     def finish(self, site: Path) -> None:
         """Write what had to wait: ``report.json``, cards, the search script."""
-        written: dict[str, Callable[[], bytes]] = {
-            f"{page_folder(path)}/card.png": card for path, card in self._ahead.cards.items()
-        }
         with self._ahead.beside:
-            for path, content in written.items():
-                _write(site / path, content())
+            for path, card in self._ahead.cards.items():
+                name = f"{page_folder(path)}/card.png"
+                if not (self._earlier and self._earlier.link(name, card.key, site)):
+                    _write(site / name, card())
         _write(site / "report.json", report_json(self.report, self._provenance).encode())
         _write(site / ".nojekyll", b"")
         index = site / "search" / "search_index.json"

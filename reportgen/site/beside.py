@@ -40,7 +40,7 @@ class Beside:
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
         self._pool: ProcessPoolExecutor | None = None
-        self._waiting: list[_Job] = []
+        self._waiting: list[Job] = []
 
     def __enter__(self) -> Self:
         return self
@@ -51,12 +51,12 @@ class Beside:
         if self._pool:
             self._pool.shutdown(cancel_futures=kind is not None)
 
-    def view(self, specification: str, *, author: bool) -> Callable[[], bytes]:
+    def view(self, specification: str, *, author: bool) -> Job:
         """The compiled view of a figure's Vega-Lite specification; an author's is left as it is compiled."""
         key = self._cache.key("view", version("vl-convert-python"), specification, str(author))
         return self._start(key, _author_view if author else _view, specification)
 
-    def card(self, picture: str | KeptText) -> Callable[[], bytes]:
+    def card(self, picture: str | KeptText) -> Job:
         """The PNG card of a page whose first figure is this picture (a figure's own SVG)."""
         return self._start(self._cache.key("card", digest_of(picture)), _card, picture)
 
@@ -69,26 +69,18 @@ class Beside:
         if self._pool:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _start(self, key: str, work: Callable[..., bytes], *arguments: str | KeptText) -> Callable[[], bytes]:
-        kept = self._cache.get(key)
-        if kept is not None:
-            return lambda: kept
-        job = _Job(work, arguments)
-        self._waiting.append(job)
-        if self._pool or len(self._waiting) > _FEW:
-            self._hand_over()
-
-        def result() -> bytes:
-            made = job.future.result() if job.future else job.work(*job.arguments)
-            self._cache.put(key, made)
-            return made
-
-        return result
+    def _start(self, key: str, work: Callable[..., bytes], *arguments: str | KeptText) -> Job:
+        job = Job(self._cache, key, work, arguments)
+        if not self._cache.holds(key):
+            self._waiting.append(job)
+            if self._pool or len(self._waiting) > _FEW:
+                self._hand_over()
+        return job
 
     def _hand_over(self) -> None:
         pool = self._pool_started()
         for job in self._waiting:
-            job.future = pool.submit(job.work, *job.arguments)
+            job.start(pool)
         self._waiting.clear()
 
     def _pool_started(self) -> ProcessPoolExecutor:
@@ -103,12 +95,32 @@ class Beside:
 
 
 @dataclass(slots=True)
-class _Job:
-    """Work for the second process; without a future it is done where its result is asked for."""
+class Job:
+    """Work whose result is kept; called for it. Without a future it is done where it is asked for.
 
-    work: Callable[..., bytes]
-    arguments: tuple[str | KeptText, ...]
+    Attributes:
+        key: what decides the result, as a cache key.
+        future: the result when the second process has made it.
+    """
+
+    _cache: Cache
+    key: str
+    _work: Callable[..., bytes]
+    _arguments: tuple[str | KeptText, ...]
     future: Future[bytes] | None = None
+
+    def __call__(self) -> bytes:
+        """The result."""
+        kept = None if self.future else self._cache.get(self.key)
+        if kept is not None:
+            return kept
+        made = self.future.result() if self.future else self._work(*self._arguments)
+        self._cache.put(self.key, made)
+        return made
+
+    def start(self, pool: ProcessPoolExecutor) -> None:
+        """Let the second process do it."""
+        self.future = pool.submit(self._work, *self._arguments)
 
 
 class Ahead:
@@ -122,8 +134,8 @@ class Ahead:
 
     def __init__(self, cache: Cache, *, with_cards: bool) -> None:
         self.beside = Beside(cache)
-        self.views: dict[str, Callable[[], bytes]] = {}
-        self.cards: dict[str, Callable[[], bytes]] = {}
+        self.views: dict[str, Job] = {}
+        self.cards: dict[str, Job] = {}
         self._with_cards = with_cards
 
     def drawn(self, page: str, shown: Shown) -> None:

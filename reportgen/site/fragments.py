@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import cache
+from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -75,6 +78,15 @@ def view_html(name: str, view: str) -> str:
     return f'<script type="application/json" class="rg-view" data-view="{name}">{script_safe(view)}</script>'
 
 
+@cache
+def fragments_digest() -> str:
+    """SHA-256 in hex of the templates, which decide a page besides what it shows."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(str(files("reportgen.site_templates") / "fragments")).iterdir()):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
 def script_safe(json_text: str) -> str:
     """JSON that may stand in a script element: no tag can begin inside it."""
     return json_text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
@@ -87,7 +99,7 @@ def _part(figure: Figure, link: Callable[[str], str], page_folder: str) -> dict[
         "figure": figure,
         "files": files,
         "rows": data_rows(figure.table.rows),
-        "payload_json": script_safe(figure.payload),
+        "payload_json": script_safe(str(figure.payload)),
     }
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PATH = Path(".reportgen", "manifest.json")
 _STARTED = Path(".reportgen", "started")
-_FORMAT = 2
+_FORMAT = 3
 _IGNORED = {"__pycache__", ".git", ".reportgen", ".venv"}
 
 
@@ -63,6 +63,21 @@ def unchanged(config_file: Path, *, strict: bool) -> Summary | None:
     return summary if same else None
 
 
+def written(root: Path) -> dict[str, tuple[str, int, int]]:
+    """What the last build wrote that has a key: by path below its site the key, size and time of change."""
+    try:
+        manifest = json.loads((root / PATH).read_text(encoding="utf-8"))
+        if manifest["format"] != _FORMAT or manifest["environment"] != environment():
+            return {}
+        outputs = manifest["outputs"]
+        return {
+            path: (key, *outputs[os.path.join(manifest["site"], path)])  # noqa: PTH118 - as below
+            for path, key in manifest["keys"].items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
 def start(root: Path) -> int:
     """Note the beginning of a build; returns the file system's time in nanoseconds."""
     mark = root / _STARTED
@@ -71,13 +86,16 @@ def start(root: Path) -> int:
     return mark.stat().st_mtime_ns
 
 
-def write(build: Build, roots: Iterable[Path], known: Mapping[str, str]) -> None:
+def write(
+    build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: Mapping[str, str]
+) -> None:
     """Record a build, unless what it read was changed meanwhile.
 
     Args:
         build: what was built, and when it began.
         roots: the files and folders that decide the site.
         known: SHA-256 by absolute path of files that were hashed already.
+        keys: what decided files of the site, by path below it; see ``written``.
     """
     root = build.config_file.resolve().parent
     names = [str(path.resolve()) for path in roots]
@@ -93,6 +111,7 @@ def write(build: Build, roots: Iterable[Path], known: Mapping[str, str]) -> None
         "roots": names,
         "inputs": inputs,
         "outputs": _outputs(build.site.resolve()),
+        "keys": dict(keys),
         "summary": asdict(build.summary),
     }
     fresh = (root / PATH).with_suffix(".new")

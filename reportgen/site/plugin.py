@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from mkdocs.utils.templates import TemplateContext
 
     from reportgen.model import Report
+    from reportgen.site.earlier import Earlier
     from reportgen.settings.project import ProjectSettings
 
 # Only loggers below this name count for ``--strict``.
@@ -68,6 +69,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def __init__(self) -> None:
         self.progress: Callable[[int, int], None] = lambda _done, _all: None
+        self.earlier: Earlier | None = None
         self.report: Report
         self.warned: list[Problem] = []
         self._serving = False
@@ -143,7 +145,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             self._warn(problem)
         self.report = report
         site_url = config.site_url or ""
-        self._assembly = Assembly(report, self._root, ahead, site_url=site_url, serving=self._serving)
+        self._assembly = Assembly(
+            report, self._root, ahead, self.earlier, site_url=site_url, serving=self._serving
+        )
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
         """Add generated pages, figure files and our assets to the site."""
@@ -184,11 +188,17 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         return context
 
     @event_priority(-100)
-    def on_post_page(self, output: str, *, page: Page, **_: object) -> str:
-        """Put the figures in, after the search index has read the page."""
-        for problem in self._assembly.unplaced(output, page.file.src_uri):
+    def on_post_page(self, output: str, *, page: Page, config: MkDocsConfig) -> str:
+        """Put the figures in, after the search index has read the page.
+
+        A page that is as it was is taken from the old site: MkDocs writes no file for an empty page.
+        """
+        path = page.file.src_uri
+        for problem in self._assembly.unplaced(output, path):
             self._warn(problem)
-        return self._assembly.with_blocks(output, page.file.src_uri, page.url)
+        if self._assembly.is_as_before(output, path, page.file.dest_uri, Path(config.site_dir)):
+            return ""
+        return self._assembly.with_blocks(output, path, page.url)
 
     @event_priority(-100)
     def on_post_build(self, *, config: MkDocsConfig) -> None:

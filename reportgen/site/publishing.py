@@ -18,6 +18,7 @@ from reportgen.cache import Cache
 from reportgen.errors import Place, Problem, ReportError, Stage
 from reportgen.settings.blocks import AltairSettings
 from reportgen.site import manifest
+from reportgen.site.earlier import Earlier
 from reportgen.site.outputs import figures_of
 from reportgen.site.ownership import refuse_foreign_folder
 from reportgen.site.plugin import CACHE, ReportPlugin, problems_behind
@@ -63,6 +64,7 @@ def publish(
         plugin = _our_plugin(config)
         plugin.progress = progress
         _restore(root, site)
+        plugin.earlier = earlier = Earlier(site, manifest.written(root) if _knows_its_inputs(config) else {})
         fresh = _fresh_folder(root)
         config.site_dir = str(fresh)
         _build(config, plugin, words)
@@ -76,7 +78,7 @@ def publish(
     if _knows_its_inputs(config):
         inputs = _inputs(root, config, plugin.data_folder, report)
         hashes = {str(root / f.path): f.sha256 for source in report.sources.values() for f in source.files}
-        manifest.write(manifest.Build(config_file, site, summary, started), inputs, hashes)
+        manifest.write(manifest.Build(config_file, site, summary, started), inputs, hashes, earlier.keys)
     else:
         manifest.forget(root)
     return summary
