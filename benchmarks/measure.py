@@ -21,6 +21,11 @@ class Measured(NamedTuple):
     megabytes: float
 
 
+# Python keeps compiled modules unless it is told not to, as some containers do: then every command would
+# compile a checkout anew, which no installed package does.
+_ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def run(command: Sequence[str], folder: Path) -> Measured:
     """Run a command to its end.
 
@@ -29,7 +34,7 @@ def run(command: Sequence[str], folder: Path) -> Measured:
     """
     start = time.perf_counter()
     process = subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=os.environ, text=True
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=_ENVIRONMENT, text=True
     )
     said = process.stdout.read() if process.stdout else ""
     # Unlike Popen.wait, wait4 tells the memory of this process and of all that it waited for.
