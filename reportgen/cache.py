@@ -39,14 +39,14 @@ class KeptText:
         changed: its time of change in nanoseconds; another one tells that somebody wrote into it.
     """
 
-    path: Path = field(compare=False)
+    path: str = field(compare=False)
     sha256: str
     size: int
     changed: int = field(compare=False)
 
     def __str__(self) -> str:
         """The text."""
-        return self.path.read_text(encoding="utf-8")
+        return Path(self.path).read_text(encoding="utf-8")
 
     @property
     def stands(self) -> bool:
@@ -71,7 +71,7 @@ class Cache:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._folder, self._root = folder, str(folder)
         self._opened: float | None = None
         self.hits = 0
         self.misses = 0
@@ -90,7 +90,7 @@ class Cache:
         """The value of a key, or None."""
         path = self._path(key)
         used, data = 0.0, b""
-        with suppress(OSError), path.open("rb", buffering=0) as file:
+        with suppress(OSError), open(path, "rb", buffering=0) as file:  # noqa: PTH123 - pathlib takes longer
             used, data = os.fstat(file.fileno()).st_mtime, file.readall()
         value = data[_SEAL:]
         if len(data) < _SEAL or _checksum(value) != data[:_SEAL]:
@@ -105,23 +105,22 @@ class Cache:
 
     def holds(self, key: str) -> bool:
         """Whether there is an entry, which may still turn out to be damaged."""
-        return self._path(key).is_file()
+        return os.path.isfile(self._path(key))  # noqa: PTH113 - pathlib takes longer
 
     def put(self, key: str, value: bytes) -> None:
         """Keep a value; whoever reads at the same time sees the whole of it or nothing."""
-        _write(self._path(key), _checksum(value) + value)
+        _write(Path(self._path(key)), _checksum(value) + value)
 
     def put_text(self, key: str, name: str, text: str) -> KeptText:
         """Keep a long text of the value with this key, in a file that a site can link to."""
         path, data = self.text_path(key, name), text.encode()
-        _write(path, data)
+        _write(Path(path), data)
         size, changed = _mark(path)
         return KeptText(path, hashlib.sha256(data).hexdigest(), size, changed)
 
-    def text_path(self, key: str, name: str) -> Path:
+    def text_path(self, key: str, name: str) -> str:
         """Where the text of this name of a key's value is kept."""
-        path = self._path(key)
-        return path.with_name(f"{path.name}.{name}")
+        return f"{self._path(key)}.{name}"
 
     def prune(self, unused_seconds: float = _KEPT_UNUSED_SECONDS) -> int:
         """Remove entries not used for so long before the newest one; returns how many files."""
@@ -158,8 +157,8 @@ class Cache:
                 self._opened = mark.stat().st_mtime
         return self._opened
 
-    def _path(self, key: str) -> Path:
-        return self._folder / key[:2] / key[2:]
+    def _path(self, key: str) -> str:
+        return f"{self._root}{os.sep}{key[:2]}{os.sep}{key[2:]}"
 
     def _entries(self) -> Iterable[Path]:
         return (path for path in self._folder.glob("??/*") if path.is_file())
@@ -207,8 +206,8 @@ class FileHashes:
             fresh.replace(self._file)
 
 
-def _mark(path: Path) -> list[int]:
-    found = path.stat()
+def _mark(path: str | Path) -> list[int]:
+    found = os.stat(path)  # noqa: PTH116 - pathlib takes longer
     return [found.st_size, found.st_mtime_ns]
 
 

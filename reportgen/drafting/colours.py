@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reportgen.drafting.keys import request_key
+from reportgen.drafting.keys import names_key
 from reportgen.errors import Place, Problem, ReportError, Stage
 from reportgen.figures.palette import SLOTS, assign_slots
 
@@ -37,9 +37,20 @@ def series_names(
 ) -> dict[CurveRequest, tuple[str, ...]]:
     """The series behind every request, kept in the cache, so that unchanged sources are not read for them."""
     names: dict[CurveRequest, tuple[str, ...]] = {}
-    for request in plan.requests:
-        with problems.collecting():
-            names[request] = _series_names(request, sources[request.source], answers, cache)
+    for source, requests in plan.requests_by_source.items():
+        key = names_key(cache, requests, sources[source])
+        kept = cache.get(key)
+        if kept is not None:
+            names |= zip(requests, map(tuple, json.loads(kept)), strict=True)
+            continue
+        found: dict[CurveRequest, tuple[str, ...]] = {}
+        for request in requests:
+            with problems.collecting():
+                curves = answers.answer(request).curve_set.curves
+                found[request] = tuple(curve.series for curve in curves)
+        if len(found) == len(requests):
+            cache.put(key, json.dumps(list(found.values())).encode())
+        names |= found
     return names
 
 
@@ -58,16 +69,6 @@ def colours_of(
     with problems.collecting():
         return Colours(assign_slots(in_order.values(), _checked(pinned)), in_order)
     return Colours(assign_slots(in_order.values()), in_order)
-
-
-def _series_names(request: CurveRequest, source: Source, answers: Answers, cache: Cache) -> tuple[str, ...]:
-    key = request_key(cache, request, source)
-    kept = cache.get(key)
-    if kept is not None:
-        return tuple(json.loads(kept))
-    names = tuple(curve.series for curve in answers.answer(request).curve_set.curves)
-    cache.put(key, json.dumps(names).encode())
-    return names
 
 
 def _checked(pinned: Mapping[str, int]) -> dict[str, int]:

@@ -68,7 +68,8 @@ def _put_away(data: Cache, key: str, place: int, figure: Figure) -> dict[str, An
 def _there(data: Cache, key: str, place: int, figure: Figure, name: str) -> KeptText:
     """The text where it stands now: a report may have been moved as a whole."""
     told: KeptText = getattr(figure, name)
-    return replace(told, path=data.text_path(key, f"{place}.{name}"))
+    path = data.text_path(key, f"{place}.{name}")
+    return told if told.path == path else replace(told, path=path)
 
 
 def _written(value: Shown | BenchmarkResult) -> bytes:

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from reportgen.model import CurveRequest, Source
 
 
-def request_key(cache: Cache, request: CurveRequest, source: Source) -> str:
-    """The key of the series names behind a request."""
-    return cache.key("series", repr(request), source.digest)
+def names_key(cache: Cache, requests: tuple[CurveRequest, ...], source: Source) -> str:
+    """The key of the series names behind all requests to a source."""
+    return cache.key("series", repr(requests), source.digest)
 
 
 def block_key(cache: Cache, parts: Iterable[str], sources: Iterable[Source]) -> str:

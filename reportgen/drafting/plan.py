@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,14 @@ class Plan:
         of_blocks = (request for planned in self.blocks for request in planned.requests)
         of_benchmarks = (planned.request for planned in self.benchmarks)
         return tuple(dict.fromkeys((*of_blocks, *of_benchmarks)))
+
+    @property
+    def requests_by_source(self) -> dict[str, tuple[CurveRequest, ...]]:
+        """Every request once, by the source that it asks."""
+        found: dict[str, list[CurveRequest]] = defaultdict(list)
+        for request in self.requests:
+            found[request.source].append(request)
+        return {source: tuple(requests) for source, requests in found.items()}
 
     def of_pages(self, paths: Collection[str]) -> Plan:
         """The part of the plan that belongs to these pages."""

@@ -12,7 +12,7 @@ from reportgen.drafting.answers import Answers
 from reportgen.drafting.blocks import draw
 from reportgen.drafting.colours import series_names
 from reportgen.drafting.desk import Desk
-from reportgen.drafting.keys import request_key
+from reportgen.drafting.keys import names_key
 from reportgen.drafting.plan import Plan
 from reportgen.drafting.skeletons import Skeletons
 from reportgen.errors import Problem, Problems
@@ -45,12 +45,12 @@ def shared(
     Nothing where most data were read by an earlier draft: starting a process would cost more. Pages with
     a source in common stay together, so that no data are read twice.
     """
-    fresh = [
-        request.source
-        for request in plan.requests
-        if not cache.holds(request_key(cache, request, sources[request.source]))
-    ]
-    blocks = [block for block in plan.blocks if set(block.sources) & set(fresh)]
+    fresh = {
+        source
+        for source, requests in plan.requests_by_source.items()
+        if not cache.holds(names_key(cache, requests, sources[source]))
+    }
+    blocks = [block for block in plan.blocks if fresh.intersection(block.sources)]
     if elsewhere is None or len(blocks) < _WORTH_SHARING:
         return plan, Plan((), ())
     pages = list(dict.fromkeys(block.page.path for block in blocks))

@@ -24,7 +24,7 @@ def added_file(config: MkDocsConfig, path: str, content: bytes | KeptText) -> Fi
     """
     if isinstance(content, bytes):
         return File.generated(config, path, content=content)
-    return _Linked.generated(config, path, abs_src_path=str(content.path))
+    return _Linked.generated(config, path, abs_src_path=content.path)
 
 
 class _Linked(File):
