@@ -4,7 +4,8 @@
 
 For each number of pages: a cold build, one where nothing changed, one after the data of a single page
 changed, and the largest process' memory. ``--help`` is held against an empty Python. Ratios are what
-counts; seconds depend on the machine and on what else it does.
+counts, each of two commands run one after the other; seconds depend on the machine and on what else it
+does.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from measure import Measured, median, run, table
+from measure import Paired, paired, run, table
 from workload import Size, write_data, write_plain, write_report
 
 if TYPE_CHECKING:
@@ -41,8 +42,10 @@ def measure(folder: Path, size: Size, times: int) -> Iterator[tuple[str, ...]]:
     write_report(report, size)
     write_plain(plain_site, size)
     run(_MKDOCS, plain_site)  # compiles and caches what every later build finds
-    plain = median(_MKDOCS, plain_site, max(times, 3))
     build = [*_REPORTGEN, "build"]
+
+    def plain() -> float:
+        return run(_MKDOCS, plain_site).seconds
 
     def forget(_: int) -> None:
         for name in ("site", ".reportgen"):
@@ -51,27 +54,31 @@ def measure(folder: Path, size: Size, times: int) -> Iterator[tuple[str, ...]]:
     def change(number: int) -> None:
         write_data(report, size, size.pages // 2, version=number + 1)
 
-    cold = median(build, report, times, before=forget)
-    nothing = median(build, report, max(times, 3))
-    changed = median(build, report, times, before=change)
-    yield _row(f"plain MkDocs, {size.pages} pages without figures", plain, plain)
-    yield _row(f"cold, {3 * size.pages} figures of {size.rows:,} rows", cold, plain, "20", "12")
-    yield _row("nothing changed", nothing, plain, "0.5", "0.1 s")
-    yield _row("one page's data changed", changed, plain, "3", "")
+    yield _row(
+        f"plain MkDocs, {size.pages} pages without figures", paired(_MKDOCS, plain_site, plain, max(times, 3))
+    )
+    cold = paired(build, report, plain, times, before=forget)
+    yield _row(f"cold, {3 * size.pages} figures of {size.rows:,} rows", cold, "20", "12")
+    yield _row("nothing changed", paired(build, report, plain, max(times, 3)), "0.5", "0.1 s")
+    changed = paired(build, report, plain, max(times, 3), before=change)
+    yield _row("one page's data changed", changed, "3")
 
 
 def starts(folder: Path, times: int) -> Iterator[tuple[str, ...]]:
     """Rows of the table for the start of the command line."""
-    empty = median([sys.executable, "-c", "pass"], folder, times)
-    helped = median([*_REPORTGEN, "--help"], folder, times)
-    yield _row("python -c pass", empty, empty)
-    limit = (2 * empty.seconds + 0.1) / empty.seconds
-    yield _row("reportgen --help", helped, empty, f"{limit:.1f}", "")
+    empty = [sys.executable, "-c", "pass"]
+
+    def nothing() -> float:
+        return run(empty, folder).seconds
+
+    least = paired(empty, folder, nothing, times)
+    yield _row("python -c pass", least)
+    limit = (2 * least.seconds + 0.1) / least.seconds
+    yield _row("reportgen --help", paired([*_REPORTGEN, "--help"], folder, nothing, times), f"{limit:.1f}")
 
 
-def _row(what: str, found: Measured, against: Measured, limit: str = "", aim: str = "") -> tuple[str, ...]:
-    ratio = found.seconds / against.seconds
-    return what, f"{found.seconds:.2f}", f"{ratio:.2f}", limit, aim, f"{found.megabytes:.0f}"
+def _row(what: str, found: Paired, limit: str = "", aim: str = "") -> tuple[str, ...]:
+    return what, f"{found.seconds:.2f}", f"{found.ratio:.2f}", limit, aim, f"{found.megabytes:.0f}"
 
 
 def main() -> None:

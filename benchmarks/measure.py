@@ -49,16 +49,40 @@ def run(command: Sequence[str], folder: Path) -> Measured:
     return Measured(seconds, usage.ru_maxrss * unit / 1e6)
 
 
-def median(
-    command: Sequence[str], folder: Path, times: int, *, before: Callable[[int], object] | None = None
-) -> Measured:
-    """Median time and largest memory of several runs; ``before`` is called ahead of each, untimed."""
-    found = []
+class Paired(NamedTuple):
+    """Medians of a command's wall time in seconds and of its ratio to another's, and its peak in MB."""
+
+    seconds: float
+    ratio: float
+    megabytes: float
+
+
+def paired(
+    command: Sequence[str],
+    folder: Path,
+    against: Callable[[], float],
+    times: int,
+    *,
+    before: Callable[[int], object] | None = None,
+) -> Paired:
+    """Run a command several times, each right after another one, since a machine's pace changes.
+
+    Args:
+        command: what is measured.
+        folder: where it runs.
+        against: runs the other command and gives its seconds.
+        times: how often.
+        before: called ahead of each run, untimed.
+    """
+    found, ratios = [], []
     for number in range(times):
         if before:
             before(number)
+        other = against()
         found.append(run(command, folder))
-    return Measured(statistics.median(one.seconds for one in found), max(one.megabytes for one in found))
+        ratios.append(found[-1].seconds / other)
+    seconds = statistics.median(one.seconds for one in found)
+    return Paired(seconds, statistics.median(ratios), max(one.megabytes for one in found))
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
