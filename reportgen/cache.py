@@ -76,6 +76,11 @@ class Cache:
         self.hits = 0
         self.misses = 0
 
+    @property
+    def is_new(self) -> bool:
+        """Whether no build has ever finished with it."""
+        return not (self._folder / "pruned").exists()
+
     @staticmethod
     def key(*parts: str | bytes) -> str:
         """The key of a value that these parts decide; the tool's own version and code are among them."""
@@ -109,12 +114,12 @@ class Cache:
 
     def put(self, key: str, value: bytes) -> None:
         """Keep a value; whoever reads at the same time sees the whole of it or nothing."""
-        _write(Path(self._path(key)), _checksum(value) + value)
+        _write(self._path(key), _checksum(value) + value)
 
     def put_text(self, key: str, name: str, text: str) -> KeptText:
         """Keep a long text of the value with this key, in a file that a site can link to."""
         path, data = self.text_path(key, name), text.encode()
-        _write(Path(path), data)
+        _write(path, data)
         size, changed = _mark(path)
         return KeptText(path, hashlib.sha256(data).hexdigest(), size, changed)
 
@@ -211,11 +216,16 @@ def _mark(path: str | Path) -> list[int]:
     return [found.st_size, found.st_mtime_ns]
 
 
-def _write(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f"{path.name}.{os.getpid()}")
-    fresh.write_bytes(data)
-    fresh.replace(path)
+def _write(path: str, data: bytes) -> None:
+    fresh = f"{path}.{os.getpid()}"
+    try:
+        file = open(fresh, "wb")  # noqa: PTH123, SIM115 - pathlib takes longer; it is closed below
+    except FileNotFoundError:  # cheaper than to ask of each of hundreds whether its folder is there
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        file = open(fresh, "wb")  # noqa: PTH123, SIM115 - as above
+    with file:
+        file.write(data)
+    os.replace(fresh, path)  # noqa: PTH105 - as above
 
 
 def _checksum(value: bytes) -> bytes:

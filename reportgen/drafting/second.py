@@ -33,8 +33,8 @@ Elsewhere: TypeAlias = "Callable[..., Callable[[], Any]]"
 
 _WORTH_SHARING = 24
 """Blocks to draw from which a second process saves more than it costs to start."""
-_AWAY = 5
-"""Every fifth page is drawn in the second process, which has the link cards of all pages to make."""
+_AWAY = 4
+"""Every fourth page is drawn in the second process, which has the link cards of all pages to make."""
 
 
 def shared(

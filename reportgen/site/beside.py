@@ -64,6 +64,10 @@ class Beside:
         """Start a function in the second process; what is returned waits for its result."""
         return self._pool_started().submit(work, *arguments).result
 
+    def warm_up(self) -> None:
+        """Start the second process before there is work for it, and let it import what it will need."""
+        self._pool_started().submit(_warm_up)
+
     def abandon(self) -> None:
         """Drop what is not started: the build has failed."""
         if self._pool:
@@ -134,6 +138,8 @@ class Ahead:
 
     def __init__(self, cache: Cache, *, with_cards: bool) -> None:
         self.beside = Beside(cache)
+        if cache.is_new:
+            self.beside.warm_up()
         self.views: dict[str, Job] = {}
         self.cards: dict[str, Job] = {}
         self._with_cards = with_cards
@@ -147,6 +153,14 @@ class Ahead:
                 self.views[name] = self.beside.view(figure.view, author=author)
             if self._with_cards and page not in self.cards:
                 self.cards[page] = self.beside.card(figure.file_svg)
+
+
+def _warm_up() -> None:
+    import reportgen.drafting.second
+    import reportgen.figures.chart
+    import reportgen.figures.poster
+    import reportgen.figures.render
+    import reportgen.read  # noqa: F401 - imported for what comes
 
 
 def _live_as_long_as_the_build() -> None:
