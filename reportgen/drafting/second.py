@@ -110,6 +110,13 @@ def _at_once(work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  #
     return lambda: result
 
 
+def warm_up() -> None:
+    """In the second process: import what reading and drawing need, while there is nothing else to do."""
+    import reportgen.figures.chart
+    import reportgen.read
+    import reportgen.statistics.curves  # noqa: F401
+
+
 _answers: dict[Path, Answers] = {}
 """In the second process: what it read, for when it draws."""
 

@@ -156,11 +156,11 @@ class Ahead:
 
 
 def _warm_up() -> None:
-    import reportgen.drafting.second
-    import reportgen.figures.chart
     import reportgen.figures.poster
-    import reportgen.figures.render
-    import reportgen.read  # noqa: F401 - imported for what comes
+    import reportgen.figures.render  # noqa: F401 - imported for what comes
+    from reportgen.drafting.second import warm_up  # noqa: PLC0415 - imported where it runs
+
+    warm_up()
 
 
 def _live_as_long_as_the_build() -> None:
