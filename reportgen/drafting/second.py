@@ -6,6 +6,7 @@ are all that travels.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
 from reportgen.drafting.answers import Answers
@@ -112,9 +113,8 @@ def _at_once(work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  #
 
 def warm_up() -> None:
     """In the second process: import what reading and drawing need, while there is nothing else to do."""
-    import reportgen.figures.chart
-    import reportgen.read
-    import reportgen.statistics.curves  # noqa: F401
+    for name in ("figures.chart", "read", "statistics.curves"):
+        import_module(f"reportgen.{name}")
 
 
 _answers: dict[Path, Answers] = {}
