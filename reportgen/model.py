@@ -293,15 +293,23 @@ class Panels:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A finished table cell; ``sort`` orders its column, None where there is nothing to order by."""
+    """A finished table cell.
+
+    Attributes:
+        text: what it says.
+        sort: orders its column; None where there is nothing to order by.
+        mark: a CSS class without its ``rg-`` for its meaning (``better``, ``worse``, ``unclear``,
+            ``missing``, ``self``); the text alone says the same.
+    """
 
     text: str
     sort: float | None = None
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """A ``table`` block: a row for each series, its name first."""
+    """A table: a row for each series, its name first."""
 
     id: str
     title: str
@@ -337,7 +345,21 @@ class Overview:
     cards: tuple[BenchmarkResult, ...]
 
 
-Shown: TypeAlias = Figure | Panels | ResultTable | Overview
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A block of several parts, one below the other: figures, tables and paragraphs (a text of its own).
+
+    ``parts`` have ids of their own, ``<id>`` or ``<id>-<word>``; the title and caption are the block's.
+    """
+
+    id: str
+    title: str
+    subtitle: str
+    parts: tuple[Figure | ResultTable | str, ...]
+    caption: str
+
+
+Shown: TypeAlias = Figure | Panels | ResultTable | Overview | Stack
 
 
 # ---- narrative ----------------------------------------------------------------------------------

@@ -1,0 +1,103 @@
+"""What the bodies of the blocks about scores may say: ``scores, passk, comparison, problems, runs``."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from reportgen.settings.base import Name  # noqa: TC001 - pydantic reads the annotations
+from reportgen.settings.blocks import BlockSettings, Cell
+
+ScoreMetric = Annotated[
+    str, StringConstraints(strip_whitespace=True, pattern=r"^(mean|(avg@|pass@|maj@|pass\^)[1-9]\d{0,5})$")
+]
+"""``mean``, or one of ``avg@``, ``pass@``, ``maj@`` and ``pass^`` with its k, such as ``pass@8``."""
+
+
+def metric_and_k(metric: str) -> tuple[str, int]:
+    """A ``ScoreMetric`` as the statistics take it: ``pass@8`` is ``pass@k`` and 8, ``mean`` has 1."""
+    found = re.fullmatch(r"(\D+)(\d+)", metric)
+    if found is None:
+        return metric, 1
+    return found[1] + ("n" if found[1] == "avg@" else "k"), int(found[2])
+
+
+class OutcomeSettings(BlockSettings):
+    """What every block about scores may say."""
+
+    source: Name | None = Field(
+        None, description="A file or folder of data/ with outcomes; the page's benchmark if left out."
+    )
+    benchmark: Name | None = Field(
+        None, description="Only rows of this benchmark, where the data have a benchmark column."
+    )
+    series: tuple[Name, ...] | None = Field(None, description="Only these series, in this order.")
+    filter: dict[str, Cell | tuple[Cell, ...]] = Field(
+        default_factory=dict, description="Only rows whose column has this value, or one of these."
+    )
+    level: Annotated[float, Field(gt=0, lt=1)] = Field(0.95, description="The confidence level.")
+    higher_is_better: bool | None = Field(
+        None, description="Whether a larger score is better; the benchmark's if left out."
+    )
+
+
+class MetricSettings(OutcomeSettings):
+    """What the blocks share that show one metric."""
+
+    metric: ScoreMetric = Field(
+        "mean", description="mean, or avg@N, pass@K, maj@K, pass^K with a number, such as pass@8."
+    )
+
+
+class ScoresSettings(MetricSettings):
+    """A ``scores`` block: each series' score with its interval, in tiers."""
+
+    estimand: Literal["problems like these", "these problems"] = Field(
+        "problems like these",
+        description="What the interval is about: problems like these, or these problems with other samples.",
+    )
+    order: Literal["best", "given", "name"] = Field(
+        "best", description="Order of the series: best first, as in the data, by name."
+    )
+
+
+class PasskSettings(OutcomeSettings):
+    """A ``passk`` block: pass@k against k, a line for each series."""
+
+    highlight: tuple[Name, ...] = Field((), description="These series keep colour, the rest turn grey.")
+    height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
+
+
+class ComparisonSettings(MetricSettings):
+    """A ``comparison`` block: all pairs on one benchmark, or all series on several benchmarks."""
+
+    sources: tuple[Name, ...] = Field(
+        (), description="Several sources, each of them a benchmark; instead of source."
+    )
+    benchmarks: tuple[Name, ...] = Field(
+        (), description="These benchmarks of the source, side by side; all if it has several."
+    )
+    baseline: Name | None = Field(
+        None, description="The series that the others are held against; the benchmark's if left out."
+    )
+
+
+class ProblemsSettings(OutcomeSettings):
+    """A ``problems`` block: who solves which problem."""
+
+    slices: tuple[Name, ...] = Field((), description="Columns to slice the scores by, such as subject.")
+
+
+class RunsSettings(MetricSettings):
+    """A ``runs`` block: the spread of each series between its runs."""
+
+
+SCORE_BLOCKS: dict[str, type[OutcomeSettings]] = {
+    "scores": ScoresSettings,
+    "passk": PasskSettings,
+    "comparison": ComparisonSettings,
+    "problems": ProblemsSettings,
+    "runs": RunsSettings,
+}
