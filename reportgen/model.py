@@ -350,6 +350,7 @@ class Stack:
     """A block of several parts, one below the other: figures, tables and paragraphs (a text of its own).
 
     ``parts`` have ids of their own, ``<id>`` or ``<id>-<word>``; the title and caption are the block's.
+    ``numbers`` are the block's numbers for ``report.json``.
     """
 
     id: str
@@ -357,6 +358,7 @@ class Stack:
     subtitle: str
     parts: tuple[Figure | ResultTable | str, ...]
     caption: str
+    numbers: dict[str, Any] = field(default_factory=dict)
 
 
 Shown: TypeAlias = Figure | Panels | ResultTable | Overview | Stack
@@ -421,6 +423,23 @@ class CurveRequest:
     smooth: float
     band: str
     level: float
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRequest:
+    """Which outcomes a block asks for and how they are scored, with the page's defaults filled in.
+
+    ``benchmark`` is a value of the benchmark column, None where the data have none; ``metric`` is written
+    with its k, such as ``pass@8``; ``where`` is as in ``CurveRequest``. Two equal requests have one answer.
+    """
+
+    source: str
+    benchmark: str | None
+    series: tuple[str, ...] | None
+    where: tuple[tuple[str, tuple[str | int | float | bool, ...]], ...]
+    metric: str
+    level: float
+    higher_is_better: bool
 
 
 @dataclass(frozen=True, slots=True)
