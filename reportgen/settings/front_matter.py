@@ -13,7 +13,17 @@ class Benchmark(Settings):
     name: Name = Field(description="The benchmark's name.")
     source: Name = Field(description="A file or folder of data/.")
     metric: Name | None = Field(
-        None, description="The metric that ranks the series; the only one if left out."
+        None,
+        description="The metric that ranks the series; the only one if left out. For outcomes: mean if left "
+        "out, or avg@N, pass@K, maj@K, pass^K with a number.",
+    )
+    benchmark: Name | None = Field(
+        None,
+        description="Only rows of this benchmark, where the data have a benchmark column; the name if left "
+        "out.",
+    )
+    baseline: Name | None = Field(
+        None, description="For outcomes: the series that the others are held against."
     )
     page: Name | None = Field(None, description="Path of its page below content/; generated if left out.")
     higher_is_better: bool = Field(True, description="Whether a larger value is better.")
