@@ -1,0 +1,250 @@
+"""Scores to words: one way to say a score, an interval, a difference, a p, and what was found."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from reportgen.words import counted, listing, number, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.figures.score_context import ScoreContext
+    from reportgen.outcomes import Found, Score
+
+_ALPHA = 0.05
+_SMALLEST_P = 0.001
+_MOST_DECIMALS = 6
+_NAMES, _SERIES = 4, 4
+_ESTIMANDS = {
+    "problems like these": "the score on other problems like these",
+    "these problems": "the score on these very problems with other samples",
+}
+_METHODS = {
+    "t over problems": "Student's t over problems",
+    "Wilson": "Wilson's score interval over problems",
+    "bound on unseen problems": "an exact bound on unseen problems",
+    "t over samples": "Student's t over samples within problems",
+    "reported by harness": "normal, from the standard error that the harness reports",
+}
+
+
+def in_percent(context: ScoreContext) -> bool:
+    """Whether scores are shown in percent and differences in points: those from 0 to 1 are."""
+    return (context.lowest, context.highest) == (0, 1)
+
+
+def score_text(value: float, context: ScoreContext, *, half: float | None = None) -> str:
+    """A score to read: ``84.2 %`` where scores go from 0 to 1, otherwise a plain number.
+
+    Args:
+        value: a finite score in the unit of the input.
+        context: has the range of scores; a score inside it never seems to reach its ends.
+        half: half the interval, which decides the digits; percent has one decimal unless it is finer.
+
+    Raises:
+        ValueError: if ``value`` is not finite.
+    """
+    if in_percent(context):
+        return f"{percent(value, decimals=_point_decimals(half)).removesuffix('%')} %"
+    return number(value, decimals=_decimals(half), within=(context.lowest, context.highest))
+
+
+def interval_text(
+    low: float | None, high: float | None, context: ScoreContext, *, signed: bool = False
+) -> str:
+    """An interval, to stand behind its value: ``[70.1, 92.3]``; empty where there is none.
+
+    Args:
+        low: lower end in the unit of the input, or None.
+        high: upper end, or None.
+        context: has the range of scores; in percent or points if that is 0 to 1.
+        signed: the interval is one of a difference: ``[+0.4, +6.0]``. An end that is not 0 is not written 0.
+
+    Raises:
+        ValueError: if an end is not finite.
+    """
+    if low is None or high is None:
+        return ""
+    half = (high - low) / 2
+    if signed:
+        ends = [_difference(end, context, half, signed=True) for end in (low, high)]
+    else:
+        ends = [score_text(end, context, half=half).removesuffix(" %") for end in (low, high)]
+    return f"[{ends[0]}, {ends[1]}]"
+
+
+def estimate_text(score: Score, context: ScoreContext) -> str:
+    """A score with its interval: ``84.2 % [70.1, 92.3]``; without one the score alone, or ``no score``."""
+    if score.estimate is None:
+        return "no score"
+    half = None if score.low is None or score.high is None else (score.high - score.low) / 2
+    ends = interval_text(score.low, score.high, context)
+    return " ".join(filter(None, [score_text(score.estimate, context, half=half), ends]))
+
+
+def difference_text(
+    value: float, context: ScoreContext, *, signed: bool = True, half: float | None = None
+) -> str:
+    """A difference of two scores: ``+3.2 points`` where scores go from 0 to 1, otherwise a plain number.
+
+    Args:
+        value: a finite difference in the unit of the input.
+        context: has the range of scores.
+        signed: put a plus sign before a positive one.
+        half: half the interval, which decides the digits.
+
+    Raises:
+        ValueError: if ``value`` is not finite.
+    """
+    unit = " points" if in_percent(context) else ""
+    return f"{_difference(value, context, half, signed=signed)}{unit}"
+
+
+def p_text(p: float | None) -> str:
+    """A p value: ``p = 0.012``, ``p < 0.001``; ``not tested`` for None.
+
+    Rounding never carries it over 0.05: 0.0496 is ``p = 0.049``, since the verdict goes by what it is.
+    """
+    if p is None:
+        return "not tested"
+    if p < _SMALLEST_P:
+        return f"p < {_SMALLEST_P}"
+    # The double nearest to 0.05 lies above it.
+    within = (0.0, math.nextafter(_ALPHA, 0)) if p < _ALPHA else (_ALPHA, 1.0)
+    return f"p = {number(p, decimals=3, within=within)}"
+
+
+def level_text(level: float) -> str:
+    """A confidence level: ``95 %``."""
+    return f"{level * 100:.10g} %"
+
+
+def metric_text(metric: str) -> str:
+    """A metric for titles: ``mean score`` for ``mean``, the others as they are named."""
+    return "mean score" if metric == "mean" else metric
+
+
+def estimand_words(score: Score) -> str:
+    """What the interval of a score is about: ``the score on other problems like these``."""
+    return _ESTIMANDS.get(score.estimand, "the score as the harness reports it")
+
+
+def method_words(method: str) -> str:
+    """How an interval was made: ``Student's t over problems``."""
+    return _METHODS.get(method, method)
+
+
+def found_notes(found: Found, series: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Sentences about what was found in the outcomes: duplicates, missing scores, lacking problems and more.
+
+    Args:
+        found: of the whole table.
+        series: those that are shown; of others only what concerns the whole table is told. All if None.
+    """
+    shown = None if series is None else set(series)
+    lacking = [one for one in found.lacking if shown is None or one[0] in shown]
+    uneven = [one for one in found.uneven if shown is None or one[0] in shown]
+    sentences = [
+        _rows(found.replaced, "", "replaced by a later row of the same series, run, problem and sample"),
+        _rows(found.missing, " without a usable score", "left out, and not taken for wrong"),
+        *(f"{name} lacks {_named_problems(names)} that others have." for name, names in lacking[:_SERIES]),
+        _further(len(lacking) - _SERIES, "lack problems that others have"),
+        "Each series is scored on the problems that it has." if lacking else "",
+        *(f"{name} has {low} to {high} samples a problem." for name, low, high in uneven[:_SERIES]),
+        _further(len(uneven) - _SERIES, "have different numbers of samples"),
+        "Every problem counts the same, however many samples it has." if uneven else "",
+        _gold(found.differing_gold),
+    ]
+    return tuple(filter(None, sentences))
+
+
+def protocol_differences(
+    context: ScoreContext, series: Sequence[str] | None = None
+) -> dict[str, dict[str, list[str]]]:
+    """What was not measured alike: label to its texts, each with the series it holds for.
+
+    Empty where all protocols agree or none is known. What a series does not state is ``not stated``.
+
+    Args:
+        context: has the protocols.
+        series: those that are shown; all if None.
+    """
+    return {label: texts for label, texts in _protocol(context, series).items() if len(texts) > 1}
+
+
+def protocol_notes(context: ScoreContext, series: Sequence[str] | None = None) -> tuple[str, ...]:
+    """The protocol that all series share, and a sentence that flags what differs between them.
+
+    Args:
+        context: has the protocols.
+        series: those that are shown; all if None.
+    """
+    protocol = _protocol(context, series)
+    common = [f"{label} {next(iter(texts))}" for label, texts in protocol.items() if len(texts) == 1]
+    mixed = [_mixed(label, texts) for label, texts in protocol.items() if len(texts) > 1]
+    notes = [f"Protocol: {', '.join(common)}."] if common else []
+    if mixed:
+        notes.append(f"Mixed protocols: {'; '.join(mixed)}. Differences in score may come from these.")
+    return tuple(notes)
+
+
+def _protocol(context: ScoreContext, series: Sequence[str] | None) -> dict[str, dict[str, list[str]]]:
+    """Label to text to series, in the order in which they are given."""
+    given = {name: dict(pairs) for name, pairs in context.protocol if series is None or name in set(series)}
+    # A series of which nothing is known has, for each label of the others, nothing stated.
+    names = list(given) if series is None or not given else list(dict.fromkeys(series))
+    labels = dict.fromkeys(label for pairs in given.values() for label in pairs)
+    protocol: dict[str, dict[str, list[str]]] = {label: {} for label in labels}
+    for label, texts in protocol.items():
+        for name in names:
+            texts.setdefault(given.get(name, {}).get(label) or "not stated", []).append(name)
+    return protocol
+
+
+def _mixed(label: str, texts: dict[str, list[str]]) -> str:
+    said = [f"{text} for {listing(names, most=_NAMES)}" for text, names in texts.items()]
+    return f"{label} is {', '.join(said)}"
+
+
+def _rows(count: int, which: str, what: str) -> str:
+    return f"{counted(count, 'row')}{which} {'was' if count == 1 else 'were'} {what}." if count else ""
+
+
+def _named_problems(names: Sequence[str]) -> str:
+    return f"{counted(len(names), 'problem')} ({listing(names, most=_NAMES)})"
+
+
+def _further(count: int, what: str) -> str:
+    return f"{count} more series {what}." if count > 0 else ""
+
+
+def _gold(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    verb = "has" if len(names) == 1 else "have"
+    return f"{_named_problems(names)} {verb} more than one gold answer: one name may stand for several."
+
+
+def _difference(value: float, context: ScoreContext, half: float | None, *, signed: bool) -> str:
+    """A difference in points or as a plain number, kept off 0 where it is not 0."""
+    scale, decimals = (100, _point_decimals(half)) if in_percent(context) else (1, _decimals(half))
+    # Ends far beyond the range: only 0 must not be reached.
+    reach = 10 * scale * (context.highest - context.lowest)
+    within = (0.0, reach) if value > 0 else (-reach, 0.0)
+    return number(value * scale, decimals=decimals, within=within, signed=signed)
+
+
+def _point_decimals(half: float | None) -> int:
+    """One decimal of a percent, more where half the interval is below a tenth of a point."""
+    if half is None or not 0 < half < _SMALLEST_P:
+        return 1
+    return min(_MOST_DECIMALS, -math.floor(math.log10(half * 100)))
+
+
+def _decimals(half: float | None) -> int | None:
+    """As many decimals as give half the interval two significant digits; None where it is not known."""
+    if half is None or half <= 0:
+        return None
+    return max(0, min(_MOST_DECIMALS, 1 - math.floor(math.log10(half))))
