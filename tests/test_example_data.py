@@ -13,8 +13,10 @@ import pytest
 
 DATA = Path(__file__).parents[1] / "data"
 SCRIPTS = {
+    "aime-outcomes/make_outcomes.py": "outcomes.csv",
     "aime/make_runs.py": "runs.csv",
     "iowa-electricity/make_generation.py": "generation.csv",
+    "model-comparison/make_outcomes.py": "outcomes.csv",
     "seattle-weather/make_days.py": "days.csv",
 }
 
