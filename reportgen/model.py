@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +56,10 @@ class Source:
         digest: SHA-256 in hex of what decides its numbers: the files' content, in order, and its settings.
         warnings: what was found and handled; told to the user and on the page.
         layout: what ``reportgen.read`` needs to read it; of no use to anybody else.
+        kind: ``outcomes`` where a row is one answer to one problem, otherwise ``measurements``.
+        benchmarks: values of the benchmark column, in order of first appearance; empty without one.
+        slices: columns of outcomes that play no part and can be sliced by, as written.
+        score_range: the lowest and the highest score that outcomes may hold.
     """
 
     name: str
@@ -67,6 +71,10 @@ class Source:
     digest: str
     warnings: tuple[Problem, ...] = ()
     layout: object = field(default=None, repr=False, compare=False)
+    kind: Literal["measurements", "outcomes"] = "measurements"
+    benchmarks: tuple[str, ...] = ()
+    slices: tuple[str, ...] = ()
+    score_range: tuple[float, float] = (0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def recognise(columns: Sequence[str], settings: SourceSettings, place: Place) ->
     Raises:
         ReportError: ``source.yml`` names columns that there are not, or a long table lacks a column.
     """
-    mapped = {part: name for part, name in settings.columns.model_dump().items() if name is not None}
+    mapped = mapped_columns(settings)
     problems = [
         _unknown(name, columns, place, f"columns: {part}")
         for part, name in mapped.items()
@@ -72,6 +72,11 @@ def recognise(columns: Sequence[str], settings: SourceSettings, place: Place) ->
         # A wide table may have metrics of these names.
         roles = replace(roles, **{part: mapped.get(part) for part in ("metric", "value", *INTERVAL)})
     return roles, long
+
+
+def mapped_columns(settings: SourceSettings) -> dict[str, str]:
+    """Part: column, of those that ``source.yml`` names."""
+    return {part: name for part, name in settings.columns.model_dump().items() if name is not None}
 
 
 def column_named(name: str, columns: Sequence[str]) -> str | None:
@@ -107,7 +112,7 @@ def wide_metrics(kinds: Mapping[str, Kind], roles: Roles, *, sampled: bool) -> l
 def _by_name(columns: Sequence[str], mapped: Mapping[str, str]) -> Roles:
     """Mapped columns first; no column plays two parts."""
     taken = set(mapped.values())
-    found = dict(mapped)
+    found = {part: name for part, name in mapped.items() if part in _NAMES}
     folded = {column.strip().casefold(): column for column in reversed(columns)}
     for part, known in _NAMES.items():
         candidates = (folded[name] for name in known if name in folded)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from reportgen.settings.base import Name, Settings
+from reportgen.settings.base import Name, Number, Settings
 from reportgen.settings.blocks import Cell
 
 
@@ -24,6 +24,15 @@ class Columns(Settings):
     stderr: Name | None = Field(None, description="Standard error that the data already have.")
     std: Name | None = Field(None, description="Standard deviation over n that the data already have.")
     n: Name | None = Field(None, description="Number of runs behind std.")
+    problem: Name | None = Field(None, description="Outcomes: the column that names the problem.")
+    sample: Name | None = Field(None, description="Outcomes: the column that numbers a problem's samples.")
+    score: Name | None = Field(None, description="Outcomes: the column with the score of the answer.")
+    answer: Name | None = Field(None, description="Outcomes: the answer given, for majority votes.")
+    gold: Name | None = Field(None, description="Outcomes: the right answer.")
+    tokens: Name | None = Field(None, description="Outcomes: how many tokens the answer took.")
+    seconds: Name | None = Field(None, description="Outcomes: how many seconds the answer took.")
+    cost: Name | None = Field(None, description="Outcomes: what the answer cost.")
+    benchmark: Name | None = Field(None, description="Outcomes: the column that names the benchmark.")
 
 
 class Provenance(Settings):
@@ -34,6 +43,32 @@ class Provenance(Settings):
     licence: str | None = Field(None, description="Licence of the data.")
     date: str | None = Field(None, description="When the data were made.")
     note: str | None = Field(None, description="Anything else a reader should know.")
+
+
+class Protocol(Settings):
+    """How outcomes were measured; scores are comparable where this is the same."""
+
+    samples: Annotated[int, Field(ge=1)] | None = Field(None, description="Samples a problem.")
+    temperature: Annotated[Number, Field(ge=0)] | None = Field(None, description="Sampling temperature.")
+    top_p: Annotated[Number, Field(gt=0, le=1)] | None = Field(None, description="Nucleus sampling: top-p.")
+    max_tokens: Annotated[int, Field(ge=1)] | None = Field(None, description="Most tokens of an answer.")
+    prompt: str | None = Field(None, description="The prompt, or its name.")
+    harness: str | None = Field(None, description="The program that asked and graded.")
+    version: str | None = Field(None, description="The harness's version.")
+    grader: str | None = Field(None, description="What graded the answers.")
+    date: str | None = Field(None, description="When the answers were given.")
+
+    def stated(self) -> tuple[tuple[str, str], ...]:
+        """What is said, as pairs of a label and a text, in the order of the keys."""
+        told = ((name, getattr(self, name)) for name in type(self).model_fields)
+        return tuple(
+            (_PROTOCOL_LABELS.get(name, name), f"{value:g}" if isinstance(value, float) else str(value))
+            for name, value in told
+            if value is not None
+        )
+
+
+_PROTOCOL_LABELS = {"top_p": "top-p", "max_tokens": "max tokens"}
 
 
 class SourceSettings(Settings):
@@ -52,8 +87,19 @@ class SourceSettings(Settings):
         None, description="Read every file as this format, whatever its name."
     )
     columns: Columns = Field(default_factory=Columns, description="Which column plays which part.")
-    form: Literal["long", "wide"] | None = Field(
-        None, description="long: a metric and a value column; wide: a column for each metric."
+    form: Literal["long", "wide", "outcomes"] | None = Field(
+        None,
+        description="long: a metric and a value column; wide: a column for each metric; "
+        "outcomes: a row for each answer to a problem.",
+    )
+    score_range: tuple[Number, Number] = Field(
+        (0.0, 1.0), description="Outcomes: the lowest and the highest possible score."
+    )
+    protocol: Protocol = Field(
+        default_factory=Protocol, description="Outcomes: how they were measured, for all series."
+    )
+    protocols: dict[str, Protocol] = Field(
+        default_factory=dict, description="Outcomes: what was different for a series, by its name."
     )
     metrics: tuple[Name, ...] | None = Field(None, description="Only these metrics.")
     rename: dict[str, Name] = Field(
@@ -65,3 +111,15 @@ class SourceSettings(Settings):
     filter: dict[str, Cell | tuple[Cell, ...]] = Field(
         default_factory=dict, description="Only rows whose column has this value, or one of these."
     )
+
+    @model_validator(mode="after")
+    def _score_range_runs_up(self) -> SourceSettings:
+        if not self.score_range[0] < self.score_range[1]:
+            raise ValueError("score_range takes the smaller number first")
+        return self
+
+    def protocol_of(self, series: str) -> Protocol:
+        """How a series was measured: what is said of all, and in its place what is said of this one."""
+        own = self.protocols.get(series, Protocol())
+        said = {name: getattr(own, name) for name in Protocol.model_fields}
+        return self.protocol.model_copy(update={name: one for name, one in said.items() if one is not None})
