@@ -231,6 +231,13 @@ def test_a_kept_text_that_somebody_wrote_into_does_not_stand(tmp_path: Path, har
     assert not text.stands
 
 
+def test_a_kept_text_that_was_restored_stands(tmp_path: Path) -> None:
+    """A backup may round times of change; the bytes count then."""
+    text = Cache(tmp_path).put_text("ab" * 32, "0.csv", "a,b\n1,1\n")
+    os.utime(text.path, (1000, 1000))
+    assert text.stands
+
+
 def test_texts_are_pruned_with_their_value(tmp_path: Path) -> None:
     """Not before it, though nobody marks their use."""
     cache = Cache(tmp_path)
