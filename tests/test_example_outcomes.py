@@ -13,6 +13,7 @@ from made_outcomes import outcomes
 from reportgen.outcomes import Verdict
 from reportgen.statistics.across import across_benchmarks
 from reportgen.statistics.compare import compare, compare_all
+from reportgen.statistics.difficulty import problem_grid
 from reportgen.statistics.problem_scores import problem_scores, problem_scores_by
 from reportgen.statistics.resolution import resolution
 from reportgen.statistics.run_spreads import run_spreads
@@ -136,6 +137,12 @@ def test_one_model_is_worse_below_the_resolution(
     assert can.needed is not None
     assert 0 < true < can.difference
     assert can.needed > 2 * PARTS[benchmark]
+
+
+def test_two_problems_are_solved_by_one_model_only(parts: dict[str, ProblemScores]) -> None:
+    """Aspen alone ever solves two of the hardest problems of Contest; Textbook has no such problem."""
+    assert problem_grid(parts["Contest"]).solved_by_one == (("contest-15", "Aspen"), ("contest-27", "Aspen"))
+    assert problem_grid(parts["Textbook"]).solved_by_one == ()
 
 
 def test_the_average_of_both_benchmarks_says_the_same(parts: dict[str, ProblemScores]) -> None:

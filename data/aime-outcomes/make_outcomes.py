@@ -49,7 +49,7 @@ def scores(series: str, run: int, right: int) -> np.ndarray:
     odds = odds + generator(series, "fit").normal(0, FIT, PROBLEMS)
     own = generator(series, str(run))
     odds = odds + own.normal(0, RUN_FIT, PROBLEMS)
-    drawn = odds[:, None] + own.logistic(size=(PROBLEMS, SAMPLES))
+    drawn: np.ndarray = odds[:, None] + own.logistic(size=(PROBLEMS, SAMPLES))
     ranked = np.argsort(np.argsort(-drawn, axis=None, kind="stable"), kind="stable")
     return (ranked < right).reshape(drawn.shape).astype(int)
 

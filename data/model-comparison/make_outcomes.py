@@ -47,9 +47,9 @@ MODELS = {
 }
 SUBJECTS = ("algebra", "geometry", "number theory", "combinatorics")
 LEVELS = 5
-EASE_BY_LEVEL = 1.0  # each level is this much harder, on the scale of log odds
-EASE_SPREAD = 0.9
-FIT_SPREAD = 0.7
+EASE_BY_LEVEL = 1.6  # each level is this much harder, on the scale of log odds
+EASE_SPREAD = 1.2
+FIT_SPREAD = 0.8
 COMMON_MISTAKE = 0.55  # of the wrong answers to a problem
 
 
