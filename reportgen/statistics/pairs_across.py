@@ -1,0 +1,107 @@
+"""Pairs of series on several benchmarks and on their average, all adjusted together."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+from reportgen.outcomes import Comparison, ScoresError, Verdict
+from reportgen.statistics.compare import compared
+from reportgen.statistics.macro import macro_comparison
+from reportgen.statistics.verdicts import adjusted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reportgen.outcomes import Metric, ProblemScores
+
+
+class PairOn(NamedTuple):
+    """A pair on a benchmark; on the average of all where ``benchmark`` is None."""
+
+    benchmark: str | None
+    comparison: Comparison
+
+
+def pairs_across(
+    parts: Mapping[str, ProblemScores],
+    metric: Metric | str = "mean",
+    k: int | None = None,
+    *,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    level: float = 0.95,
+    alpha: float = 0.05,
+    higher_is_better: bool = True,
+    seed: int = 0,
+) -> tuple[PairOn, ...]:
+    """Every pair on every benchmark, then, where there are several, on their average.
+
+    Each comparison is that of ``compare_all``, the average's that of ``statistics.macro``; all of them are
+    adjusted together. Against one series it is the table of ``across_benchmarks``. A pair of which a side has
+    no answers to a benchmark, or no average, has no number there and a reason.
+
+    Args:
+        parts: problem scores by the name of their benchmark, with one range of scores.
+        metric: see ``scores``.
+        k: see ``scores``.
+        pairs: names of series; every pair once, in the order of first appearance, if left out.
+        level: confidence level of the intervals, each by itself.
+        alpha: see ``adjusted``.
+        higher_is_better: whether a larger value is the better one.
+        seed: of the report.
+
+    Raises:
+        ScoresError: if a series is on no benchmark; otherwise see ``problem_values``.
+    """
+    names = tuple(dict.fromkeys(name for part in parts.values() for name in part.series))
+    asked = list(combinations(names, 2)) if pairs is None else list(pairs)
+    unknown = sorted({name for pair in asked for name in pair} - set(names))
+    if unknown:
+        raise ScoresError(f"there is no series {', '.join(unknown)}", f"There are {', '.join(names)}")
+    found: list[PairOn] = []
+    for benchmark, part in parts.items():
+        there = [pair for pair in asked if set(pair) <= set(part.series)]
+        known = compared(part, metric, k, pairs=there, level=level, seed=seed)
+        by_pair = dict(zip(there, known, strict=True))
+        found += [
+            PairOn(benchmark, by_pair.get(pair) or _lacking(pair, benchmark, part, level)) for pair in asked
+        ]
+    if len(parts) > 1:
+        reason = "the two do not share problems on every benchmark"
+        single = [one.comparison for one in found]
+        for place, pair in enumerate(asked):
+            average = macro_comparison(
+                parts, tuple(parts), single[place :: len(asked)], metric=metric, k=k, seed=seed
+            )
+            found.append(PairOn(None, average or _nothing(pair, level, reason)))
+    judged = adjusted([one.comparison for one in found], alpha=alpha, higher_is_better=higher_is_better)
+    return tuple(one._replace(comparison=after) for one, after in zip(found, judged, strict=True))
+
+
+def _lacking(pair: tuple[str, str], benchmark: str, part: ProblemScores, level: float) -> Comparison:
+    gone = " and ".join(dict.fromkeys(name for name in pair if name not in part.series))
+    return _nothing(pair, level, f"no answers to {benchmark} from {gone}")
+
+
+def _nothing(pair: tuple[str, str], level: float, reason: str) -> Comparison:
+    """A comparison that is missing, and why."""
+    return Comparison(
+        a=pair[0],
+        b=pair[1],
+        metric="",
+        level=level,
+        difference=None,
+        low=None,
+        high=None,
+        spread=None,
+        p=None,
+        adjusted_p=None,
+        tested_together=0,
+        shared=0,
+        only_a=(),
+        only_b=(),
+        verdict=Verdict.TOO_FEW,
+        method="",
+        interval_method="",
+        reason=reason,
+    )
