@@ -10,6 +10,7 @@ import json
 import os
 import signal
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import version
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Self
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 _FEW = 2
 """So many cards or views take less time than a process takes to start."""
+_MANY = 12
+"""A first build of so many pages has enough to do for two processes."""
 
 
 class Beside:
@@ -136,9 +139,10 @@ class Ahead:
         cards: PNG cards by the path of their page.
     """
 
-    def __init__(self, cache: Cache, *, with_cards: bool) -> None:
+    def __init__(self, cache: Cache, pages: int, *, with_cards: bool) -> None:
+        """Start the second process at once for the first build of a report of many pages."""
         self.beside = Beside(cache)
-        if cache.is_new:
+        if cache.is_new and pages >= _MANY:
             self.beside.warm_up()
         self.views: dict[str, Job] = {}
         self.cards: dict[str, Job] = {}
@@ -156,8 +160,8 @@ class Ahead:
 
 
 def _warm_up() -> None:
-    import reportgen.figures.poster
-    import reportgen.figures.render  # noqa: F401 - imported for what comes
+    for name in ("figures.poster", "figures.render", "drafting.second"):
+        import_module(f"reportgen.{name}")
     from reportgen.drafting.second import warm_up  # noqa: PLC0415 - imported where it runs
 
     warm_up()

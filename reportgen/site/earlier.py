@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 
 class Earlier:
     """The site of the last build, which stands until the new one takes its place.
 
     Attributes:
-        keys: what decided each file of this build that the next one may take over, by its path below the site.
+        keys: what decided each file of this build that the next may take over, by its path below the site.
     """
 
     def __init__(self, site: Path, written: Mapping[str, tuple[str, int, int]]) -> None:

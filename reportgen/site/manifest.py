@@ -86,9 +86,7 @@ def start(root: Path) -> int:
     return mark.stat().st_mtime_ns
 
 
-def write(
-    build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: Mapping[str, str]
-) -> None:
+def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: Mapping[str, str]) -> None:
     """Record a build, unless what it read was changed meanwhile.
 
     Args:

@@ -19,8 +19,8 @@ from reportgen.cache import Cache, FileHashes
 from reportgen.drafting.project import Project
 from reportgen.errors import Place, Problem, ReportError
 from reportgen.settings.loading import load_project
-from reportgen.site.assembly import Assembly
 from reportgen.site.added import added_file
+from reportgen.site.assembly import Assembly
 from reportgen.site.beside import Ahead
 from reportgen.site.fences import custom_fences
 from reportgen.site.order import in_nav_order
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from mkdocs.utils.templates import TemplateContext
 
     from reportgen.model import Report
-    from reportgen.site.earlier import Earlier
     from reportgen.settings.project import ProjectSettings
+    from reportgen.site.earlier import Earlier
 
 # Only loggers below this name count for ``--strict``.
 log = logging.getLogger("mkdocs.plugins.reportgen")
@@ -125,13 +125,14 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         from reportgen.report import draft  # noqa: PLC0415 - imports the statistics
 
         cache = Cache(self._root / CACHE)
-        ahead = Ahead(cache, with_cards=not self._serving)
+        project = self._project(config)
+        ahead = Ahead(cache, len(project.page_paths), with_cards=not self._serving)
         try:
             if not self._serving:
                 refuse_foreign_folder(Path(config.site_dir), self._root)
             hashes = FileHashes(self._root / CACHE)
             report = draft(
-                self._project(config),
+                project,
                 cache,
                 hashes,
                 progress=self.progress,
