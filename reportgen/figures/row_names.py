@@ -1,0 +1,47 @@
+"""Names beside rows: broken where a name has a joint, and cut where it is too long even so."""
+
+from __future__ import annotations
+
+import re
+
+from reportgen.figures.layout import LABEL_SIZE
+from reportgen.figures.text_width import text_width
+
+WIDEST_NAME = 188
+"""Pixels that a line of a name may take beside its row."""
+WIDEST_ABOVE = 200
+"""Pixels that a name may take above its row, in a narrow picture, with words at its right."""
+_MOST_LINES = 2
+_JOINT = re.compile(r"[^\s/_:,-]*[\s/_:,-]*")
+
+
+def name_lines(name: str) -> tuple[str, ...]:
+    """A name in at most two lines of ``WIDEST_NAME`` pixels, broken after a space or a mark such as ``/``."""
+    lines: list[str] = []
+    for part in filter(None, _JOINT.findall(" ".join(name.split()))):
+        longer = f"{lines[-1]}{part}" if lines else part
+        if lines and _width(longer.rstrip()) <= WIDEST_NAME:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    # A cut line ends in an ellipsis, and so does the last one that has room.
+    if len(lines) > _MOST_LINES:
+        lines = [*lines[: _MOST_LINES - 1], "".join(lines[_MOST_LINES - 1 :])]
+    return tuple(cut(line.rstrip(), WIDEST_NAME) for line in lines) or ("",)
+
+
+def cut(text: str, width: float) -> str:
+    """The text, or as much of it as fits into ``width`` pixels with an ellipsis."""
+    if _width(text) <= width:
+        return text
+    kept, taken = 0, _width("…")
+    for letter in text:
+        taken += _width(letter)
+        if taken > width:
+            break
+        kept += 1
+    return f"{text[:kept].rstrip()}…"
+
+
+def _width(text: str) -> float:
+    return text_width(text, LABEL_SIZE)

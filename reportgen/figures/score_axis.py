@@ -1,0 +1,72 @@
+"""Axes of scores and of differences between them: in percent and points where scores go from 0 to 1."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reportgen.figures.axis import Axis, linear_axis
+from reportgen.figures.score_words import in_percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from reportgen.figures.score_context import ScoreContext
+
+_TICKS = 6
+_ROOM = 0.04
+
+
+def score_axis(values: Iterable[float | None], context: ScoreContext, *, title: str) -> Axis:
+    """An axis over scores and the ends of their intervals, cut at the stated range of scores.
+
+    Args:
+        values: in the unit of the input, as is the axis' domain; None is left out. Without any the axis
+            is over the whole range.
+        context: has the range of scores.
+        title: what it shows.
+    """
+    known = [value for value in values if value is not None] or [context.lowest, context.highest]
+    low, high = _with_room(known, context)
+    # A harness's interval may reach beyond the range; then it is shown.
+    low, high = max(low, min(context.lowest, *known)), min(high, max(context.highest, *known))
+    return _axis(title, low, high, context, signed=False)
+
+
+def difference_axis(values: Iterable[float | None], context: ScoreContext, *, title: str) -> Axis:
+    """An axis over differences of scores and the ends of their intervals; 0 is always on it.
+
+    Args:
+        values: in the unit of the input, as is the axis' domain; None is left out.
+        context: has the range of scores.
+        title: what it shows, such as ``difference in points``.
+    """
+    known = [0.0, *(value for value in values if value is not None)]
+    low, high = _with_room(known, context)
+    return _axis(title, low, high, context, signed=True)
+
+
+def _with_room(known: list[float], context: ScoreContext) -> tuple[float, float]:
+    """The values' range, a little wider; a tenth of the range of scores where they are all one value."""
+    low, high = min(known), max(known)
+    least = (context.highest - context.lowest) / 10
+    room = _ROOM * (high - low) if high > low else least / 2
+    return low - room, high + room
+
+
+def _axis(title: str, low: float, high: float, context: ScoreContext, *, signed: bool) -> Axis:
+    scale = 100.0 if in_percent(context) else 1.0
+    axis = linear_axis(title, low * scale, high * scale, count=_TICKS)
+    pairs = zip(axis.ticks, axis.labels, strict=True)
+    labels = [f"+{label}" if signed and tick > 0 else label for tick, label in pairs]
+    if scale == 1:
+        return replace(axis, labels=tuple(labels))
+    decimals = max(len(label.partition(".")[2]) for label in axis.labels) if axis.labels else 0
+    return replace(
+        axis,
+        domain=(axis.domain[0] / scale, axis.domain[1] / scale),
+        ticks=tuple(tick / scale for tick in axis.ticks),
+        labels=tuple(labels if signed else (f"{label} %" for label in labels)),
+        format=f".{decimals}%",
+        read_format=f".{decimals + 1}%",
+    )

@@ -1,0 +1,234 @@
+"""Rows of dots and intervals: what scores, runs and differences are drawn as.
+
+As in ``picture``, the root of the inline picture is the plot rectangle and fits any width. Names stand left
+of their row and words such as the score right of it (class ``rg-beside``). Below 480 pixels the style sheet
+hides these, shows both above their row instead (``rg-above``), and moves what is drawn in the row
+(``rg-drawn``) down by ``SHIFT`` pixels: rows are high enough for either.
+
+Each row is a ``<g class="rg-mark">`` with ``data-rg-tip`` (lines to show at the pointer) and
+``data-rg-series``; so is each small dot in it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reportgen.figures.axis import position
+from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE
+from reportgen.figures.picture import colour
+from reportgen.figures.plot import Margins
+from reportgen.figures.row_axis import grid, percent_of, rule_at, x_axis
+from reportgen.figures.row_names import WIDEST_ABOVE, cut, name_lines
+from reportgen.figures.svg_text import escaped
+from reportgen.figures.text_width import text_width
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reportgen.figures.axis import Axis
+
+SHIFT = 7
+"""Pixels by which the style sheet moves a row's dots down where its name stands above them."""
+_ROW, _ROW_WITH_DOTS = 36, 48
+_CENTRE = 18
+_HEAD, _GAP = 22, 6
+_LINE = 15
+_DOTS_AT, _LANE, _LANES, _DOT_ROOM = 12, 6, 2, 7.0
+
+
+@dataclass(frozen=True, slots=True)
+class RowDot:
+    """A small dot under a row's interval, such as one run; ``tip`` is shown at the pointer, line by line."""
+
+    value: float
+    tip: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a picture.
+
+    Attributes:
+        name: the words left of it.
+        slot: palette slot; None is the muted grey.
+        text: the words right of it, such as its score.
+        value: where the dot stands, in the unit of the axis; None where there is nothing to draw.
+        low, high: the ends of the interval; None where there is none, the dot is then hollow.
+        tip: what is shown at the pointer, line by line.
+        series: the series that a click isolates; the name if empty.
+        group: rows that follow each other with one word here share a band under that word, such as a tier.
+        dots: small dots under the interval, such as runs.
+        hollow: draw a hollow dot although there is an interval.
+    """
+
+    name: str
+    slot: int | None
+    text: str
+    value: float | None
+    low: float | None
+    high: float | None
+    tip: tuple[str, ...]
+    series: str = ""
+    group: str = ""
+    dots: tuple[RowDot, ...] = ()
+    hollow: bool = False
+
+
+def rows_svg(rows: Sequence[Row], axis: Axis, *, labelled_by: str, rule: float | None = None) -> str:
+    """The fluid picture for a page.
+
+    Args:
+        rows: from top to bottom.
+        axis: of their values.
+        labelled_by: ids of the picture's title and summary.
+        rule: draw a line down the picture at this value, such as no difference.
+    """
+    return (
+        f'<svg class="rg-picture" role="img" aria-labelledby="{escaped(labelled_by)}" width="100%" '
+        f'height="{rows_height(rows)}" font-size="{TICK_SIZE}">{rows_body(rows, axis, rule=rule)}</svg>'
+    )
+
+
+def rows_class(rows: Sequence[Row]) -> str:
+    """The CSS classes that give the plot of these rows its margins."""
+    room = rows_margins(rows)
+    return f"rg-rows rg-left-{room.left} rg-right-{room.right}"
+
+
+def rows_margins(rows: Sequence[Row]) -> Margins:
+    """Room for names at the left, words at the right, and the axis below."""
+    names = [text_width(line, LABEL_SIZE) for row in rows for line in name_lines(row.name)]
+    words = [text_width(row.text, LABEL_SIZE) for row in rows]
+    left, right = (8 * math.ceil((max(widths, default=0) + 12) / 8) for widths in (names, words))
+    return Margins(top=8, right=min(200, max(16, right)), bottom=44, left=min(200, max(16, left)))
+
+
+def rows_height(rows: Sequence[Row]) -> int:
+    """Pixels from the top of the first row to the axis."""
+    return sum(band.height for band in _bands(rows)) + _GAP * (len(_bands(rows)) - 1) if rows else _ROW
+
+
+def rows_body(rows: Sequence[Row], axis: Axis, *, rule: float | None = None, alive: bool = True) -> str:
+    """The picture's elements, as wide as their place.
+
+    Args:
+        rows: from top to bottom.
+        axis: of their values.
+        rule: see ``rows_svg``.
+        alive: with what a page needs to show tips and to isolate series, and narrow variants.
+    """
+    height = rows_height(rows)
+    parts = [*_shades(rows), *grid(axis, height), *rule_at(axis, height, rule)]
+    top = 0
+    for band in _bands(rows):
+        y = top + (_HEAD if band.word else 0)
+        for row in band.rows:
+            parts += _row(row, axis, y, alive=alive)
+            y += _row_height(row)
+        top += band.height + _GAP
+    return "".join([*parts, *x_axis(axis, height)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Band:
+    word: str
+    shaded: bool
+    rows: tuple[Row, ...]
+    height: int
+
+
+def _bands(rows: Sequence[Row]) -> list[_Band]:
+    """Rows that follow each other with one word; every second word is shaded."""
+    words = list(dict.fromkeys(row.group for row in rows if row.group))
+    stretches: list[list[Row]] = []
+    for row in rows:
+        if stretches and stretches[-1][-1].group == row.group:
+            stretches[-1].append(row)
+        else:
+            stretches.append([row])
+    return [
+        _Band(
+            word=(word := stretch[0].group),
+            shaded=bool(word) and words.index(word) % 2 == 0,
+            rows=tuple(stretch),
+            height=sum(map(_row_height, stretch)) + (_HEAD if word else 0),
+        )
+        for stretch in stretches
+    ]
+
+
+def _row_height(row: Row) -> int:
+    return _ROW_WITH_DOTS if row.dots else _ROW
+
+
+def _shades(rows: Sequence[Row]) -> Iterator[str]:
+    top = 0
+    yield '<g class="rg-tiers" fill="var(--rg-muted)">'
+    for band in _bands(rows):
+        if band.shaded:
+            yield f'<rect y="{top}" width="100%" height="{band.height}" rx="4" fill-opacity=".08"/>'
+        if band.word:
+            yield f'<text x="8" y="{top + 15}">{escaped(band.word)}</text>'
+        top += band.height + _GAP
+    yield "</g>"
+
+
+def _row(row: Row, axis: Axis, top: int, *, alive: bool) -> Iterator[str]:
+    series, high, middle = row.series or row.name, _row_height(row), top + _CENTRE
+    yield f'<g class="rg-mark"{_data(row.tip, series)}>' if alive else "<g>"
+    if alive:
+        yield f'<rect class="rg-hit" y="{top}" width="100%" height="{high}" fill="none" '
+        yield 'pointer-events="all"/>'
+    yield from _words(row, top, alive=alive)
+    if row.value is not None:
+        yield f'<g class="rg-drawn">{"".join(_interval(row, axis, middle))}</g>'
+    yield "</g>"
+    for dot, lane in zip(row.dots, _lanes(row.dots, axis), strict=True):
+        y = middle + _DOTS_AT + lane * _LANE
+        yield f'<g class="rg-mark rg-drawn"{_data(dot.tip, series)}>' if alive else "<g>"
+        yield f'<circle cx="{percent_of(axis, dot.value)}" cy="{y}" r="3" fill="{colour(row.slot)}" '
+        yield 'fill-opacity=".65"/></g>'
+
+
+def _words(row: Row, top: int, *, alive: bool) -> Iterator[str]:
+    """The name and the words of a row: beside it, and for a narrow picture above it."""
+    lines, ink = name_lines(row.name), 'fill="var(--rg-text)"'
+    first = top + _CENTRE + 4.5 - (len(lines) - 1) * _LINE / 2
+    yield f'<g class="rg-beside" font-size="{LABEL_SIZE}" {ink}>'
+    for number, line in enumerate(lines):
+        yield f'<text x="-12" y="{first + number * _LINE:g}" text-anchor="end">{escaped(line)}</text>'
+    yield f'<text x="100%" dx="12" y="{top + _CENTRE + 4.5:g}">{escaped(row.text)}</text></g>'
+    if alive:
+        short = cut(" ".join(row.name.split()), WIDEST_ABOVE)
+        yield f'<g class="rg-above" display="none" font-size="{LABEL_SIZE}" {ink}>'
+        yield f'<text x="8" y="{top + 14}">{escaped(short)}</text>'
+        yield f'<text x="100%" dx="-8" y="{top + 14}" text-anchor="end">{escaped(row.text)}</text></g>'
+
+
+def _interval(row: Row, axis: Axis, y: int) -> Iterator[str]:
+    ink, known = colour(row.slot), row.low is not None and row.high is not None
+    if row.low is not None and row.high is not None:
+        ends = f'x1="{percent_of(axis, row.low)}" x2="{percent_of(axis, row.high)}"'
+        yield f'<line class="rg-interval" {ends} y1="{y}" y2="{y}" stroke="{ink}" stroke-width="2"/>'
+    fill, edge = ("var(--rg-bg)", ink) if row.hollow or not known else (ink, "var(--rg-bg)")
+    size = 'r="4.5" stroke-width="2"' if row.hollow or not known else 'r="5.5" stroke-width="1.5"'
+    yield f'<circle cx="{percent_of(axis, row.value or 0.0)}" cy="{y}" {size} fill="{fill}" stroke="{edge}"/>'
+
+
+def _lanes(dots: Sequence[RowDot], axis: Axis) -> list[int]:
+    """Which of a few lanes each dot takes, so that dots at nearly one value stay apart."""
+    order = sorted(range(len(dots)), key=lambda place: dots[place].value)
+    lanes, last = [0] * len(dots), [-math.inf] * _LANES
+    for place in order:
+        x = position(axis, dots[place].value) * 600
+        free = [lane for lane in range(_LANES) if x - last[lane] >= _DOT_ROOM]
+        lanes[place] = free[0] if free else last.index(min(last))
+        last[lanes[place]] = x
+    return lanes
+
+
+def _data(tip: Sequence[str], series: str) -> str:
+    lines = "&#10;".join(escaped(" ".join(line.split())) for line in tip)
+    return f' data-rg-tip="{lines}" data-rg-series="{escaped(series)}"'
