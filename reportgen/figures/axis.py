@@ -13,7 +13,9 @@ from reportgen.figures.time_ticks import DAY, time_ticks
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ScaleKind: TypeAlias = Literal["linear", "log", "time"]
+ScaleKind: TypeAlias = Literal["linear", "log", "log2", "time"]
+LOGS = frozenset({"log", "log2"})
+"""Scales on which equal factors are equally far apart; which base a log has moves no value."""
 
 _SI_FROM = 1e5
 _SI_STEP = 1e-3
@@ -24,6 +26,7 @@ _SMALLEST_RANGE = 1e-12
 _SMALLEST, _LARGEST = 1e-300, 1e300
 """Differences of numbers beyond these need not be numbers any more."""
 _FEWEST_LOG_TICKS = 3
+_MOST_LOG2_TICKS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +35,14 @@ class Axis:
 
     Attributes:
         title: what it shows, with the unit.
-        scale: ``linear``, ``log`` (base 10) or ``time`` (milliseconds since 1970 UTC).
+        scale: ``linear``, ``log`` (base 10), ``log2`` or ``time`` (milliseconds since 1970 UTC).
         domain: first and last value shown.
         ticks: values that get a tick, inside the domain, rising.
         labels: the words at the ticks.
         format: the d3 format (d3-time-format on a time axis) that makes the same words in a browser.
         read_format: the d3 format for values read out, one or two digits finer than the ticks.
+        unit: what stands behind a value read out, with its space; ticks and intervals do without.
+        symbol: whether the title is a symbol, so that one says "k = 8" where others say "step 8".
     """
 
     title: str
@@ -47,6 +52,8 @@ class Axis:
     labels: tuple[str, ...]
     format: str
     read_format: str
+    unit: str = ""
+    symbol: bool = False
 
 
 def linear_axis(
@@ -105,6 +112,30 @@ def log_axis(title: str, low: float, high: float) -> Axis:
     )
 
 
+def log2_axis(title: str, low: float, high: float) -> Axis:
+    """A base-2 log axis of counts; ``low`` must be at least 1.
+
+    Ticks stand at powers of two, every one or every so many, and at whole numbers where fewer than three
+    powers lie inside.
+    """
+    if low == high:
+        low, high = low / 2, high * 2
+    first, last = math.ceil(math.log2(max(1.0, low)) - 1e-9), math.floor(math.log2(high) + 1e-9)
+    stride = 1 + max(0, last - first) // _MOST_LOG2_TICKS
+    ticks = tuple(2.0**power for power in range(first, last + 1, stride))
+    if len(ticks) < _FEWEST_LOG_TICKS:
+        ticks, _ = _round_values(max(1.0, low), high, 5, least=1.0)
+    return Axis(
+        title=title,
+        scale="log2",
+        domain=(low, high),
+        ticks=ticks,
+        labels=tuple(format_number(tick, ",.0f") for tick in ticks),
+        format=",.0f",
+        read_format=",.0f",
+    )
+
+
 def time_axis(title: str, low: float, high: float, *, count: int) -> Axis:
     """A time axis in UTC over milliseconds since 1970.
 
@@ -142,7 +173,7 @@ def position(axis: Axis, value: float) -> float:
     What a log axis cannot show stands endlessly far below it.
     """
     low, high = axis.domain
-    if axis.scale == "log":
+    if axis.scale in LOGS:
         if value <= 0:
             return -math.inf
         return (math.log(value) - math.log(low)) / (math.log(high) - math.log(low))

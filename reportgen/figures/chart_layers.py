@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
+from reportgen.figures.axis import LOGS
 from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE
 from reportgen.figures.shape import ANNOTATIONS, DOMAIN, ENDS, MEANS, REFERENCES, RUNS
 
@@ -77,7 +78,7 @@ def _line_layers(shape: Shape, on: _Encodings) -> list[alt.Chart]:
 
 def _positive(chart: alt.Chart, shape: Shape, field: str) -> alt.Chart:
     """Without what a log axis cannot show, which Vega would draw at the axis' foot."""
-    if shape.x_scale == "log":
+    if shape.x_scale in LOGS:
         chart = chart.transform_filter("datum.step > 0")
     if shape.y_scale == "log":
         chart = chart.transform_calculate(**{field: f"datum.{field} > 0 ? datum.{field} : null"})
@@ -141,8 +142,8 @@ _TEXT = alt.Text("text", type="nominal")
 
 
 def _scale(kind: ScaleKind) -> alt.Scale:
-    names: dict[ScaleKind, Any] = {"linear": "linear", "log": "log", "time": "utc"}
-    return alt.Scale(type=names[kind], domain=[1, 2], nice=False, zero=False)
+    types: dict[ScaleKind, dict[str, Any]] = {"log2": {"type": "log", "base": 2}, "time": {"type": "utc"}}
+    return alt.Scale(**types.get(kind, {"type": kind}), domain=[1, 2], nice=False, zero=False)
 
 
 def _x_axis() -> alt.Axis:

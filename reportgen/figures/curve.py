@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,14 +23,32 @@ from reportgen.figures.wording import band_name, caption, isolated, source_words
 from reportgen.model import Figure, Panels, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from reportgen.figures.axis import Axis
     from reportgen.figures.plot import Plot, SeriesLine
     from reportgen.figures.wanted import Context, Wanted
     from reportgen.model import Curve, CurveSet, FloatArray
     from reportgen.settings.blocks import PanelsSettings
 
 _MOST_TABLE_ROWS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is told of a plot beside the drawing of it.
+
+    Attributes:
+        subtitle, caption, summary: finished words.
+        band: a short name of the band; empty where there is none.
+        source: where the numbers come from.
+        numbers: what ``report.json`` keeps.
+    """
+
+    subtitle: str
+    caption: str
+    summary: str
+    band: str
+    source: str
+    numbers: dict[str, Any]
 
 
 def curve_figure(curve_set: CurveSet, wanted: Wanted, context: Context) -> Figure:
@@ -59,10 +77,31 @@ def panels(
 
 
 def _figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context) -> Figure:
-    how = subtitle(curve_set, wanted)
+    told = Told(
+        subtitle=subtitle(curve_set, wanted),
+        caption=caption(curve_set, wanted, context),
+        summary=summary(curve_set, plot, wanted),
+        band=band_name(curve_set),
+        source=source_words(context),
+        numbers=_numbers(curve_set, wanted),
+    )
+    return plot_figure(plot, curve_set, wanted, context, told)
+
+
+def plot_figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context, told: Told) -> Figure:
+    """The finished figure of a plot: pictures, specification, live view, table and CSV of the same numbers.
+
+    Args:
+        plot: what is drawn.
+        curve_set: the curves that it was made of, for the CSV.
+        wanted: its id, kind and title, and which series stand out.
+        context: palette slots, and the skeletons of charts.
+        told: everything else that is said.
+    """
+    how = told.subtitle
     paths, csv = line_paths(plot), csv_text(curve_set)
     skeleton = context.skeleton_of(shape_of(plot))
-    columns = payload(plot, band_name=band_name(curve_set)) | {"view": view_name(skeleton)}
+    columns = payload(plot, band_name=told.band) | {"view": view_name(skeleton)}
     names = tuple(line.name for line in plot.lines)
     has = (" rg-has-ends" if plot.ends else "") + (" rg-has-symbols" if plot.symbols else "")
     return Figure(
@@ -70,17 +109,17 @@ def _figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context) -
         kind=wanted.kind,
         title=wanted.title,
         subtitle=how,
-        caption=isolated(caption(curve_set, wanted, context), names),
-        summary=isolated(summary(curve_set, plot, wanted), names),
+        caption=isolated(told.caption, names),
+        summary=isolated(told.summary, names),
         inline_svg=inline_svg(plot, paths, labelled_by=f"{wanted.id}-title {wanted.id}-summary"),
-        file_svg=file_svg(plot, paths, title=wanted.title, subtitle=how, source=source_words(context)),
+        file_svg=file_svg(plot, paths, title=wanted.title, subtitle=how, source=told.source),
         table=_table(plot),
         csv=csv,
         spec=compact_json(specification(plot, curve_set, csv, skeleton, title=wanted.title, subtitle=how))
         + "\n",
         view=skeleton,
         payload=compact_json(columns),
-        numbers=_numbers(curve_set, wanted),
+        numbers=told.numbers,
         legend=tuple(drawn_slots(names, context.slots, wanted.highlight).items()),
         plot_class=f"rg-left-{plot.margins.left} rg-right-{plot.margins.right}{has}",
     )
@@ -94,14 +133,15 @@ def _table(plot: Plot) -> Table:
     if shown[-1] != steps[-1]:
         shown = np.append(shown, steps[-1])
     columns = [list(map(reader(plot.x), shown.tolist()))]
-    columns += [_column(line, shown, reader(plot.y)) for line in plot.lines]
+    columns += [_column(line, shown, plot.y) for line in plot.lines]
     note = f"One in {every} of {steps.size:,} steps; the CSV file has them all." if every > 1 else ""
     header = (plot.x.title, *(line.name for line in plot.lines))
     return Table(header, tuple(zip(*columns, strict=True)), note)
 
 
-def _column(line: SeriesLine, shown: FloatArray, read: Callable[[float], str]) -> list[str]:
+def _column(line: SeriesLine, shown: FloatArray, y: Axis) -> list[str]:
     """A series' values at the steps shown, each with its interval; empty where it has none."""
+    read = reader(y)
     place = np.searchsorted(line.steps, shown).clip(max=line.steps.size - 1)
     there = line.steps[place] == shown
     columns = (line.values[place].tolist(), line.low[place].tolist(), line.high[place].tolist())
@@ -110,9 +150,9 @@ def _column(line: SeriesLine, shown: FloatArray, read: Callable[[float], str]) -
         if not here or not math.isfinite(centre):
             cells.append("")
         elif math.isfinite(low):
-            cells.append(f"{read(centre)} [{read(low)}, {read(high)}]")
+            cells.append(f"{read(centre)}{y.unit} [{read(low)}, {read(high)}]")
         else:
-            cells.append(read(centre))
+            cells.append(f"{read(centre)}{y.unit}")
     return cells
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reportgen.figures.axis import LOGS
 from reportgen.figures.path import band_path, even, line_path, rows_path, thin, thin_rows
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def line_paths(plot: Plot) -> tuple[LinePaths, ...]:
 def positions(axis: Axis, values: FloatArray) -> FloatArray:
     """Where values stand on an axis, 0 to 1 over its domain; not positive on a log axis is NaN."""
     low, high = axis.domain
-    if axis.scale != "log":
+    if axis.scale not in LOGS:
         with np.errstate(over="ignore"):
             return (values - low) / (high - low)
     with np.errstate(invalid="ignore", divide="ignore"):

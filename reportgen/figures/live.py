@@ -160,7 +160,8 @@ def _annotations(plot: Plot) -> list[dict[str, Any]]:
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
-    return {
+    how = ({"unit": axis.unit} if axis.unit else {}) | ({"symbol": True} if axis.symbol else {})
+    return how | {
         "title": axis.title,
         "scale": axis.scale,
         "domain": list(axis.domain),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.errors import Problem, ReportError, Stage
-from reportgen.figures.axis import Axis, linear_axis, log_axis, time_axis
+from reportgen.figures.axis import LOGS, Axis, linear_axis, log2_axis, log_axis, time_axis
 from reportgen.figures.layout import TICK_SIZE, end_labels, margins
 from reportgen.figures.line_paths import PIXELS_WIDE
 from reportgen.figures.marks import lone_points, marks
@@ -121,11 +121,12 @@ def _x_axis(lines: tuple[SeriesLine, ...], wanted: Wanted, context: Context) -> 
     steps = np.concatenate([line.steps for line in lines])
     lasting = [mark.x for mark in wanted.references if mark.x is not None]
     shown = np.concatenate([steps, np.array(lasting, dtype=np.float64)])
-    if wanted.x_scale == "log" and (shown > 0).any():
+    if wanted.x_scale in LOGS and (shown > 0).any():
         shown = shown[shown > 0]
     low, high = wanted.x_domain or (float(shown.min()), float(shown.max()))
-    if wanted.x_scale == "log":
-        axis = log_axis(wanted.x_title, *_positive(low, high, "x", context))
+    if wanted.x_scale in LOGS:
+        logarithmic = log2_axis if wanted.x_scale == "log2" else log_axis
+        axis = logarithmic(wanted.x_title, *_positive(low, high, "x", context))
         return replace(axis, read_format=step_format(steps))
     if context.step_is_time:
         return _time_axis(wanted.x_title, low, high, steps, context)

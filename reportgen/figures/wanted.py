@@ -62,7 +62,7 @@ class Wanted:
     y_title: str
     x_domain: tuple[float, float] | None
     y_domain: tuple[float, float] | None
-    x_scale: Literal["linear", "log"]
+    x_scale: Literal["linear", "log", "log2"]
     y_scale: Literal["linear", "log"]
     order: str
     highlight: tuple[str, ...]

@@ -111,15 +111,20 @@
     }
   }
 
+  /** Scales on which equal factors are equally far apart. */
+  function isLog(scale) {
+    return scale === "log" || scale === "log2";
+  }
+
   /** Where a value stands on an axis: 0 at the start of its domain, 1 at the end. */
   function fraction({ scale, domain: [low, high] }, value) {
-    if (scale !== "log") return (value - low) / (high - low);
+    if (!isLog(scale)) return (value - low) / (high - low);
     return Math.log(value / low) / Math.log(high / low);
   }
 
   /** The value that stands at a fraction of an axis. */
   function valueOf({ scale, domain: [low, high] }, part) {
-    return scale === "log" ? low * (high / low) ** part : low + part * (high - low);
+    return isLog(scale) ? low * (high / low) ** part : low + part * (high - low);
   }
 
   /** The index of the value nearest to ``part`` of the axis; ``values`` rise and are not empty. */
@@ -145,8 +150,20 @@
     return ticks.filter((tick) => tick >= low && tick <= high);
   }
 
+  /** Ticks of an axis of counts as axis.py chooses them: powers of two, otherwise whole numbers. */
+  function log2Ticks([low, high], count) {
+    const first = Math.ceil(Math.log2(Math.max(1, low)) - 1e-9);
+    const last = Math.floor(Math.log2(high) + 1e-9);
+    const ticks = [];
+    const stride = 1 + Math.floor(Math.max(0, last - first) / 12);
+    for (let power = first; power <= last; power += stride) ticks.push(2 ** power);
+    if (ticks.length > 2) return ticks;
+    return vega.scale("linear")().domain([low, high]).ticks(count).filter(Number.isInteger);
+  }
+
   /** Ticks and format of an axis whose domain the reader chose. */
   function freshTicks({ scale, domain, format }, count) {
+    if (scale === "log2") return { ticks: log2Ticks(domain, count), format };
     if (scale === "log") {
       const ticks = logTicks(domain);
       if (ticks.length > 1) return { ticks, format: domain[1] > 1e5 || domain[0] < 1e-3 ? "~e" : ",.6~f" };
@@ -172,5 +189,10 @@
     return scale === "time" ? locale.utcFormat(read) : locale.format(read);
   }
 
-  Object.assign(live, { Data, fraction, valueOf, nearest, freshTicks, spread, reader });
+  /** A place on the x axis in words: "step 8", or "k = 8" where the title is a symbol. */
+  function placeWords({ title, symbol }, words) {
+    return symbol ? `${title} = ${words}` : `${title} ${words}`;
+  }
+
+  Object.assign(live, { Data, fraction, valueOf, nearest, freshTicks, spread, reader, placeWords });
 })(window.reportgenLive);

@@ -159,7 +159,7 @@
       const band = plot.band && readings.some(({ low }) => low != null) ? plot.payload.band : "";
       const how = [band, shared > 1 ? `n = ${shared}` : ""].filter(Boolean).join(", ");
       const head = make("div", "rg-tooltip-head");
-      const title = make("span", "rg-name", `${plot.x.title} ${plot.readX(this.step)}`);
+      const title = make("span", "rg-name", live.placeWords(plot.x, plot.readX(this.step)));
       title.dir = "auto";
       head.append(title, make("span", "", how));
       this.tooltip.replaceChildren(head, ...readings.map((reading) => this.row(reading, shared === null)));
@@ -173,7 +173,7 @@
       row.append(make("span", `rg-swatch rg-slot-${one.slot}`), nameOf(one.name));
       if (value === null) row.append(make("span", "rg-value", "no value"));
       else {
-        row.append(make("span", "rg-value", plot.readY(value)));
+        row.append(make("span", "rg-value", plot.said(value)));
         const aside = (words) => row.append(make("span", "rg-interval", words));
         if (plot.band && low !== null) aside(`[${plot.readY(low)}, ${plot.readY(high)}]`);
         if (raw !== null) aside(`unsmoothed ${plot.readY(raw)}`);
@@ -260,9 +260,10 @@
       const words = shown.map(({ one, value, low, high }) => {
         if (value === null) return this.spoken ? `${one.name} has no value` : "";
         const interval = this.spoken && low !== null ? ` from ${plot.readY(low)} to ${plot.readY(high)}` : "";
-        return `${one.name} ${plot.readY(value)}${interval}`;
+        return `${one.name} ${plot.said(value)}${interval}`;
       });
-      this.say(`${plot.x.title} ${plot.readX(this.step)}: ${words.filter(Boolean).join(", ")}`);
+      const place = live.placeWords(plot.x, plot.readX(this.step));
+      this.say(`${place}: ${words.filter(Boolean).join(", ")}`);
     }
 
     say(words) {

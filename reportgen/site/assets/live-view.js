@@ -57,6 +57,11 @@
       this.readY = live.reader(this.payload.y);
     }
 
+    /** A value in words, with the unit of its axis. */
+    said(value) {
+      return `${this.readY(value)}${this.payload.y.unit ?? ""}`;
+    }
+
     get visible() {
       return this.data.series.filter((one) => this.group.shows(one.name));
     }
