@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from reportgen.model import Figure, Overview, Panels, ResultTable
+from reportgen.model import Figure, Overview, Panels, ResultTable, Stack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from jinja2 import Template
 
@@ -25,7 +25,7 @@ def block_html(shown: Shown, link: Callable[[str], str], page_folder: str) -> st
     """The HTML of what a block shows.
 
     Args:
-        shown: the figure, panels, table or overview.
+        shown: the figure, panels, table, overview or stack of such.
         link: turns a path from the site's root, or a page's source path, into a relative address.
         page_folder: where the page's figure files stand, from the site's root.
     """
@@ -36,12 +36,46 @@ def block_html(shown: Shown, link: Callable[[str], str], page_folder: str) -> st
         legend = dict(entry for figure in shown.figures for entry in figure.legend)
         return _template("panels.html").render(panels=shown, parts=parts, legend=tuple(legend.items()))
     if isinstance(shown, ResultTable):
-        files = {"csv": link(f"{page_folder}/{shown.id}.csv")}
-        return _template("table.html").render(table=shown, files=files)
+        return _table_html(shown, link, page_folder)
     if isinstance(shown, Overview):
         links = [link(card.page) for card in shown.cards]
         return _template("overview.html").render(overview=shown, links=links)
+    if isinstance(shown, Stack):
+        return _stack_html(shown, link, page_folder)
     raise TypeError(type(shown))
+
+
+def _stack_html(stack: Stack, link: Callable[[str], str], page_folder: str) -> str:
+    """The parts one below the other; a part's own title is heard but not seen where it would say no more."""
+
+    def html(part: Figure | ResultTable) -> str:
+        repeats = part.title in {"", stack.title}
+        title = stack.title if repeats else part.title
+        if isinstance(part, ResultTable):
+            return _table_html(part, link, page_folder, title=title, repeats=repeats)
+        finished = _part(part, link, page_folder) | {"title": title, "repeats": repeats}
+        return _template("figure.html").render(**finished, with_legend=True)
+
+    # What is marked as finished comes from a template, which escaped it.
+    parts = [
+        {"text": part, "html": ""} if isinstance(part, str) else {"html": Markup(html(part))}  # noqa: S704
+        for part in stack.parts
+    ]
+    owns_id = all(isinstance(part, str) or part.id != stack.id for part in stack.parts)
+    return _template("stack.html").render(stack=stack, parts=parts, owns_id=owns_id)
+
+
+def _table_html(
+    table: ResultTable,
+    link: Callable[[str], str],
+    page_folder: str,
+    *,
+    title: str | None = None,
+    repeats: bool = False,
+) -> str:
+    files = {"csv": link(f"{page_folder}/{table.id}.csv")}
+    given = {"title": table.title if title is None else title, "repeats": repeats}
+    return _template("table.html").render(table=table, files=files, **given)
 
 
 def benchmark_head(result: BenchmarkResult, description: str) -> str:
@@ -97,6 +131,8 @@ def _part(figure: Figure, link: Callable[[str], str], page_folder: str) -> dict[
     files = {"svg": link(f"{stem}.svg"), "csv": link(f"{stem}.csv"), "spec": link(f"{stem}.vl.json")}
     return {
         "figure": figure,
+        "title": figure.title,
+        "repeats": False,
         "files": files,
         "rows": data_rows(figure.table.rows),
         "payload_json": script_safe(str(figure.payload)),

@@ -1,41 +1,42 @@
 /* Figures come alive. This script decides when, loads Vega and the other live-*.js once a figure needs
-   them, and makes result tables sortable. Without it a page is complete, only still.
+   them (figures of marks need two small ones only), and makes result tables sortable. Without it a page is
+   complete, only still.
    Classic scripts: a page opened from disk may load no modules. Data only ever becomes text. */
 (function () {
   "use strict";
 
   const base = new URL(".", document.currentScript.src).href;
   const PARTS = ["vega.js", "live-data.js", "live-view.js", "live-pointer.js", "live-tools.js"];
+  const MARK_PARTS = ["live-toolbar.js", "live-marks.js"];
   const HINT =
     "Left and right arrow keys read the values at each step, up and down choose a series, " +
     "plus and minus zoom, Escape shows everything again.";
+  const MARK_HINT =
+    "Arrow keys read the marks one by one, Enter shows a series alone, Escape shows everything again.";
   const live = (window.reportgenLive = {});
   const awake = new WeakSet();
-  let loading;
+  const loading = new Map();
 
-  /** Load Vega and the parts, once; they run in this order. */
-  function load() {
-    loading ??= Promise.all(
-      PARTS.map(
-        (name) =>
-          new Promise((resolve, reject) => {
-            const script = document.createElement("script");
-            script.src = base + name;
-            script.async = false;
-            script.onload = resolve;
-            script.onerror = () => reject(new Error(`${name} could not be loaded; figures stay still.`));
-            document.head.append(script);
-          }),
-      ),
-    );
-    return loading;
+  /** Load scripts, each of them once; they run in this order. */
+  function load(parts) {
+    const loaded = (name) =>
+      new Promise((resolve, reject) => {
+        const script = document.createElement("script");
+        script.src = base + name;
+        script.async = false;
+        script.onload = resolve;
+        script.onerror = () => reject(new Error(`${name} could not be loaded; figures stay still.`));
+        document.head.append(script);
+      });
+    for (const name of parts) if (!loading.has(name)) loading.set(name, loaded(name));
+    return Promise.all(parts.map((name) => loading.get(name)));
   }
 
   /** Make a figure, or panels as one, alive; only the first call does something. */
   function wake(unit) {
     if (awake.has(unit)) return;
     awake.add(unit);
-    load()
+    load(PARTS)
       .then(() => live.enliven(unit))
       .catch((problem) => console.error(problem.message));
   }
@@ -52,11 +53,11 @@
     figure.querySelector(".rg-plot").append(surface);
   }
 
-  function addHint() {
+  function addHint(id, words) {
     const hint = document.createElement("p");
-    hint.id = "rg-keys";
+    hint.id = id;
     hint.hidden = true;
-    hint.textContent = HINT;
+    hint.textContent = words;
     document.body.append(hint);
     return hint;
   }
@@ -81,7 +82,7 @@
   function startFigures() {
     const figures = [...document.querySelectorAll(".rg-figure:has(> .rg-payload)")];
     if (!figures.length) return;
-    const hint = addHint();
+    const hint = addHint("rg-keys", HINT);
     for (const figure of figures) {
       if (!figure.querySelector(".rg-fixed")) addSurface(figure, hint);
     }
@@ -93,6 +94,16 @@
     }
     if (document.readyState === "complete") wakeWhenIdle(units);
     else window.addEventListener("load", () => wakeWhenIdle(units));
+  }
+
+  /** Figures of marks keep their picture and need no Vega: they are alive at once. */
+  function startMarks() {
+    const figures = document.querySelectorAll(".rg-figure.rg-of-marks");
+    if (!figures.length) return;
+    addHint("rg-mark-keys", MARK_HINT);
+    load(MARK_PARTS)
+      .then(() => figures.forEach((figure) => live.enlivenMarks(figure)))
+      .catch((problem) => console.error(problem.message));
   }
 
   /** A cell's place in its column: a number where it has one, otherwise its words; nothing comes last. */
@@ -137,6 +148,7 @@
 
   function start() {
     startFigures();
+    startMarks();
     document.querySelectorAll("table.rg-sortable").forEach(makeSortable);
   }
 

@@ -1,0 +1,148 @@
+/* The toolbar of a figure: buttons that say what they did, a menu of downloads, full screen, a link.
+   Needs no Vega. */
+(function (live) {
+  "use strict";
+
+  const SVG = "http://www.w3.org/2000/svg";
+  const TOLD = 1600; // milliseconds that a button shows what it did
+  const ICONS = {
+    full: "M6 1.5H1.5V6M10 1.5h4.5V6M6 14.5H1.5V10M10 14.5h4.5V10",
+    save: "M8 1.5v8.5M4.5 6.5L8 10l3.5-3.5M1.5 11v3.5h13V11",
+    link: "M6.5 9.5l3-3M7 4.5l2-2a3.2 3.2 0 0 1 4.5 4.5l-2 2M9 11.5l-2 2A3.2 3.2 0 0 1 2.5 9l2-2",
+  };
+
+  /** An element with a class and a text; data only ever becomes text. */
+  function make(tag, className, text) {
+    const element = document.createElement(tag);
+    element.className = className;
+    if (text !== undefined) element.textContent = text;
+    return element;
+  }
+
+  function icon(path) {
+    const drawing = document.createElementNS(SVG, "svg");
+    drawing.setAttribute("viewBox", "0 0 16 16");
+    drawing.setAttribute("aria-hidden", "true");
+    const line = document.createElementNS(SVG, "path");
+    line.setAttribute("d", path);
+    drawing.append(line);
+    return drawing;
+  }
+
+  /** A button of the toolbar: an icon or a word on it; what it does is shown when it is pointed at. */
+  function toolButton(face, words, act) {
+    const button = make("button", "rg-tool");
+    button.type = "button";
+    button.append(ICONS[face] ? icon(ICONS[face]) : face);
+    if (words) {
+      button.setAttribute("aria-label", words);
+      button.dataset.words = words;
+    }
+    button.addEventListener("click", () => act(button));
+    return button;
+  }
+
+  /** Say what a button did, on it and to a screen reader. */
+  function tell(button, words, say) {
+    const before = button.getAttribute("aria-label");
+    button.dataset.words = words;
+    button.classList.add("rg-told");
+    say(words);
+    setTimeout(() => {
+      button.dataset.words = before;
+      button.classList.remove("rg-told");
+    }, TOLD);
+  }
+
+  function makeBar(...buttons) {
+    const bar = make("div", "rg-toolbar");
+    bar.setAttribute("role", "group");
+    bar.setAttribute("aria-label", "Tools of this figure");
+    bar.append(...buttons);
+    return bar;
+  }
+
+  function linkButton(figure, say) {
+    return toolButton("link", "Copy a link to this figure", async (button) => {
+      const address = `${location.href.split("#")[0]}#${figure.id}`;
+      tell(button, (await copy(address)) ? "Link copied" : address, say);
+    });
+  }
+
+  /** Shows a figure alone; ``changed`` is told whether it now fills the screen. */
+  function fullScreenButton(figure, changed = () => {}) {
+    const button = toolButton("full", "Full screen", () => {
+      if (document.fullscreenElement) document.exitFullscreen();
+      else figure.requestFullscreen();
+    });
+    figure.addEventListener("fullscreenchange", () => {
+      const full = document.fullscreenElement === figure;
+      button.dataset.words = full ? "Leave full screen" : "Full screen";
+      button.setAttribute("aria-label", button.dataset.words);
+      changed(full);
+    });
+    return button;
+  }
+
+  /** A link in a menu to one of the site's files of a figure; null where there is none. */
+  function fileLink(figure, kind, words) {
+    const source = figure.querySelector(`.rg-files [data-file="${kind}"]`);
+    if (!source) return null;
+    const link = make("a", "", words);
+    link.href = source.href;
+    link.download = "";
+    // A browser shows a file of the disk instead of saving it: not in place of the report.
+    if (location.protocol === "file:") link.target = "_blank";
+    return link;
+  }
+
+  /** A button that opens a list of what can be downloaded: links and buttons. */
+  function saveMenu(choices) {
+    const list = make("ul", "rg-menu");
+    const button = toolButton("save", "Download", () => open(list.hidden));
+    const open = (yes) => {
+      list.hidden = !yes;
+      button.setAttribute("aria-expanded", yes);
+      if (yes) list.querySelector("a, button").focus();
+    };
+    for (const choice of choices) {
+      const item = make("li", "");
+      item.append(choice);
+      list.append(item);
+      choice.addEventListener("click", () => {
+        open(false);
+        button.focus();
+      });
+    }
+    const wrap = make("div", "rg-save");
+    wrap.append(button, list);
+    open(false);
+    document.addEventListener("pointerdown", (event) => wrap.contains(event.target) || open(false));
+    wrap.addEventListener("focusout", ({ relatedTarget }) => {
+      if (relatedTarget && !wrap.contains(relatedTarget)) open(false);
+    });
+    wrap.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || list.hidden) return;
+      open(false);
+      button.focus();
+      event.stopPropagation();
+    });
+    return wrap;
+  }
+
+  async function copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      const field = make("textarea", "rg-unseen", text);
+      document.body.append(field);
+      field.select();
+      const done = document.execCommand("copy");
+      field.remove();
+      return done;
+    }
+  }
+
+  Object.assign(live, { make, toolButton, makeBar, linkButton, fullScreenButton, fileLink, saveMenu });
+})(window.reportgenLive);
