@@ -450,6 +450,9 @@ class ScoreRequest:
     higher_is_better: bool
 
 
+Request: TypeAlias = CurveRequest | ScoreRequest
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """A drafted report: everything that will be written, and nothing written yet.

@@ -6,14 +6,16 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from reportgen.drafting.score_answers import ScoreAnswers
 from reportgen.errors import Placing, Problem, ReportError, Stage
+from reportgen.model import CurveRequest, ScoreRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from reportgen.errors import Place
-    from reportgen.model import CurveRequest, CurveSet, Ending, ReducedMetric, Source
+    from reportgen.model import CurveSet, Ending, ReducedMetric, Request, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +36,40 @@ class _Reduced:
 
 
 class Answers:
-    """Reads lazily: a source none of whose figures changed is never opened."""
+    """Reads lazily: a source none of whose figures changed is never opened.
+
+    Attributes:
+        scores: the answers about outcomes.
+    """
 
     def __init__(
         self,
         root: Path,
         sources: Mapping[str, Source],
-        requests: Iterable[CurveRequest],
-        places: Mapping[CurveRequest, Place] | None = None,
+        requests: Iterable[Request],
+        places: Mapping[Request, Place] | None = None,
     ) -> None:
+        asked = tuple(requests)
+        about_scores = [request for request in asked if isinstance(request, ScoreRequest)]
         self._places = places or {}
+        self.scores = ScoreAnswers(root, sources, about_scores, self._places)
         self._root = root
         self._sources = sources
         self._metrics: dict[CurveRequest, list[str]] = defaultdict(list)
         self._reduced: dict[CurveRequest, _Reduced] = {}
         self._answers: dict[CurveRequest, Answer] = {}
-        for request in requests:
+        for request in asked:
+            if isinstance(request, ScoreRequest):
+                continue
             metrics = self._metrics[_rows(request)]
             if request.metric not in metrics:
                 metrics.append(request.metric)
+
+    def series(self, request: Request) -> tuple[str, ...]:
+        """The names behind one of the requests given at the start, in the order of its figure."""
+        if isinstance(request, ScoreRequest):
+            return self.scores.problems(request).series
+        return tuple(curve.series for curve in self.answer(request).curve_set.curves)
 
     def answer(self, request: CurveRequest) -> Answer:
         """The aligned curves of one of the requests given at the start."""

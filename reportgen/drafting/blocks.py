@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from reportgen.drafting.author import author_chart, vega_lite_chart
 from reportgen.drafting.kept import keep, keep_result, kept, kept_result
 from reportgen.drafting.keys import block_key
+from reportgen.drafting.score_blocks import score_block, score_result
 from reportgen.errors import Place
 from reportgen.figures.benchmark import benchmark_result, overview
 from reportgen.figures.curve import curve_figure, panels
 from reportgen.figures.results import result_table
 from reportgen.figures.wanted import wanted_curve, wanted_panels
+from reportgen.model import ScoreRequest
 from reportgen.settings.blocks import (
     AltairSettings,
     CurveSettings,
@@ -21,6 +23,7 @@ from reportgen.settings.blocks import (
     TableSettings,
     VegaLiteSettings,
 )
+from reportgen.settings.score_blocks import OutcomeSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,7 +105,9 @@ def _drawn(planned: PlannedBlock, settings: BlockSettings, desk: Desk) -> Shown:
         return vega_lite_chart(planned, settings, desk)
     if isinstance(settings, TableSettings):
         return _table(planned, settings, desk)
-    answers = [desk.answers.answer(request) for request in planned.requests]
+    if isinstance(settings, OutcomeSettings):
+        return score_block(planned, settings, desk)
+    answers = [desk.answers.answer(request) for request in planned.curves]
     context = _context(planned, desk)
     curve_sets = tuple(answer.curve_set for answer in answers)
     if isinstance(settings, CurveSettings):
@@ -118,13 +123,13 @@ def _table(planned: PlannedBlock, settings: TableSettings, desk: Desk) -> Shown:
     context = _context(planned, desk)
     better = settings.higher_is_better
     better = context.higher_is_better if better is None else better
-    endings = [desk.answers.endings(request, higher_is_better=better) for request in planned.requests]
-    metrics = tuple(zip((request.metric for request in planned.requests), endings, strict=True))
+    endings = [desk.answers.endings(request, higher_is_better=better) for request in planned.curves]
+    metrics = tuple(zip((request.metric for request in planned.curves), endings, strict=True))
     return result_table(planned.block.id, settings, metrics, context, higher_is_better=better)
 
 
 def _context(planned: PlannedBlock, desk: Desk) -> Context:
-    answer = desk.answers.answer(planned.requests[0])
+    answer = desk.answers.answer(planned.curves[0])
     return desk.context(planned.block.place, planned.sources[0], answer, planned.page.front_matter.benchmark)
 
 
@@ -149,8 +154,15 @@ def _benchmark(planned: PlannedBenchmark, desk: Desk) -> BenchmarkResult:
     key = block_key(desk.cache, parts, [source])
     result = kept_result(desk.cache, key)
     if result is None:
-        answer = desk.answers.answer(planned.request)
-        context = desk.context(Place(page.file), benchmark.source, answer, benchmark)
-        result = benchmark_result(benchmark, page.path, answer.curve_set, context)
+        result = _result(planned, desk)
         keep_result(desk.cache, key, result)
     return result
+
+
+def _result(planned: PlannedBenchmark, desk: Desk) -> BenchmarkResult:
+    page, benchmark, request = planned.page, planned.benchmark, planned.request
+    if isinstance(request, ScoreRequest):
+        return score_result(page, benchmark, request, desk)
+    answer = desk.answers.answer(request)
+    context = desk.context(Place(page.file), benchmark.source, answer, benchmark)
+    return benchmark_result(benchmark, page.path, answer.curve_set, context)

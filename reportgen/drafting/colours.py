@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reportgen.drafting.answers import Answers
     from reportgen.drafting.plan import Plan
     from reportgen.errors import Problems
-    from reportgen.model import CurveRequest, Source
+    from reportgen.model import Request, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,29 +25,28 @@ class Colours:
     """The palette slot of every series, and the series behind each request."""
 
     slots: Mapping[str, int]
-    names: Mapping[CurveRequest, tuple[str, ...]]
+    names: Mapping[Request, tuple[str, ...]]
 
-    def of(self, requests: Iterable[CurveRequest]) -> dict[str, int]:
+    def of(self, requests: Iterable[Request]) -> dict[str, int]:
         """The slots of the series behind some requests."""
         return {name: self.slots[name] for request in requests for name in self.names.get(request, ())}
 
 
 def series_names(
     plan: Plan, sources: Mapping[str, Source], answers: Answers, cache: Cache, problems: Problems
-) -> dict[CurveRequest, tuple[str, ...]]:
+) -> dict[Request, tuple[str, ...]]:
     """The series behind every request, kept in the cache, so that unchanged sources are not read for them."""
-    names: dict[CurveRequest, tuple[str, ...]] = {}
+    names: dict[Request, tuple[str, ...]] = {}
     for source, requests in plan.requests_by_source.items():
         key = names_key(cache, requests, sources[source])
         kept = cache.get(key)
         if kept is not None:
             names |= zip(requests, map(tuple, json.loads(kept)), strict=True)
             continue
-        found: dict[CurveRequest, tuple[str, ...]] = {}
+        found: dict[Request, tuple[str, ...]] = {}
         for request in requests:
             with problems.collecting():
-                curves = answers.answer(request).curve_set.curves
-                found[request] = tuple(curve.series for curve in curves)
+                found[request] = answers.series(request)
         if len(found) == len(requests):
             cache.put(key, json.dumps(list(found.values())).encode())
         names |= found
@@ -55,7 +54,7 @@ def series_names(
 
 
 def colours_of(
-    plan: Plan, names: Mapping[CurveRequest, tuple[str, ...]], pinned: Mapping[str, int], problems: Problems
+    plan: Plan, names: Mapping[Request, tuple[str, ...]], pinned: Mapping[str, int], problems: Problems
 ) -> Colours:
     """Slots such that series drawn together differ, on every page alike.
 

@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from reportgen.cache import Cache
-    from reportgen.model import CurveRequest, Source
+    from reportgen.model import Request, Source
 
 
-def names_key(cache: Cache, requests: tuple[CurveRequest, ...], source: Source) -> str:
+def names_key(cache: Cache, requests: tuple[Request, ...], source: Source) -> str:
     """The key of the series names behind all requests to a source."""
     return cache.key("series", repr(requests), source.digest)
 

@@ -1,4 +1,4 @@
-"""What has to be drawn: every block with its page, its sources and the curves it asks for."""
+"""What has to be drawn: every block with its page, its sources and what it asks of them."""
 
 from __future__ import annotations
 
@@ -7,33 +7,44 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reportgen.errors import Place
+from reportgen.model import CurveRequest, ScoreRequest
 from reportgen.narrative.requests import benchmark_request, requests_of, source_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from reportgen.errors import Problems
-    from reportgen.model import Block, CurveRequest, Page, Source
+    from reportgen.model import Block, Page, Request, Source
     from reportgen.settings.front_matter import Benchmark
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedBlock:
-    """A block whose sources could be opened, with the curves it asks for."""
+    """A block whose sources could be opened, with the curves or outcomes it asks for."""
 
     page: Page
     block: Block
     sources: tuple[str, ...]
-    requests: tuple[CurveRequest, ...]
+    requests: tuple[Request, ...]
+
+    @property
+    def curves(self) -> tuple[CurveRequest, ...]:
+        """Its requests, of a block that draws curves."""
+        return tuple(request for request in self.requests if isinstance(request, CurveRequest))
+
+    @property
+    def outcomes(self) -> tuple[ScoreRequest, ...]:
+        """Its requests, of a block about scores."""
+        return tuple(request for request in self.requests if isinstance(request, ScoreRequest))
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedBenchmark:
-    """A page's benchmark and the curves that rank its series."""
+    """A page's benchmark and the curves or outcomes that rank its series."""
 
     page: Page
     benchmark: Benchmark
-    request: CurveRequest
+    request: Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +55,7 @@ class Plan:
     benchmarks: tuple[PlannedBenchmark, ...]
 
     @property
-    def places(self) -> dict[CurveRequest, Place]:
+    def places(self) -> dict[Request, Place]:
         """The first block, or the page of the benchmark, that asks for each request."""
         found = {planned.request: Place(planned.page.file) for planned in self.benchmarks}
         for planned in reversed(self.blocks):
@@ -52,16 +63,16 @@ class Plan:
         return found
 
     @property
-    def requests(self) -> tuple[CurveRequest, ...]:
+    def requests(self) -> tuple[Request, ...]:
         """Every request once, in the order of the report."""
         of_blocks = (request for planned in self.blocks for request in planned.requests)
         of_benchmarks = (planned.request for planned in self.benchmarks)
         return tuple(dict.fromkeys((*of_blocks, *of_benchmarks)))
 
     @property
-    def requests_by_source(self) -> dict[str, tuple[CurveRequest, ...]]:
+    def requests_by_source(self) -> dict[str, tuple[Request, ...]]:
         """Every request once, by the source that it asks."""
-        found: dict[str, list[CurveRequest]] = defaultdict(list)
+        found: dict[str, list[Request]] = defaultdict(list)
         for request in self.requests:
             found[request.source].append(request)
         return {source: tuple(requests) for source, requests in found.items()}

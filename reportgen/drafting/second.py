@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from reportgen.drafting.blocks import Drawn
     from reportgen.drafting.colours import Colours
     from reportgen.drafting.project import Project
-    from reportgen.model import CurveRequest, Shown, Source
+    from reportgen.model import Request, Shown, Source
 
 Elsewhere: TypeAlias = "Callable[..., Callable[[], Any]]"
 """Starts a function with its arguments in another process; what it returns waits for the result."""
@@ -83,9 +83,9 @@ class Second:
         self._reading = self._start(_read, plan, project.root, self._sources, cache)
         self._drawing: Callable[[], tuple[Drawn, list[Problem]]]
 
-    def names(self, problems: Problems) -> dict[CurveRequest, tuple[str, ...]]:
+    def names(self, problems: Problems) -> dict[Request, tuple[str, ...]]:
         """The series behind its requests."""
-        names: dict[CurveRequest, tuple[str, ...]]
+        names: dict[Request, tuple[str, ...]]
         names, found = self._reading()
         problems.add(found)
         return names
@@ -123,7 +123,7 @@ _answers: dict[Path, Answers] = {}
 
 def _read(
     plan: Plan, root: Path, sources: dict[str, Source], cache: Cache
-) -> tuple[dict[CurveRequest, tuple[str, ...]], list[Problem]]:
+) -> tuple[dict[Request, tuple[str, ...]], list[Problem]]:
     problems = Problems()
     _answers[root] = Answers(root, sources, plan.requests, plan.places)
     return series_names(plan, sources, _answers[root], cache, problems), problems.found

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from reportgen.errors import Place, Problem, ReportError, Stage
 from reportgen.model import CurveRequest
+from reportgen.narrative.naming import did_you_mean, listed
+from reportgen.narrative.score_requests import score_benchmark_request, score_requests, score_sources
 from reportgen.settings.blocks import (
     AltairSettings,
     CurveSettings,
@@ -17,11 +18,12 @@ from reportgen.settings.blocks import (
     TableSettings,
     VegaLiteSettings,
 )
+from reportgen.settings.score_blocks import OutcomeSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reportgen.model import Block, Page, Source
+    from reportgen.model import Block, Page, Request, Source
     from reportgen.settings.front_matter import Benchmark
 
 
@@ -35,18 +37,21 @@ def source_names(block: Block, benchmark: Benchmark | None) -> tuple[str, ...]:
         if settings.source:
             return (settings.source,)
         return (benchmark.source,) if benchmark else ()
-    return ()
+    return score_sources(settings, benchmark) if isinstance(settings, OutcomeSettings) else ()
 
 
 def requests_of(
     block: Block, benchmark: Benchmark | None, sources: Mapping[str, Source]
-) -> tuple[CurveRequest, ...]:
-    """The curves behind a ``curve``, ``panels`` or ``table`` block, in the order they are shown.
+) -> tuple[Request, ...]:
+    """The curves or outcomes behind a block, in the order they are shown; empty for an author's chart.
 
     Raises:
-        ReportError: no source or metric is named and none can be taken from the page's benchmark.
+        ReportError: no source or metric is named and none can be taken from the page's benchmark, or the
+            source holds something else.
     """
     settings = block.settings
+    if isinstance(settings, OutcomeSettings):
+        return score_requests(block, settings, benchmark, sources)
     if isinstance(settings, AltairSettings) or not isinstance(settings, DataSettings):
         return ()
     named = source_names(block, benchmark)
@@ -54,15 +59,20 @@ def requests_of(
         said = f"this {block.kind} block names no source and its page has no benchmark"
         raise ReportError(Problem(block.place, said, 'Add a line such as "source: NAME"', Stage.NARRATIVE))
     source = sources[named[0]]
+    if source.kind == "outcomes":
+        said = f'a {block.kind} block draws measurements, and "{source.name}" holds outcomes of problems'
+        raise ReportError(Problem(block.place, said, "Write a scores block instead", Stage.NARRATIVE))
     return tuple(_request(source.name, metric, settings) for metric in _metrics(block, source, benchmark))
 
 
-def benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> CurveRequest:
-    """The curves that a page's benchmark is ranked by.
+def benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> Request:
+    """The curves or outcomes that a page's benchmark is ranked by.
 
     Raises:
         ReportError: its metric is unknown, or none is named and the source has several.
     """
+    if source.kind == "outcomes":
+        return score_benchmark_request(benchmark, source, page)
     place = Place(page.file)
     metric = benchmark.metric or (source.metrics[0] if len(source.metrics) == 1 else "")
     if metric in source.metrics:
@@ -70,7 +80,7 @@ def benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> Curve
     if metric:
         raise ReportError(_unknown(place, source, metric))
     said = f'benchmark "{benchmark.name}" names no metric and "{source.name}" has {len(source.metrics)}'
-    raise ReportError(Problem(place, said, f"Its metrics are {_listed(source.metrics)}"))
+    raise ReportError(Problem(place, said, f"Its metrics are {listed(source.metrics)}"))
 
 
 def _request(source: str, metric: str, settings: DataSettings) -> CurveRequest:
@@ -101,7 +111,7 @@ def _metrics(block: Block, source: Source, benchmark: Benchmark | None) -> tuple
             asked = source.metrics
         else:
             said = f'this {block.kind} block names no metric and "{source.name}" has {len(source.metrics)}'
-            raise ReportError(Problem(block.place, said, f"Its metrics are {_listed(source.metrics)}"))
+            raise ReportError(Problem(block.place, said, f"Its metrics are {listed(source.metrics)}"))
     unknown = [metric for metric in asked if metric not in source.metrics]
     if unknown:
         raise ReportError(*(_unknown(block.place, source, metric) for metric in unknown))
@@ -120,15 +130,9 @@ def _asked_metrics(block: Block) -> tuple[str, ...]:
 
 
 def _unknown(place: Place, source: Source, metric: str) -> Problem:
-    nearest = get_close_matches(metric, source.metrics, n=1)
-    hint = f'Did you mean "{nearest[0]}"? ' if nearest else ""
     said = f'"{metric}" is not a metric of source "{source.name}"'
-    return Problem(place, said, f"{hint}Its metrics are {_listed(source.metrics)}")
-
-
-def _listed(names: tuple[str, ...], most: int = 12) -> str:
-    shown = ", ".join(f'"{name}"' for name in names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+    known = source.metrics
+    return Problem(place, said, f"{did_you_mean(metric, known)}Its metrics are {listed(known)}")
 
 
 def _sources_inside(value: object) -> list[str]:

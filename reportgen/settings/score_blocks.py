@@ -10,10 +10,14 @@ from pydantic import Field, StringConstraints
 from reportgen.settings.base import Name  # noqa: TC001 - pydantic reads the annotations
 from reportgen.settings.blocks import BlockSettings, Cell
 
-ScoreMetric = Annotated[
-    str, StringConstraints(strip_whitespace=True, pattern=r"^(mean|(avg@|pass@|maj@|pass\^)[1-9]\d{0,5})$")
-]
+_METRIC = r"^(mean|(avg@|pass@|maj@|pass\^)[1-9]\d{0,5})$"
+ScoreMetric = Annotated[str, StringConstraints(strip_whitespace=True, pattern=_METRIC)]
 """``mean``, or one of ``avg@``, ``pass@``, ``maj@`` and ``pass^`` with its k, such as ``pass@8``."""
+
+
+def is_score_metric(metric: str) -> bool:
+    """Whether a text is a ``ScoreMetric``."""
+    return re.fullmatch(_METRIC, metric.strip()) is not None
 
 
 def metric_and_k(metric: str) -> tuple[str, int]:

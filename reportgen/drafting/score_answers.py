@@ -1,0 +1,147 @@
+"""From requests to scored problems: each benchmark's outcomes are grouped once for all blocks about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from reportgen.errors import Placing, Problem, ReportError, Stage
+from reportgen.figures.score_context import Scored
+from reportgen.outcomes import ScoresError
+from reportgen.settings.score_blocks import metric_and_k
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+    from types import TracebackType
+    from typing import TypeVar
+
+    from reportgen.errors import Place
+    from reportgen.model import Request, ScoreRequest, Source
+    from reportgen.outcomes import Comparison, Outcomes, ProblemScores, Score
+
+    _Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class TellingAt:
+    """A context manager: what the outcomes cannot give is a problem of whoever asked for it, at ``place``."""
+
+    place: Place
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Raise a ``ScoresError`` again as a ``ReportError`` with a place."""
+        if isinstance(error, ScoresError):
+            problem = Problem(self.place, error.message, error.next_step, Stage.DATA)
+            raise ReportError(problem) from error
+
+
+class ScoreAnswers:
+    """Reads lazily: outcomes of which no block changed are never opened."""
+
+    def __init__(
+        self,
+        root: Path,
+        sources: Mapping[str, Source],
+        requests: Iterable[ScoreRequest],
+        places: Mapping[Request, Place],
+    ) -> None:
+        self._root = root
+        self._sources = sources
+        self._places = places
+        self._voting = {_rows(request) for request in requests if request.metric.startswith("maj@")}
+        self._tables: dict[ScoreRequest, Outcomes] = {}
+        self._problems: dict[ScoreRequest, ProblemScores] = {}
+        self._pairs: dict[ScoreRequest, tuple[Comparison, ...]] = {}
+
+    def problems(self, request: ScoreRequest) -> ProblemScores:
+        """All series of one of the requests given at the start, by problem.
+
+        Raises:
+            ReportError: what the files have wrong, or why they hold no scores, at whoever asks first.
+        """
+        rows = _rows(request)
+        if rows not in self._problems:
+            from reportgen.statistics.problem_scores import problem_scores  # noqa: PLC0415 - computes
+
+            answers = rows in self._voting
+            self._problems[rows] = self._read(request, lambda table: problem_scores(table, answers=answers))
+        return self._problems[rows]
+
+    def parts(self, request: ScoreRequest, column: str) -> dict[str, ProblemScores]:
+        """The same by the values of a column to slice by.
+
+        Raises:
+            ReportError: as ``problems``.
+        """
+        from reportgen.statistics.problem_scores import problem_scores_by  # noqa: PLC0415
+
+        return self._read(request, lambda table: problem_scores_by(table, column))
+
+    def scored(self, request: ScoreRequest, estimand: str = "problems like these") -> Scored:
+        """Scores with intervals, all pairs, tiers, and what the benchmark can tell apart.
+
+        Raises:
+            ReportError: as ``problems``.
+            ScoresError: the outcomes do not give the metric.
+        """
+        from reportgen.statistics.resolution import benchmark_resolution  # noqa: PLC0415
+        from reportgen.statistics.tiers import tiers  # noqa: PLC0415
+
+        scores = self.scores(request, estimand)
+        pairs = self._all_pairs(request)
+        return Scored(
+            problems=self.problems(request),
+            scores=scores,
+            comparisons=pairs,
+            tiers=tiers(scores, pairs, higher_is_better=request.higher_is_better),
+            resolution=benchmark_resolution(pairs) if pairs else None,
+        )
+
+    def scores(self, request: ScoreRequest, estimand: str = "problems like these") -> tuple[Score, ...]:
+        """The score of each series; raises as ``scored``."""
+        from reportgen.statistics.scores import scores  # noqa: PLC0415
+
+        metric, k = metric_and_k(request.metric)
+        return scores(self.problems(request), metric, k, estimand=estimand, level=request.level)
+
+    def _all_pairs(self, request: ScoreRequest) -> tuple[Comparison, ...]:
+        from reportgen.statistics.compare import compare_all  # noqa: PLC0415
+
+        if request not in self._pairs:
+            metric, k = metric_and_k(request.metric)
+            self._pairs[request] = compare_all(
+                self.problems(request),
+                metric,
+                k,
+                level=request.level,
+                higher_is_better=request.higher_is_better,
+            )
+        return self._pairs[request]
+
+    def _read(self, request: ScoreRequest, group: Callable[[Outcomes], _Value]) -> _Value:
+        """The rows of a request, grouped."""
+        rows, place = _rows(request), self._places.get(request, self._sources[request.source].place)
+        with Placing(self._sources[request.source].place, place), TellingAt(place):
+            if rows not in self._tables:
+                from reportgen.read import outcomes  # noqa: PLC0415 - imports the database
+
+                table = outcomes(
+                    self._root,
+                    self._sources[request.source],
+                    benchmark=request.benchmark,
+                    series=request.series,
+                    where=dict(request.where),
+                )
+                self._tables[rows] = replace(table, order=request.series or table.order)
+            return group(self._tables[rows])
+
+
+def _rows(request: ScoreRequest) -> ScoreRequest:
+    """The part of a request that decides which rows are read and how they are grouped."""
+    return replace(request, metric="", level=0.0, higher_is_better=True)

@@ -1,0 +1,206 @@
+"""Draws the blocks about scores: ``scores``, ``passk``, ``comparison``, ``problems`` and ``runs``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from reportgen.drafting.score_answers import TellingAt
+from reportgen.drafting.score_contexts import benchmark_title, context_of_all, score_context
+from reportgen.drafting.score_numbers import (
+    numbers_across,
+    numbers_of_curves,
+    numbers_of_grid,
+    numbers_of_pairs,
+    numbers_of_runs,
+    numbers_of_scores,
+)
+from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.narrative.naming import did_you_mean, listed
+from reportgen.narrative.score_requests import with_defaults
+from reportgen.outcomes import ScoresError
+from reportgen.settings.score_blocks import (
+    ComparisonSettings,
+    OutcomeSettings,
+    PasskSettings,
+    ProblemsSettings,
+    RunsSettings,
+    ScoresSettings,
+    metric_and_k,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from reportgen.drafting.desk import Desk
+    from reportgen.drafting.plan import PlannedBlock
+    from reportgen.figures.score_context import ScoreContext
+    from reportgen.model import BenchmarkResult, Figure, Page, ScoreRequest, Stack
+    from reportgen.outcomes import ProblemScores
+    from reportgen.settings.front_matter import Benchmark
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A block about one benchmark and what it is drawn from."""
+
+    id: str
+    request: ScoreRequest
+    context: ScoreContext
+    desk: Desk
+
+    @property
+    def problems(self) -> ProblemScores:
+        return self.desk.answers.scores.problems(self.request)
+
+
+def score_block(planned: PlannedBlock, settings: OutcomeSettings, desk: Desk) -> Figure | Stack:
+    """What a block about scores shows, with its numbers.
+
+    Raises:
+        ReportError: what the files have wrong, what the outcomes cannot give, a series that there is not.
+    """
+    benchmark = planned.page.front_matter.benchmark
+    whole = with_defaults(settings, benchmark)
+    place = planned.block.place
+    with TellingAt(place):
+        if isinstance(whole, ComparisonSettings) and len(planned.outcomes) > 1:
+            return _across(planned, whole, desk)
+        (request,) = planned.outcomes
+        scores = desk.answers.scores.problems(request)
+        context = score_context(place, request, scores, benchmark, desk)
+        return _of_one(whole, _Asked(planned.block.id, request, context, desk))
+
+
+def score_result(page: Page, benchmark: Benchmark, request: ScoreRequest, desk: Desk) -> BenchmarkResult:
+    """What happened on a page's benchmark of problems.
+
+    Raises:
+        ReportError: as ``score_block``, or no series has a score.
+    """
+    from reportgen.figures.score_benchmark import score_benchmark_result  # noqa: PLC0415
+
+    place = Place(page.file)
+    with TellingAt(place):
+        scored = desk.answers.scores.scored(request)
+        context = score_context(place, request, scored.problems, benchmark, desk)
+        if all(one.estimate is None for one in scored.scores):
+            raise ScoresError("none of the outcomes has a score", "Look at the score column of the source")
+        return score_benchmark_result(benchmark, page.path, scored, context)
+
+
+def _of_one(settings: OutcomeSettings, asked: _Asked) -> Figure | Stack:
+    if isinstance(settings, ScoresSettings):
+        return _scores(settings, asked)
+    if isinstance(settings, ComparisonSettings):
+        return _comparison(settings, asked)
+    if isinstance(settings, PasskSettings):
+        return _passk(settings, asked)
+    if isinstance(settings, ProblemsSettings):
+        return _problems(settings, asked)
+    if isinstance(settings, RunsSettings):
+        return _runs(settings, asked)
+    raise TypeError(type(settings))
+
+
+def _scores(settings: ScoresSettings, asked: _Asked) -> Stack:
+    from reportgen.figures.scores import scores_block  # noqa: PLC0415 - imports Altair
+
+    scored = asked.desk.answers.scores.scored(asked.request, settings.estimand)
+    drawn = scores_block(asked.id, settings, scored, asked.context)
+    return replace(drawn, numbers=numbers_of_scores(scored, asked.context))
+
+
+def _comparison(settings: ComparisonSettings, asked: _Asked) -> Stack:
+    from reportgen.figures.comparison import comparison_block  # noqa: PLC0415 - imports Altair
+
+    _is_there(settings.baseline, asked.problems.series, asked.context.place)
+    scored = asked.desk.answers.scores.scored(asked.request)
+    drawn = comparison_block(asked.id, settings, scored, asked.context)
+    return replace(drawn, numbers=numbers_of_pairs(scored, asked.context))
+
+
+def _passk(settings: PasskSettings, asked: _Asked) -> Figure:
+    from reportgen.figures.pass_curve import passk_block  # noqa: PLC0415
+    from reportgen.statistics.pass_curves import pass_at_k_curves  # noqa: PLC0415
+
+    for name in settings.highlight:
+        _is_there(name, asked.problems.series, asked.context.place)
+    curves = pass_at_k_curves(asked.problems, level=settings.level)
+    drawn = passk_block(asked.id, settings, curves, asked.context)
+    told = numbers_of_curves(curves, asked.problems, asked.context)
+    return replace(drawn, numbers={**drawn.numbers, **told})
+
+
+def _problems(settings: ProblemsSettings, asked: _Asked) -> Stack:
+    from reportgen.figures.problems import problems_block  # noqa: PLC0415 - imports Altair
+    from reportgen.statistics.difficulty import problem_grid  # noqa: PLC0415
+    from reportgen.statistics.slices import slices  # noqa: PLC0415
+
+    grid = problem_grid(asked.problems, higher_is_better=asked.request.higher_is_better)
+    answers = asked.desk.answers.scores
+    sliced = {
+        column: slices(answers.parts(asked.request, column), level=settings.level)
+        for column in settings.slices
+    }
+    drawn = problems_block(asked.id, settings, grid, sliced, asked.context)
+    return replace(drawn, numbers=numbers_of_grid(grid, sliced, asked.problems, asked.context))
+
+
+def _runs(settings: RunsSettings, asked: _Asked) -> Stack:
+    from reportgen.figures.runs import runs_block  # noqa: PLC0415 - imports Altair
+    from reportgen.statistics.run_spreads import run_spreads  # noqa: PLC0415
+
+    metric, k = metric_and_k(settings.metric)
+    spreads = run_spreads(asked.problems, metric, k, level=settings.level)
+    drawn = runs_block(asked.id, settings, spreads, asked.context)
+    return replace(drawn, numbers=numbers_of_runs(spreads, asked.problems, asked.context))
+
+
+def _across(planned: PlannedBlock, settings: ComparisonSettings, desk: Desk) -> Stack:
+    """Several benchmarks side by side."""
+    from reportgen.figures.across import across_block  # noqa: PLC0415 - imports Altair
+    from reportgen.statistics.across import across_benchmarks  # noqa: PLC0415
+
+    place, benchmark = planned.block.place, planned.page.front_matter.benchmark
+    answers = desk.answers.scores
+    requests = dict(zip(_titles(planned, desk), planned.outcomes, strict=True))
+    parts = {name: answers.problems(request) for name, request in requests.items()}
+    contexts = {
+        name: score_context(place, request, parts[name], benchmark, desk)
+        for name, request in requests.items()
+    }
+    _is_there(settings.baseline, [name for part in parts.values() for name in part.series], place)
+    metric, k = metric_and_k(settings.metric)
+    across = across_benchmarks(
+        parts,
+        metric,
+        k,
+        baseline=settings.baseline,
+        level=settings.level,
+        higher_is_better=settings.higher_is_better is not False,
+    )
+    found = {name: answers.scored(request).resolution for name, request in requests.items()}
+    resolutions = {name: one for name, one in found.items() if one is not None}
+    whole = context_of_all(place, list(contexts.values()))
+    drawn = across_block(planned.block.id, settings, across, resolutions, contexts, whole)
+    return replace(drawn, numbers=numbers_across(across, resolutions, contexts))
+
+
+def _titles(planned: PlannedBlock, desk: Desk) -> list[str]:
+    """What each benchmark is called; its source is named too where two would be called alike."""
+    benchmark = planned.page.front_matter.benchmark
+    asked: list[tuple[str, str]] = [
+        (benchmark_title(request, desk.sources[request.source], benchmark), request.source)
+        for request in planned.outcomes
+    ]
+    names = [name for name, _ in asked]
+    return [name if names.count(name) == 1 else f"{name} ({source})" for name, source in asked]
+
+
+def _is_there(name: str | None, series: Iterable[str], place: Place) -> None:
+    known = tuple(dict.fromkeys(series))
+    if name is not None and name not in known:
+        said = f'there is no series "{name}" in these outcomes'
+        step = f"{did_you_mean(name, known)}Its series are {listed(known)}"
+        raise ReportError(Problem(place, said, step, Stage.NARRATIVE))

@@ -1,0 +1,77 @@
+"""What figures about scores need to know beyond their numbers, and how each series was measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reportgen.figures.score_context import ScoreContext
+from reportgen.narrative.score_requests import part_of
+from reportgen.statistics.metrics import rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.drafting.desk import Desk
+    from reportgen.errors import Place
+    from reportgen.model import ScoreRequest, Source
+    from reportgen.outcomes import ProblemScores
+    from reportgen.settings.front_matter import Benchmark
+
+
+def score_context(
+    place: Place, request: ScoreRequest, scores: ProblemScores, benchmark: Benchmark | None, desk: Desk
+) -> ScoreContext:
+    """The context of one benchmark's scores; ``benchmark`` is the page's."""
+    source = desk.sources[request.source]
+    return ScoreContext(
+        place=place,
+        slots=desk.colours.slots,
+        source=source.settings.title or source.name,
+        benchmark=benchmark_title(request, source, benchmark),
+        approximate=source.settings.approximate,
+        higher_is_better=request.higher_is_better,
+        lowest=scores.lowest,
+        highest=scores.highest,
+        protocol=tuple(_protocol(source, scores)),
+        notes=tuple(f"{warning.place}: {warning.message}." for warning in source.warnings),
+    )
+
+
+def context_of_all(place: Place, contexts: Sequence[ScoreContext]) -> ScoreContext:
+    """The context of several benchmarks side by side; how each was measured stays with its own."""
+    first = contexts[0]
+    cautions = list(dict.fromkeys(one.approximate for one in contexts if one.approximate))
+    return ScoreContext(
+        place=place,
+        slots=first.slots,
+        source=", ".join(dict.fromkeys(one.source for one in contexts)),
+        benchmark="",
+        approximate="; ".join(cautions) or None,
+        higher_is_better=first.higher_is_better,
+        lowest=first.lowest,
+        highest=first.highest,
+        notes=tuple(dict.fromkeys(note for one in contexts for note in one.notes)),
+    )
+
+
+def benchmark_title(request: ScoreRequest, source: Source, benchmark: Benchmark | None) -> str:
+    """What a benchmark is called: as the page calls its own, otherwise as the data do, or by its source."""
+    own = benchmark if benchmark and benchmark.source == source.name else None
+    if own and part_of(own, source) == request.benchmark:
+        return own.name
+    return request.benchmark or source.settings.title or source.name
+
+
+def _protocol(source: Source, scores: ProblemScores) -> Sequence[tuple[str, tuple[tuple[str, str], ...]]]:
+    """How each series was measured: what ``source.yml`` says, and the hash of the problems it answered."""
+    from reportgen.read import problem_set_hash  # noqa: PLC0415 - imports the database
+
+    found = []
+    for place, name in enumerate(scores.series):
+        answered = scores.samples[rows_of(scores, place)].sum(axis=0) > 0
+        problems = [scores.problems[at] for at in np.flatnonzero(answered).tolist()]
+        said = source.settings.protocol_of(name).stated()
+        found.append((name, (*said, ("problem set", problem_set_hash(problems)))))
+    return found

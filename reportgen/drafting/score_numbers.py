@@ -1,0 +1,109 @@
+"""The numbers of blocks about scores, for ``report.json``: plain JSON, every digit, nothing that is drawn."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from reportgen.figures.score_words import protocol_differences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from reportgen.figures.score_context import ScoreContext, Scored
+    from reportgen.outcomes import AcrossBenchmarks, ProblemGrid, ProblemScores, Resolution, RunSpread, Score
+
+
+def numbers_of_scores(scored: Scored, context: ScoreContext) -> dict[str, Any]:
+    """Scores with tier, what was found on the way, and how they were measured."""
+    tier = {name: one.rank for one in scored.tiers for name in one.series}
+    scores = [{**plain(one), "tier": tier.get(one.series)} for one in scored.scores]
+    return {"scores": scores, **_around(scored.problems, context)}
+
+
+def numbers_of_pairs(scored: Scored, context: ScoreContext) -> dict[str, Any]:
+    """The same with all pairs, tiers and what the benchmark can tell apart."""
+    return {
+        **numbers_of_scores(scored, context),
+        "comparisons": [plain(one) for one in scored.comparisons],
+        "tiers": [list(one.series) for one in scored.tiers],
+        "resolution": plain(scored.resolution) if scored.resolution else None,
+    }
+
+
+def numbers_across(
+    across: AcrossBenchmarks, resolutions: Mapping[str, Resolution], contexts: Mapping[str, ScoreContext]
+) -> dict[str, Any]:
+    """Every cell of series × benchmark, the macro average, and how each benchmark was measured."""
+    return {
+        "baseline": across.baseline,
+        "benchmarks": {
+            name: {
+                **_protocol(context),
+                "resolution": plain(resolutions[name]) if name in resolutions else None,
+            }
+            for name, context in contexts.items()
+        },
+        "series": {
+            name: {
+                benchmark: plain(cell)
+                for benchmark, cell in zip(across.benchmarks, across.cells[place], strict=True)
+            }
+            for place, name in enumerate(across.series)
+        },
+        "macro": {name: plain(across.macro[place]) for place, name in enumerate(across.series)},
+    }
+
+
+def numbers_of_curves(
+    curves: Iterable[Iterable[Score]], scores: ProblemScores, context: ScoreContext
+) -> dict[str, Any]:
+    """pass@k of every series at every k."""
+    return {"scores": [plain(one) for curve in curves for one in curve], **_around(scores, context)}
+
+
+def numbers_of_runs(
+    spreads: Iterable[RunSpread], scores: ProblemScores, context: ScoreContext
+) -> dict[str, Any]:
+    """Every run's score, and the spread between runs."""
+    return {"spreads": [plain(one) for one in spreads], **_around(scores, context)}
+
+
+def numbers_of_grid(
+    grid: ProblemGrid,
+    sliced: Mapping[str, Mapping[str, tuple[Score, ...]]],
+    scores: ProblemScores,
+    context: ScoreContext,
+) -> dict[str, Any]:
+    """What only one series solves, and the scores of each slice; every cell stands in the figure's CSV."""
+    return {
+        "problems": len(grid.problems),
+        "solved_by_one": [list(one) for one in grid.solved_by_one],
+        "slices": {
+            column: {value: [plain(one) for one in parts] for value, parts in values.items()}
+            for column, values in sliced.items()
+        },
+        **_around(scores, context),
+    }
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401 - any of the frozen results
+    """A result as JSON has it, so that it is the same before and after it was kept."""
+    return json.loads(json.dumps(asdict(value), allow_nan=False))
+
+
+def _around(scores: ProblemScores, context: ScoreContext) -> dict[str, Any]:
+    return {
+        "benchmark": context.benchmark,
+        "higher_is_better": context.higher_is_better,
+        "found": plain(scores.found),
+        **_protocol(context),
+    }
+
+
+def _protocol(context: ScoreContext) -> dict[str, Any]:
+    return {
+        "protocol": {series: dict(pairs) for series, pairs in context.protocol},
+        "mixed_protocol": protocol_differences(context),
+    }

@@ -1,0 +1,146 @@
+"""What happened on a benchmark of problems: the line of key results under a page's title, and its card."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reportgen.figures.picture import colour
+from reportgen.figures.score_words import (
+    difference_text,
+    estimate_text,
+    metric_text,
+    protocol_differences,
+    score_text,
+)
+from reportgen.figures.svg_text import escaped
+from reportgen.model import BenchmarkResult
+from reportgen.words import counted, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.figures.score_context import ScoreContext, Scored
+    from reportgen.outcomes import Score
+    from reportgen.settings.front_matter import Benchmark
+
+_ACROSS, _DOWN, _PIXELS = 600, 200, 56
+_MOST_NAMED = 4
+
+
+def score_benchmark_result(
+    benchmark: Benchmark, page: str, scored: Scored, context: ScoreContext
+) -> BenchmarkResult:
+    """Best score, who cannot be told from it, what the benchmark could show, and on how many problems.
+
+    Args:
+        benchmark: as its author declares it.
+        page: the page's path below ``content/``.
+        scored: all series; at least one of them has a score.
+        context: of the benchmark.
+    """
+    known = [one for one in scored.scores if one.estimate is not None]
+    leaders = _leaders(known, context)
+    leader = listing([one.series for one in leaders], most=_MOST_NAMED)
+    # Scores that read alike may have intervals of their own, which the blocks of the page tell.
+    alone = estimate_text(leaders[0], context) if len(leaders) == 1 else _read(leaders[0], context)
+    facts = [
+        ("Best", f"{leader} {alone}"),
+        ("Level with it", _level(leaders, scored)),
+        ("Problems", _problems(known)),
+        ("Resolution", _resolution(scored, context)),
+        ("Date", benchmark.date or ""),
+        ("Protocol", benchmark.protocol or _protocol(context)),
+        ("Caution", _caution(context)),
+    ]
+    return BenchmarkResult(
+        name=benchmark.name,
+        page=page,
+        description=benchmark.description or "",
+        leader=leader,
+        score=f"{alone} {metric_text(known[0].metric)}",
+        facts=tuple((label, text) for label, text in facts if text),
+        spark=_spark(known, benchmark, context),
+        legend=tuple((one.series, context.slots.get(one.series)) for one in known),
+    )
+
+
+def _leaders(known: list[Score], context: ScoreContext) -> list[Score]:
+    """The best series, with all whose score reads the same."""
+    choose = max if context.higher_is_better else min
+    best = _read(choose(known, key=lambda one: one.estimate or 0.0), context)
+    return [one for one in known if _read(one, context) == best]
+
+
+def _level(leaders: list[Score], scored: Scored) -> str:
+    """Who cannot be told from the best: the rest of its tier."""
+    names = {one.series for one in leaders}
+    rest = [name for name in scored.tiers[0].series if name not in names] if scored.tiers else []
+    return f"{listing(rest, most=_MOST_NAMED)}: no difference shown" if rest else ""
+
+
+def _problems(known: list[Score]) -> str:
+    problems = sorted({one.problems for one in known})
+    samples = sorted({count for one in known for count in one.samples or ()})
+    each = f" × {_range(samples)} {'sample' if samples == [1] else 'samples'}" if samples else ""
+    return f"{_range(problems)}{each}, {counted(len(known), 'series', 'series')}"
+
+
+def _range(counts: list[int]) -> str:
+    return f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
+
+
+def _resolution(scored: Scored, context: ScoreContext) -> str:
+    found = scored.resolution.difference if scored.resolution else None
+    if found is None:
+        return ""
+    return f"differences under {difference_text(found, context, signed=False)} cannot be told"
+
+
+def _protocol(context: ScoreContext) -> str:
+    """What the source says of all series alike, without the hash of its problems."""
+    each = [dict(pairs) for _, pairs in context.protocol]
+    shared = (
+        (label, text)
+        for label, text in (each[0] if each else {}).items()
+        if label != "problem set" and all(one.get(label) == text for one in each)
+    )
+    return ", ".join(f"{label} {text}" for label, text in shared)
+
+
+def _caution(context: ScoreContext) -> str:
+    mixed = list(protocol_differences(context))
+    flagged = f"mixed protocols: {listing(mixed)} differ{'s' if len(mixed) == 1 else ''}" if mixed else ""
+    return "; ".join(filter(None, [context.approximate, flagged]))
+
+
+def _spark(known: list[Score], benchmark: Benchmark, context: ScoreContext) -> str:
+    """A small fluid picture of the scores with their intervals, the first series on top, without axes."""
+    said = escaped(f"{benchmark.name}: scores of {counted(len(known), 'series', 'series')} with intervals")
+    rows = "".join(_rows(known, context))
+    return (
+        f'<svg class="rg-spark" role="img" aria-label="{said}" width="100%" height="{_PIXELS}" '
+        f'viewBox="0 0 {_ACROSS} {_DOWN}" preserveAspectRatio="none" overflow="visible" fill="none" '
+        f'stroke-linecap="round">{rows}</svg>'
+    )
+
+
+def _rows(known: list[Score], context: ScoreContext) -> Iterator[str]:
+    ends = [end for one in known for end in (one.estimate, one.low, one.high) if end is not None]
+    low, high = min(ends), max(ends)
+    if low == high:
+        low, high = low - 1, high + 1
+
+    def x(value: float) -> str:
+        return f"{(value - low) / (high - low) * _ACROSS:.5g}"
+
+    for place, one in enumerate(known):
+        y = f"{(place + 0.5) / len(known) * _DOWN:.5g}"
+        stroke = f'stroke="{colour(context.slots.get(one.series))}" vector-effect="non-scaling-stroke"'
+        if one.low is not None and one.high is not None:
+            yield f'<path {stroke} stroke-width="1.75" d="M{x(one.low)} {y}H{x(one.high)}"/>'
+        # A line of no length with round ends is a dot, and stays round however the picture is stretched.
+        yield f'<path {stroke} stroke-width="7" d="M{x(one.estimate or 0.0)} {y}h0"/>'
+
+
+def _read(score: Score, context: ScoreContext) -> str:
+    return score_text(score.estimate or 0.0, context)

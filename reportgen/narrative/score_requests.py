@@ -1,0 +1,181 @@
+"""Which outcomes a block about scores asks for, with the defaults of its page and its source filled in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.model import ScoreRequest
+from reportgen.narrative.naming import did_you_mean, listed
+from reportgen.settings.score_blocks import (
+    ComparisonSettings,
+    MetricSettings,
+    OutcomeSettings,
+    ProblemsSettings,
+    is_score_metric,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reportgen.model import Block, Page, Source
+    from reportgen.settings.front_matter import Benchmark
+
+_Settings = TypeVar("_Settings", bound=OutcomeSettings)
+
+
+def score_sources(settings: OutcomeSettings, benchmark: Benchmark | None) -> tuple[str, ...]:
+    """The sources that a block about scores reads; the page's benchmark's if it names none."""
+    named = settings.sources if isinstance(settings, ComparisonSettings) else ()
+    if settings.source:
+        named = (settings.source, *named)
+    return tuple(dict.fromkeys(named)) or ((benchmark.source,) if benchmark else ())
+
+
+def with_defaults(settings: _Settings, benchmark: Benchmark | None) -> _Settings:
+    """What a block leaves out, taken from the page's benchmark if it shows that benchmark's source.
+
+    ``higher_is_better`` is never None afterwards.
+    """
+    own = benchmark if benchmark and benchmark.source in score_sources(settings, benchmark) else None
+    better = own.higher_is_better if own else True
+    given: dict[str, object] = {
+        "higher_is_better": better if settings.higher_is_better is None else settings.higher_is_better
+    }
+    if isinstance(settings, MetricSettings) and "metric" not in settings.model_fields_set:
+        # Another metric of the benchmark is told where the benchmark is.
+        given["metric"] = own.metric if own and own.metric and is_score_metric(own.metric) else "mean"
+    if isinstance(settings, ComparisonSettings) and own:
+        given["baseline"] = settings.baseline or own.baseline
+    return settings.model_copy(update=given)
+
+
+def score_requests(
+    block: Block, settings: OutcomeSettings, benchmark: Benchmark | None, sources: Mapping[str, Source]
+) -> tuple[ScoreRequest, ...]:
+    """The outcomes behind a block about scores: one request, several for benchmarks side by side.
+
+    Raises:
+        ReportError: no source is named and the page has no benchmark, a source holds no outcomes, has no such
+            benchmark or column, or it is open which of its benchmarks is meant.
+    """
+    named = score_sources(settings, benchmark)
+    if not named:
+        said = f"this {block.kind} block names no source and its page has no benchmark"
+        raise ReportError(_problem(block.place, said, 'Add a line such as "source: NAME"'))
+    if settings.source and len(named) > 1:
+        said = f"this {block.kind} block names a source and sources"
+        raise ReportError(_problem(block.place, said, "Write them all under sources"))
+    whole = with_defaults(settings, benchmark)
+    found = []
+    for name in named:
+        source = sources[name]
+        _refuse_other_kinds(block, source)
+        _refuse_unknown_slices(block, settings, source)
+        own = benchmark if benchmark and benchmark.source == name else None
+        found += [_request(name, part, whole) for part in _parts(block, settings, source, own)]
+    return tuple(found)
+
+
+def score_benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> ScoreRequest:
+    """The outcomes that a page's benchmark is ranked by.
+
+    Raises:
+        ReportError: its metric is none of scores, or it is open which part of the source is meant.
+    """
+    place = Place(page.file)
+    metric = benchmark.metric or "mean"
+    if not is_score_metric(metric):
+        said = f'"{metric}" is no metric of scores, and "{source.name}" holds outcomes'
+        raise ReportError(_problem(place, said, "Write mean, or such as avg@16, pass@8, maj@8, pass^8"))
+    part = part_of(benchmark, source)
+    asked = benchmark.benchmark
+    if asked and asked != part:
+        raise ReportError(_unknown_part(place, asked, source))
+    if part is None and source.benchmarks:
+        said = f'benchmark "{benchmark.name}" is none of the {len(source.benchmarks)} of "{source.name}"'
+        step = f"Add benchmark: with one of {listed(source.benchmarks)}"
+        raise ReportError(_problem(place, said, step))
+    settings = MetricSettings(metric=metric, higher_is_better=benchmark.higher_is_better)
+    return _request(source.name, part, settings)
+
+
+def part_of(benchmark: Benchmark, source: Source) -> str | None:
+    """Which value of the source's benchmark column a page's benchmark is; None if that is not known."""
+    if benchmark.benchmark:
+        return benchmark.benchmark if benchmark.benchmark in source.benchmarks else None
+    if benchmark.name in source.benchmarks:
+        return benchmark.name
+    return source.benchmarks[0] if len(source.benchmarks) == 1 else None
+
+
+def _parts(
+    block: Block, settings: OutcomeSettings, source: Source, own: Benchmark | None
+) -> tuple[str | None, ...]:
+    """Values of the source's benchmark column, None where it has none."""
+    asked = (settings.benchmark,) if settings.benchmark else ()
+    if isinstance(settings, ComparisonSettings):
+        asked = tuple(dict.fromkeys((*asked, *settings.benchmarks)))
+    unknown = [name for name in asked if name not in source.benchmarks]
+    if unknown:
+        raise ReportError(*(_unknown_part(block.place, name, source) for name in unknown))
+    if asked:
+        return asked
+    if not source.benchmarks:
+        return (None,)
+    default = part_of(own, source) if own else None
+    if default is not None:
+        return (default,)
+    if len(source.benchmarks) == 1 or isinstance(settings, ComparisonSettings):
+        return source.benchmarks
+    said = f'this {block.kind} block names no benchmark and "{source.name}" has {len(source.benchmarks)}'
+    raise ReportError(_problem(block.place, said, f"Its benchmarks are {listed(source.benchmarks)}"))
+
+
+def _request(source: str, part: str | None, settings: OutcomeSettings) -> ScoreRequest:
+    where = tuple(
+        (column, value if isinstance(value, tuple) else (value,)) for column, value in settings.filter.items()
+    )
+    return ScoreRequest(
+        source=source,
+        benchmark=part,
+        series=settings.series,
+        where=where,
+        metric=settings.metric if isinstance(settings, MetricSettings) else "mean",
+        level=settings.level,
+        higher_is_better=settings.higher_is_better is not False,
+    )
+
+
+def _refuse_other_kinds(block: Block, source: Source) -> None:
+    if source.kind != "outcomes":
+        said = f'a {block.kind} block shows scores of problems, and "{source.name}" has none'
+        step = "Its data need a column problem and a column score; where they are called otherwise, say so "
+        raise ReportError(_problem(block.place, said, f"{step}under columns in its source.yml"))
+
+
+def _refuse_unknown_slices(block: Block, settings: OutcomeSettings, source: Source) -> None:
+    asked = settings.slices if isinstance(settings, ProblemsSettings) else ()
+    problems = [
+        _problem(
+            block.place,
+            f'"{name}" is no column of source "{source.name}" to slice by',
+            f"{did_you_mean(name, source.slices)}There are {listed(source.slices) or 'none'}",
+        )
+        for name in asked
+        if name not in source.slices
+    ]
+    if problems:
+        raise ReportError(*problems)
+
+
+def _unknown_part(place: Place, name: str, source: Source) -> Problem:
+    if not source.benchmarks:
+        said = f'source "{source.name}" has no column that names benchmarks, so none is called "{name}"'
+        return _problem(place, said, "Leave out benchmark, or name the column under columns in source.yml")
+    step = f"{did_you_mean(name, source.benchmarks)}Its benchmarks are {listed(source.benchmarks)}"
+    return _problem(place, f'"{name}" is no benchmark of source "{source.name}"', step)
+
+
+def _problem(place: Place, message: str, next_step: str) -> Problem:
+    return Problem(place, message, next_step, Stage.NARRATIVE)

@@ -1,0 +1,259 @@
+"""Which outcomes a block about scores asks for: defaults of page and source, and every way to be unclear."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from reportgen.errors import Place, ReportError
+from reportgen.model import Block, CurveRequest, Page, ScoreRequest, Source
+from reportgen.narrative.requests import benchmark_request, requests_of, source_names
+from reportgen.narrative.score_requests import with_defaults
+from reportgen.settings.blocks import BlockSettings, CurveSettings
+from reportgen.settings.front_matter import Benchmark, FrontMatter
+from reportgen.settings.score_blocks import (
+    ComparisonSettings,
+    PasskSettings,
+    ProblemsSettings,
+    RunsSettings,
+    ScoresSettings,
+)
+from reportgen.settings.source import SourceSettings
+
+
+def source(name: str, **more: Any) -> Source:  # noqa: ANN401 - fields of every type
+    """An opened source of outcomes."""
+    place = Place(f"data/{name}.csv")
+    given = {"kind": "outcomes", **more}
+    return Source(name, place, SourceSettings(), (), (), (), "digest", **given)
+
+
+SOURCES = {
+    one.name: one
+    for one in (
+        source("plain"),
+        source("suite", benchmarks=("Contest", "Textbook"), slices=("subject", "level")),
+        source("single", benchmarks=("Contest",)),
+        source("curves", kind="measurements"),
+    )
+}
+
+
+def block(settings: BlockSettings, kind: str = "scores") -> Block:
+    """A block in line 3 of a page."""
+    return Block(kind, "it", settings, Place("content/a.md", 3), "")
+
+
+def asked(settings: BlockSettings, benchmark: Benchmark | None = None) -> tuple[ScoreRequest, ...]:
+    """The requests of a block."""
+    found = requests_of(block(settings), benchmark, SOURCES)
+    assert all(isinstance(one, ScoreRequest) for one in found)
+    return tuple(one for one in found if isinstance(one, ScoreRequest))
+
+
+def refused(settings: BlockSettings, benchmark: Benchmark | None = None) -> str:
+    """What is told of a block that asks for what there is not."""
+    with pytest.raises(ReportError) as caught:
+        requests_of(block(settings), benchmark, SOURCES)
+    place, _, said = str(caught.value).partition(": ")
+    assert place == "content/a.md:3"
+    return said
+
+
+def test_a_block_that_names_its_source() -> None:
+    """Everything else has a default; a filter of one value is one of several."""
+    (one,) = asked(ScoresSettings(source="plain", filter={"level": 5, "subject": ("algebra", "geometry")}))
+    assert one == ScoreRequest(
+        source="plain",
+        benchmark=None,
+        series=None,
+        where=(("level", (5,)), ("subject", ("algebra", "geometry"))),
+        metric="mean",
+        level=0.95,
+        higher_is_better=True,
+    )
+
+
+def test_the_page_s_benchmark_fills_in() -> None:
+    """Source, part, metric and direction come from it; what the block says comes first."""
+    own = Benchmark(name="Textbook", source="suite", metric="pass@8", higher_is_better=False)
+    (one,) = asked(ScoresSettings(), own)
+    assert (one.source, one.benchmark, one.metric, one.higher_is_better) == (
+        *("suite", "Textbook", "pass@8"),
+        False,
+    )
+    (one,) = asked(ScoresSettings(benchmark="Contest", metric="mean", higher_is_better=True), own)
+    assert (one.benchmark, one.metric, one.higher_is_better) == ("Contest", "mean", True)
+
+
+def test_a_benchmark_of_another_source_fills_in_nothing() -> None:
+    """A page about curves may show outcomes, too."""
+    own = Benchmark(name="Training", source="curves", metric="accuracy", higher_is_better=False)
+    (one,) = asked(RunsSettings(source="plain"), own)
+    assert (one.metric, one.higher_is_better) == ("mean", True)
+
+
+def test_the_baseline_is_the_benchmark_s() -> None:
+    """Unless the block names one, or is about another source."""
+    own = Benchmark(name="Contest", source="suite", baseline="Base")
+    assert with_defaults(ComparisonSettings(), own).baseline == "Base"
+    assert with_defaults(ComparisonSettings(baseline="Other"), own).baseline == "Other"
+    assert with_defaults(ComparisonSettings(source="plain"), own).baseline is None
+
+
+def test_a_part_called_otherwise() -> None:
+    """The benchmark's own name may differ from the data's."""
+    own = Benchmark(name="Contest, spring", source="suite", benchmark="Contest")
+    assert asked(ScoresSettings(), own)[0].benchmark == "Contest"
+    assert asked(ScoresSettings(), Benchmark(name="Any", source="single"))[0].benchmark == "Contest"
+
+
+def test_a_comparison_of_several_benchmarks() -> None:
+    """All of the source, those named, or one; several sources stand side by side."""
+    assert [one.benchmark for one in asked(ComparisonSettings(source="suite"))] == ["Contest", "Textbook"]
+    named = ComparisonSettings(source="suite", benchmarks=("Textbook", "Contest"))
+    assert [one.benchmark for one in asked(named)] == ["Textbook", "Contest"]
+    assert [one.benchmark for one in asked(ComparisonSettings(source="suite", benchmark="Textbook"))] == [
+        "Textbook"
+    ]
+    several = ComparisonSettings(sources=("plain", "suite"))
+    assert [(one.source, one.benchmark) for one in asked(several)] == [
+        ("plain", None),
+        ("suite", "Contest"),
+        ("suite", "Textbook"),
+    ]
+    assert source_names(block(several), None) == ("plain", "suite")
+
+
+def test_a_comparison_on_a_benchmark_s_page_is_about_it() -> None:
+    """Its matrix, unless it names several."""
+    own = Benchmark(name="Textbook", source="suite")
+    assert [one.benchmark for one in asked(ComparisonSettings(), own)] == ["Textbook"]
+    several = ComparisonSettings(benchmarks=("Contest", "Textbook"))
+    assert len(asked(several, own)) == 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (
+            ScoresSettings(),
+            (
+                "this scores block names no source and its page has no benchmark. Add a line such "
+                'as "source: NAME".'
+            ),
+        ),
+        (
+            ScoresSettings(source="suite"),
+            (
+                'this scores block names no benchmark and "suite" has 2. Its benchmarks are '
+                '"Contest", "Textbook".'
+            ),
+        ),
+        (
+            PasskSettings(source="suite", benchmark="Contets"),
+            (
+                '"Contets" is no benchmark of source "suite". Did you mean "Contest"? Its '
+                'benchmarks are "Contest", "Textbook".'
+            ),
+        ),
+        (
+            ScoresSettings(source="plain", benchmark="Contest"),
+            (
+                'source "plain" has no column that names benchmarks, so none is called "Contest". '
+                "Leave out benchmark, or name the column under columns in source.yml."
+            ),
+        ),
+        (
+            ProblemsSettings(source="suite", benchmark="Contest", slices=("levle",)),
+            (
+                '"levle" is no column of source "suite" to slice by. Did you mean "level"? There '
+                'are "subject", "level".'
+            ),
+        ),
+        (
+            ScoresSettings(source="curves"),
+            (
+                'a scores block shows scores of problems, and "curves" has none. Its data need a '
+                "column problem and a column score; where they are called otherwise, say so under columns in "
+                "its source.yml."
+            ),
+        ),
+        (
+            CurveSettings(source="plain"),
+            (
+                'a scores block draws measurements, and "plain" holds outcomes of problems. Write '
+                "a scores block instead."
+            ),
+        ),
+        (
+            ComparisonSettings(source="plain", sources=("suite",)),
+            "this scores block names a source and sources. Write them all under sources.",
+        ),
+    ],
+)
+def test_what_is_unclear_is_told_with_its_line(settings: BlockSettings, said: str) -> None:
+    """Never guessed: the names that there are stand beside."""
+    assert refused(settings) == said
+
+
+def page(benchmark: Benchmark) -> Page:
+    """A benchmark's page."""
+    return Page("a.md", "content/a.md", "A", FrontMatter(benchmark=benchmark), (), "")
+
+
+def ranked(**said: Any) -> CurveRequest | ScoreRequest:  # noqa: ANN401
+    """The request that ranks a benchmark of the suite."""
+    benchmark = Benchmark(**{"name": "Contest", "source": "suite", **said})
+    return benchmark_request(benchmark, SOURCES[benchmark.source], page(benchmark))
+
+
+def test_a_benchmark_of_outcomes_is_ranked_by_its_metric() -> None:
+    """The mean, if nothing is said."""
+    one = ranked()
+    assert isinstance(one, ScoreRequest)
+    assert (one.benchmark, one.metric, one.level, one.higher_is_better) == ("Contest", "mean", 0.95, True)
+    assert ranked(metric="maj@4", higher_is_better=False) == ScoreRequest(
+        *("suite", "Contest", None, (), "maj@4", 0.95), higher_is_better=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            {"metric": "accuracy"},
+            (
+                '"accuracy" is no metric of scores, and "suite" holds outcomes. Write mean, or such '
+                "as avg@16, pass@8, maj@8, pass^8."
+            ),
+        ),
+        (
+            {"name": "Quiz"},
+            (
+                'benchmark "Quiz" is none of the 2 of "suite". Add benchmark: with one of "Contest", '
+                '"Textbook".'
+            ),
+        ),
+        (
+            {"benchmark": "Textbok"},
+            (
+                '"Textbok" is no benchmark of source "suite". Did you mean "Textbook"? Its '
+                'benchmarks are "Contest", "Textbook".'
+            ),
+        ),
+        (
+            {"source": "plain", "benchmark": "Contest"},
+            (
+                'source "plain" has no column that names benchmarks, so none is called "Contest". '
+                "Leave out benchmark, or name the column under columns in source.yml."
+            ),
+        ),
+    ],
+)
+def test_a_benchmark_that_does_not_fit_its_data(said: dict[str, str], told: str) -> None:
+    """Told at its page."""
+    with pytest.raises(ReportError) as caught:
+        ranked(**said)
+    assert str(caught.value) == f"content/a.md: {told}"
