@@ -1,12 +1,12 @@
 """Rows of dots and intervals: what scores, runs and differences are drawn as.
 
 As in ``picture``, the root of the inline picture is the plot rectangle and fits any width. Names stand left
-of their row and words such as the score right of it (class ``rg-beside``). Below 480 pixels the style sheet
-hides these, shows both above their row instead (``rg-above``), and moves what is drawn in the row
-(``rg-drawn``) down by ``SHIFT`` pixels: rows are high enough for either.
+of their row and words such as the score right of it (``rg-wide``). Below 480 pixels the style sheet hides
+these, shows both above their row instead (``rg-narrow``), takes the margins away (``rg-rows``) and moves what
+is drawn in a row (``rg-drawn``) down by ``SHIFT`` pixels: rows are high enough for either.
 
-Each row is a ``<g class="rg-mark">`` with ``data-rg-tip`` (lines to show at the pointer) and
-``data-rg-series``; so is each small dot in it.
+The dot of a row with its interval is a ``<g class="rg-mark">`` with ``data-rg-tip`` (lines to show at the
+pointer), and so is each small dot under it. Everything of a row has ``data-rg-series``.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Row:
     Attributes:
         name: the words left of it.
         slot: palette slot; None is the muted grey.
-        text: the words right of it, such as its score.
+        text: the words right of it, such as its score; without a dot they stand in its place.
         value: where the dot stands, in the unit of the axis; None where there is nothing to draw.
         low, high: the ends of the interval; None where there is none, the dot is then hollow.
         tip: what is shown at the pointer, line by line.
@@ -176,45 +176,52 @@ def _shades(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _row(row: Row, axis: Axis, top: int, *, alive: bool) -> Iterator[str]:
-    series, high, middle = row.series or row.name, _row_height(row), top + _CENTRE
-    yield f'<g class="rg-mark"{_data(row.tip, series)}>' if alive else "<g>"
-    if alive:
-        yield f'<rect class="rg-hit" y="{top}" width="100%" height="{high}" fill="none" '
-        yield 'pointer-events="all"/>'
+    middle = top + _CENTRE
     yield from _words(row, top, alive=alive)
-    if row.value is not None:
-        yield f'<g class="rg-drawn">{"".join(_interval(row, axis, middle))}</g>'
-    yield "</g>"
+    yield _mark(row, row.tip, "".join(_interval(row, axis, middle)), alive=alive)
     for dot, lane in zip(row.dots, _lanes(row.dots, axis), strict=True):
-        y = middle + _DOTS_AT + lane * _LANE
-        yield f'<g class="rg-mark rg-drawn"{_data(dot.tip, series)}>' if alive else "<g>"
-        yield f'<circle cx="{percent_of(axis, dot.value)}" cy="{y}" r="3" fill="{colour(row.slot)}" '
-        yield 'fill-opacity=".65"/></g>'
+        circle = (
+            f'<circle cx="{percent_of(axis, dot.value)}" cy="{middle + _DOTS_AT + lane * _LANE}" r="3" '
+            f'fill="{colour(row.slot)}" fill-opacity=".65"/>'
+        )
+        yield _mark(row, dot.tip, circle, alive=alive)
+
+
+def _mark(row: Row, tip: Sequence[str], drawn: str, *, alive: bool) -> str:
+    if not alive:
+        return drawn
+    lines = "&#10;".join(escaped(" ".join(line.split())) for line in tip)
+    return f'<g class="rg-mark rg-drawn" data-rg-tip="{lines}"{_series(row)}>{drawn}</g>'
 
 
 def _words(row: Row, top: int, *, alive: bool) -> Iterator[str]:
     """The name and the words of a row: beside it, and for a narrow picture above it."""
     lines, ink = name_lines(row.name), 'fill="var(--rg-text)"'
     first = top + _CENTRE + 4.5 - (len(lines) - 1) * _LINE / 2
-    yield f'<g class="rg-beside" font-size="{LABEL_SIZE}" {ink}>'
+    right = "" if row.value is None else escaped(row.text)
+    kind = f' class="rg-wide"{_series(row)}' if alive else ""
+    yield f'<g{kind} font-size="{LABEL_SIZE}" {ink}>'
     for number, line in enumerate(lines):
         yield f'<text x="-12" y="{first + number * _LINE:g}" text-anchor="end">{escaped(line)}</text>'
-    yield f'<text x="100%" dx="12" y="{top + _CENTRE + 4.5:g}">{escaped(row.text)}</text></g>'
+    yield f'<text x="100%" dx="12" y="{top + _CENTRE + 4.5:g}">{right}</text></g>'
     if alive:
         short = cut(" ".join(row.name.split()), WIDEST_ABOVE)
-        yield f'<g class="rg-above" display="none" font-size="{LABEL_SIZE}" {ink}>'
+        yield f'<g class="rg-narrow" display="none"{_series(row)} font-size="{LABEL_SIZE}" {ink}>'
         yield f'<text x="8" y="{top + 14}">{escaped(short)}</text>'
-        yield f'<text x="100%" dx="-8" y="{top + 14}" text-anchor="end">{escaped(row.text)}</text></g>'
+        yield f'<text x="100%" dx="-8" y="{top + 14}" text-anchor="end">{right}</text></g>'
 
 
 def _interval(row: Row, axis: Axis, y: int) -> Iterator[str]:
-    ink, known = colour(row.slot), row.low is not None and row.high is not None
+    if row.value is None:
+        yield f'<text x="8" y="{y + 4.5}" fill="var(--rg-muted)">{escaped(row.text)}</text>'
+        return
+    ink, hollow = colour(row.slot), row.hollow or row.low is None
     if row.low is not None and row.high is not None:
         ends = f'x1="{percent_of(axis, row.low)}" x2="{percent_of(axis, row.high)}"'
         yield f'<line class="rg-interval" {ends} y1="{y}" y2="{y}" stroke="{ink}" stroke-width="2"/>'
-    fill, edge = ("var(--rg-bg)", ink) if row.hollow or not known else (ink, "var(--rg-bg)")
-    size = 'r="4.5" stroke-width="2"' if row.hollow or not known else 'r="5.5" stroke-width="1.5"'
-    yield f'<circle cx="{percent_of(axis, row.value or 0.0)}" cy="{y}" {size} fill="{fill}" stroke="{edge}"/>'
+    fill, edge = ("var(--rg-bg)", ink) if hollow else (ink, "var(--rg-bg)")
+    size = 'r="4.5" stroke-width="2"' if hollow else 'r="5.5" stroke-width="1.5"'
+    yield f'<circle cx="{percent_of(axis, row.value)}" cy="{y}" {size} fill="{fill}" stroke="{edge}"/>'
 
 
 def _lanes(dots: Sequence[RowDot], axis: Axis) -> list[int]:
@@ -229,6 +236,5 @@ def _lanes(dots: Sequence[RowDot], axis: Axis) -> list[int]:
     return lanes
 
 
-def _data(tip: Sequence[str], series: str) -> str:
-    lines = "&#10;".join(escaped(" ".join(line.split())) for line in tip)
-    return f' data-rg-tip="{lines}" data-rg-series="{escaped(series)}"'
+def _series(row: Row) -> str:
+    return f' data-rg-series="{escaped(row.series or row.name)}"'
