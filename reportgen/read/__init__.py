@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from reportgen.read.answering import outcomes
 from reportgen.read.find import find_sources
 from reportgen.read.frames import frame, raw_frame
 from reportgen.read.measuring import measurements
 from reportgen.read.opening import open_path, open_source
+from reportgen.read.problem_sets import problem_set_hash
 
-__all__ = ["find_sources", "frame", "measurements", "open_path", "open_source", "raw_frame"]
+__all__ = [
+    "find_sources",
+    "frame",
+    "measurements",
+    "open_path",
+    "open_source",
+    "outcomes",
+    "problem_set_hash",
+    "raw_frame",
+]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import duckdb
 
 from reportgen.errors import Problem, ReportError, Stage
+from reportgen.read import sql
 from reportgen.read.cells import is_missing, is_number, is_time
 from reportgen.read.content import Content, few
 from reportgen.read.find import place_of
@@ -17,9 +18,10 @@ from reportgen.read.formats import FORMATS
 from reportgen.settings.parsing import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from reportgen.errors import Place
+    from reportgen.read.cells import Text
     from reportgen.read.layout import FileLayout, Row
 
 _LONGEST: Final = 60
@@ -27,6 +29,39 @@ _DUCKDB: Final = re.compile(
     r"on Line: (?P<line>\d+)\nOriginal Line: .*?\n(?P<reason>[^\n]+)\n.*?\n  file = (?P<file>[^\n]+)\n",
     re.DOTALL,
 )
+
+
+class Check(NamedTuple):
+    """What a column's cells are held to.
+
+    Attributes:
+        wrong: what is wrong with a cell, as the end of a sentence, and the next step; None where it is right.
+        typed: whether a cell may be wrong though the file gives its column a type.
+    """
+
+    wrong: Callable[[Text], tuple[str, str] | None]
+    typed: bool = False
+
+
+def _not_a_number(cell: Text) -> tuple[str, str] | None:
+    if cell is None or is_missing(cell) or is_number(cell):
+        return None
+    return "is not a number", "Mend it, or leave the cell empty"
+
+
+def _not_a_time(cell: Text) -> tuple[str, str] | None:
+    if cell is None or is_missing(cell) or is_time(cell):
+        return None
+    return "is not a time", "Write times as 2026-05-31 or 2026-05-31T12:00:00Z"
+
+
+def _nameless(cell: Text) -> tuple[str, str] | None:
+    return None if cell else ("names nothing", "Fill the cell, or leave the row out")
+
+
+NAMED: Final = Check(_nameless, typed=True)
+NUMBER: Final = Check(_not_a_number)
+TIME: Final = Check(_not_a_time)
 
 
 def find_faults(
@@ -40,11 +75,22 @@ def find_faults(
         numbers: columns, as written, that hold numbers.
         times: columns that hold times.
     """
+    return find_wrong_cells(root, files, {**dict.fromkeys(numbers, NUMBER), **dict.fromkeys(times, TIME)})
+
+
+def find_wrong_cells(root: Path, files: Iterable[FileLayout], checks: Mapping[str, Check]) -> list[Problem]:
+    """Every row that cannot be read, and every cell that is wrong.
+
+    Args:
+        root: the folder that the files' paths start from.
+        files: the files to go through.
+        checks: what the cells of columns, as written, are held to.
+    """
     found: list[Problem] = []
     for file in files:
         content = Content(root / file.path, file.path, file.compression)
         try:
-            found += few(_faults(content, file, set(numbers), set(times)))
+            found += few(_faults(content, file, checks))
         except ReportError as error:
             found += error.problems
     return found
@@ -80,22 +126,23 @@ def _in_its_words(error: str, root: Path, place: Place) -> Problem:
     return Problem(place, message, "Check the files, or write them again", Stage.DATA)
 
 
-def _faults(content: Content, file: FileLayout, numbers: set[str], times: set[str]) -> Iterator[Problem]:
-    for row in FORMATS[file.format].rows(content, file, sorted(numbers | times)):
+def _faults(content: Content, file: FileLayout, checks: Mapping[str, Check]) -> Iterator[Problem]:
+    needed = {
+        name: check
+        for name, check in sorted(checks.items())
+        if check.typed or name not in file.columns or file.type_of(name) == sql.TEXT
+    }
+    for row in FORMATS[file.format].rows(content, file, tuple(needed)):
         if isinstance(row, Problem):
             yield row
             continue
-        for name, cell in row.cells.items():
-            if cell is None or is_missing(cell):
-                continue
-            if name in numbers and not is_number(cell):
-                yield _fault(content, row, name, "number", "Mend it, or leave the cell empty")
-            elif name in times and not is_time(cell):
-                advice = "Write times as 2026-05-31 or 2026-05-31T12:00:00Z"
-                yield _fault(content, row, name, "time", advice)
+        for name, check in needed.items():
+            if wrong := check.wrong(row.cells.get(name)):
+                yield _fault(content, row, name, *wrong)
 
 
-def _fault(content: Content, row: Row, name: str, kind: str, advice: str) -> Problem:
+def _fault(content: Content, row: Row, name: str, fault: str, advice: str) -> Problem:
     where = "" if row.line else f" of row {row.number}"
-    found, column = shorten(row.cells[name] or "", _LONGEST), shorten(name, _LONGEST)
-    return content.problem(f'"{found}" in column "{column}"{where} is not a {kind}', advice, row.line)
+    cell, column = row.cells.get(name), shorten(name, _LONGEST)
+    found = f'"{shorten(cell, _LONGEST)}"' if cell else "an empty cell"
+    return content.problem(f'{found} in column "{column}"{where} {fault}', advice, row.line)

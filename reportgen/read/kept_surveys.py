@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from reportgen.read.cells import Kind
-from reportgen.read.layout import FileLayout, Layout, Roles, Survey
+from reportgen.read.layout import FileLayout, Layout, OutcomeRoles, Roles, Survey
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +56,8 @@ def _layout(told: dict[str, Any]) -> Layout:
         series=tuple(told["series"]),
         exhaustive=told["exhaustive"],
         gapless=frozenset(told["gapless"]),
+        outcomes=OutcomeRoles(**told["outcomes"]) if told["outcomes"] else None,
+        benchmarks=tuple(told["benchmarks"]),
     )
 
 

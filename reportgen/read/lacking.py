@@ -22,10 +22,12 @@ def lacking_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Problem, ...
         A warning for each file without some of the metrics or without a run or seed.
 
     Raises:
-        ReportError: files lack the column of series, step, metric or value.
+        ReportError: files lack the column of series, step, metric or value, or of problem or score.
     """
     roles = layout.roles
     needed = [name for name in (roles.series, roles.step, roles.metric, roles.value) if name]
+    if layout.outcomes:
+        needed += [layout.outcomes.problem, layout.outcomes.score]
     raw = [] if layout.long else [name for raws in layout.metrics.values() for name in raws]
     wanted = [name for name in (roles.run, roles.seed, *raw) if name]
     errors, warnings = [], []

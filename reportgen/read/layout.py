@@ -100,6 +100,21 @@ class Roles:
 
 
 @dataclass(frozen=True, slots=True)
+class OutcomeRoles:
+    """The column, as written, for each part of outcomes; ``Roles`` has those of series, run and seed."""
+
+    problem: str
+    score: str
+    sample: str | None = None
+    answer: str | None = None
+    gold: str | None = None
+    tokens: str | None = None
+    seconds: str | None = None
+    cost: str | None = None
+    benchmark: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
     """How a source is read.
 
@@ -113,6 +128,8 @@ class Layout:
         series: names in the report, in order of first appearance as far as was looked.
         exhaustive: whether ``metrics`` and ``series`` are known to be all.
         gapless: text columns of Parquet files that are known to have no empty cell.
+        outcomes: the columns of outcomes; None where the source has measurements.
+        benchmarks: every value of the benchmark column, in order of first appearance.
     """
 
     files: tuple[FileLayout, ...]
@@ -124,6 +141,8 @@ class Layout:
     series: tuple[str, ...]
     exhaustive: bool
     gapless: frozenset[str] = field(default_factory=frozenset)
+    outcomes: OutcomeRoles | None = None
+    benchmarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from reportgen.read.find import (
 )
 from reportgen.read.kept_surveys import keep, kept, survey_key
 from reportgen.read.layout import DataFile, Survey
+from reportgen.read.outcome_columns import free_columns
 from reportgen.read.survey import survey
 from reportgen.read.wording import known_names
 from reportgen.settings.source import SourceSettings
@@ -43,7 +44,7 @@ def open_source(
     hashes: Callable[[Path], str] | None = None,
     cache: Cache | None = None,
 ) -> Source:
-    """Find and understand a source; of its data only a bounded sample is looked at.
+    """Find and understand a source; of its data only a bounded sample and the benchmarks are looked at.
 
     Args:
         project_root: the folder of ``mkdocs.yml``; places of problems are relative to it.
@@ -120,6 +121,10 @@ def _opened(
         digest=_digest(location.name, hashed, settings),
         warnings=found.warnings,
         layout=found.layout,
+        kind="outcomes" if found.layout.outcomes else "measurements",
+        benchmarks=found.layout.benchmarks,
+        slices=free_columns(found.layout),
+        score_range=settings.score_range,
     )
 
 
@@ -220,6 +225,11 @@ def _unmet(found: Survey, settings: SourceSettings, place: Place) -> Iterator[Pr
         if old not in found.raw_metrics:
             message = f'rename_metrics: there is no metric "{old}"'
             advice = known_names(old, found.raw_metrics, "There are")
+            yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
+    for name in settings.protocols:
+        if name not in found.layout.series:
+            message = f'protocols: there is no series "{name}"'
+            advice = known_names(name, found.layout.series, "There are")
             yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
     for old, new in settings.rename.items():
         if new not in found.layout.series:

@@ -76,8 +76,8 @@ def scan(files: Sequence[Path], file: FileLayout, wanted: Sequence[str]) -> str:
 
 
 def rows(content: Content, file: FileLayout, wanted: Collection[str]) -> Iterator[Row | Problem]:
-    """Every row with its number; only columns of words, since no other can be wrong."""
-    names = [name for name in wanted if name in file.columns and file.type_of(name) == sql.TEXT]
+    """Every row with its number, and its cells as texts."""
+    names = [name for name in wanted if name in file.columns]
     if names:
         cursor = engine().cursor().execute(_as_texts(content.path, file, names))
         number = 0

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from reportgen.settings.blocks import Cell
 
 TEXT: Final = "VARCHAR"
-_MISSING: Final = f" *({'|'.join(map(re.escape, sorted(MISSING)))}) *"
 Meaning: TypeAlias = Callable[[str, str], str]
 
 
@@ -53,7 +52,7 @@ def number(expression: str, kind: str) -> str:
         return f"CAST({expression} AS DOUBLE)"
     # The words are only compared where the first cast gives nothing, which makes them free.
     return (
-        f"coalesce(TRY_CAST({expression} AS DOUBLE), CASE WHEN {_missing(expression)} THEN NULL "
+        f"coalesce(TRY_CAST({expression} AS DOUBLE), CASE WHEN {missing(expression)} THEN NULL "
         f"ELSE CAST({expression} AS DOUBLE) END)"
     )
 
@@ -61,7 +60,7 @@ def number(expression: str, kind: str) -> str:
 def time(expression: str, kind: str) -> str:
     """A cell as milliseconds since 1970 UTC; a time without a zone is UTC."""
     if kind == TEXT:
-        stamp = f"CASE WHEN {_missing(expression)} THEN NULL ELSE CAST(trim({expression}) AS TIMESTAMPTZ) END"
+        stamp = f"CASE WHEN {missing(expression)} THEN NULL ELSE CAST(trim({expression}) AS TIMESTAMPTZ) END"
     elif kind == "TIMESTAMP WITH TIME ZONE":
         stamp = expression
     else:
@@ -72,6 +71,18 @@ def time(expression: str, kind: str) -> str:
 def text(expression: str, kind: str) -> str:
     """A cell as a text."""
     return expression if kind == TEXT else f"CAST({expression} AS {TEXT})"
+
+
+def missing(expression: str) -> str:
+    """Whether a text says that there is no value."""
+    return one_of(expression, MISSING)
+
+
+def one_of(expression: str, words: Iterable[str]) -> str:
+    """Whether a text is one of these words, in any letters, with or without spaces around it."""
+    # A list of words would become a join, which is done for every row, wherever it stands.
+    pattern = f" *({'|'.join(map(re.escape, sorted(words)))}) *"
+    return f"regexp_full_match({expression}, {literal(pattern)}, 'i')"
 
 
 def equals(expression: str, kind: str, cell: Cell | tuple[Cell, ...]) -> str:
@@ -88,8 +99,3 @@ def _equals(expression: str, words: str, item: Cell) -> str:
     if isinstance(item, str):
         return f"{words} = {literal(item)}"
     return f"TRY_CAST({expression} AS DOUBLE) = CAST({literal(repr(item))} AS DOUBLE)"
-
-
-def _missing(expression: str) -> str:
-    # A list of words would become a join, which is done for every row, wherever it stands.
-    return f"regexp_full_match({expression}, {literal(_MISSING)}, 'i')"

@@ -12,20 +12,22 @@ from reportgen.read.cells import Kind, joint_kind, kind_of
 from reportgen.read.columns import recognise, resolved, wide_metrics
 from reportgen.read.content import Content
 from reportgen.read.engine import engine
-from reportgen.read.faults import explained, find_faults
+from reportgen.read.faults import NAMED, explained, find_faults, find_wrong_cells
 from reportgen.read.formats import FORMATS
 from reportgen.read.lacking import lacking_columns
 from reportgen.read.layout import DataFile, Layout, Survey, layout_of
+from reportgen.read.outcome_columns import recognise_outcomes
 from reportgen.read.tables import UNNAMED, groups, kept, series_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from reportgen.errors import Place
     from reportgen.model import Source
     from reportgen.read.cells import Text
     from reportgen.read.layout import Look, RawNames, Roles
+    from reportgen.read.tables import Rows
     from reportgen.settings.source import SourceSettings
 
 # So many cells of the sample say what a column holds; a wrong one elsewhere is found when it is read.
@@ -50,20 +52,28 @@ def survey(
     looks = _looks(root, files, settings, whole=whole)
     layout = _layout(root, files, looks, settings, place)
     _check_sample(root, layout)
+    layout = replace(layout, benchmarks=_benchmarks(root, layout, settings, place))
     metrics: Iterable[Text]
-    series: Iterable[str] = _series(looks, layout, settings)
+    series: Iterable[Text] = _series(looks, layout, settings)
     if layout.long:
         metrics = _cells(looks, layout.roles.metric)
     else:
         metrics = wide_metrics(layout.kinds, layout.roles, sampled=not layout.exhaustive)
     if whole:
-        metrics = _all_names(root, layout, settings, place, metric=True) if layout.long else metrics
-        series = _all_names(root, layout, settings, place, metric=False)
+        metric = layout.roles.metric or ""
+        metrics = (
+            _all_names(root, layout, settings, place, lambda rows: rows.text(metric))
+            if layout.long
+            else metrics
+        )
+        series = _all_names(
+            root, layout, settings, place, lambda rows: series_of(rows, layout, settings.rename)
+        )
     raw = tuple(dict.fromkeys(name for name in metrics if name))
     layout = replace(
         layout,
         metrics=_metrics(raw, settings),
-        series=tuple(dict.fromkeys(series)),
+        series=tuple(dict.fromkeys(name for name in series if name is not None)),
         exhaustive=layout.exhaustive or whole,
     )
     warnings = tuple(chain.from_iterable(look.warnings for look in looks))
@@ -92,16 +102,21 @@ def _layout(
     """Columns and their parts, still without the names of metrics and series."""
     columns = tuple(dict.fromkeys(name for look in looks for name in look.file.columns if name))
     roles, long = recognise(columns, settings, place)
+    kinds = {name: joint_kind(_kind(look, name) for look in looks) for name in columns}
+    outcomes = recognise_outcomes(kinds, roles, settings, place, long=long)
+    if outcomes and roles.step == outcomes.sample:
+        roles = replace(roles, step=None)
     return Layout(
         files=tuple(look.file for look in looks),
         labels=tuple(file.label for file in files),
-        kinds={name: joint_kind(_kind(look, name) for look in looks) for name in columns},
+        kinds=kinds,
         roles=roles,
         long=long,
         metrics={},
         series=(),
         exhaustive=all(look.exhaustive for look in looks),
         gapless=_gapless(root, looks, roles),
+        outcomes=outcomes,
     )
 
 
@@ -153,20 +168,33 @@ def _series(looks: Sequence[Look], layout: Layout, settings: SourceSettings) -> 
         yield settings.rename.get(name or UNNAMED, name or UNNAMED)
 
 
+def _benchmarks(root: Path, layout: Layout, settings: SourceSettings, place: Place) -> tuple[str, ...]:
+    """Every value of the benchmark column: a sample proves nothing, and each has a page's figures of its own.
+
+    Raises:
+        ReportError: rows of no benchmark, or what cannot be read.
+    """
+    column = layout.outcomes.benchmark if layout.outcomes else None
+    if column is None:
+        return ()
+    found = _all_names(root, layout, settings, place, lambda rows: rows.text(column))
+    if None in found:
+        raise ReportError(*find_wrong_cells(root, layout.files, {column: NAMED}))
+    return tuple(name for name in found if name)
+
+
 def _all_names(
-    root: Path, layout: Layout, settings: SourceSettings, place: Place, *, metric: bool
-) -> list[str]:
-    """All metrics as written, or all series as renamed, in order of first appearance."""
-    found: dict[str, int] = {}
+    root: Path, layout: Layout, settings: SourceSettings, place: Place, named: Callable[[Rows], str]
+) -> list[Text]:
+    """All names that an expression gives, in order of first appearance; None where it gives none."""
+    found: dict[Text, int] = {}
     with explained(root, place, lambda: find_faults(root, layout.files, ())):
         for rows in groups(root, layout):
-            role = layout.roles.metric or ""
-            name = rows.text(role) if metric else series_of(rows, layout, settings.rename)
+            name = named(rows)
             where = kept(rows, resolved(settings.filter, tuple(layout.kinds)))
             select = f"SELECT {name}, min({rows.position()}) FROM {rows.source()}{where} GROUP BY 1"  # noqa: S608 - quoted
             for text, position in engine().rows(select):
-                if text is not None:
-                    found[text] = min(position, found.get(text, position))
+                found[text] = min(position, found.get(text, position))
     return sorted(found, key=found.__getitem__)
 
 

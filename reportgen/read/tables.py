@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Final
 
-from reportgen.read import sql
+from reportgen.read import score_cells, sql
 from reportgen.read.content import Content
 from reportgen.read.engine import engine
 from reportgen.read.formats import FORMATS
@@ -49,6 +49,10 @@ class Rows:
     def number(self, name: str) -> str:
         """The column as numbers."""
         return self._as(sql.number, name, "DOUBLE")
+
+    def score(self, name: str, ends: tuple[float, float]) -> str:
+        """The column as scores between two ends."""
+        return self._as(lambda cell, kind: score_cells.score(cell, kind, ends), name, "DOUBLE")
 
     def time(self, name: str) -> str:
         """The column as milliseconds since 1970 UTC."""

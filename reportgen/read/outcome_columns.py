@@ -1,0 +1,120 @@
+"""Whether a table holds outcomes, one answer to one problem a row, and which columns play their parts."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from typing import TYPE_CHECKING, Final
+
+from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.read.cells import NUMERIC, Kind
+from reportgen.read.columns import column_named, mapped_columns
+from reportgen.read.layout import Layout, OutcomeRoles
+from reportgen.read.wording import names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reportgen.read.layout import Roles
+    from reportgen.settings.source import SourceSettings
+
+# Names by which a part is recognised, the best first; capital letters make no difference. Where a model's
+# answer is called prediction, a column called answer has the right one.
+_NAMES: Final[dict[str, tuple[str, ...]]] = {
+    "problem": ("problem", "problem_id", "question_id", "task_id", "doc_id", "idx", "id"),
+    "sample": ("sample", "sample_id", "attempt", "epoch"),
+    "score": ("score", "correct", "is_correct", "acc", "reward"),
+    "answer": ("prediction", "extracted", "answer"),
+    "gold": ("gold", "target", "reference", "answer"),
+    "tokens": ("tokens", "completion_tokens", "num_tokens"),
+    "seconds": ("seconds", "time", "latency"),
+    "cost": ("cost",),
+    "benchmark": ("benchmark",),
+}
+# Numbers or nothing: a column called time may well hold a date.
+_COUNTED: Final = frozenset(("tokens", "seconds", "cost"))
+# Rows of anything may have one of these.
+_SAYS_LITTLE: Final = frozenset(("idx", "id"))
+# What a frame of outcomes has beside its free columns.
+_RESERVED: Final = frozenset((*_NAMES, "series", "run", "seed", "row"))
+
+
+def recognise_outcomes(
+    kinds: Mapping[str, Kind], roles: Roles, settings: SourceSettings, place: Place, *, long: bool
+) -> OutcomeRoles | None:
+    """The column for each part of outcomes; None where the table holds measurements.
+
+    A table holds outcomes if it has columns for problem and score and none for the step, or if
+    ``source.yml`` says ``form: outcomes`` or names one of the two. ``epoch``, which is a step in
+    training and a sample in evaluation, is the sample of a column that is called problem or the like.
+
+    Args:
+        kinds: what every column holds, in order.
+        roles: the columns that play a part in measurements.
+        settings: what ``source.yml`` says.
+        place: where problems are told.
+        long: whether a row is one value beside its metric.
+
+    Raises:
+        ReportError: ``source.yml`` wants outcomes, and the column of problem or score is not there.
+    """
+    mapped = mapped_columns(settings)
+    asked = settings.form == "outcomes" or not {"problem", "score"}.isdisjoint(mapped)
+    if settings.form in {"long", "wide"} or (long and not asked):
+        return None
+    found = _by_name(kinds, roles, mapped)
+    if not asked:
+        if roles.step is not None and (
+            roles.step != found.get("sample") or found.get("problem", "").strip().casefold() in _SAYS_LITTLE
+        ):
+            return None
+        if not {"problem", "score"} <= found.keys():
+            return None
+    lacking = [part for part in ("problem", "score") if part not in found]
+    if lacking:
+        message = f'outcomes need a column "{lacking[0]}"; there are {names(kinds)}'
+        advice = f"Name it in source.yml, as in columns: {{{lacking[0]}: NAME}}"
+        raise ReportError(Problem(place, message, advice, Stage.DATA))
+    return OutcomeRoles(**found)
+
+
+def free_columns(layout: Layout) -> tuple[str, ...]:
+    """The columns that outcomes can be sliced by: those that play no part, as written.
+
+    A column whose name a part of outcomes has, or another column but for its capitals, is left out.
+    """
+    if layout.outcomes is None:
+        return ()
+    roles = layout.roles
+    taken = {*astuple(layout.outcomes), roles.series, roles.run, roles.seed}
+    seen = set(_RESERVED)
+    found = []
+    for name in layout.kinds:
+        if name not in taken and name.casefold() not in seen:
+            seen.add(name.casefold())
+            found.append(name)
+    return tuple(found)
+
+
+def column_of(name: str, layout: Layout) -> str | None:
+    """The column of this name or, where none has it, the one that plays this part; None without either."""
+    found = column_named(name, tuple(layout.kinds))
+    if found is None and name in _RESERVED - {"row"}:
+        owner = layout.outcomes if name in _NAMES else layout.roles
+        found = getattr(owner, name, None)
+    return found
+
+
+def _by_name(kinds: Mapping[str, Kind], roles: Roles, mapped: Mapping[str, str]) -> dict[str, str]:
+    """Mapped columns first; no column plays two parts."""
+    taken = {*mapped.values(), roles.series, roles.run, roles.seed}
+    found = {part: name for part, name in mapped.items() if part in _NAMES}
+    folded = {column.strip().casefold(): column for column in reversed(tuple(kinds))}
+    for part, known in _NAMES.items():
+        candidates = [folded[name] for name in known if name in folded]
+        if part in _COUNTED:
+            candidates = [name for name in candidates if kinds[name] in {*NUMERIC, Kind.EMPTY}]
+        column = next((name for name in candidates if name not in taken), None)
+        if part not in mapped and column is not None:
+            found[part] = column
+            taken.add(column)
+    return found
