@@ -14,7 +14,7 @@ from pymdownx.superfences import SuperFencesException
 
 from reportgen.model import BenchmarkResult, Cell, Overview, Panels, ResultTable
 from reportgen.narrative.pages import read_page
-from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.kinds import BLOCKS
 from reportgen.site.fences import Fences, custom_fences, fill, marked_ids, words_of
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ import click
 import pytest
 
 from reportgen.settings.base import Settings
-from reportgen.settings.blocks import BLOCKS, Band, Statistic
+from reportgen.settings.blocks import Band, Statistic
 from reportgen.settings.front_matter import FrontMatter
+from reportgen.settings.kinds import BLOCKS
 from reportgen.settings.project import ProjectSettings
 from reportgen.settings.source import SourceSettings
 

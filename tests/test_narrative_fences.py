@@ -12,7 +12,7 @@ from markdown import Markdown
 
 from reportgen.errors import ReportError
 from reportgen.narrative.fences import Fence, find_fences
-from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.kinds import BLOCKS
 
 EXTENSIONS = [
     "abbr",

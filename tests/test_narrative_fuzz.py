@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reportgen.errors import Place, ReportError
 from reportgen.narrative.pages import read_page
-from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.kinds import BLOCKS
 from reportgen.settings.loading import load_block, load_front_matter, load_project, load_source_settings
 from reportgen.settings.schema import schema
 

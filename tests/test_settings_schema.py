@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from reportgen.errors import Place, ReportError
-from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.kinds import BLOCKS
 from reportgen.settings.loading import load_block
 from reportgen.settings.schema import schema
 

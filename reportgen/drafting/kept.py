@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from reportgen.model import BenchmarkResult, Figure, Overview, Panels, ResultTable, Shown
+from reportgen.model import BenchmarkResult, Figure, Overview, Panels, ResultTable, Shown, Stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from reportgen.cache import Cache, KeptText
 
 _KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (Figure, Panels, ResultTable, Overview, BenchmarkResult)
+    kind.__name__: kind for kind in (Figure, Panels, ResultTable, Overview, Stack, BenchmarkResult)
 }
 _IN_FILES: Final = ("inline_svg", "file_svg", "csv", "spec", "payload")
 
@@ -42,7 +43,7 @@ def keep_result(data: Cache, key: str, result: BenchmarkResult) -> None:
 def kept(data: Cache, key: str) -> Shown | None:
     """What ``keep`` returned; None where there is nothing, or nothing that can be read and stands."""
     value = _read(data.get(key))
-    if not isinstance(value, Figure | Panels | ResultTable | Overview):
+    if not isinstance(value, Figure | Panels | ResultTable | Overview | Stack):
         return None
     texts: list[KeptText] = []
 
@@ -90,18 +91,18 @@ def _read(data: bytes | None) -> Shown | BenchmarkResult | None:
     return value
 
 
-def _figures(value: Shown | BenchmarkResult) -> tuple[Figure, ...]:
-    if isinstance(value, Panels):
-        return value.figures
-    return (value,) if isinstance(value, Figure) else ()
-
-
 def _each_figure(value: Any, change: Callable[[int, Figure], Figure]) -> Any:  # noqa: ANN401 - the kind given
     """The value with each of its figures, which are counted from 0, changed."""
-    figures = tuple(change(place, figure) for place, figure in enumerate(_figures(value)))
     if isinstance(value, Panels):
-        return replace(value, figures=figures)
-    return figures[0] if isinstance(value, Figure) else value
+        return replace(value, figures=_changed(value.figures, change))
+    if isinstance(value, Stack):
+        return replace(value, parts=_changed(value.parts, change))
+    return change(0, value) if isinstance(value, Figure) else value
+
+
+def _changed(parts: tuple[Any, ...], change: Callable[[int, Figure], Figure]) -> tuple[Any, ...]:
+    place = count()
+    return tuple(change(next(place), part) if isinstance(part, Figure) else part for part in parts)
 
 
 @cache

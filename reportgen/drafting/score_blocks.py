@@ -124,10 +124,15 @@ def _passk(settings: PasskSettings, asked: _Asked) -> Figure:
     from reportgen.figures.pass_curve import passk_block  # noqa: PLC0415
     from reportgen.statistics.pass_curves import pass_at_k_curves  # noqa: PLC0415
 
-    for name in settings.highlight:
-        _is_there(name, asked.problems.series, asked.context.place)
     curves = pass_at_k_curves(asked.problems, level=settings.level)
-    drawn = passk_block(asked.id, settings, curves, asked.context)
+    drawn = passk_block(
+        asked.id,
+        settings,
+        curves,
+        asked.context,
+        problems=asked.problems,
+        skeleton_of=asked.desk.skeletons,
+    )
     told = numbers_of_curves(curves, asked.problems, asked.context)
     return replace(drawn, numbers={**drawn.numbers, **told})
 

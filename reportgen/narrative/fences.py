@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from reportgen.errors import Place, Problem, ReportError
-from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.kinds import BLOCKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What the body of each fenced block may say."""
+"""What the bodies of fenced blocks may say, of all but those about scores."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ class AltairSettings(DataSettings):
         return self
 
 
-BLOCKS: dict[str, type[BlockSettings]] = {
+CHART_BLOCKS: dict[str, type[BlockSettings]] = {
     "curve": CurveSettings,
     "panels": PanelsSettings,
     "table": TableSettings,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from reportgen.errors import Place, Problem, Problems, ReportError, Stage
-from reportgen.settings.blocks import BLOCKS
 from reportgen.settings.faults import faults_of, misread_names
 from reportgen.settings.front_matter import FrontMatter
+from reportgen.settings.kinds import BLOCKS
 from reportgen.settings.parsing import Origin, parse
 from reportgen.settings.project import ProjectSettings
 from reportgen.settings.source import SourceSettings

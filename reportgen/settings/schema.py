@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic.json_schema import GenerateJsonSchema
 
-from reportgen.settings.blocks import BLOCKS
 from reportgen.settings.front_matter import FrontMatter
+from reportgen.settings.kinds import BLOCKS
 from reportgen.settings.project import ProjectSettings
 from reportgen.settings.source import SourceSettings
 

@@ -15,7 +15,7 @@ from reportgen.errors import Problem, Severity, Stage
 from reportgen.figures.live import view_name
 from reportgen.site.fences import Fences, fill, marked_ids
 from reportgen.site.fragments import benchmark_head, block_html, fragments_digest, view_html
-from reportgen.site.outputs import figure_files, figures_of, page_folder, report_json
+from reportgen.site.outputs import figure_files, figures_of, page_folder, report_json, tables_of
 from reportgen.site.page_context import figures_on, page_sources, site_context
 from reportgen.site.provenance import provenance_of
 from reportgen.site.search import index_script, lunr_path
@@ -42,7 +42,7 @@ class Assembly:
         context: what every page's template is told.
     """
 
-    def __init__(  # noqa: PLR0913 - what a build knows
+    def __init__(
         self,
         report: Report,
         root: Path,
@@ -64,7 +64,8 @@ class Assembly:
         self._views: dict[str, str] = {}
 
     def _views_on(self, page: Page) -> str:
-        for name in (names := dict.fromkeys(view_name(f.view) for f in figures_on(page, self.report))):
+        views = (figure.view for figure in figures_on(page, self.report) if figure.view)
+        for name in (names := dict.fromkeys(map(view_name, views))):
             if name not in self._views:
                 self._views[name] = view_html(name, self._ahead.views[name]().decode())
         return "".join(self._views[name] for name in names)
@@ -90,8 +91,9 @@ class Assembly:
         """The ids that links to a page may name."""
         page = self._pages.get(path)
         for block in page.blocks if page else ():
+            shown = self.report.shown[path, block.id]
             yield block.id
-            yield from (figure.id for figure in figures_of(self.report.shown[path, block.id]))
+            yield from (part.id for part in (*figures_of(shown), *tables_of(shown)))
 
     def with_head(self, html: str, path: str) -> str:
         """A page's content with what happened and its benchmark's key results after the title."""

@@ -152,7 +152,7 @@ class Ahead:
         """Start what a page's newly drawn block needs; its first figure becomes the page's card."""
         for figure in figures_of(shown):
             name = view_name(figure.view)
-            if name not in self.views:
+            if figure.view and name not in self.views:
                 author = figure.kind in {"vega-lite", "altair"}
                 self.views[name] = self.beside.view(figure.view, author=author)
             if self._with_cards and page not in self.cards:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from pymdownx.superfences import SuperFencesException
 
-from reportgen.model import Figure, Overview, Panels, ResultTable
+from reportgen.model import Figure, Overview, Panels, ResultTable, Stack
 from reportgen.narrative.fences import find_fences
-from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.kinds import BLOCKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -92,7 +92,10 @@ def words_of(shown: Shown) -> str:
         return " ".join([f"{shown.title}. {shown.caption}", *(words_of(figure) for figure in shown.figures)])
     if isinstance(shown, ResultTable):
         names = ", ".join(row[0].text for row in shown.rows)
-        return f"{shown.title}: {names}. {shown.caption}"
+        return f"{': '.join(filter(None, [shown.title, names]))}. {shown.caption}"
     if isinstance(shown, Overview):
         return " ".join(f"{card.name}: {card.leader} {card.score}." for card in shown.cards)
+    if isinstance(shown, Stack):
+        parts = (part if isinstance(part, str) else words_of(part) for part in shown.parts)
+        return " ".join(filter(None, [f"{shown.title}.", shown.subtitle, *parts, shown.caption]))
     raise TypeError(type(shown))

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from reportgen import __version__
-from reportgen.model import Figure, Overview, Panels, ResultTable
+from reportgen.model import Figure, Overview, Panels, ResultTable, Stack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,15 +28,24 @@ def figures_of(shown: Shown) -> tuple[Figure, ...]:
     """The figures that a block shows."""
     if isinstance(shown, Panels):
         return shown.figures
+    if isinstance(shown, Stack):
+        return tuple(part for part in shown.parts if isinstance(part, Figure))
     return (shown,) if isinstance(shown, Figure) else ()
+
+
+def tables_of(shown: Shown) -> tuple[ResultTable, ...]:
+    """The tables that a block shows, those behind its figures apart."""
+    if isinstance(shown, Stack):
+        return tuple(part for part in shown.parts if isinstance(part, ResultTable))
+    return (shown,) if isinstance(shown, ResultTable) else ()
 
 
 def figure_files(report: Report) -> Iterator[tuple[str, str | KeptText]]:
     """SVG, CSV and Vega-Lite specification of every figure, CSV of every table."""
     for (page, _), shown in report.shown.items():
         folder = page_folder(page)
-        if isinstance(shown, ResultTable):
-            yield f"{folder}/{shown.id}.csv", shown.csv
+        for table in tables_of(shown):
+            yield f"{folder}/{table.id}.csv", table.csv
         for figure in figures_of(shown):
             yield f"{folder}/{figure.id}.svg", figure.file_svg
             yield f"{folder}/{figure.id}.csv", figure.csv
@@ -93,7 +102,10 @@ def _page(page: Page, report: Report) -> dict[str, Any]:
             for block, shown in blocks
             for figure in figures_of(shown)
         ],
-        "tables": [_table(shown) for _, shown in blocks if isinstance(shown, ResultTable)],
+        "tables": [_table(table) for _, shown in blocks for table in tables_of(shown)],
+        "stacks": [
+            _stack(shown, block.kind, block.place.line) for block, shown in blocks if isinstance(shown, Stack)
+        ],
         "overviews": [
             {"id": shown.id, "benchmarks": [card.name for card in shown.cards]}
             for _, shown in blocks
@@ -122,6 +134,20 @@ def _table(table: ResultTable) -> dict[str, Any]:
         "title": table.title,
         "header": list(table.header),
         "rows": [[{"text": cell.text, "value": cell.sort} for cell in row] for row in table.rows],
+    }
+
+
+def _stack(stack: Stack, kind: str, line: int | None) -> dict[str, Any]:
+    """A block of several parts: figures and tables, which stand on their own, are named by their ids."""
+    return {
+        "id": stack.id,
+        "kind": kind,
+        "line": line,
+        "title": stack.title,
+        "subtitle": stack.subtitle,
+        "caption": stack.caption,
+        "parts": [part if isinstance(part, str) else {"id": part.id} for part in stack.parts],
+        "numbers": stack.numbers,
     }
 
 

@@ -1,0 +1,12 @@
+"""Every kind of fenced block, and what its body may say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reportgen.settings.blocks import CHART_BLOCKS
+
+if TYPE_CHECKING:
+    from reportgen.settings.blocks import BlockSettings
+
+BLOCKS: dict[str, type[BlockSettings]] = {**CHART_BLOCKS}

@@ -1,0 +1,130 @@
+"""Blocks of several parts: kept and read back, written as files, told in report.json, found by the search."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from made_figures import curve, curve_set, figure
+
+from reportgen.cache import Cache, KeptText
+from reportgen.drafting.kept import keep, kept
+from reportgen.errors import Place
+from reportgen.model import Block, Cell, Figure, Page, Report, ResultTable, Stack
+from reportgen.settings.front_matter import FrontMatter
+from reportgen.settings.score_blocks import ScoresSettings
+from reportgen.site.fences import words_of
+from reportgen.site.outputs import figure_files, figures_of, report_json, tables_of
+from reportgen.site.provenance import Provenance
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DOTS = replace(figure(curve_set(curve("MEL", [0.2, 0.84]))), id="contest", kind="scores", view="", payload="")
+SECOND = replace(DOTS, id="contest-differences", kind="comparison", title="Differences")
+ROWS = ResultTable(
+    id="contest-table",
+    title="",
+    header=("series", "score"),
+    rows=((Cell("MEL"), Cell("84.0 %", 0.84, "better")),),
+    caption="Tiers are those of Holm.",
+    csv="series,score\nMEL,0.84\n",
+)
+STACK = Stack(
+    id="contest",
+    title="Contest",
+    subtitle="30 problems × 16 samples",
+    parts=(DOTS, "Differences under 6.1 points cannot be told.", ROWS, SECOND),
+    caption="One sentence.",
+    numbers={"scores": [{"series": "MEL", "estimate": 0.84}], "mixed_protocol": {}},
+)
+
+
+def report() -> Report:
+    """A report of one page with the stack."""
+    block = Block("scores", "contest", ScoresSettings(source="a"), Place("content/p.md", 5), "")
+    page = Page("p.md", "content/p.md", "P", FrontMatter(), (block,), "")
+    return Report((page,), {("p.md", "contest"): STACK}, {}, {}, {})
+
+
+def test_what_was_kept_is_what_was_drawn(tmp_path: Path) -> None:
+    """Every part in its place, each figure with its own long texts, the numbers to the last digit."""
+    data = Cache(tmp_path / "cache")
+    light = keep(data, data.key("one"), STACK)
+    again = kept(data, data.key("one"))
+    assert again == light
+    assert isinstance(again, Stack)
+    assert (again.parts[1:3], again.numbers) == (STACK.parts[1:3], STACK.numbers)
+    for part, drawn in zip(figures_of(again), (DOTS, SECOND), strict=True):
+        assert isinstance(part.csv, KeptText)
+        assert [str(getattr(part, name)) for name in ("csv", "spec", "inline_svg")] == [
+            *(drawn.csv, drawn.spec, drawn.inline_svg)
+        ]
+        assert part.id == drawn.id
+
+
+def test_a_stack_whose_text_is_gone_is_drawn_again(tmp_path: Path) -> None:
+    """As a figure alone would be; the last part's texts count as much as the first's."""
+    data = Cache(tmp_path / "cache")
+    keep(data, data.key("one"), STACK)
+    stack = kept(data, data.key("one"))
+    assert stack is not None
+    last = figures_of(stack)[-1].file_svg
+    assert isinstance(last, KeptText)
+    (tmp_path / last.path).unlink()
+    assert kept(data, data.key("one")) is None
+
+
+def test_every_part_has_its_files() -> None:
+    """Figures as pictures, points and specifications, tables as CSV."""
+    assert [name for name, _ in figure_files(report())] == [
+        "figures/p/contest-table.csv",
+        "figures/p/contest.svg",
+        "figures/p/contest.csv",
+        "figures/p/contest.vl.json",
+        "figures/p/contest-differences.svg",
+        "figures/p/contest-differences.csv",
+        "figures/p/contest-differences.vl.json",
+    ]
+    assert (figures_of(STACK), tables_of(STACK)) == ((DOTS, SECOND), (ROWS,))
+    assert (tables_of(ROWS), tables_of(DOTS)) == ((ROWS,), ())
+
+
+def told() -> dict[str, Any]:
+    """What report.json says of the page."""
+    (page,) = json.loads(report_json(report(), Provenance("", "")))["pages"]
+    assert isinstance(page, dict)
+    return page
+
+
+def test_report_json_has_the_numbers_and_the_order_of_parts() -> None:
+    """Figures and tables stand where all stand; the block says what belongs together."""
+    page = told()
+    assert [one["id"] for one in page["figures"]] == ["contest", "contest-differences"]
+    assert [one["id"] for one in page["tables"]] == ["contest-table"]
+    (stack,) = page["stacks"]
+    assert stack == {
+        "id": "contest",
+        "kind": "scores",
+        "line": 5,
+        "title": "Contest",
+        "subtitle": "30 problems × 16 samples",
+        "caption": "One sentence.",
+        "parts": [
+            {"id": "contest"},
+            "Differences under 6.1 points cannot be told.",
+            {"id": "contest-table"},
+            {"id": "contest-differences"},
+        ],
+        "numbers": STACK.numbers,
+    }
+
+
+def test_the_search_finds_every_part() -> None:
+    """Title, how, sentences, names of series, and what the figures say."""
+    said = words_of(STACK)
+    for word in ("Contest", "30 problems", "6.1 points", "MEL", "Holm", "One sentence", "Differences."):
+        assert word in said
+    assert isinstance(DOTS, Figure)
+    assert DOTS.summary in said
