@@ -1,6 +1,7 @@
 """reportgen: static report sites for machine-learning results.
 
-In a notebook: ``read`` opens run data, ``curves`` gives a frame, ``draw`` an Altair chart.
+In a notebook: ``read`` opens run data; ``curves``, ``scores`` and ``compare`` give frames, ``draw`` an Altair
+chart.
 """
 
 from __future__ import annotations
@@ -10,15 +11,15 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reportgen.notebook import Table, curves, draw, read
+    from reportgen.notebook import Table, compare, curves, draw, read, scores
 
 __version__ = "0.1.0"
-__all__ = ["Table", "__version__", "curves", "draw", "read"]
+__all__ = ["Table", "__version__", "compare", "curves", "draw", "read", "scores"]
 
 
 def __getattr__(name: str) -> object:
     """Import the notebook's functions when they are first used: the command line does without them."""
-    if name in {"Table", "curves", "draw", "read"}:
+    if name in __all__:
         from reportgen import notebook  # noqa: PLC0415
 
         found: object = getattr(notebook, name)

@@ -51,8 +51,8 @@ MAY_IMPORT = {
 LIBRARIES = {
     "duckdb": r"read/.*|statistics/reduce.*",
     "narwhals": r"model|outcomes|read/.*|statistics/(reduce.*|repeats|reproducible)",
-    "pandas": r"read/frames|drafting/author|figures/author_code|notebook",
-    "altair": r"figures/.*|notebook",
+    "pandas": r"read/frames|drafting/author|figures/author_code|notebook/.*",
+    "altair": r"figures/.*|notebook/.*",
     "vl_convert": r"figures/render|site/vega_bundle",
     "jsonschema": r"figures/custom",
     "mkdocs": r"site/.*",

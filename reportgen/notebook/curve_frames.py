@@ -1,14 +1,7 @@
-"""For notebooks: the same reading, statistics and drawing as a report's, one call each.
-
->>> import reportgen as rg
->>> table = rg.read("data/math500")
->>> rg.curves(table, metric="validation score")   # a frame, one row a point
->>> rg.draw(table, metric="validation score")     # an alt.Chart
-"""
+"""Curves in a notebook: as a frame, and as an Altair chart."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -27,41 +20,12 @@ from reportgen.settings.blocks import CurveSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     import altair as alt
     import pandas as pd
 
-    from reportgen.model import Source
+    from reportgen.notebook.table import Table
     from reportgen.settings.blocks import Cell
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A file or folder of run data, opened and not yet read; ``source`` says what is in it."""
-
-    root: Path
-    source: Source
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """The names of its metrics."""
-        return self.source.metrics
-
-
-def read(path: str | Path) -> Table:
-    """Open a file or folder of run data, with its ``source.yml`` if it has one.
-
-    Args:
-        path: a data file, or a folder of them.
-
-    Raises:
-        ReportError: nothing is there, or it cannot be understood; every problem is told.
-    """
-    from reportgen.read import open_path  # noqa: PLC0415 - imports the database
-    from reportgen.settings.loading import load_source_settings  # noqa: PLC0415
-
-    return Table(*open_path(path, load_settings=load_source_settings))
 
 
 def curves(
@@ -173,6 +137,9 @@ def _request(  # noqa: PLR0917 - the public functions take these by name
 
 
 def _metric(table: Table, metric: str | None) -> str:
+    if table.source.kind == "outcomes":
+        said = f'"{table.source.name}" holds outcomes of problems'
+        raise ReportError(Problem(table.source.place, said, "Use rg.scores or rg.compare", Stage.DATA))
     known = table.metrics
     if metric is None and len(known) == 1:
         return known[0]

@@ -1,0 +1,96 @@
+"""What a notebook asks of outcomes, before and after the statistics: parts of the data, and a frame."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.outcomes import Outcomes, ScoresError
+from reportgen.settings.score_blocks import MetricSettings, metric_and_k
+from reportgen.statistics.problem_scores import problem_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import pandas as pd
+
+    from reportgen.notebook.table import Table
+    from reportgen.outcomes import ProblemScores
+    from reportgen.settings.blocks import Cell
+
+MACRO: Final = "macro average"
+"""The benchmark of the rows that average several."""
+
+_NOTEBOOK: Final = Place("notebook")
+_COUNTS: Final = ("tier", "problems", "fewest_samples", "most_samples", "runs", "tested_together", "shared")
+_NUMBERS: Final = (
+    *("estimate", "low", "high", "level", "between_runs", "tokens", "seconds"),
+    *("difference", "p", "adjusted_p"),
+)
+
+
+def stated_metric(metric: str) -> tuple[str, int]:
+    """A metric as the statistics take it, read as a block reads it: ``pass@8`` is ``pass@k`` and 8.
+
+    Raises:
+        ReportError: there is no such metric.
+    """
+    try:
+        return metric_and_k(MetricSettings(metric=metric).metric)
+    except ValueError:
+        message = f'"{metric}" is not a metric of scores'
+        advice = "Write mean, or avg@N, pass@K, maj@K or pass^K with a number, such as pass@8"
+        raise ReportError(Problem(_NOTEBOOK, message, advice, Stage.DATA)) from None
+
+
+@contextmanager
+def told(data: Table | Outcomes) -> Iterator[None]:
+    """A context: what outcomes cannot give is told with the place they came from."""
+    try:
+        yield
+    except ScoresError as error:
+        place = _NOTEBOOK if isinstance(data, Outcomes) else data.source.place
+        raise ReportError(Problem(place, error.message, error.next_step, Stage.DATA)) from error
+
+
+def parts_of(
+    data: Table | Outcomes,
+    benchmark: str | None,
+    series: tuple[str, ...] | None,
+    where: Mapping[str, Cell | tuple[Cell, ...]] | None,
+    *,
+    answers: bool,
+) -> dict[str, ProblemScores]:
+    """The problem scores of what was asked for, by the name of their benchmark.
+
+    Args:
+        data: from ``read``, or outcomes that are narrowed already.
+        benchmark: only this one of a table with several.
+        series: only these.
+        where: column to the values it may have.
+        answers: whether the metric needs them.
+    """
+    if isinstance(data, Outcomes):
+        if benchmark or series or where:
+            raise ValueError("outcomes are narrowed where they are read")
+        return {"": problem_scores(data, answers=answers)}
+    from reportgen.read import outcomes  # noqa: PLC0415 - imports the database
+
+    source = data.source
+    titles: Sequence[str | None] = [benchmark] if benchmark else source.benchmarks or [None]
+    return {
+        title or source.settings.title or source.name: problem_scores(
+            outcomes(data.root, source, benchmark=title, series=series, where=where or {}), answers=answers
+        )
+        for title in titles
+    }
+
+
+def as_frame(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> pd.DataFrame:
+    """Rows as a frame of these columns: numbers float64, counts Int64, words and tuples objects."""
+    import pandas as pd  # noqa: PLC0415 - slow to import
+
+    frame = pd.DataFrame([[row[name] for name in columns] for row in rows], columns=list(columns))
+    kinds = {name: "float64" if name in _NUMBERS else "Int64" for name in (*_NUMBERS, *_COUNTS)}
+    return frame.astype({name: kind for name, kind in kinds.items() if name in columns})

@@ -1,0 +1,131 @@
+"""Scores in a notebook: as a frame, with every number and word of a page."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Final
+
+from reportgen.notebook.answers import MACRO, as_frame, parts_of, stated_metric, told
+from reportgen.statistics.compare import compare_all
+from reportgen.statistics.macro import macro_score
+from reportgen.statistics.scores import scores as scores_of
+from reportgen.statistics.tiers import tiers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+    from reportgen.notebook.table import Table
+    from reportgen.outcomes import Estimand, Outcomes, Score, Tier
+    from reportgen.settings.blocks import Cell
+
+_COLUMNS: Final = (
+    *("benchmark", "series", "metric", "estimate", "low", "high", "level", "tier", "estimand", "method"),
+    *("reason", "problems", "fewest_samples", "most_samples", "runs", "between_runs", "tokens", "seconds"),
+)
+
+
+def scores(
+    data: Table | Outcomes,
+    metric: str = "mean",
+    *,
+    benchmark: str | None = None,
+    series: tuple[str, ...] | None = None,
+    where: Mapping[str, Cell | tuple[Cell, ...]] | None = None,
+    estimand: Estimand = "problems like these",
+    level: float = 0.95,
+    higher_is_better: bool = True,
+) -> pd.DataFrame:
+    """The score of each series on each benchmark, with its interval and tier; the best first.
+
+    The estimate is the mean over problems of each problem's own value: the metric over its samples,
+    averaged over runs. pass@k is unbiased, 1 - C(n - c, k)/C(n, k) with c of n samples right (Chen et al.
+    2021), pass^k is C(c, k)/C(n, k) (Yao et al. 2024), maj@k the expected majority vote, exact.
+
+    The interval is about one of two things, and the column ``estimand`` says which:
+
+    - ``problems like these``: the score on other such problems. estimate ± t(P-1) s/√P with s over the P
+      problems' values; Wilson's (1927) where each problem is one sample that is right or wrong.
+    - ``these problems``: the score on these very problems with other samples. estimate ± t √(Σ v_p)/P with
+      v_p the sampling variance of problem p's value (s²/m for a mean of m samples), degrees of freedom
+      after Satterthwaite (1946).
+
+    A tier holds the series that are not shown to be worse than its first: paired differences, tested by
+    sign-flips, adjusted by Holm over all pairs of the benchmark; see ``compare``. Where there are several
+    benchmarks, rows of the benchmark ``macro average`` follow, in which each counts once; it is about these
+    benchmarks and no others, and has no tier.
+
+    Args:
+        data: from ``read``, or outcomes that are narrowed already.
+        metric: ``mean``, or ``avg@N``, ``pass@K``, ``maj@K``, ``pass^K`` with a number, such as ``pass@8``.
+        benchmark: only this one of a table with several; all if None.
+        series: only these, in this order.
+        where: column to the values it may have.
+        estimand: what the interval is about, see above.
+        level: confidence level.
+        higher_is_better: whether a larger score is the better one.
+
+    Returns:
+        Columns ``benchmark, series, metric, estimate, low, high, level, tier, estimand, method, reason,
+        problems, fewest_samples, most_samples, runs, between_runs, tokens, seconds``, one row a benchmark
+        and series. Scores are in the unit of the data. What is missing is NA, and ``reason`` says why;
+        ``between_runs`` is the standard deviation of the runs' own scores, which enters no interval.
+
+    Raises:
+        ReportError: there is no such metric, benchmark, series or column, a problem has fewer than k
+            samples, or the data have measurements and no outcomes.
+
+    Example:
+        >>> import reportgen as rg
+        >>> frame = rg.scores(rg.read("data/model-comparison"), "pass@4", benchmark="Contest")
+        >>> frame[["series", "tier", "estimand"]].to_numpy()[:2].tolist()
+        [['Aspen', 1, 'problems like these'], ['Birch', 2, 'problems like these']]
+    """
+    name, k = stated_metric(metric)
+    with told(data):
+        parts = parts_of(data, benchmark, series, where, answers=name == "maj@k")
+        columns = {
+            title: scores_of(part, name, k, estimand=estimand, level=level) for title, part in parts.items()
+        }
+        together = {
+            title: compare_all(part, name, k, level=level, higher_is_better=higher_is_better)
+            for title, part in parts.items()
+        }
+    rows: list[dict[str, object]] = []
+    for title, column in columns.items():
+        found = tiers(column, together[title], higher_is_better=higher_is_better)
+        rows += _rows(title, column, found, higher_is_better=higher_is_better)
+    if len(parts) > 1:
+        rows += _rows(MACRO, _averages(columns, estimand, level), (), higher_is_better=higher_is_better)
+    return as_frame(rows, _COLUMNS)
+
+
+def _averages(columns: Mapping[str, Sequence[Score]], estimand: Estimand, level: float) -> list[Score]:
+    """The macro average of each series; the noise of these problems adds up as that of problems like them."""
+    by_name = {title: {one.series: one for one in column} for title, column in columns.items()}
+    names = dict.fromkeys(one.series for column in columns.values() for one in column)
+    averages = [
+        macro_score(name, [(title, by_name[title].get(name)) for title in columns], level) for name in names
+    ]
+    if estimand == "these problems":
+        return [
+            replace(one, estimand="these benchmarks, these problems") if one.estimand else one
+            for one in averages
+        ]
+    return averages
+
+
+def _rows(
+    title: str, column: Sequence[Score], found: Sequence[Tier], *, higher_is_better: bool
+) -> list[dict[str, object]]:
+    """A row a series, best first, equal ones in the order of the data, those without a score last."""
+    tier_of = {name: tier.rank for tier in found for name in tier.series}
+    sign = -1 if higher_is_better else 1
+    ranked = sorted(column, key=lambda one: (one.estimate is None, sign * (one.estimate or 0.0)))
+    return [
+        asdict(one)
+        | {"benchmark": title, "tier": tier_of.get(one.series)}
+        | dict(zip(("fewest_samples", "most_samples"), one.samples or (None, None), strict=True))
+        for one in ranked
+    ]
