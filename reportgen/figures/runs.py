@@ -1,0 +1,213 @@
+"""The ``runs`` block: every run a dot, and the mean of each series with its t interval over runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reportgen.figures.palette import drawn_slots
+from reportgen.figures.row_poster import rows_file
+from reportgen.figures.row_spec import rows_spec
+from reportgen.figures.run_words import caption, subtitle, summary
+from reportgen.figures.score_axis import score_axis
+from reportgen.figures.score_captions import origin
+from reportgen.figures.score_rows import Row, RowDot, rows_class, rows_svg
+from reportgen.figures.score_words import (
+    difference_text,
+    interval_text,
+    level_text,
+    metric_text,
+    score_text,
+)
+from reportgen.figures.tidy import table_csv
+from reportgen.figures.wording import isolated
+from reportgen.model import Cell, Figure, ResultTable, Stack, Table
+from reportgen.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.figures.score_context import ScoreContext
+    from reportgen.outcomes import RunScore, RunSpread
+    from reportgen.settings.score_blocks import RunsSettings
+
+_RUN_COLUMNS = ("series", "run", "seed", "metric", "score", "problems")
+_SPREAD_COLUMNS = (
+    *("series", "metric", "level", "runs", "mean", "sd", "low", "high"),
+    *("problems", "left_out", "reason"),
+)
+
+
+def runs_block(
+    block_id: str, settings: RunsSettings, spreads: tuple[RunSpread, ...], context: ScoreContext
+) -> Stack:
+    """A row a series with a dot for each run, then a table.
+
+    Args:
+        block_id: id of the block on its page; the figure has it too, the table ``<id>-table``.
+        settings: title and caption.
+        spreads: of one benchmark and metric, in the order of their rows.
+        context: words and colours.
+    """
+    metric = metric_text(spreads[0].metric if spreads else settings.metric)
+    title = settings.title or f"Spread of {metric} between runs on {context.benchmark}"
+    figure = _figure(block_id, title, settings.caption, spreads, context)
+    table = _table(f"{block_id}-table", title, spreads, context)
+    return Stack(id=block_id, title=title, subtitle="", parts=(figure, table), caption="")
+
+
+def run_rows(spreads: Sequence[RunSpread], context: ScoreContext) -> tuple[Row, ...]:
+    """A row for each series: its mean and interval, and its runs below."""
+    slots = drawn_slots(tuple(one.series for one in spreads), context.slots)
+    return tuple(
+        Row(
+            name=one.series,
+            slot=slots[one.series],
+            text=_mean(one, context),
+            value=one.mean,
+            low=one.low,
+            high=one.high,
+            tip=_tip(one, context),
+            # A lone run is its own mean: it is drawn once.
+            dots=tuple(RowDot(run.score, _run_tip(one, run, context)) for run in one.runs)
+            if len(one.runs) > 1
+            else (),
+        )
+        for one in spreads
+    )
+
+
+def _half(one: RunSpread) -> float | None:
+    return None if one.low is None or one.high is None else (one.high - one.low) / 2
+
+
+def _mean(one: RunSpread, context: ScoreContext) -> str:
+    return "no score" if one.mean is None else score_text(one.mean, context, half=_half(one))
+
+
+def _tip(one: RunSpread, context: ScoreContext) -> tuple[str, ...]:
+    ends = interval_text(one.low, one.high, context)
+    of = "mean of " if len(one.runs) > 1 else ""
+    lines = [
+        one.series,
+        f"{of}{counted(len(one.runs), 'run')}: {_mean(one, context)}",
+        f"{level_text(one.level)} interval {ends}" if ends else "",
+        _spread(one, context),
+        counted(one.problems, "problem"),
+        one.reason,
+    ]
+    return tuple(filter(None, lines))
+
+
+def _spread(one: RunSpread, context: ScoreContext) -> str:
+    return "" if one.sd is None else f"SD {difference_text(one.sd, context, signed=False)}"
+
+
+def _run_tip(one: RunSpread, run: RunScore, context: ScoreContext) -> tuple[str, ...]:
+    name = f"run {run.run}" if run.seed in {None, run.run} else f"run {run.run}, seed {run.seed}"
+    return (one.series, f"{name}: {score_text(run.score, context, half=_half(one))}")
+
+
+def _figure(
+    figure_id: str, title: str, words: str | None, spreads: Sequence[RunSpread], context: ScoreContext
+) -> Figure:
+    rows, how = run_rows(spreads, context), subtitle(spreads, context)
+    values = [value for one in spreads for value in (one.mean, one.low, one.high)]
+    values += [run.score for one in spreads for run in one.runs]
+    metric = metric_text(spreads[0].metric if spreads else "mean")
+    axis = score_axis(values, context, title=metric)
+    names = tuple(one.series for one in spreads)
+    return Figure(
+        id=figure_id,
+        kind="runs",
+        title=title,
+        subtitle=how,
+        caption=isolated(caption(spreads, context, words=words), names),
+        summary=isolated(summary(spreads, context), names),
+        inline_svg=rows_svg(rows, axis, labelled_by=f"{figure_id}-title {figure_id}-summary"),
+        file_svg=rows_file(rows, axis, title=title, subtitle=how, source=origin(context)),
+        table=_runs_table(spreads, metric, context),
+        csv=_csv(spreads),
+        spec=rows_spec(rows, axis, title=title, subtitle=how),
+        view="",
+        payload="",
+        numbers=_numbers(spreads, context),
+        plot_class=rows_class(rows),
+    )
+
+
+def _runs_table(spreads: Sequence[RunSpread], metric: str, context: ScoreContext) -> Table:
+    """Every run drawn."""
+    rows = tuple(
+        (one.series, run.run, run.seed or "", score_text(run.score, context, half=_half(one)))
+        for one in spreads
+        for run in one.runs
+    )
+    return Table(("series", "run", "seed", metric), rows)
+
+
+def _table(table_id: str, title: str, spreads: Sequence[RunSpread], context: ScoreContext) -> ResultTable:
+    """A row a series: runs, mean and interval, spread, and from lowest to highest run."""
+    level = level_text(spreads[0].level) if spreads else ""
+    header = ("series", "runs", f"mean [{level} interval]", "SD between runs", "lowest run", "highest run")
+    return ResultTable(
+        id=table_id,
+        title=title,
+        header=(*header, "problems"),
+        rows=tuple(_row(one, context) for one in spreads),
+        caption="",
+        csv=_spread_csv(spreads),
+    )
+
+
+def _row(one: RunSpread, context: ScoreContext) -> tuple[Cell, ...]:
+    ends = interval_text(one.low, one.high, context)
+    said = " ".join(filter(None, [_mean(one, context), ends]))
+    scores = [run.score for run in one.runs]
+    unknown = Cell("not known", None, "missing")
+    return (
+        Cell(one.series),
+        Cell(f"{len(one.runs):,}", float(len(one.runs))),
+        Cell(said, one.mean, "missing" if one.mean is None else ""),
+        unknown if one.sd is None else Cell(difference_text(one.sd, context, signed=False), one.sd),
+        *(
+            Cell(score_text(end, context, half=_half(one)), end)
+            for end in ((min(scores), max(scores)) if scores else ())
+        ),
+        *((unknown, unknown) if not scores else ()),
+        Cell(f"{one.problems:,}", float(one.problems)),
+    )
+
+
+def _csv(spreads: Sequence[RunSpread]) -> str:
+    """A row a run, in the unit of the input."""
+    rows = (
+        (one.series, run.run, run.seed, one.metric, run.score, one.problems)
+        for one in spreads
+        for run in one.runs
+    )
+    return table_csv(_RUN_COLUMNS, rows)
+
+
+def _spread_csv(spreads: Sequence[RunSpread]) -> str:
+    """A row a series, in the unit of the input."""
+    rows = (
+        (
+            *(one.series, one.metric, one.level, len(one.runs), one.mean, one.sd, one.low, one.high),
+            *(one.problems, one.left_out, one.reason),
+        )
+        for one in spreads
+    )
+    return table_csv(_SPREAD_COLUMNS, rows)
+
+
+def _numbers(spreads: Sequence[RunSpread], context: ScoreContext) -> dict[str, Any]:
+    """What ``report.json`` keeps of the figure itself."""
+    return {
+        "metric": spreads[0].metric if spreads else None,
+        "level": spreads[0].level if spreads else None,
+        "higher_is_better": context.higher_is_better,
+        "series": [
+            {"name": one.series, "runs": len(one.runs), "mean": one.mean, "low": one.low, "high": one.high}
+            for one in spreads
+        ],
+    }

@@ -1,0 +1,153 @@
+"""Scores as a table: interval, tier, problems, samples, runs, what they cost, and how they were measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reportgen.figures.score_words import (
+    difference_text,
+    estimate_text,
+    level_text,
+    metric_text,
+    protocol_differences,
+)
+from reportgen.figures.tidy import table_csv
+from reportgen.model import Cell, ResultTable
+from reportgen.words import number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reportgen.figures.score_context import ScoreContext
+    from reportgen.outcomes import Score
+
+_CSV_HEADER = (
+    *("series", "metric", "score", "low", "high", "level", "estimand", "method", "stderr", "tier"),
+    *("problems", "fewest_samples", "most_samples", "runs", "between_runs_sd", "tokens", "seconds", "reason"),
+)
+_UNKNOWN = Cell("not known", None, "missing")
+_NONE = Cell("none", None, "missing")
+
+
+def score_table(
+    table_id: str, title: str, shown: Sequence[Score], tiers: Mapping[str, int], context: ScoreContext
+) -> ResultTable:
+    """A row for each score; columns that no score has anything for are left out.
+
+    Args:
+        table_id: its id on the page.
+        title: of the block.
+        shown: scores in the order of their rows, all of one metric and level.
+        tiers: series to rank.
+        context: words for scores, and the protocols.
+    """
+    columns = [column for column in _columns(shown, tiers, context) if column is not None]
+    rows = zip(*(column.cells for column in columns), strict=True)
+    return ResultTable(
+        id=table_id,
+        title=title,
+        header=("series", *(column.name for column in columns)),
+        rows=tuple((Cell(score.series), *cells) for score, cells in zip(shown, rows, strict=True)),
+        caption=_caption(columns),
+        csv=score_csv(shown, tiers),
+    )
+
+
+def score_csv(shown: Sequence[Score], tiers: Mapping[str, int]) -> str:
+    """Every number behind the scores, in the unit of the input; what is not known is empty."""
+    return table_csv(_CSV_HEADER, ([*_fields(score, tiers.get(score.series))] for score in shown))
+
+
+def _fields(score: Score, tier: int | None) -> tuple[object, ...]:
+    fewest, most = score.samples or (None, None)
+    return (
+        *(score.series, score.metric, score.estimate, score.low, score.high, score.level, score.estimand),
+        *(score.method, score.stderr, tier, score.problems or None, fewest, most, score.runs or None),
+        *(score.between_runs, score.tokens, score.seconds, score.reason),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    name: str
+    cells: tuple[Cell, ...]
+    note: str = ""
+
+
+def _columns(
+    shown: Sequence[Score], tiers: Mapping[str, int], context: ScoreContext
+) -> tuple[_Column | None, ...]:
+    first = shown[0] if shown else None
+    name = f"{metric_text(first.metric)} [{level_text(first.level)} interval]" if first else "score"
+    tier = _Column("tier", tuple(_tier(tiers.get(score.series)) for score in shown))
+    return (
+        _Column(name, tuple(_score(score, context) for score in shown)),
+        tier if tiers else None,
+        _Column("problems", tuple(_count(score.problems) for score in shown)),
+        _Column("samples", tuple(_samples(score.samples) for score in shown)),
+        _Column("runs", tuple(_count(score.runs) for score in shown)),
+        _between(shown, context),
+        _cost("tokens a sample", [score.tokens for score in shown]),
+        _cost("seconds a sample", [score.seconds for score in shown]),
+        *_protocols(shown, context),
+    )
+
+
+def _score(score: Score, context: ScoreContext) -> Cell:
+    mark = "missing" if score.estimate is None else ""
+    return Cell(estimate_text(score, context), score.estimate, mark)
+
+
+def _tier(rank: int | None) -> Cell:
+    return _NONE if rank is None else Cell(str(rank), float(rank))
+
+
+def _count(count: int) -> Cell:
+    return Cell(f"{count:,}", float(count)) if count else _UNKNOWN
+
+
+def _samples(samples: tuple[int, int] | None) -> Cell:
+    if samples is None:
+        return _UNKNOWN
+    fewest, most = samples
+    return Cell(f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}", float(fewest))
+
+
+def _between(shown: Sequence[Score], context: ScoreContext) -> _Column | None:
+    if all(score.between_runs is None for score in shown):
+        return None
+    cells = [
+        Cell("1 run", None, "missing")
+        if score.between_runs is None
+        else Cell(difference_text(score.between_runs, context, signed=False), score.between_runs)
+        for score in shown
+    ]
+    return _Column(
+        "SD between runs",
+        tuple(cells),
+        "SD between runs: standard deviation of the runs' own scores; it is in no interval here.",
+    )
+
+
+def _cost(name: str, values: Sequence[float | None]) -> _Column | None:
+    if all(value is None for value in values):
+        return None
+    cells = [_UNKNOWN if value is None else Cell(number(value, significant=3), value) for value in values]
+    return _Column(
+        name, tuple(cells), f"{name[:1].upper()}{name[1:]}: mean over samples, then over problems."
+    )
+
+
+def _protocols(shown: Sequence[Score], context: ScoreContext) -> list[_Column]:
+    """A column for everything that was not measured alike."""
+    columns = []
+    for label, texts in protocol_differences(context, [score.series for score in shown]).items():
+        by_series = {name: text for text, names in texts.items() for name in names}
+        cells = tuple(Cell(by_series.get(score.series, "not stated")) for score in shown)
+        columns.append(_Column(label, cells))
+    return columns
+
+
+def _caption(columns: Sequence[_Column]) -> str:
+    return " ".join(column.note for column in columns if column.note)
