@@ -48,10 +48,10 @@ class Outcomes:
     Attributes:
         frame: columns ``series: str, run: str, seed: str | null, problem: str, sample: str,
             score: float64, row: int64``; ``row`` is the order of writing. Where the input has them also
-            ``answer: str, gold: str, tokens: float64, seconds: float64``, and the columns of ``slices``
-            as texts. Null, NaN and infinite scores are still in.
+            ``answer: str, gold: str, tokens: float64, seconds: float64, cost: float64``, and the
+            columns of ``slices`` as texts. Null, NaN and infinite scores are still in.
         order: series names in order of first appearance.
-        has: which of ``answer``, ``gold``, ``tokens`` and ``seconds`` there are.
+        has: which of ``answer``, ``gold``, ``tokens``, ``seconds`` and ``cost`` there are.
         slices: free columns to slice by, such as subject or level.
         lowest, highest: the range that scores are stated to lie in.
         reading: enter it where the frame is read; see ``model.Measurements``.
@@ -134,9 +134,10 @@ class ProblemScores:
         variance: their variance (ddof = 1); NaN under 2 samples.
         binary: of each series, whether each of its scores is the lowest or the highest possible.
         lowest, highest: the stated range of scores.
-        tokens, seconds: mean of a cell's samples; NaN where not given.
+        tokens, seconds, cost: mean of a cell's samples; NaN where not given.
         found: what was found on the way.
         votes: None unless answers were asked for and are there.
+        gold: the right answer of each problem, None where it is not given or not one; empty without any.
     """
 
     series: tuple[str, ...]
@@ -151,8 +152,10 @@ class ProblemScores:
     highest: float
     tokens: FloatArray
     seconds: FloatArray
+    cost: FloatArray
     found: Found
     votes: Votes | None = None
+    gold: tuple[str | None, ...] = ()
 
 
 # ---- results ------------------------------------------------------------------------------------
@@ -175,7 +178,7 @@ class Score:
         samples: fewest and most samples of a problem in a run; None for a score reported by a harness.
         runs: runs that were averaged within a problem.
         between_runs: standard deviation of the runs' own scores; None under 2 runs.
-        tokens, seconds: mean of a sample, averaged over problems; None where not given.
+        tokens, seconds, cost: mean of a sample, averaged over problems; None where not given.
         stderr: the standard error behind the interval; None where it was not made from one.
     """
 
@@ -195,6 +198,7 @@ class Score:
     tokens: float | None = None
     seconds: float | None = None
     stderr: float | None = None
+    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,13 @@ _COLUMNS = {
     "sample": "VARCHAR",
     "score": "DOUBLE",
 }
-_OPTIONAL = {"answer": "VARCHAR", "gold": "VARCHAR", "tokens": "DOUBLE", "seconds": "DOUBLE"}
+_OPTIONAL = {
+    "answer": "VARCHAR",
+    "gold": "VARCHAR",
+    "tokens": "DOUBLE",
+    "seconds": "DOUBLE",
+    "cost": "DOUBLE",
+}
 
 
 def outcomes(
@@ -86,5 +92,6 @@ def matrix(
         highest=highest,
         tokens=nothing,
         seconds=nothing,
+        cost=nothing,
         found=Found(),
     )

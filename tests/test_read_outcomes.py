@@ -12,6 +12,7 @@ from made_sources import Data
 from reportgen.errors import ReportError
 from reportgen.read import measurements, outcomes, problem_set_hash
 from reportgen.statistics.problem_scores import problem_scores, problem_scores_by
+from reportgen.statistics.scores import scores
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -402,6 +403,15 @@ def test_columns_that_cannot_be_sliced_by(tmp_path: Path) -> None:
     assert rows_of(data, "a", "problem", "Level", "row") == [("x", "a", 1)]
 
 
+def test_a_scores_cost_is_the_mean_of_its_samples(tmp_path: Path) -> None:
+    """A: one problem with 0.001 and 0.002; B: one of two problems with a cost, 0.004."""
+    data = Data(tmp_path)
+    data.write("a.csv", TABLE)
+    found = scores(problem_scores(outcomes(tmp_path, data.open("a"))))
+    assert [one.cost for one in found] == pytest.approx([0.0015, 0.004])
+    assert [one.tokens for one in found] == pytest.approx([15.0, 35.0])
+
+
 def test_unknown_series_of_protocols_are_told(tmp_path: Path) -> None:
     """As are other names in source.yml that the data do not have."""
     data = Data(tmp_path)
@@ -466,3 +476,17 @@ def test_names_of_problem_sets() -> None:
     assert known == problem_set_hash(["q", "p"], [None, "1"])
     others = {problem_set_hash(["p"]), problem_set_hash(["p", "q"], ["2", None]), problem_set_hash(["pq"])}
     assert len({plain, known, *others}) == 5
+
+
+def test_right_answers_are_kept_by_problem(tmp_path: Path) -> None:
+    """p2's is known from one series alone; p3 has two, so it is two problems under one name."""
+    data = Data(tmp_path)
+    data.write(
+        "a.csv",
+        "model,problem,score,gold\nA,p1,1,204\nB,p1,0,204\nA,p2,1,\nB,p2,1,33\nA,p3,1,5\nB,p3,1,6\n",
+    )
+    found = problem_scores(outcomes(tmp_path, data.open("a")))
+    assert (found.problems, found.gold) == (("p1", "p2", "p3"), ("204", "33", None))
+    assert found.found.differing_gold == ("p3",)
+    data.write("b.csv", "model,problem,score\nA,p1,1\n")
+    assert problem_scores(outcomes(tmp_path, data.open("b"))).gold == ()

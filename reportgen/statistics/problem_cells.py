@@ -12,7 +12,7 @@ from reportgen.outcomes import Found, ProblemScores, RunOfSeries, Votes
 from reportgen.statistics.groups import as_floats, as_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -41,6 +41,7 @@ class Cells(NamedTuple):
     others: list[FloatArray | None]
     tokens: FloatArray
     seconds: FloatArray
+    cost: FloatArray
     gold: list[tuple[str | None, str | None]]
 
     @classmethod
@@ -67,6 +68,7 @@ class Cells(NamedTuple):
             others=[None if missing[place] else others[place] for place in range(places.size)],
             tokens=_average(here, "tokens"),
             seconds=_average(here, "seconds"),
+            cost=_average(here, "cost"),
             gold=list(zip(*golds, strict=True)),
         )
 
@@ -88,6 +90,7 @@ def assembled(outcomes: Outcomes, cells: Cells) -> ProblemScores:
     samples = _filled(shape, row, column, cells.samples, 0)
     graded = np.array([place_of_series[name] for name in cells.series])
     mixed = set(graded[cells.correct + cells.wrong < cells.samples].tolist())
+    golds = _golds(cells)
     return ProblemScores(
         series=series,
         problems=problems,
@@ -101,7 +104,12 @@ def assembled(outcomes: Outcomes, cells: Cells) -> ProblemScores:
         highest=float(outcomes.highest),
         tokens=_filled(shape, row, column, cells.tokens, np.nan),
         seconds=_filled(shape, row, column, cells.seconds, np.nan),
-        found=_found(cells, series, problems, runs, samples),
+        cost=_filled(shape, row, column, cells.cost, np.nan),
+        found=replace(
+            _found(cells, series, problems, runs, samples),
+            differing_gold=tuple(problem for problem in problems if len(golds.get(problem, ())) > 1),
+        ),
+        gold=tuple(_only(golds.get(problem, ())) for problem in problems) if golds else (),
     )
 
 
@@ -176,17 +184,27 @@ def _found(
         counts = own[own > 0]
         if counts.size and counts.min() < counts.max():
             uneven.append((name, int(counts.min()), int(counts.max())))
-    golds: dict[str, set[str]] = {}
-    for problem, both in zip(cells.problem, cells.gold, strict=True):
-        golds.setdefault(problem, set()).update(gold for gold in both if gold is not None)
     return Found(
         rows=int(cells.rows.sum()),
         replaced=int((cells.usable - cells.samples).sum()),
         missing=int((cells.rows - cells.usable).sum()),
         lacking=tuple(lacking),
         uneven=tuple(uneven),
-        differing_gold=tuple(sorted(problem for problem, seen in golds.items() if len(seen) > 1)),
     )
+
+
+def _golds(cells: Cells) -> dict[str, set[str]]:
+    """Every right answer that is given of a problem."""
+    golds: dict[str, set[str]] = {}
+    for problem, both in zip(cells.problem, cells.gold, strict=True):
+        if seen := {gold for gold in both if gold is not None}:
+            golds.setdefault(problem, set()).update(seen)
+    return golds
+
+
+def _only(golds: Collection[str]) -> str | None:
+    """The one right answer; None where there is none, or not one."""
+    return next(iter(golds)) if len(golds) == 1 else None
 
 
 def _filled(

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
     from reportgen.statistics.groups import Column
 
-# Sums of whole millionths are exact, hence the same however rows are spread over threads.
-_UNIT = 1e6
+# Sums of whole millionths are exact, hence the same however rows are spread over threads. An answer may
+# cost less than a millionth of a currency's unit.
+_UNITS = {"tokens": 1e6, "seconds": 1e6, "cost": 1e12}
 _LARGEST_COST = 1e15
 
 
@@ -150,7 +151,7 @@ def _cells(query: _Query) -> tuple[_Query, dict[str, Cells]]:
     """
     outcomes = query.outcomes
     low, high = float(outcomes.lowest), float(outcomes.highest)
-    costs = [name for name in ("tokens", "seconds") if name in outcomes.has]
+    costs = [name for name in _UNITS if name in outcomes.has]
     gold = ["gold"] if "gold" in outcomes.has else []
     wanted = (
         "min(seed) AS seed, min(first) AS first, sum(rows) AS rows, sum(usable) AS usable",
@@ -160,7 +161,10 @@ def _cells(query: _Query) -> tuple[_Query, dict[str, Cells]]:
         # Only scores between the ends travel: of 0/1 scores the counts are all there is to know.
         f"list(score) FILTER (score > {low!r} AND score < {high!r}) AS others",
         *(f"count({name}) FILTER ({_usable(name)}) AS {name}_n" for name in costs),
-        *(f"sum(round({name} * {_UNIT:.0f})::HUGEINT) FILTER ({_usable(name)}) AS {name}" for name in costs),
+        *(
+            f"sum(round({name} * {_UNITS[name]!r})::HUGEINT) FILTER ({_usable(name)}) AS {name}"
+            for name in costs
+        ),
         *(f"min({name}) AS gold_first, max({name}) AS gold_last" for name in gold),
     )
     columns = _fetch(query, [*costs, *gold], wanted)
@@ -169,7 +173,7 @@ def _cells(query: _Query) -> tuple[_Query, dict[str, Cells]]:
         query = query._replace(repeated=True)
         columns = _fetch(query, [*costs, *gold], wanted)
     for name in costs:
-        columns[name] = np.ma.filled(columns[name].astype(np.float64), 0) / _UNIT
+        columns[name] = np.ma.filled(columns[name].astype(np.float64), 0) / _UNITS[name]
     parts = np.array(as_texts(columns.pop("part")), dtype=object)
     places = {part: np.flatnonzero(parts == part) for part in dict.fromkeys(parts.tolist())}
     return query, {part: Cells.of(columns, rows) for part, rows in places.items()}

@@ -127,6 +127,7 @@ def _score(asked: _Asked, place: int) -> Score:
         tokens=_average(asked.scores.tokens[rows]),
         seconds=_average(asked.scores.seconds[rows]),
         stderr=interval.stderr,
+        cost=_average(asked.scores.cost[rows]),
     )
 
 
