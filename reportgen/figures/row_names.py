@@ -9,7 +9,7 @@ from reportgen.figures.text_width import text_width
 
 WIDEST_NAME = 188
 """Pixels that a line of a name may take beside its row."""
-WIDEST_ABOVE = 200
+WIDEST_ABOVE = 224
 """Pixels that a name may take above its row, in a narrow picture, with words at its right."""
 _MOST_LINES = 2
 _JOINT = re.compile(r"[^\s/_:,-]*[\s/_:,-]*")

@@ -18,15 +18,8 @@ if TYPE_CHECKING:
     from reportgen.figures.axis import Axis
     from reportgen.figures.score_rows import Row
 
-_STEP, _STEP_WITH_DOTS = 36, 48
+_STEP, _STEP_WITH_DOTS = 36, 52
 _DOTS_AT = 12
-_Y = {
-    "field": "name",
-    "type": "nominal",
-    "sort": None,
-    "title": None,
-    "axis": {"labelLimit": 320, "ticks": False, "domain": False},
-}
 
 
 def rows_spec(
@@ -57,36 +50,61 @@ def rows_spec(
 
 
 def _layers(rows: Sequence[Row], axis: Axis, rule: float | None) -> list[dict[str, Any]]:
-    labels = json.dumps(list(axis.labels), ensure_ascii=False)
-    scale = {"domain": list(axis.domain), "nice": False, "zero": False}
-    # The labels are those of the picture: Vega numbers its ticks from 0 to 1.
-    ticks = {
-        "values": list(axis.ticks),
-        "labelExpr": f"{labels}[round(datum.index * {max(0, len(axis.ticks) - 1)})]",
-    }
-    x: dict[str, Any] = {"type": "quantitative", "scale": scale, "axis": ticks, "title": axis.title}
+    x, y = _x(axis), _y(rows)
     ink: dict[str, Any] = {
         "field": "name",
         "type": "nominal",
         "legend": None,
         "scale": {"domain": [row.name for row in rows], "range": [colour(row.slot) for row in rows]},
     }
-    shown = {"value": {**x, "field": "value"}, "low": {**x, "field": "low"}, "colour": ink}
-    layers = [_shade(), *([_rule(rule, x)] if rule is not None else []), _interval(shown), _point(shown)]
+    layers = [_shade(y), _heads(y), *([_rule(rule, x)] if rule is not None else [])]
+    layers += [_interval(x, y, ink), _point(x, y, ink)]
     if any(row.dots for row in rows):
-        dots = {"type": "circle", "size": 30, "opacity": 0.65, "yOffset": _DOTS_AT}
-        layers.append(
-            {"data": {"name": "dots"}, "mark": dots, "encoding": {"x": shown["value"], "y": _Y, "color": ink}}
-        )
+        mark = {"type": "circle", "size": 30, "opacity": 0.65, "yOffset": _DOTS_AT}
+        placed = {"x": {**x, "field": "value"}, "y": y, "color": ink, "tooltip": [{"field": "text"}]}
+        layers.append({"data": {"name": "dots"}, "mark": mark, "encoding": placed})
     return layers
 
 
-def _shade() -> dict[str, Any]:
-    """A band behind every second group, with the group's word."""
+def _x(axis: Axis) -> dict[str, Any]:
+    """The axis with the picture's own labels: Vega numbers its ticks from 0 to 1."""
+    labels = json.dumps(list(axis.labels), ensure_ascii=False)
+    return {
+        "type": "quantitative",
+        "title": axis.title,
+        "scale": {"domain": list(axis.domain), "nice": False, "zero": False},
+        "axis": {
+            "values": list(axis.ticks),
+            "labelExpr": f"{labels}[round(datum.index * {max(0, len(axis.ticks) - 1)})]",
+        },
+    }
+
+
+def _y(rows: Sequence[Row]) -> dict[str, Any]:
+    """Rows in their order, also those that have nothing to draw."""
+    return {
+        "field": "name",
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": [row.name for row in rows]},
+        "axis": {"labelLimit": 320, "ticks": False, "domain": False},
+    }
+
+
+def _shade(y: dict[str, Any]) -> dict[str, Any]:
+    """A band behind every second group."""
     return {
         "transform": [{"filter": "datum.shaded"}],
         "mark": {"type": "rect", "color": "var(--rg-muted)", "opacity": 0.08},
-        "encoding": {"x": {"value": 0}, "x2": {"value": "width"}, "y": _Y},
+        "encoding": {"x": {"value": 0}, "x2": {"value": "width"}, "y": y},
+    }
+
+
+def _heads(y: dict[str, Any]) -> dict[str, Any]:
+    """The word of a group at its first row."""
+    return {
+        "mark": {"type": "text", "align": "left", "dx": 4, "dy": -10, "color": "var(--rg-muted)"},
+        "encoding": {"x": {"value": 0}, "y": y, "text": {"field": "head"}},
     }
 
 
@@ -97,25 +115,32 @@ def _rule(rule: float, x: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _interval(shown: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _interval(x: dict[str, Any], y: dict[str, Any], ink: dict[str, Any]) -> dict[str, Any]:
     return {
         "transform": [{"filter": "isValid(datum.low)"}],
         "mark": {"type": "rule", "strokeWidth": 2},
-        "encoding": {"x": shown["low"], "x2": {"field": "high"}, "y": _Y, "color": shown["colour"]},
+        "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, "color": ink},
     }
 
 
-def _point(shown: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    tip = [{"field": name} for name in ("name", "text", "value", "low", "high", "group")]
+def _point(x: dict[str, Any], y: dict[str, Any], ink: dict[str, Any]) -> dict[str, Any]:
+    """A dot, hollow as in the picture."""
     return {
         "transform": [{"filter": "isValid(datum.value)"}],
-        "mark": {"type": "circle", "size": 90, "opacity": 1},
-        "encoding": {"x": shown["value"], "y": _Y, "color": shown["colour"], "tooltip": tip},
+        "mark": {"type": "point", "size": 80, "strokeWidth": 2, "opacity": 1},
+        "encoding": {
+            "x": {**x, "field": "value"},
+            "y": y,
+            "stroke": ink,
+            "fill": {"condition": {"test": "datum.hollow", "value": "var(--rg-bg)"}, **ink},
+            "tooltip": [{"field": name} for name in ("name", "text", "value", "low", "high", "group")],
+        },
     }
 
 
 def _rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
     words = list(dict.fromkeys(row.group for row in rows if row.group))
+    before = ["", *(row.group for row in rows)]
     return [
         {
             "name": row.name,
@@ -123,10 +148,12 @@ def _rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
             "low": row.low,
             "high": row.high,
             "text": row.text,
+            "hollow": row.hollow or row.low is None,
             "group": row.group,
+            "head": row.group if row.group != above else "",
             "shaded": bool(row.group) and words.index(row.group) % 2 == 0,
         }
-        for row in rows
+        for row, above in zip(rows, before, strict=False)
     ]
 
 

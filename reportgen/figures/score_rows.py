@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from reportgen.figures.axis import position
 from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE
+from reportgen.figures.line_paths import PIXELS_WIDE
 from reportgen.figures.picture import colour
 from reportgen.figures.plot import Margins
 from reportgen.figures.row_axis import grid, percent_of, rule_at, x_axis
@@ -31,11 +32,11 @@ if TYPE_CHECKING:
 
 SHIFT = 7
 """Pixels by which the style sheet moves a row's dots down where its name stands above them."""
-_ROW, _ROW_WITH_DOTS = 36, 48
+_ROW, _ROW_WITH_DOTS = 36, 52
 _CENTRE = 18
 _HEAD, _GAP = 22, 6
 _LINE = 15
-_DOTS_AT, _LANE, _LANES, _DOT_ROOM = 12, 6, 2, 7.0
+_DOTS_AT, _LANE, _LANES, _DOT_ROOM = 12, 6, 3, 7.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,8 @@ def rows_body(rows: Sequence[Row], axis: Axis, *, rule: float | None = None, ali
         alive: with what a page needs to show tips and to isolate series, and narrow variants.
     """
     height = rows_height(rows)
-    parts = [*_shades(rows), *grid(axis, height), *rule_at(axis, height, rule)]
+    shades, words = _shades(rows)
+    parts = [shades, *grid(axis, height), *rule_at(axis, height, rule), words]
     top = 0
     for band in _bands(rows):
         y = top + (_HEAD if band.word else 0)
@@ -163,16 +165,19 @@ def _row_height(row: Row) -> int:
     return _ROW_WITH_DOTS if row.dots else _ROW
 
 
-def _shades(rows: Sequence[Row]) -> Iterator[str]:
-    top = 0
-    yield '<g class="rg-tiers" fill="var(--rg-muted)">'
+def _shades(rows: Sequence[Row]) -> tuple[str, str]:
+    """The bands, and their words, which stand in front of the grid."""
+    top, shades, words = 0, [], []
     for band in _bands(rows):
         if band.shaded:
-            yield f'<rect y="{top}" width="100%" height="{band.height}" rx="4" fill-opacity=".08"/>'
+            shades.append(f'<rect y="{top}" width="100%" height="{band.height}" rx="4"/>')
         if band.word:
-            yield f'<text x="8" y="{top + 15}">{escaped(band.word)}</text>'
+            words.append(f'<text x="8" y="{top + 15}">{escaped(band.word)}</text>')
         top += band.height + _GAP
-    yield "</g>"
+    return (
+        f'<g class="rg-tiers" fill="var(--rg-muted)" fill-opacity=".08">{"".join(shades)}</g>',
+        f'<g class="rg-tier-words" fill="var(--rg-muted)">{"".join(words)}</g>',
+    )
 
 
 def _row(row: Row, axis: Axis, top: int, *, alive: bool) -> Iterator[str]:
@@ -229,7 +234,7 @@ def _lanes(dots: Sequence[RowDot], axis: Axis) -> list[int]:
     order = sorted(range(len(dots)), key=lambda place: dots[place].value)
     lanes, last = [0] * len(dots), [-math.inf] * _LANES
     for place in order:
-        x = position(axis, dots[place].value) * 600
+        x = position(axis, dots[place].value) * PIXELS_WIDE
         free = [lane for lane in range(_LANES) if x - last[lane] >= _DOT_ROOM]
         lanes[place] = free[0] if free else last.index(min(last))
         last[lanes[place]] = x
