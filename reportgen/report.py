@@ -9,7 +9,7 @@ from reportgen.drafting.answers import Answers
 from reportgen.drafting.blocks import draw, with_overviews
 from reportgen.drafting.colours import colours_of, series_names
 from reportgen.drafting.desk import Desk
-from reportgen.drafting.gathering import gather_pages, gather_sources
+from reportgen.drafting.gathering import fitted, gather_pages, gather_sources
 from reportgen.drafting.plan import plan_of
 from reportgen.drafting.second import Second, shared
 from reportgen.drafting.skeletons import Skeletons
@@ -55,6 +55,7 @@ def draft(
     problems = Problems()
     pages = gather_pages(project, problems)
     sources = gather_sources(project, pages, hashes, cache, problems)
+    pages = fitted(pages, sources)
     plan = plan_of(pages, sources, problems)
     here, away = shared(plan, sources, cache, elsewhere)
     second = Second(away, project, sources, cache, elsewhere)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from reportgen.drafting.author import author_chart, vega_lite_chart
 from reportgen.drafting.kept import keep, keep_result, kept, kept_result
 from reportgen.drafting.keys import block_key
-from reportgen.drafting.score_blocks import score_block, score_result
 from reportgen.errors import Place
 from reportgen.figures.benchmark import benchmark_result, overview
 from reportgen.figures.curve import curve_figure, panels
@@ -106,6 +105,8 @@ def _drawn(planned: PlannedBlock, settings: BlockSettings, desk: Desk) -> Shown:
     if isinstance(settings, TableSettings):
         return _table(planned, settings, desk)
     if isinstance(settings, OutcomeSettings):
+        from reportgen.drafting.score_blocks import score_block  # noqa: PLC0415 - only where there are scores
+
         return score_block(planned, settings, desk)
     answers = [desk.answers.answer(request) for request in planned.curves]
     context = _context(planned, desk)
@@ -162,6 +163,8 @@ def _benchmark(planned: PlannedBenchmark, desk: Desk) -> BenchmarkResult:
 def _result(planned: PlannedBenchmark, desk: Desk) -> BenchmarkResult:
     page, benchmark, request = planned.page, planned.benchmark, planned.request
     if isinstance(request, ScoreRequest):
+        from reportgen.drafting.score_blocks import score_result  # noqa: PLC0415 - as above
+
         return score_result(page, benchmark, request, desk)
     answer = desk.answers.answer(request)
     context = desk.context(Place(page.file), benchmark.source, answer, benchmark)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reportgen.errors import Place, Problems, placed
-from reportgen.narrative.generated import generated_pages
+from reportgen.narrative.generated import about_scores, generated_pages
 from reportgen.narrative.pages import read_pages
 from reportgen.narrative.requests import source_names
 from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from reportgen.cache import Cache, FileHashes
     from reportgen.drafting.project import Project
@@ -47,6 +47,17 @@ def gather_sources(
         problems.add(placed(told[name].found, Place(data), place))
     hashes.save()
     return sources
+
+
+def fitted(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[Page, ...]:
+    """The pages; one generated for a benchmark is about scores if its source turns out to hold outcomes."""
+    return tuple(about_scores(page) if _holds_outcomes(page, sources) else page for page in pages)
+
+
+def _holds_outcomes(page: Page, sources: Mapping[str, Source]) -> bool:
+    benchmark = page.front_matter.benchmark
+    source = sources.get(benchmark.source) if benchmark else None
+    return source is not None and source.kind == "outcomes"
 
 
 def _named(pages: tuple[Page, ...]) -> Iterator[tuple[str, Place]]:

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reportgen.errors import Placing, Problem, ReportError, Stage
-from reportgen.figures.score_context import Scored
-from reportgen.outcomes import ScoresError
 from reportgen.settings.score_blocks import metric_and_k
 
 if TYPE_CHECKING:
@@ -17,6 +15,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from reportgen.errors import Place
+    from reportgen.figures.score_context import Scored
     from reportgen.model import Request, ScoreRequest, Source
     from reportgen.outcomes import Comparison, Outcomes, ProblemScores, Score
 
@@ -36,6 +35,10 @@ class TellingAt:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Raise a ``ScoresError`` again as a ``ReportError`` with a place."""
+        if error is None:
+            return
+        from reportgen.outcomes import ScoresError  # noqa: PLC0415 - reports without scores need none of it
+
         if isinstance(error, ScoresError):
             problem = Problem(self.place, error.message, error.next_step, Stage.DATA)
             raise ReportError(problem) from error
@@ -90,6 +93,7 @@ class ScoreAnswers:
             ReportError: as ``problems``.
             ScoresError: the outcomes do not give the metric.
         """
+        from reportgen.figures.score_context import Scored  # noqa: PLC0415
         from reportgen.statistics.resolution import benchmark_resolution  # noqa: PLC0415
         from reportgen.statistics.tiers import tiers  # noqa: PLC0415
 

@@ -68,10 +68,13 @@ def _protocol(source: Source, scores: ProblemScores) -> Sequence[tuple[str, tupl
     """How each series was measured: what ``source.yml`` says, and the hash of the problems it answered."""
     from reportgen.read import problem_set_hash  # noqa: PLC0415 - imports the database
 
-    found = []
+    found, known = [], bool(scores.gold)
     for place, name in enumerate(scores.series):
         answered = scores.samples[rows_of(scores, place)].sum(axis=0) > 0
-        problems = [scores.problems[at] for at in np.flatnonzero(answered).tolist()]
+        here = np.flatnonzero(answered).tolist()
+        names = problem_set_hash(
+            (scores.problems[at] for at in here), (scores.gold[at] for at in here if known)
+        )
         said = source.settings.protocol_of(name).stated()
-        found.append((name, (*said, ("problem set", problem_set_hash(problems)))))
+        found.append((name, (*said, ("problem set", names))))
     return found
