@@ -62,7 +62,7 @@ def _layers(rows: Sequence[Row], axis: Axis, rule: float | None) -> list[dict[st
     if any(row.dots for row in rows):
         mark = {"type": "circle", "size": 30, "opacity": 0.65, "yOffset": _DOTS_AT}
         placed = {"x": {**x, "field": "value"}, "y": y, "color": ink, "tooltip": [{"field": "text"}]}
-        layers.append({"data": {"name": "dots"}, "mark": mark, "encoding": placed})
+        layers.append({"name": "dots", "data": {"name": "dots"}, "mark": mark, "encoding": placed})
     return layers
 
 
@@ -94,6 +94,7 @@ def _y(rows: Sequence[Row]) -> dict[str, Any]:
 def _shade(y: dict[str, Any]) -> dict[str, Any]:
     """A band behind every second group."""
     return {
+        "name": "shades",
         "transform": [{"filter": "datum.shaded"}],
         "mark": {"type": "rect", "color": "var(--rg-muted)", "opacity": 0.08},
         "encoding": {"x": {"value": 0}, "x2": {"value": "width"}, "y": y},
@@ -103,6 +104,7 @@ def _shade(y: dict[str, Any]) -> dict[str, Any]:
 def _heads(y: dict[str, Any]) -> dict[str, Any]:
     """The word of a group at its first row."""
     return {
+        "name": "heads",
         "mark": {"type": "text", "align": "left", "dx": 4, "dy": -10, "color": "var(--rg-muted)"},
         "encoding": {"x": {"value": 0}, "y": y, "text": {"field": "head"}},
     }
@@ -110,6 +112,7 @@ def _heads(y: dict[str, Any]) -> dict[str, Any]:
 
 def _rule(rule: float, x: dict[str, Any]) -> dict[str, Any]:
     return {
+        "name": "rule",
         "mark": {"type": "rule", "color": "var(--rg-muted)"},
         "encoding": {"x": {**x, "datum": rule}},
     }
@@ -117,6 +120,7 @@ def _rule(rule: float, x: dict[str, Any]) -> dict[str, Any]:
 
 def _interval(x: dict[str, Any], y: dict[str, Any], ink: dict[str, Any]) -> dict[str, Any]:
     return {
+        "name": "intervals",
         "transform": [{"filter": "isValid(datum.low)"}],
         "mark": {"type": "rule", "strokeWidth": 2},
         "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, "color": ink},
@@ -126,6 +130,7 @@ def _interval(x: dict[str, Any], y: dict[str, Any], ink: dict[str, Any]) -> dict
 def _point(x: dict[str, Any], y: dict[str, Any], ink: dict[str, Any]) -> dict[str, Any]:
     """A dot, hollow as in the picture."""
     return {
+        "name": "points",
         "transform": [{"filter": "isValid(datum.value)"}],
         "mark": {"type": "point", "size": 80, "strokeWidth": 2, "opacity": 1},
         "encoding": {

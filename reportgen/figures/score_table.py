@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 _CSV_HEADER = (
     *("series", "metric", "score", "low", "high", "level", "estimand", "method", "stderr", "tier"),
-    *("problems", "fewest_samples", "most_samples", "runs", "between_runs_sd", "tokens", "seconds", "reason"),
+    *("problems", "fewest_samples", "most_samples", "runs", "between_runs_sd", "tokens", "seconds", "cost"),
+    "reason",
 )
 _UNKNOWN = Cell("not known", None, "missing")
 _NONE = Cell("none", None, "missing")
@@ -64,7 +65,7 @@ def _fields(score: Score, tier: int | None) -> tuple[object, ...]:
     return (
         *(score.series, score.metric, score.estimate, score.low, score.high, score.level, score.estimand),
         *(score.method, score.stderr, tier, score.problems or None, fewest, most, score.runs or None),
-        *(score.between_runs, score.tokens, score.seconds, score.reason),
+        *(score.between_runs, score.tokens, score.seconds, score.cost, score.reason),
     )
 
 
@@ -90,6 +91,7 @@ def _columns(
         _between(shown, context),
         _cost("tokens a sample", [score.tokens for score in shown]),
         _cost("seconds a sample", [score.seconds for score in shown]),
+        _cost("cost a sample", [score.cost for score in shown]),
         *_protocols(shown, context),
     )
 

@@ -111,9 +111,10 @@ def p_text(p: float | None) -> str:
         return "not tested"
     if p < _SMALLEST_P:
         return f"p < {_SMALLEST_P}"
-    # The double nearest to 0.05 lies above it.
-    within = (0.0, math.nextafter(_ALPHA, 0)) if p < _ALPHA else (_ALPHA, 1.0)
-    return f"p = {number(p, decimals=3, within=within)}"
+    below = math.nextafter(_ALPHA, 0)  # the double nearest to 0.05 lies above it
+    if p < _ALPHA:
+        return f"p = {number(min(p, math.nextafter(below, 0)), decimals=3, within=(0.0, below))}"
+    return f"p = {number(p, decimals=3, within=(_ALPHA, 1.0))}"
 
 
 def level_text(level: float) -> str:

@@ -1,0 +1,46 @@
+"""Scores made in a test, with all that is told of a benchmark, and what their figures know beyond numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reportgen.errors import Place
+from reportgen.figures.palette import assign_slots
+from reportgen.figures.score_context import ScoreContext, Scored
+from reportgen.statistics.compare import compare_all
+from reportgen.statistics.resolution import benchmark_resolution
+from reportgen.statistics.scores import scores
+from reportgen.statistics.tiers import tiers
+
+if TYPE_CHECKING:
+    from reportgen.outcomes import ProblemScores
+
+
+def scored(
+    problems: ProblemScores,
+    metric: str = "mean",
+    k: int | None = None,
+    *,
+    estimand: str = "problems like these",
+    higher_is_better: bool = True,
+) -> Scored:
+    """One benchmark with its scores, all pairs, tiers and resolution."""
+    found = scores(problems, metric, k, estimand=estimand)
+    pairs = compare_all(problems, metric, k, higher_is_better=higher_is_better)
+    ranked = tiers(found, pairs, higher_is_better=higher_is_better)
+    return Scored(problems, found, pairs, ranked, benchmark_resolution(pairs) if pairs else None)
+
+
+def score_context(*names: str, **fields: Any) -> ScoreContext:  # noqa: ANN401 - fields of a ScoreContext
+    """The context of series with these names: scores from 0 to 1, higher is better, no protocol."""
+    plain: dict[str, Any] = {
+        "place": Place("content/page.md", 7),
+        "slots": assign_slots([names]),
+        "source": "a source",
+        "benchmark": "Contest",
+        "approximate": None,
+        "higher_is_better": True,
+        "lowest": 0.0,
+        "highest": 1.0,
+    }
+    return ScoreContext(**{**plain, **fields})
