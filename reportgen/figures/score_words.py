@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _ALPHA = 0.05
 _SMALLEST_P = 0.001
+_TENTH_OF_A_POINT = 0.001
 _MOST_DECIMALS = 6
 _NAMES, _SERIES = 4, 4
 _ESTIMANDS = {
@@ -151,10 +152,10 @@ def found_notes(found: Found, series: Sequence[str] | None = None) -> tuple[str,
         _rows(found.replaced, "", "replaced by a later row of the same series, run, problem and sample"),
         _rows(found.missing, " without a usable score", "left out, and not taken for wrong"),
         *(f"{name} lacks {_named_problems(names)} that others have." for name, names in lacking[:_SERIES]),
-        _further(len(lacking) - _SERIES, "lack problems that others have"),
+        f"{len(lacking) - _SERIES} more series lack problems." if len(lacking) > _SERIES else "",
         "Each series is scored on the problems that it has." if lacking else "",
         *(f"{name} has {low} to {high} samples a problem." for name, low, high in uneven[:_SERIES]),
-        _further(len(uneven) - _SERIES, "have different numbers of samples"),
+        f"{len(uneven) - _SERIES} more series are uneven, too." if len(uneven) > _SERIES else "",
         "Every problem counts the same, however many samples it has." if uneven else "",
         _gold(found.differing_gold),
     ]
@@ -217,10 +218,6 @@ def _named_problems(names: Sequence[str]) -> str:
     return f"{counted(len(names), 'problem')} ({listing(names, most=_NAMES)})"
 
 
-def _further(count: int, what: str) -> str:
-    return f"{count} more series {what}." if count > 0 else ""
-
-
 def _gold(names: Sequence[str]) -> str:
     if not names:
         return ""
@@ -239,7 +236,7 @@ def _difference(value: float, context: ScoreContext, half: float | None, *, sign
 
 def _point_decimals(half: float | None) -> int:
     """One decimal of a percent, more where half the interval is below a tenth of a point."""
-    if half is None or not 0 < half < _SMALLEST_P:
+    if half is None or not 0 < half < _TENTH_OF_A_POINT:
         return 1
     return min(_MOST_DECIMALS, -math.floor(math.log10(half * 100)))
 
