@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import math
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from made_outcomes import outcomes
 import reportgen as rg
 from reportgen.errors import ReportError
 from reportgen.notebook.answers import MACRO
+from reportgen.outcomes import Comparison, Score
 from reportgen.read import outcomes as outcomes_of
 from reportgen.statistics.across import across_benchmarks
 from reportgen.statistics.compare import compare_all
@@ -57,6 +59,13 @@ def test_scores_are_those_of_the_statistics_with_their_tiers_best_first() -> Non
         assert math.isnan(row["between_runs"])
     assert frame.loc[0, "reason"] == scores(made)[0].reason != ""
     assert {str(kind) for kind in frame[["tier", "problems", "runs"]].dtypes} == {"Int64"}
+
+
+def test_nothing_that_a_page_knows_is_left_out() -> None:
+    """Each field of a score and of a comparison is a column; the samples of a problem are two."""
+    known = {field.name for field in fields(Score)} - {"samples"} | {"fewest_samples", "most_samples"}
+    assert set(rg.scores(_made()).columns) == known | {"benchmark", "tier"}
+    assert set(rg.compare(_made()).columns) == {field.name for field in fields(Comparison)} | {"benchmark"}
 
 
 def test_where_lower_is_better_the_order_and_the_tiers_turn() -> None:

@@ -25,8 +25,8 @@ MACRO: Final = "macro average"
 _NOTEBOOK: Final = Place("notebook")
 _COUNTS: Final = ("tier", "problems", "fewest_samples", "most_samples", "runs", "tested_together", "shared")
 _NUMBERS: Final = (
-    *("estimate", "low", "high", "level", "between_runs", "tokens", "seconds"),
-    *("difference", "p", "adjusted_p"),
+    *("estimate", "low", "high", "level", "between_runs", "stderr", "tokens", "seconds", "cost"),
+    *("difference", "spread", "p", "adjusted_p"),
 )
 
 

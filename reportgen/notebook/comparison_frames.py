@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from reportgen.settings.blocks import Cell
 
 _COLUMNS: Final = (
-    *("benchmark", "a", "b", "metric", "difference", "low", "high", "level", "p", "adjusted_p"),
-    *("tested_together", "verdict", "reason", "shared", "only_a", "only_b", "method", "interval_method"),
+    *("benchmark", "a", "b", "metric", "difference", "low", "high", "level", "spread", "p"),
+    *("adjusted_p", "tested_together", "verdict", "reason", "shared", "only_a", "only_b"),
+    *("method", "interval_method"),
 )
 
 
@@ -66,10 +67,10 @@ def compare(
         higher_is_better: whether a larger score is the better one.
 
     Returns:
-        Columns ``benchmark, a, b, metric, difference, low, high, level, p, adjusted_p, tested_together,
-        verdict, reason, shared, only_a, only_b, method, interval_method``, one row a benchmark and pair.
-        ``only_a`` and ``only_b`` are tuples of the problems that only one side answered. What is missing is
-        NA, and ``reason`` says why.
+        Columns ``benchmark, a, b, metric, difference, low, high, level, spread, p, adjusted_p,
+        tested_together, verdict, reason, shared, only_a, only_b, method, interval_method``, one row a
+        benchmark and pair. ``spread`` is s_d, ``only_a`` and ``only_b`` are tuples of the problems that only
+        one side answered. What is missing is NA, and ``reason`` says why.
 
     Raises:
         ReportError: as ``scores``.

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 _COLUMNS: Final = (
     *("benchmark", "series", "metric", "estimate", "low", "high", "level", "tier", "estimand", "method"),
-    *("reason", "problems", "fewest_samples", "most_samples", "runs", "between_runs", "tokens", "seconds"),
+    *("reason", "problems", "fewest_samples", "most_samples", "runs", "between_runs", "stderr"),
+    *("tokens", "seconds", "cost"),
 )
 
 
@@ -68,9 +69,10 @@ def scores(
 
     Returns:
         Columns ``benchmark, series, metric, estimate, low, high, level, tier, estimand, method, reason,
-        problems, fewest_samples, most_samples, runs, between_runs, tokens, seconds``, one row a benchmark
-        and series. Scores are in the unit of the data. What is missing is NA, and ``reason`` says why;
-        ``between_runs`` is the standard deviation of the runs' own scores, which enters no interval.
+        problems, fewest_samples, most_samples, runs, between_runs, stderr, tokens, seconds, cost``, one row
+        a benchmark and series. Scores are in the unit of the data. What is missing is NA, and ``reason``
+        says why no interval is there; ``between_runs`` is the standard deviation of the runs' own scores,
+        which enters no interval, and ``tokens``, ``seconds`` and ``cost`` are those of a sample.
 
     Raises:
         ReportError: there is no such metric, benchmark, series or column, a problem has fewer than k
