@@ -139,6 +139,17 @@ def test_one_model_is_worse_below_the_resolution(
     assert can.needed > 2 * PARTS[benchmark]
 
 
+def test_contest_would_need_ten_times_its_problems_for_birch_and_damson(
+    parts: dict[str, ProblemScores],
+) -> None:
+    """What the page says: 30 problems show 9.5 points, and the 2.9 seen would need 303."""
+    one = compare(parts["Contest"], "Birch", "Damson")
+    can = resolution(one)
+    assert one.difference == pytest.approx(0.029, abs=0.0005)
+    assert can.difference == pytest.approx(0.095, abs=0.0005)
+    assert can.needed == 303
+
+
 def test_two_problems_are_solved_by_one_model_only(parts: dict[str, ProblemScores]) -> None:
     """Aspen alone ever solves two of the hardest problems of Contest; Textbook has no such problem."""
     assert problem_grid(parts["Contest"]).solved_by_one == (("contest-15", "Aspen"), ("contest-27", "Aspen"))
