@@ -7,11 +7,14 @@
 
   const { make } = live;
   const APART = 10; // pixels between a mark and its tooltip
-  const REACH = 16; // pixels above and below a mark that still belong to its row
-  const MARGIN = 4; // pixels between a mark and the ring around it
+  const CLOSE = 8; // pixels around a mark that are as good as on it
+  const ROW = 16; // pixels above and below a mark that still belong to its row
+  const RING = 4; // pixels between a mark and the ring around it
 
   /** The marks of a picture, in reading order: where each stands, what it says, and its series. */
   class Marks {
+    ring = RING;
+
     constructor(picture) {
       this.parts = [...picture.querySelectorAll("[data-rg-series]")];
       this.marks = [...picture.querySelectorAll(".rg-mark")];
@@ -34,16 +37,18 @@
       return (mark.dataset.rgTip ?? "").split("\n");
     }
 
-    /** The mark nearest to a point of the window, among those whose row it is in. */
+    /** The mark that is nearest to a point of the window, if the point is in its row: close to marks their
+        distance counts, farther away the height decides, so that pointing at a name finds its row. */
     at(x, y) {
-      const away = (mark) => {
-        const { left, right, top, bottom } = this.place(mark);
-        const across = Math.max(0, left - x, x - right);
-        const down = Math.max(0, top - y, y - bottom);
-        return down > REACH ? Infinity : Math.hypot(across, 3 * down);
+      const far = ({ left, right, top, bottom }) => {
+        const [across, down] = [Math.max(0, left - x, x - right), Math.max(0, top - y, y - bottom)];
+        if (down > ROW) return Infinity;
+        const away = Math.hypot(across, down);
+        return away > CLOSE ? CLOSE + 1e4 * down + across : away;
       };
-      const [nearest] = this.all.map((mark) => [away(mark), mark]).sort(([a], [b]) => a - b);
-      return nearest && nearest[0] < Infinity ? nearest[1] : null;
+      const seen = this.all.map((mark) => ({ mark, away: far(this.place(mark)) }));
+      const near = seen.filter(({ away }) => away < Infinity).sort((a, b) => a.away - b.away);
+      return near[0]?.mark ?? null;
     }
 
     /** The series whose row a point of the window is in. */
@@ -80,6 +85,8 @@
   /** A heat map: its picture is as large as its cells, a row for each series and a column for each problem.
       A cell is [series, problem], both by their place in the data. */
   class Cells extends Marks {
+    ring = 1;
+
     constructor(picture, data) {
       super(picture);
       this.data = data;
@@ -100,11 +107,11 @@
     }
 
     lines([series, problem]) {
-      const { score, samples, problems } = this.data;
+      const { score, samples, problems, tags } = this.data;
       const value = score[series][problem];
       const count = samples[series][problem];
       const words = value === null ? "no answer" : `${this.words(value)} of ${plural(count, "sample")}`;
-      return [problems[problem], `${this.series[series]}: ${words}`];
+      return [problems[problem], tags[problem], `${this.series[series]}: ${words}`];
     }
 
     words(score) {
@@ -160,8 +167,8 @@
       this.said = make("div", "rg-unseen");
       this.said.setAttribute("role", "status");
       this.ring.hidden = this.tooltip.hidden = true;
-      this.surface.append(this.ring, this.tooltip);
-      this.plot.append(this.surface, this.said, this.makeTools());
+      this.surface.append(this.ring);
+      this.plot.append(this.surface, this.said, this.makeTools(), this.tooltip);
       this.listen();
     }
 
@@ -239,15 +246,16 @@
 
     putRing({ x, y, width, height }) {
       const { left, top } = this.surface.getBoundingClientRect();
-      this.ring.style.width = `${width + 2 * MARGIN}px`;
-      this.ring.style.height = `${height + 2 * MARGIN}px`;
-      this.ring.style.transform = `translate(${x - left - MARGIN}px, ${y - top - MARGIN}px)`;
+      const room = this.marks.ring;
+      this.ring.style.width = `${width + 2 * room}px`;
+      this.ring.style.height = `${height + 2 * room}px`;
+      this.ring.style.transform = `translate(${x - left - room}px, ${y - top - room}px)`;
     }
 
     /** Above the mark, or below it where the window has no room above; never out of the figure's sides. */
     putTooltip(place) {
       const { tooltip } = this;
-      const box = this.surface.getBoundingClientRect();
+      const box = this.plot.getBoundingClientRect();
       const { offsetWidth: width, offsetHeight: height } = tooltip;
       const above = place.top - APART - height;
       const x = place.left + place.width / 2 - width / 2 - box.left;
