@@ -1,0 +1,299 @@
+"""Rows of dots and intervals: harmless, complete, in their place, and where Vega draws the same."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import altair as alt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_figures import HOSTILE
+from made_scored import score_context
+from seen_by_vega import VegaPicture
+
+import reportgen
+from reportgen.figures.axis import position
+from reportgen.figures.layout import LABEL_SIZE
+from reportgen.figures.line_paths import PIXELS_WIDE
+from reportgen.figures.row_names import WIDEST_ABOVE, WIDEST_NAME, cut, name_lines
+from reportgen.figures.row_poster import rows_file
+from reportgen.figures.row_spec import rows_spec
+from reportgen.figures.score_axis import difference_axis, score_axis
+from reportgen.figures.score_rows import SHIFT, Row, RowDot, rows_class, rows_height, rows_margins, rows_svg
+from reportgen.figures.text_width import text_width
+
+if TYPE_CHECKING:
+    from reportgen.figures.axis import Axis
+
+SVG = "{http://www.w3.org/2000/svg}"
+SHARE = score_context()
+SCORES = st.floats(0, 1)
+
+
+def row(name: str = "A", value: float | None = 0.5, half: float | None = 0.1, **fields: object) -> Row:
+    """A row with an interval of ``half`` on either side."""
+    ends = (None, None) if value is None or half is None else (value - half, value + half)
+    plain: dict[str, object] = {
+        "slot": 0,
+        "text": "50.0 %" if value is not None else "no score",
+        "tip": (name, "mean score 50.0 %"),
+    }
+    return Row(name=name, value=value, low=ends[0], high=ends[1], **{**plain, **fields})  # type: ignore[arg-type]
+
+
+def axis_of(rows: list[Row]) -> Axis:
+    """An axis over everything that these rows have."""
+    values = [value for one in rows for value in (one.value, one.low, one.high)]
+    return score_axis([*values, *(dot.value for one in rows for dot in one.dots)], SHARE, title="mean score")
+
+
+def drawn(rows: list[Row], axis: Axis | None = None, rule: float | None = None) -> ET.Element:
+    """The inline picture as XML, which is stricter than HTML."""
+    made = rows_svg(rows, axis or axis_of(rows), labelled_by="one-title one-summary", rule=rule)
+    return ET.fromstring(f'<body xmlns="http://www.w3.org/2000/svg">{made}</body>')  # noqa: S314 - our own
+
+
+def of_class(root: ET.Element, name: str) -> list[ET.Element]:
+    """Every element with a class, in the order of the picture."""
+    return [element for element in root.iter() if name in (element.get("class") or "").split()]
+
+
+def words(element: ET.Element) -> list[str]:
+    """Every text inside an element."""
+    return [text.text or "" for text in element.iter(f"{SVG}text")]
+
+
+MIXED = [
+    row("Aspen", 0.8, 0.05, group="Tier 1"),
+    row(
+        "Cedar",
+        0.6,
+        0.1,
+        slot=1,
+        group="Tier 2",
+        dots=(RowDot(0.58, ("Cedar", "run 1")), RowDot(0.62, ("x",))),
+    ),
+    row("Birch", 0.55, None, slot=2, group="Tier 2"),
+    row("Damson", None, None, slot=3),
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_name_breaks_a_picture(name: str) -> None:
+    """Both pictures are XML of drawing elements only, and the specification is JSON, whatever the names."""
+    rows = [row(name, group=name, tip=(name,), text=name, dots=(RowDot(0.5, (name,)),))]
+    axis = score_axis([0.4, 0.6], SHARE, title=name)
+    file = ET.fromstring(rows_file(rows, axis, title=name, subtitle=name, source=name))  # noqa: S314
+    for root in (drawn(rows, axis), file):
+        found = {element.tag.removeprefix(SVG) for element in root.iter()}
+        assert found <= {"body", "svg", "g", "line", "text", "rect", "circle", "title"}
+        assert not any(key == "style" or key.startswith("on") for e in root.iter() for key in e.keys())  # noqa: SIM118
+    assert json.loads(rows_spec(rows, axis, title=name, subtitle=name))["datasets"]["rows"][0]["name"] == name
+
+
+def test_the_picture_is_one_image() -> None:
+    """It says what labels it."""
+    images = [element for element in drawn(MIXED).iter() if element.get("role") == "img"]
+    assert [image.get("aria-labelledby") for image in images] == ["one-title one-summary"]
+
+
+def test_every_row_and_every_run_is_a_mark_with_its_words() -> None:
+    """A line of the tip is a line of the attribute; a click knows the series."""
+    marks = of_class(drawn(MIXED), "rg-mark")
+    assert [mark.get("data-rg-series") for mark in marks] == ["Aspen", *["Cedar"] * 3, "Birch", "Damson"]
+    assert marks[2].get("data-rg-tip") == "Cedar\nrun 1"
+    assert all(mark.get("data-rg-tip") for mark in marks)
+
+
+def test_a_difference_knows_the_series_it_isolates() -> None:
+    """The words of a row need not be the series' name."""
+    (mark,) = of_class(drawn([row("Aspen − Cedar", series="Aspen")]), "rg-mark")
+    assert mark.get("data-rg-series") == "Aspen"
+
+
+@given(st.lists(st.tuples(SCORES, SCORES), min_size=1, max_size=8))
+def test_dots_and_intervals_stand_at_their_values(pairs: list[tuple[float, float]]) -> None:
+    """In percent of the plot's width, inside of it, and the dot within its interval."""
+    rows = [Row(str(n), 0, "", (a + b) / 2, min(a, b), max(a, b), ("",)) for n, (a, b) in enumerate(pairs)]
+    axis = axis_of(rows)
+    for one, mark in zip(rows, of_class(drawn(rows, axis), "rg-mark"), strict=True):
+        (line,), (dot,) = mark.iter(f"{SVG}line"), mark.iter(f"{SVG}circle")
+        places = [
+            float(str(value).removesuffix("%")) for value in (line.get("x1"), dot.get("cx"), line.get("x2"))
+        ]
+        assert 0 <= places[0] <= places[1] + 1e-3 <= places[2] + 2e-3 <= 100 + 3e-3
+        assert one.value is not None
+        assert places[1] == pytest.approx(position(axis, one.value) * 100, abs=1e-3)
+
+
+def test_a_dot_without_an_interval_is_hollow() -> None:
+    """No interval is not an interval without width."""
+    birch = of_class(drawn(MIXED), "rg-mark")[4]
+    assert list(birch.iter(f"{SVG}line")) == []
+    (dot,) = birch.iter(f"{SVG}circle")
+    assert (dot.get("fill"), dot.get("stroke")) == ("var(--rg-bg)", "var(--rg-series-3)")
+
+
+def test_a_missing_score_is_said_where_it_would_stand() -> None:
+    """No dot, no zero."""
+    damson = of_class(drawn(MIXED), "rg-mark")[5]
+    assert words(damson) == ["no score"]
+    assert list(damson.iter(f"{SVG}circle")) == []
+
+
+def test_names_and_words_stand_twice_for_wide_and_narrow_pictures() -> None:
+    """The style sheet shows one of each; the narrow ones are hidden where there is none."""
+    root = drawn(MIXED)
+    assert [words(one) for one in of_class(root, "rg-wide")][:2] == [["Aspen", "50.0 %"], ["Cedar", "50.0 %"]]
+    assert [words(one) for one in of_class(root, "rg-narrow")][:2] == [
+        ["Aspen", "50.0 %"],
+        ["Cedar", "50.0 %"],
+    ]
+    assert {one.get("display") for one in of_class(root, "rg-narrow")} == {"none"}
+
+
+def test_the_style_sheet_moves_dots_as_far_as_rows_have_room_for() -> None:
+    """Below their name in a narrow picture, and still inside their row."""
+    css = (Path(reportgen.__file__).parent / "site/assets/figure.css").read_text(encoding="utf-8")
+    assert re.search(rf"\.rg-drawn {{\s*transform: translateY\({SHIFT}px\)", css)
+    for rows in ([row()], [row(dots=tuple(RowDot(0.5, ("",)) for _ in range(5)))]):
+        circles = [one for mark in of_class(drawn(rows), "rg-mark") for one in mark.iter(f"{SVG}circle")]
+        low = max(float(one.get("cy") or 0) + float(one.get("r") or 0) for one in circles)
+        assert low + SHIFT <= rows_height(rows)
+
+
+def test_tiers_are_bands_with_their_word() -> None:
+    """Every second tier is shaded, a band a stretch; what is in no tier has none."""
+    root = drawn(MIXED)
+    assert words(of_class(root, "rg-tier-words")[0]) == ["Tier 1", "Tier 2"]
+    (shade,) = of_class(root, "rg-tiers")[0].iter(f"{SVG}rect")
+    first, second = of_class(root, "rg-mark")[:2]
+    top, bottom = float(shade.get("y") or 0), float(shade.get("y") or 0) + float(shade.get("height") or 0)
+    inside = [top < float(next(m.iter(f"{SVG}circle")).get("cy") or 0) < bottom for m in (first, second)]
+    assert inside == [True, False]
+
+
+def test_a_tier_in_two_stretches_keeps_its_shade() -> None:
+    """By name, tiers mix: the word comes again, and the shade tells which."""
+    root = drawn([row("A", group="Tier 2"), row("B", group="Tier 1"), row("C", group="Tier 2")])
+    assert words(of_class(root, "rg-tier-words")[0]) == ["Tier 2", "Tier 1", "Tier 2"]
+    assert len(list(of_class(root, "rg-tiers")[0])) == 2
+
+
+def test_runs_at_nearly_one_value_stay_apart() -> None:
+    """Three equal runs are three dots."""
+    rows = [row(dots=tuple(RowDot(value, ("",)) for value in (0.5, 0.5, 0.5, 0.6)))]
+    dots = [next(one.iter(f"{SVG}circle")) for one in of_class(drawn(rows), "rg-mark")[1:]]
+    assert len({(dot.get("cx"), dot.get("cy")) for dot in dots}) == 4
+
+
+def test_a_rule_stands_where_it_is_asked_for() -> None:
+    """At no difference."""
+    axis = difference_axis([-0.1, 0.1], SHARE, title="difference in points")
+    (rule,) = of_class(drawn([row(value=0.05, half=0.02)], axis, rule=0.0), "rg-zero")
+    assert rule.get("x1") == rule.get("x2") == "50%"
+
+
+@given(st.text(min_size=1, max_size=80))
+def test_a_name_fits_beside_its_row(name: str) -> None:
+    """At most two lines, none wider than its room; a short name is whole."""
+    lines = name_lines(name)
+    assert 1 <= len(lines) <= 2
+    assert all(text_width(line, LABEL_SIZE) <= WIDEST_NAME for line in lines)
+    assert text_width(cut(name, WIDEST_ABOVE), LABEL_SIZE) <= WIDEST_ABOVE
+
+
+def test_long_names_break_at_their_joints() -> None:
+    """As a reader would."""
+    assert name_lines("meta-llama/Meta-Llama-3.1-70B-Instruct") == (
+        "meta-llama/Meta-Llama-3.1-",
+        "70B-Instruct",
+    )
+    assert name_lines("GRPO") == ("GRPO",)
+    assert name_lines("m" * 200)[0].endswith("…")
+
+
+def test_margins_have_a_class() -> None:
+    """In eights up to 200, as the style sheet has them."""
+    for rows in ([row("A")], [row("m" * 300, text="m" * 99)]):
+        room = rows_margins(rows)
+        assert rows_class(rows) == f"rg-rows rg-left-{room.left} rg-right-{room.right}"
+        assert {room.left % 8, room.right % 8} == {0}
+        assert max(room.left, room.right) <= 200
+
+
+def test_a_file_needs_no_page() -> None:
+    """Colours are resolved, nothing of a page's script is left, words stand around it."""
+    made = rows_file(MIXED, axis_of(MIXED), title="Scores", subtitle="mean score", source="a table")
+    assert "var(" not in made
+    assert "data-rg" not in made
+    assert {"Scores", "mean score", "Source: a table", "Aspen", "Tier 1", "no score"} <= set(
+        words(ET.fromstring(made))  # noqa: S314 - our own
+    )
+
+
+def test_the_specification_is_valid_and_complete() -> None:
+    """Altair's own schema accepts it; it holds its data and no token."""
+    spec = json.loads(rows_spec(MIXED, axis_of(MIXED), title="Scores", subtitle="how", rule=0.5))
+    alt.LayerChart.from_dict(spec, validate=True)
+    assert "var(" not in json.dumps({**spec, "datasets": {}})
+    assert [one["head"] for one in spec["datasets"]["rows"]] == ["Tier 1", "Tier 2", "", ""]
+    assert spec["datasets"]["rows"][3]["value"] is None
+
+
+def test_vega_draws_the_same_dots() -> None:
+    """In the same order, at the same places along the axis, with the same labels."""
+    axis = axis_of(MIXED)
+    spec = json.loads(rows_spec(MIXED, axis, title="Scores", subtitle="how"))
+    vega = VegaPicture(spec, width=PIXELS_WIDE)
+    ours = [
+        float(str(circle.get("cx")).removesuffix("%")) / 100 * PIXELS_WIDE
+        for mark in of_class(drawn(MIXED, axis), "rg-mark")
+        for circle in mark.iter(f"{SVG}circle")
+        if circle.get("r") != "3"
+    ]
+    places = vega.places("points")
+    assert [x for x, _ in places] == pytest.approx(ours, abs=0.01)
+    assert [y for _, y in places] == sorted(y for _, y in places)
+    assert vega.words("role-axis-label")[: len(axis.labels)] == list(axis.labels)
+
+
+@settings(max_examples=50)
+@given(st.lists(SCORES, max_size=5))
+def test_an_axis_of_scores_shows_them_all_and_nothing_beyond_their_range(values: list[float]) -> None:
+    """With labels in percent, also for one value, equal ones and none."""
+    axis = score_axis(values, SHARE, title="mean score")
+    low, high = axis.domain
+    assert 0 <= low < high <= 1
+    assert all(low <= value <= high for value in values)
+    assert all(label.endswith(" %") for label in axis.labels)
+    assert all(
+        math.isclose(float(label[:-2]) / 100, tick)
+        for label, tick in zip(axis.labels, axis.ticks, strict=True)
+    )
+
+
+def test_a_harness_interval_beyond_the_range_is_shown() -> None:
+    """What was reported is not cut."""
+    assert score_axis([0.9, 0.98, 1.05], SHARE, title="acc").domain[1] == 1.05
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=5))
+def test_an_axis_of_differences_has_no_difference_on_it(values: list[float]) -> None:
+    """And says the sign of both sides."""
+    low, high = difference_axis(values, SHARE, title="difference").domain
+    assert low <= min(0.0, *values)
+    assert high >= max(0.0, *values)
+
+
+def test_labels_of_differences_are_signed_points() -> None:
+    """0 has no sign; other ranges are plain numbers."""
+    assert difference_axis([-0.1, 0.1], SHARE, title="d").labels == ("−10", "−5", "0", "+5", "+10")
+    plain = difference_axis([-1, 1], score_context(lowest=0.0, highest=10.0), title="d")
+    assert plain.labels == ("−1.0", "−0.5", "0.0", "+0.5", "+1.0")
