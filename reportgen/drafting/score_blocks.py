@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reportgen.drafting.score_answers import TellingAt
-from reportgen.drafting.score_contexts import benchmark_title, context_of_all, score_context
+from reportgen.drafting.score_contexts import benchmark_title, context_of_all, score_context, with_found
 from reportgen.drafting.score_numbers import (
     numbers_across,
     numbers_of_curves,
@@ -148,7 +148,9 @@ def _problems(settings: ProblemsSettings, asked: _Asked) -> Stack:
         column: slices(answers.parts(asked.request, column), level=settings.level)
         for column in settings.slices
     }
-    drawn = problems_block(asked.id, settings, grid, sliced, asked.context)
+    # The picture itself tells which problems a series lacks.
+    context = with_found(asked.context, replace(asked.problems.found, lacking=()))
+    drawn = problems_block(asked.id, settings, grid, sliced, context)
     return replace(drawn, numbers=numbers_of_grid(grid, sliced, asked.problems, asked.context))
 
 
@@ -158,7 +160,7 @@ def _runs(settings: RunsSettings, asked: _Asked) -> Stack:
 
     metric, k = metric_and_k(settings.metric)
     spreads = run_spreads(asked.problems, metric, k, level=settings.level)
-    drawn = runs_block(asked.id, settings, spreads, asked.context)
+    drawn = runs_block(asked.id, settings, spreads, with_found(asked.context, asked.problems.found))
     return replace(drawn, numbers=numbers_of_runs(spreads, asked.problems, asked.context))
 
 
@@ -188,8 +190,9 @@ def _across(planned: PlannedBlock, settings: ComparisonSettings, desk: Desk) -> 
     found = {name: answers.scored(request).resolution for name, request in requests.items()}
     resolutions = {name: one for name, one in found.items() if one is not None}
     whole = context_of_all(place, list(contexts.values()))
-    drawn = across_block(planned.block.id, settings, across, resolutions, contexts, whole)
-    return replace(drawn, numbers=numbers_across(across, resolutions, contexts))
+    told = {name: part.found for name, part in parts.items()}
+    drawn = across_block(planned.block.id, settings, across, resolutions, contexts, whole, found=told)
+    return replace(drawn, numbers=numbers_across(across, resolutions, contexts, told))
 
 
 def _titles(planned: PlannedBlock, desk: Desk) -> list[str]:

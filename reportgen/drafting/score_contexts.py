@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reportgen.figures.score_context import ScoreContext
+from reportgen.figures.score_words import found_notes
 from reportgen.narrative.score_requests import part_of
 from reportgen.statistics.metrics import rows_of
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from reportgen.drafting.desk import Desk
     from reportgen.errors import Place
     from reportgen.model import ScoreRequest, Source
-    from reportgen.outcomes import ProblemScores
+    from reportgen.outcomes import Found, ProblemScores
     from reportgen.settings.front_matter import Benchmark
 
 
@@ -54,6 +56,11 @@ def context_of_all(place: Place, contexts: Sequence[ScoreContext]) -> ScoreConte
         highest=first.highest,
         notes=tuple(dict.fromkeys(note for one in contexts for note in one.notes)),
     )
+
+
+def with_found(context: ScoreContext, found: Found) -> ScoreContext:
+    """The context with what was found in the outcomes, for a block that is not given it otherwise."""
+    return replace(context, notes=(*found_notes(found), *context.notes))
 
 
 def benchmark_title(request: ScoreRequest, source: Source, benchmark: Benchmark | None) -> str:

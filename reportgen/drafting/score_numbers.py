@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from reportgen.figures.score_context import ScoreContext, Scored
-    from reportgen.outcomes import AcrossBenchmarks, ProblemGrid, ProblemScores, Resolution, RunSpread, Score
+    from reportgen.outcomes import (
+        AcrossBenchmarks,
+        Found,
+        ProblemGrid,
+        ProblemScores,
+        Resolution,
+        RunSpread,
+        Score,
+    )
 
 
 def numbers_of_scores(scored: Scored, context: ScoreContext) -> dict[str, Any]:
@@ -33,7 +41,10 @@ def numbers_of_pairs(scored: Scored, context: ScoreContext) -> dict[str, Any]:
 
 
 def numbers_across(
-    across: AcrossBenchmarks, resolutions: Mapping[str, Resolution], contexts: Mapping[str, ScoreContext]
+    across: AcrossBenchmarks,
+    resolutions: Mapping[str, Resolution],
+    contexts: Mapping[str, ScoreContext],
+    found: Mapping[str, Found],
 ) -> dict[str, Any]:
     """Every cell of series × benchmark, the macro average, and how each benchmark was measured."""
     return {
@@ -41,6 +52,7 @@ def numbers_across(
         "benchmarks": {
             name: {
                 **_protocol(context),
+                "found": plain(found[name]),
                 "resolution": plain(resolutions[name]) if name in resolutions else None,
             }
             for name, context in contexts.items()

@@ -114,7 +114,7 @@ def _caution(context: ScoreContext) -> str:
 
 
 def _spark(known: list[Score], benchmark: Benchmark, context: ScoreContext) -> str:
-    """A small fluid picture of the scores with their intervals, the first series on top, without axes."""
+    """A small fluid picture of the scores with their intervals, the best series on top, without axes."""
     said = escaped(f"{benchmark.name}: scores of {counted(len(known), 'series', 'series')} with intervals")
     rows = "".join(_rows(known, context))
     return (
@@ -133,7 +133,8 @@ def _rows(known: list[Score], context: ScoreContext) -> Iterator[str]:
     def x(value: float) -> str:
         return f"{(value - low) / (high - low) * _ACROSS:.5g}"
 
-    for place, one in enumerate(known):
+    sign = -1 if context.higher_is_better else 1
+    for place, one in enumerate(sorted(known, key=lambda one: sign * (one.estimate or 0.0))):
         y = f"{(place + 0.5) / len(known) * _DOWN:.5g}"
         stroke = f'stroke="{colour(context.slots.get(one.series))}" vector-effect="non-scaling-stroke"'
         if one.low is not None and one.high is not None:
