@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 LONG = "model,seed,step,metric,value\nMEL,1,0,loss,0.5\nMEL,1,1,loss,0.25\nbase,1,0,acc,1\n"
 WIDE = "model,step,reward,loss\nMEL,0,0.1,2.0\nMEL,1,,1.0\n"
+OUTCOMES = "model,benchmark,problem,score,level\nMEL,AIME,p,1,easy\nMEL,MATH,p,0.5,hard\n"
 
 
 def opened(root: Path, name: str = "runs") -> Source:
@@ -47,12 +48,15 @@ def write(folder: Path, form: str) -> None:
         (folder / "source.yml").write_text("title: Runs\nrename: {MEL: ours}\nmetrics: [loss]\n")
     elif form == "jsonl":
         (folder / "a.jsonl").write_text('{"model": "MEL", "step": 1, "loss": 0.5}\n')
+    elif form == "outcomes":
+        (folder / "a.csv").write_text(OUTCOMES)
+        (folder / "source.yml").write_text("score_range: [0, 2]\nprotocol: {samples: 2}\n")
     else:
         (folder / "a.csv").write_text(LONG)
         (folder / "b.tsv").write_text(LONG.replace(",", "\t"))
 
 
-@pytest.mark.parametrize("form", ["text", "gzip", "jsonl", "parquet", "settings"])
+@pytest.mark.parametrize("form", ["text", "gzip", "jsonl", "parquet", "settings", "outcomes"])
 def test_the_second_opening_looks_at_nothing(data: Path, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And gives the same source, with the same way to read it."""
     write(data, form)
@@ -85,3 +89,12 @@ def test_what_was_handled_is_told_every_time(data: Path) -> None:
     """A torn line is a warning of the second build, too."""
     (data / "a.csv").write_text(WIDE + "MEL,2,0.")
     assert len(opened(data.parents[1]).warnings) == len(opened(data.parents[1]).warnings) == 1
+
+
+def test_outcomes_are_known_again(data: Path) -> None:
+    """With their benchmarks, what they can be sliced by, and their range."""
+    write(data, "outcomes")
+    opened(data.parents[1])
+    again = opened(data.parents[1])
+    assert (again.kind, again.benchmarks, again.slices) == ("outcomes", ("AIME", "MATH"), ("level",))
+    assert again.score_range == (0.0, 2.0)

@@ -11,6 +11,7 @@ from made_sources import Data
 
 from reportgen.errors import ReportError
 from reportgen.read import measurements, outcomes, problem_set_hash
+from reportgen.settings.loading import load_source_settings
 from reportgen.statistics.problem_scores import problem_scores, problem_scores_by
 from reportgen.statistics.scores import scores
 
@@ -450,17 +451,21 @@ def test_the_protocol_of_a_series(tmp_path: Path) -> None:
     }
 
 
-def test_what_source_yml_may_not_say(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("score_range: [1, 0]\n", "1:1", "score_range takes the smaller number first"),
+        ("protocol:\n  samples: 0\n", "2:3", '"samples: 0" has to be at least 1'),
+        ("protocols:\n  A: {top_p: 1.5}\n", "2:7", '"top_p: 1.5" has to be at most 1'),
+    ],
+)
+def test_what_source_yml_may_not_say(tmp_path: Path, text: str, place: str, message: str) -> None:
     """Each rule is told at the key's line."""
-    data = Data(tmp_path)
-    data.write("s/a.csv", TABLE)
-    data.write("s/source.yml", "score_range: [1, 0]\n")
-    assert data.problems("s") == ["data/s/source.yml:1:1: score_range takes the smaller number first."]
-    data.write("s/source.yml", "protocol:\n  samples: 0\n  top_p: 1.5\n")
-    assert [text.partition(": ")[0] for text in data.problems("s")] == [
-        "data/s/source.yml:2:3",
-        "data/s/source.yml:3:3",
-    ]
+    path = Data(tmp_path).write("s/source.yml", text)
+    with pytest.raises(ReportError) as caught:
+        load_source_settings(path, "source.yml")
+    (problem,) = caught.value.problems
+    assert str(problem).startswith(f"source.yml:{place}: {message}")
 
 
 def test_names_of_problem_sets() -> None:
