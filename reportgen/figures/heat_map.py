@@ -1,0 +1,136 @@
+"""A heat map of problem × series: what is drawn, before it becomes a picture or a specification."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reportgen.figures.live import rounded
+from reportgen.figures.score_words import in_percent, score_text
+from reportgen.figures.tidy import table_csv
+from reportgen.words import number
+
+if TYPE_CHECKING:
+    from reportgen.figures.score_context import ScoreContext
+    from reportgen.model import FloatArray, IntArray
+    from reportgen.outcomes import ProblemGrid
+
+MOST_COLUMNS = 600
+"""As many as the widest picture has pixels; more problems than these share a column with their neighbours."""
+LEVELS = 7
+"""Steps of colour: never, five fifths between, always. Never and always are what a reader looks for."""
+_DIGITS = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeatMap:
+    """A row for each of ``series`` and a column for each of ``columns``, the hardest problem last.
+
+    Attributes:
+        series: names, in order of first appearance.
+        columns: the problem of each column, or the problems that share it.
+        score: shape (series, columns), in the unit of the input; NaN where a series lacks the problem.
+        samples: same shape; 0 where a series lacks the problem.
+        level: same shape: step of colour from 0, the lowest score, to ``LEVELS`` - 1, the highest;
+            -1 where a series lacks the problem.
+        difficulty: shape (columns,), mean over the series that have the problem.
+        shared: problems a column; the last column may have fewer.
+        problems: how many there are.
+    """
+
+    series: tuple[str, ...]
+    columns: tuple[str, ...]
+    score: FloatArray
+    samples: IntArray
+    level: IntArray
+    difficulty: FloatArray
+    shared: int
+    problems: int
+
+
+def heat_map(grid: ProblemGrid, context: ScoreContext) -> HeatMap:
+    """The heat map of a grid; neighbours by difficulty share a column where there are too many problems.
+
+    A shared column has the mean score over its problems that the series answered, each counting once.
+    """
+    count = len(grid.problems)
+    shared = max(1, math.ceil(count / MOST_COLUMNS))
+    starts = np.arange(0, count, shared)
+    known = np.isfinite(grid.score)
+    answered = np.add.reduceat(known, starts, axis=1, dtype=np.int64)
+    total = np.add.reduceat(np.where(known, grid.score, 0.0), starts, axis=1)
+    score: FloatArray = np.where(answered > 0, total / np.maximum(answered, 1), np.nan)
+    return HeatMap(
+        series=grid.series,
+        columns=tuple(_column_name(grid.problems[start : start + shared]) for start in starts.tolist()),
+        score=score,
+        samples=np.add.reduceat(grid.samples, starts, axis=1),
+        level=_levels(score, context.lowest, context.highest),
+        difficulty=_difficulty(grid.difficulty, starts),
+        shared=shared,
+        problems=count,
+    )
+
+
+def payload(heat: HeatMap, context: ScoreContext) -> dict[str, Any]:
+    """What the browser needs to name a cell; see ``site/assets/live-marks.js`` for who reads it.
+
+    ``score`` (null where missing) and ``samples`` are lists by series, ``tags`` says how hard a problem is.
+    """
+    return {
+        "series": list(heat.series),
+        "problems": list(heat.columns),
+        "tags": [_tag(value, context) for value in heat.difficulty.tolist()],
+        "score": [rounded(row, _DIGITS) for row in heat.score],
+        "samples": heat.samples.tolist(),
+        "percent": in_percent(context),
+    }
+
+
+def bound_text(value: float, context: ScoreContext) -> str:
+    """An end of the range of scores, which is exact: ``100 %``."""
+    return f"{value * 100:g} %" if in_percent(context) else number(value)
+
+
+def grid_csv(grid: ProblemGrid) -> str:
+    """Columns ``problem,difficulty,series,score,samples``: one row a cell, every problem by itself."""
+    rows = (
+        (problem, difficulty, series, score, samples)
+        for problem, difficulty, scores, counts in zip(
+            grid.problems,
+            grid.difficulty.tolist(),
+            grid.score.T.tolist(),
+            grid.samples.T.tolist(),
+            strict=True,
+        )
+        for series, score, samples in zip(grid.series, scores, counts, strict=True)
+    )
+    return table_csv(("problem", "difficulty", "series", "score", "samples"), rows)
+
+
+def _column_name(problems: tuple[str, ...]) -> str:
+    if len(problems) == 1:
+        return problems[0]
+    return f"{problems[0]} to {problems[-1]} ({len(problems)} problems)"
+
+
+def _tag(difficulty: float, context: ScoreContext) -> str:
+    return f"on average {score_text(difficulty, context)}" if math.isfinite(difficulty) else "no score"
+
+
+def _difficulty(values: FloatArray, starts: IntArray) -> FloatArray:
+    known = np.isfinite(values)
+    total = np.add.reduceat(np.where(known, values, 0.0), starts)
+    count = np.add.reduceat(known, starts, dtype=np.int64)
+    mean: FloatArray = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    return mean
+
+
+def _levels(score: FloatArray, lowest: float, highest: float) -> IntArray:
+    share = (np.nan_to_num(score, nan=lowest) - lowest) / (highest - lowest)
+    between = 1 + np.minimum(np.floor(share * (LEVELS - 2)), LEVELS - 3)
+    level = np.where(share <= 0, 0, np.where(share >= 1, LEVELS - 1, between))
+    return np.where(np.isfinite(score), level, -1).astype(np.int64)

@@ -1,0 +1,94 @@
+"""The Vega-Lite specification of a heat map, to open in an editor: its data inside, its colours resolved."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from reportgen.figures.heat_picture import INK, OPACITIES, PITCH
+from reportgen.figures.house_style import in_house_style
+from reportgen.figures.line_paths import PIXELS_WIDE
+from reportgen.figures.score_words import in_percent
+from reportgen.figures.tidy import table_csv
+from reportgen.figures.tokens import resolve
+
+if TYPE_CHECKING:
+    from reportgen.figures.heat_map import HeatMap
+    from reportgen.figures.score_context import ScoreContext
+
+_NAMES = {"title": None, "labelLimit": 320, "ticks": False, "domain": False}
+
+
+def heat_specification(heat: HeatMap, context: ScoreContext, *, title: str, subtitle: str) -> dict[str, Any]:
+    """A rectangle a cell, the hardest problem last; cells without an answer are left out.
+
+    Columns are numbered, so that two problems never share one; the tooltip names them.
+    """
+    nominal, numeric = ("problem", "series"), ("score", "samples")
+    spec = {
+        "width": PIXELS_WIDE,
+        "height": PITCH * len(heat.series),
+        "background": "var(--rg-bg)",
+        "mark": {"type": "rect"},
+        "encoding": {
+            "x": {"field": "column", "type": "ordinal", "axis": None},
+            "y": {"field": "series", "type": "nominal", "sort": None, "axis": _NAMES},
+            "color": {
+                "field": "score",
+                "type": "quantitative",
+                "scale": {
+                    "domain": [context.lowest, context.highest],
+                    "range": [_faintest(), resolve(INK)],
+                    "interpolate": "rgb",
+                },
+                "legend": {"title": "score", "format": ".0%" if in_percent(context) else "~r"},
+            },
+            "tooltip": [
+                *({"field": name, "type": "nominal"} for name in nominal),
+                *({"field": name, "type": "quantitative"} for name in numeric),
+            ],
+        },
+    }
+    # Only our own colours are resolved, not what stands in a name.
+    ours: dict[str, Any] = json.loads(resolve(json.dumps(in_house_style(spec))))
+    heading = {"text": title, "subtitle": subtitle, "anchor": "start"}
+    # Of its own accord Vega would read a name such as 007 as a number.
+    kinds = {
+        "score": "number",
+        "samples": "number",
+        "column": "number",
+        "problem": "string",
+        "series": "string",
+    }
+    data = {"values": _rows(heat), "format": {"type": "csv", "parse": kinds}}
+    return {**ours, "title": heading, "data": data}
+
+
+def _faintest() -> str:
+    """The colour of the lowest score, which is not that of the ground: there stands no score."""
+    pairs = (
+        (int(ground, 16), int(ink, 16))
+        for ground, ink in zip(*(_channels(name) for name in ("var(--rg-bg)", INK)), strict=True)
+    )
+    return "#" + "".join(f"{round(ground + OPACITIES[0] * (ink - ground)):02x}" for ground, ink in pairs)
+
+
+def _channels(token: str) -> tuple[str, ...]:
+    colour = resolve(token).removeprefix("#")
+    return colour[:2], colour[2:4], colour[4:]
+
+
+def _rows(heat: HeatMap) -> str:
+    """As CSV, which is half as long as JSON."""
+    return table_csv(
+        ("column", "problem", "series", "score", "samples"),
+        (
+            (place + 1, heat.columns[place], name, float(f"{score:.6g}"), samples)
+            for name, scores, counts in zip(
+                heat.series, heat.score.tolist(), heat.samples.tolist(), strict=True
+            )
+            for place, (score, samples) in enumerate(zip(scores, counts, strict=True))
+            if math.isfinite(score)
+        ),
+    )
