@@ -21,7 +21,7 @@ import reportgen
 from reportgen.figures.axis import position
 from reportgen.figures.layout import LABEL_SIZE
 from reportgen.figures.line_paths import PIXELS_WIDE
-from reportgen.figures.row_names import WIDEST_ABOVE, WIDEST_NAME, cut, name_lines
+from reportgen.figures.row_names import NARROWEST, WIDEST_NAME, name_above, name_lines
 from reportgen.figures.row_poster import rows_file
 from reportgen.figures.row_spec import rows_spec
 from reportgen.figures.score_axis import difference_axis, score_axis
@@ -206,7 +206,9 @@ def test_a_name_fits_beside_its_row(name: str) -> None:
     lines = name_lines(name)
     assert 1 <= len(lines) <= 2
     assert all(text_width(line, LABEL_SIZE) <= WIDEST_NAME for line in lines)
-    assert text_width(cut(name, WIDEST_ABOVE), LABEL_SIZE) <= WIDEST_ABOVE
+    for words in ("", "84.2 %", "+23.3 points"):
+        taken = text_width(name_above(name, words), LABEL_SIZE) + text_width(words, LABEL_SIZE)
+        assert taken < NARROWEST - 16
 
 
 def test_long_names_break_at_their_joints() -> None:

@@ -162,6 +162,8 @@ def test_the_estimand_is_named() -> None:
     figure, _ = drawn(scored(problems(), estimand="these problems"), estimand="these problems")
     assert "95 % interval for these problems" in figure.subtitle
     assert "the score on these very problems with other samples" in figure.caption
+    assert "Tiers are about other problems like these, lines are not." in figure.caption
+    assert "lines are not" not in drawn()[0].caption
 
 
 def test_a_metric_with_k_is_explained() -> None:
@@ -222,6 +224,7 @@ def test_a_missing_score_stays_missing() -> None:
     assert column(table, "series")[-1] == "low"
     assert [cell.mark for cell in table.rows[-1][1:4]] == ["missing"] * 3
     assert "low: no problem with a score." in figure.caption
+    assert 'data-rg-tip="low&#10;no score&#10;' in str(figure.inline_svg)
     assert "nan" not in (str(figure.inline_svg) + str(figure.csv) + str(figure.spec)).casefold()
     assert figure.numbers["series"][-1]["score"] is None
 

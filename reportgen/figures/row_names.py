@@ -9,8 +9,9 @@ from reportgen.figures.text_width import text_width
 
 WIDEST_NAME = 188
 """Pixels that a line of a name may take beside its row."""
-WIDEST_ABOVE = 224
-"""Pixels that a name may take above its row, in a narrow picture, with words at its right."""
+NARROWEST = 296
+"""Pixels of the plot where a page is 360 wide, the narrowest that pictures are made for."""
+_BETWEEN = 28
 _MOST_LINES = 2
 _JOINT = re.compile(r"[^\s/_:,-]*[\s/_:,-]*")
 
@@ -28,6 +29,11 @@ def name_lines(name: str) -> tuple[str, ...]:
     if len(lines) > _MOST_LINES:
         lines = [*lines[: _MOST_LINES - 1], "".join(lines[_MOST_LINES - 1 :])]
     return tuple(cut(line.rstrip(), WIDEST_NAME) for line in lines) or ("",)
+
+
+def name_above(name: str, words: str) -> str:
+    """A name in one line above its row, cut so that the words at its right still fit in ``NARROWEST``."""
+    return cut(" ".join(name.split()), NARROWEST - _BETWEEN - _width(words))
 
 
 def cut(text: str, width: float) -> str:

@@ -138,7 +138,7 @@ def caption(
         metric_note(shown[0].metric) if shown else "",
         *_intervals(shown),
         *_reasons(shown),
-        _tiers(scored) if len(shown) > 1 else "",
+        _tiers(shown, scored),
         "" if context.higher_is_better else "Lower is better.",
         *protocol_notes(context, names),
         *found_notes(scored.problems.found, names),
@@ -199,15 +199,19 @@ def _reasons(shown: Sequence[Score]) -> list[str]:
     return [f"{listing(names, most=_MOST_NAMES)}: {reason}." for reason, names in reasons.items()]
 
 
-def _tiers(scored: Scored) -> str:
+def _tiers(shown: Sequence[Score], scored: Scored) -> str:
+    if len(shown) < 2:  # noqa: PLR2004 - one alone is in no tier
+        return ""
     if not scored.tiers:
         return "No tiers: nothing was compared problem by problem."
     together = max((one.tested_together for one in scored.comparisons), default=0)
+    alike = all(score.estimand != "these problems" for score in shown)
+    other = "" if alike else " Tiers are about other problems like these, lines are not."
     holm = f", adjusted over {counted(together, 'comparison')} by Holm" if together > 1 else ""
     return (
         "A tier holds what is not shown to be worse than its first series: paired by problem, sign-flip "
         f"test{holm}, p < 0.05 and an interval of the difference without 0. Intervals of two series may "
-        "overlap although they differ."
+        f"overlap although they differ.{other}"
     )
 
 

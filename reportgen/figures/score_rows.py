@@ -21,7 +21,7 @@ from reportgen.figures.line_paths import PIXELS_WIDE
 from reportgen.figures.picture import colour
 from reportgen.figures.plot import Margins
 from reportgen.figures.row_axis import grid, percent_of, rule_at, x_axis
-from reportgen.figures.row_names import WIDEST_ABOVE, cut, name_lines
+from reportgen.figures.row_names import name_above, name_lines
 from reportgen.figures.svg_text import escaped
 from reportgen.figures.text_width import text_width
 
@@ -210,7 +210,7 @@ def _words(row: Row, top: int, *, alive: bool) -> Iterator[str]:
         yield f'<text x="-12" y="{first + number * _LINE:g}" text-anchor="end">{escaped(line)}</text>'
     yield f'<text x="100%" dx="12" y="{top + _CENTRE + 4.5:g}">{right}</text></g>'
     if alive:
-        short = cut(" ".join(row.name.split()), WIDEST_ABOVE)
+        short = name_above(row.name, "" if row.value is None else row.text)
         yield f'<g class="rg-narrow" display="none"{_series(row)} font-size="{LABEL_SIZE}" {ink}>'
         yield f'<text x="8" y="{top + 14}">{escaped(short)}</text>'
         yield f'<text x="100%" dx="-8" y="{top + 14}" text-anchor="end">{right}</text></g>'

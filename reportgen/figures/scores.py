@@ -84,7 +84,9 @@ def _tip(score: Score, tier: int | None, context: ScoreContext) -> tuple[str, ..
     measured = dict(next((pairs for name, pairs in context.protocol if name == score.series), ()))
     lines = [
         score.series,
-        f"{metric_text(score.metric)} {_text(score, context)}",
+        _text(score, context)
+        if score.estimate is None
+        else f"{metric_text(score.metric)} {_text(score, context)}",
         f"{level_text(score.level)} interval {ends}" if ends else "",
         f"tier {tier}" if tier else "",
         counts_text([score]),
