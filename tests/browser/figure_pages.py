@@ -156,7 +156,8 @@ def write_page(folder: Path, name: str, *shown: Shown) -> Path:
     body = "\n".join(block_html(one, lambda target: target, "figures") for one in shown)
     page = folder / f"{name}.html"
     views = "".join(
-        view_html(*view) for view in {view_name(one.view): _compiled(one) for one in figures}.items()
+        view_html(*view)
+        for view in {view_name(one.view): _compiled(one) for one in figures if one.view}.items()
     )
     page.write_text(_PAGE.format(policy=POLICY, body=body, views=views), encoding="utf-8")
     return page
@@ -171,7 +172,7 @@ def _compiled(made: Figure) -> str:
 
 def write_site(folder: Path) -> None:
     """Write every page of the live tests, with the assets of a site."""
-    _write_assets(folder)
+    write_assets(folder)
     write_page(folder, "points", points())
     write_page(folder, "dense", dense())
     write_page(folder, "many", many(), points())
@@ -279,7 +280,7 @@ def _runs(series: int, runs: int, steps: int) -> FloatArray:
     return made
 
 
-def _write_assets(folder: Path) -> None:
+def write_assets(folder: Path) -> None:
     """Styles, fonts and scripts, with the Vega that a site serves."""
     assets = folder / "assets"
     shutil.copytree(ASSETS, assets)
