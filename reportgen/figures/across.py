@@ -212,7 +212,8 @@ def _told(
     """What readers should know of each benchmark's outcomes and protocols."""
     for name in across.benchmarks:
         notes = found_notes(found[name], across.series) if name in found else ()
-        protocols = protocol_notes(contexts[name], across.series) if name in contexts else ()
+        # Of those that have the benchmark alone: who was not measured has no protocol to differ.
+        protocols = protocol_notes(contexts[name]) if name in contexts else ()
         yield from (f"{name}: {note}" for note in (*notes, *protocols))
 
 

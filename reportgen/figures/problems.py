@@ -102,7 +102,7 @@ def _figure(figure_id: str, grid: ProblemGrid, context: ScoreContext) -> Figure:
         spec=compact_json(heat_specification(heat, context, title=title, subtitle=how)) + "\n",
         view="",
         payload=compact_json(payload(heat, context)),
-        numbers={},
+        numbers={"series": list(grid.series), "problems": len(grid.problems)},
         legend=tuple(drawn_slots(grid.series, context.slots).items()),
         plot_class=f"rg-heat rg-left-{margins.left} rg-right-{margins.right}",
     )
