@@ -193,6 +193,15 @@ def test_runs_at_nearly_one_value_stay_apart() -> None:
     assert len({(dot.get("cx"), dot.get("cy")) for dot in dots}) == 4
 
 
+def test_every_second_tick_may_go() -> None:
+    """In a narrow picture, with its label; the first one stays."""
+    root, axis = drawn(MIXED), axis_of(MIXED)
+    assert [words_of.text for words_of in of_class(root, "rg-odd") if words_of.text] == list(
+        axis.labels[1::2]
+    )
+    assert len(of_class(root, "rg-odd")) == 2 * len(axis.labels[1::2])
+
+
 def test_a_rule_stands_where_it_is_asked_for() -> None:
     """At no difference."""
     axis = difference_axis([-0.1, 0.1], SHARE, title="difference in points")

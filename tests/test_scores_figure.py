@@ -105,6 +105,8 @@ def test_the_summary_says_that_the_second_is_worse() -> None:
         said = drawn(scored(part), score_context(*NAMES))[0].summary
         assert "low is second with" in said
         assert "in the next tier: on 24 problems the two differ (+50.0 points [+" in said
+        low, high = map(float, re.findall(r"points \[\+([\d.]+), \+([\d.]+)\]", said)[0])
+        assert low < 50 < high
         # One pair is not adjusted.
         assert ", p < 0.001)." in said
 
