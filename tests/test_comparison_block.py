@@ -198,6 +198,16 @@ def test_the_caption_has_the_level_and_the_metric_that_were_asked_for() -> None:
     assert stack.subtitle.startswith("pass@4")
 
 
+def test_the_caption_names_both_kinds_of_test_where_both_were_used() -> None:
+    """A and B differ on 10 of 40 problems, which is counted out; C differs from both on all."""
+    generator = np.random.default_rng(5)
+    values = np.stack([generator.random(40)] * 3)
+    values[1, :10] += 0.1
+    values[2] *= generator.random(40)
+    caption = block(matrix(np.minimum(values, 1.0)[:, :, np.newaxis])).caption
+    assert "by problem (exact and 20,000 seeded flips), adjusted by Holm" in caption
+
+
 def test_mixed_protocols_and_cautions_are_told() -> None:
     """A difference may come from them."""
     problems = skilled(1.0, -1.0)

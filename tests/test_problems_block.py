@@ -173,7 +173,7 @@ def test_slices_have_intervals_n_and_reasons() -> None:
     by_value = slices(parts)
     stack = block(matrix(SOME), {"subject": by_value})
     table = tables(stack)["By subject"]
-    assert table.header == ("series", "algebra, 8 problems", "geometry, 3 problems")
+    assert table.header == ("series", "algebra (8 problems)", "geometry (3 problems)")
     (own,) = [one for one in scores(parts["algebra"]) if one.series == "A"]
     assert own.estimate is not None
     assert table.rows[0][1].text.startswith(f"{100 * own.estimate:.1f} % [")

@@ -184,7 +184,10 @@ def _intervals(compared: Sequence[Comparison]) -> str:
 
 
 def _tests(compared: Sequence[Comparison], tested: int, together: str) -> str:
-    methods = list(dict.fromkeys(one.method for one in compared if one.method))
+    # Exact ones first, whichever pair was written first.
+    methods = sorted(
+        {one.method for one in compared if one.method}, key=lambda one: ("exact" not in one, one)
+    )
     if not methods:
         return ""
     said = listing([method.replace(" 000", ",000").removesuffix(" sign-flip") for method in methods])

@@ -10,10 +10,12 @@ import numpy as np
 
 from reportgen.figures.live import rounded
 from reportgen.figures.score_words import in_percent, score_text
-from reportgen.figures.tidy import table_csv
+from reportgen.figures.tidy import field
 from reportgen.words import number
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from reportgen.figures.score_context import ScoreContext
     from reportgen.model import FloatArray, IntArray
     from reportgen.outcomes import ProblemGrid
@@ -97,18 +99,37 @@ def bound_text(value: float, context: ScoreContext) -> str:
 
 def grid_csv(grid: ProblemGrid) -> str:
     """Columns ``problem,difficulty,series,score,samples``: one row a cell, every problem by itself."""
-    rows = (
-        (problem, difficulty, series, score, samples)
-        for problem, difficulty, scores, counts in zip(
-            grid.problems,
-            grid.difficulty.tolist(),
-            grid.score.T.tolist(),
-            grid.samples.T.tolist(),
-            strict=True,
-        )
-        for series, score, samples in zip(grid.series, scores, counts, strict=True)
-    )
-    return table_csv(("problem", "difficulty", "series", "score", "samples"), rows)
+    starts = [
+        f"{field(problem)},{_number(difficulty)}"
+        for problem, difficulty in zip(grid.problems, grid.difficulty.tolist(), strict=True)
+    ]
+    rows = _cell_rows(starts, grid.series, grid.score, grid.samples, lacking=True)
+    return "problem,difficulty,series,score,samples\n" + "".join(rows)
+
+
+def heat_csv(heat: HeatMap) -> str:
+    """Columns ``column,problem,series,score,samples`` of the cells that are drawn."""
+    starts = [f"{place},{field(name)}" for place, name in enumerate(heat.columns, start=1)]
+    rows = _cell_rows(starts, heat.series, heat.score, heat.samples, lacking=False)
+    return "column,problem,series,score,samples\n" + "".join(rows)
+
+
+def _cell_rows(
+    starts: Sequence[str], series: Sequence[str], score: FloatArray, samples: IntArray, *, lacking: bool
+) -> Iterator[str]:
+    """A line a cell, with its score empty where there is none, or without such cells.
+
+    Names are escaped once and not once a cell: there may be some hundred thousand.
+    """
+    names = [field(name) for name in series]
+    for start, scores, counts in zip(starts, score.T.tolist(), samples.T.tolist(), strict=True):
+        for name, value, count in zip(names, scores, counts, strict=True):
+            if lacking or math.isfinite(value):
+                yield f"{start},{name},{_number(value)},{count}\n"
+
+
+def _number(value: float) -> str:
+    return f"{value:.10g}" if math.isfinite(value) else ""
 
 
 def _column_name(problems: tuple[str, ...]) -> str:

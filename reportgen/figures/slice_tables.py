@@ -44,7 +44,7 @@ def slice_table(
     return ResultTable(
         id=table_id,
         title=f"By {column}",
-        header=("series", *(_head(value, scores) for value, scores in values.items())),
+        header=("series", *(_head(column, value, scores) for value, scores in values.items())),
         rows=tuple(
             (Cell(name), *(_cell(by_name[value].get(name), value, context) for value in values))
             for name in names
@@ -54,12 +54,14 @@ def slice_table(
     )
 
 
-def _head(value: str, scores: Iterable[Score]) -> str:
+def _head(column: str, value: str, scores: Iterable[Score]) -> str:
+    """The value with its number of problems; a bare number is told what it counts: ``level 1``."""
     counts = sorted({one.problems for one in scores if one.problems})
+    name = f"{column} {value}" if value[:1].isdigit() else value
     if not counts:
-        return f"{value}, no problems"
+        return f"{name} (no problems)"
     many = counted(counts[-1], "problem")
-    return f"{value}, {many}" if len(counts) == 1 else f"{value}, {counts[0]} to {many}"
+    return f"{name} ({many})" if len(counts) == 1 else f"{name} ({counts[0]} to {many})"
 
 
 def _cell(score: Score | None, value: str, context: ScoreContext) -> Cell:
