@@ -230,6 +230,7 @@ def test_many_series_keep_cells_short_and_the_rest_in_the_data_table() -> None:
     assert "The picture shows the first 9 of 45 pairs." in figure.table.note
     assert {"interval", "p", "adjusted p", "verdict", "test"} <= set(figure.table.header)
     assert "for 45 pairs" in stack.caption
+    assert "Interval and p of every pair stand in the data table" in table.caption
 
 
 def test_the_baseline_is_what_others_are_held_against() -> None:

@@ -91,6 +91,7 @@ def _matrix(table_id: str, pairs: Pairs, scored: Scored, context: ScoreContext) 
     whole = len(pairs.series) <= MOST_WHOLE
     unit = "points" if in_percent(context) else "difference"
     lines = f"verdict, {unit}, interval, adjusted p" if whole else f"verdict, {unit}"
+    elsewhere = "" if whole else " Interval and p of every pair stand in the data table below the picture."
     return ResultTable(
         id=table_id,
         title=f"Row minus column: {lines}",
@@ -99,7 +100,7 @@ def _matrix(table_id: str, pairs: Pairs, scored: Scored, context: ScoreContext) 
             (Cell(row), *(_cell(pairs, row, column, context, whole=whole) for column in pairs.series))
             for row in pairs.series
         ),
-        caption="Best first. A row that says better throughout is better than all others.",
+        caption=f"Best first. A row that says better throughout is better than all others.{elsewhere}",
         csv=pairs_csv(scored.comparisons),
     )
 
