@@ -403,3 +403,21 @@ def test_project_names_are_read_as_written() -> None:
     settings = load_project(options, Place("mkdocs.yml"), MKDOCS)
     assert settings.benchmarks[0].name == "02"
     assert load_project({}, Place("mkdocs.yml")).data_dir == "data"
+
+
+def test_keys_below_names_of_the_user_s_own_are_told_too(tmp_path: Path) -> None:
+    """Each series of `protocols` has the keys of a protocol, whatever the series is called."""
+    path = tmp_path / "source.yml"
+    path.write_text(
+        "protocols:\n  A: {temperatur: 1}\n  B: {temperature: -1}\n  C: 3\n  '': {x: 1}\n", "utf-8"
+    )
+    with pytest.raises(ReportError) as caught:
+        load_source_settings(path, "data/a/source.yml")
+    said = [str(problem) for problem in caught.value.problems]
+    assert said[0].startswith(
+        'data/a/source.yml:2:7: "temperatur" is not a key of A in protocols in source.yml. '
+        'Did you mean "temperature"?'
+    )
+    assert said[1].startswith('data/a/source.yml:3:7: "temperature: -1" has to be at least 0.')
+    assert said[2].startswith('data/a/source.yml:4:3: "C" takes keys and values, not "3".')
+    assert said[3].startswith('data/a/source.yml:5:8: "x" is not a key of protocols in source.yml.')

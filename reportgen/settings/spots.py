@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -27,6 +27,7 @@ class Spot:
         field: the nearest field on the way here, with its key.
         key: the last key on the way, empty at the top.
         item: the 1-based number of an item in the list under that key.
+        named: whether the keys below are the user's own names, each with an ``inner`` of its own.
     """
 
     owner: str
@@ -35,6 +36,7 @@ class Spot:
     field: tuple[str, FieldInfo] | None = None
     key: str = ""
     item: int | None = None
+    named: bool = False
 
     @property
     def label(self) -> str:
@@ -66,9 +68,12 @@ def _enter(spot: Spot, step: str | int) -> Spot:
     if isinstance(step, int):
         return replace(spot, item=step + 1)
     owner = f"{shorten(spot.key)} in {spot.owner}" if spot.key else spot.owner
+    if spot.named:
+        return Spot(owner, None, spot.inner, spot.field, step)
     field = spot.inner.model_fields.get(step) if spot.inner else None
     inner = _model_in(field.annotation) if field else None
-    return Spot(owner, spot.inner, inner, (step, field) if field else spot.field, step)
+    named = field is not None and get_origin(field.annotation) is dict
+    return Spot(owner, spot.inner, inner, (step, field) if field else spot.field, step, named=named)
 
 
 def _model_in(annotation: object) -> type[BaseModel] | None:
