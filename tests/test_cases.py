@@ -9,10 +9,13 @@ from __future__ import annotations
 import csv
 import difflib
 import io
+import itertools
+import json
 import re
 import shutil
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,8 +27,8 @@ from reportgen.site.publishing import publish
 CASES = Path(__file__).parent / "cases"
 NAMES = sorted(path.name for path in CASES.iterdir() if path.is_dir())
 MOST_LINES = 60
-# A figure, a table, panels, cards: from its opening to the end of its outermost element.
-BLOCKS = re.compile(r'<(figure|div|section) class="rg-(?:figure|panels|table|overview|benchmark)[" ]')
+# A figure, a table, panels, several parts, cards: from its opening to the end of its outermost element.
+BLOCKS = re.compile(r'<(figure|div|section) class="rg-(?:figure|panels|stack|table|overview|benchmark)[" ]')
 
 
 @pytest.fixture(scope="module")
@@ -165,6 +168,101 @@ def test_the_accepted_irregular_data_are_what_is_left_of_them() -> None:
     assert {row["series"] for row in drawn} == {"MEL", "GRPO, tuned"}
 
 
+def told(case: str, page: str, block: str) -> dict[str, Any]:
+    """The accepted numbers of a block about scores."""
+    report = json.loads((CASES / case / "expected" / "report.json").read_text("utf-8"))
+    (found,) = [one for one in report["pages"] if one["path"] == page]
+    stacks = {stack["id"]: stack["numbers"] for stack in found["stacks"]}
+    numbers: dict[str, Any] = stacks[block]
+    return numbers
+
+
+def by_problem(case: str, file: str, benchmark: str) -> dict[str, dict[str, float]]:
+    """Mean score of each series on each problem, the last of repeated rows counts."""
+    samples: dict[tuple[str, str, str], float] = {}
+    for row in rows(case, file):
+        if row["benchmark"] == benchmark and row["score"]:
+            samples[row["model"], row["problem"], row["sample"]] = float(row["score"])
+    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for (series, problem, _), score in samples.items():
+        found[series][problem].append(score)
+    return {
+        series: {problem: float(np.mean(scores)) for problem, scores in of_series.items()}
+        for series, of_series in found.items()
+    }
+
+
+def test_the_accepted_scores_are_student_s_over_problems() -> None:
+    """Mean and 95 % interval of every series, by scipy, cut at the ends of the range."""
+    case = "scores-two-benchmarks"
+    means = by_problem(case, "data/suite/outcomes.csv", "contest")
+    scores = told(case, "contest.md", "scores-on-the-contest")["scores"]
+    assert {one["series"] for one in scores} == set(means) == {"base", "tuned", "large, greedy"}
+    for one in scores:
+        values = np.array(list(means[one["series"]].values()))
+        low, high = stats.t.interval(0.95, values.size - 1, values.mean(), stats.sem(values))
+        assert one["problems"] == values.size
+        assert one["estimate"] == pytest.approx(values.mean())
+        assert (one["low"], one["high"]) == pytest.approx((max(low, 0), min(high, 1)))
+
+
+def test_the_accepted_comparison_is_the_exact_permutation_test() -> None:
+    """Each pair on the problems that both answered: every flip of signs, by enumeration, then Holm."""
+    case = "scores-two-benchmarks"
+    means = by_problem(case, "data/suite/outcomes.csv", "contest")
+    pairs = told(case, "contest.md", "against-base")["comparisons"]
+    expected = []
+    for one in pairs:
+        a, b = means[one["a"]], means[one["b"]]
+        differences = np.array([a[problem] - b[problem] for problem in sorted(a.keys() & b.keys())])
+        flips = np.array(list(itertools.product((-1, 1), repeat=differences.size)))
+        sums = np.abs(flips @ differences)
+        expected.append(float(np.mean(sums >= abs(differences.sum()) - 1e-9)))
+        assert (one["shared"], one["difference"]) == (differences.size, pytest.approx(differences.mean()))
+    assert [one["p"] for one in pairs] == pytest.approx(expected)
+    ranked = sorted(expected)
+    holm = np.maximum.accumulate([min(1, (len(ranked) - rank) * p) for rank, p in enumerate(ranked)])
+    assert sorted(one["adjusted_p"] for one in pairs) == pytest.approx(list(holm))
+
+
+def test_the_accepted_report_says_what_is_missing_and_what_is_mixed() -> None:
+    """A repeated row, a problem that one lacks, a series without a benchmark, protocols that differ."""
+    case = "scores-two-benchmarks"
+    contest = told(case, "contest.md", "scores-on-the-contest")
+    assert (contest["found"]["replaced"], contest["found"]["lacking"]) == (1, [["large, greedy", ["c2"]]])
+    assert set(contest["mixed_protocol"]) == {"temperature", "problem set"}
+    assert contest["mixed_protocol"]["temperature"] == {"0.7": ["base", "tuned"], "0": ["large, greedy"]}
+    both = told(case, "index.md", "both")
+    assert both["benchmarks"]["textbook"]["found"]["missing"] == 1
+    assert both["series"]["unranked"]["contest"]["score"]["estimate"] is None
+    assert both["macro"]["unranked"]["score"]["estimate"] is None
+    assert both["macro"]["unranked"]["reason"] or both["macro"]["unranked"]["score"]["reason"]
+    assert "unranked" not in json.dumps(both["benchmarks"]["contest"])
+
+
+def test_the_accepted_errors_are_better_where_they_are_fewer() -> None:
+    """Tiers and verdicts turn with the direction; runs have Student's interval, one run has none."""
+    case = "scores-lower-is-better"
+    tiers = told(case, "word-errors.md", "comparison")
+    estimates = {one["series"]: one["estimate"] for one in tiers["scores"]}
+    assert sorted(estimates, key=lambda name: estimates[name]) == ["reader-2", "reader-3", "reader-1"]
+    assert tiers["tiers"] == [["reader-2"], ["reader-3"], ["reader-1"]]
+    for one in tiers["comparisons"]:
+        assert one["verdict"] == ("better" if one["difference"] < 0 else "worse")
+    lines = (CASES / case / "data/errors/outcomes.jsonl").read_text("utf-8").splitlines()
+    runs: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for answer in map(json.loads, lines):
+        runs[answer["series"], answer["run"]].append(answer["score"])
+    for one in told(case, "index.md", "three-runs-of-each-reader")["spreads"]:
+        means = [float(np.mean(scores)) for (series, _), scores in runs.items() if series == one["series"]]
+        assert one["mean"] == pytest.approx(np.mean(means))
+        if len(means) == 1:
+            assert (one["sd"], one["low"], one["high"]) == (None, None, None)
+            continue
+        interval = stats.t.interval(0.95, len(means) - 1, np.mean(means), stats.sem(means))
+        assert (one["low"], one["high"]) == pytest.approx(interval)
+
+
 def test_no_accepted_file_holds_a_machine_s_trace() -> None:
     """No folder of the test, no time, no number that is none."""
     for path in CASES.rglob("expected/**/*"):
@@ -175,5 +273,5 @@ def test_no_accepted_file_holds_a_machine_s_trace() -> None:
 
 def test_every_case_is_accepted() -> None:
     """A case without expectations would hold nothing."""
-    assert len(NAMES) >= 11
+    assert len(NAMES) >= 13
     assert all((CASES / name / "expected" / "report.json").is_file() for name in NAMES)

@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HEADER = ["series", "metric", "step", "value", "low", "high", "n"]
-KINDS = {"curve", "panel", "vega-lite", "altair"}
+# The first columns of the files of figures that have no steps, by kind.
+SCORE_HEADERS = {
+    "scores": ["series", "metric", "score", "low", "high", "level"],
+    "comparison": ["a", "b", "metric", "difference", "low", "high", "level", "p", "adjusted_p"],
+    "problems": ["problem", "difficulty", "series", "score", "samples"],
+    "runs": ["series", "run", "seed", "metric", "score", "problems"],
+}
+KINDS = {"curve", "panel", "passk", "vega-lite", "altair", *SCORE_HEADERS}
 FIVE = "five-models-accuracy"
 # What a reader of the reference figures sees: page, figure, series, step, value.
 REFERENCES = [
@@ -151,7 +158,7 @@ def test_pictures_stand_alone(example_site: Path) -> None:
 def test_points_have_the_columns_of_the_contract(example_site: Path, pages: dict[str, ET.Element]) -> None:
     """``series,metric,step,value,low,high,n``: finite numbers, intervals around values, runs counted."""
     for folder, figure in figures(pages):
-        if figure.get("data-kind") in {"altair", "vega-lite"}:
+        if figure.get("data-kind") in {"altair", "vega-lite", *SCORE_HEADERS}:
             continue
         name = f"{folder}/{figure.get('id')}.csv"
         raw = (example_site / "figures" / name).read_bytes()
@@ -171,6 +178,29 @@ def test_points_have_the_columns_of_the_contract(example_site: Path, pages: dict
             if low:
                 assert float(low) <= float(value) <= float(high), (name, step)
         assert len({(row[0], row[1], row[2]) for row in rows}) == len(rows), f"{name}: a point twice"
+
+
+def test_scores_have_the_columns_of_the_contract(example_site: Path, pages: dict[str, ET.Element]) -> None:
+    """Scores, differences and problems have the columns of their kind, and values inside their intervals."""
+    seen = set()
+    for folder, figure in figures(pages):
+        kind = figure.get("data-kind", "")
+        if kind not in SCORE_HEADERS:
+            continue
+        name = f"{folder}/{figure.get('id')}.csv"
+        text = (example_site / "figures" / name).read_text("utf-8")
+        rows = list(csv.DictReader(text.splitlines()))
+        header = SCORE_HEADERS[kind]
+        assert text.split("\n", 1)[0].split(",")[: len(header)] == header, name
+        assert rows, name
+        for row in rows:
+            value = float(row["difference" if kind == "comparison" else "score"])
+            assert -1 <= value <= 1, name
+            if row.get("low"):
+                assert float(row["low"]) < float(row["high"]), name
+                assert float(row["low"]) <= value <= float(row["high"]), name
+        seen.add(kind)
+    assert seen == set(SCORE_HEADERS)
 
 
 @pytest.mark.parametrize("point", REFERENCES)

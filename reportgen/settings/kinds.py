@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reportgen.settings.blocks import CHART_BLOCKS
+from reportgen.settings.score_blocks import SCORE_BLOCKS
 
 if TYPE_CHECKING:
     from reportgen.settings.blocks import BlockSettings
 
-BLOCKS: dict[str, type[BlockSettings]] = {**CHART_BLOCKS}
+BLOCKS: dict[str, type[BlockSettings]] = {**CHART_BLOCKS, **SCORE_BLOCKS}
