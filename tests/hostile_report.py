@@ -31,6 +31,9 @@ WRITABLE = tuple(name for name in NAMES if "\x07" not in name)
 """Names that a page may mention: a control character in a block is refused with its place."""
 SOURCE = '"><img src=x onerror=alert(1)>'
 """A folder's name; also ``__proto__`` and ``constructor`` are sources."""
+OUTCOMES = "answers"
+PARTS = (NAMES[0], NAMES[1])
+"""Two benchmarks of the source of outcomes."""
 LAST = "The last heading"
 
 
@@ -38,6 +41,7 @@ def write_hostile_report(folder: Path) -> Path:
     """Write the report and return its folder."""
     for number, source in enumerate((SOURCE, "__proto__", "constructor")):
         _write_source(folder / "data" / source, NAMES[number])
+    _write_outcomes(folder / "data" / OUTCOMES)
     pages = {
         "index.md": _page(NAMES[0], None, _fence("overview", {})),
         "series.md": _page(
@@ -57,6 +61,17 @@ def write_hostile_report(folder: Path) -> Path:
             ),
         ),
         "words.md": _page(NAMES[8], "constructor", *map(_wordy, WRITABLE)),
+        "scores.md": _page(
+            NAMES[5],
+            OUTCOMES,
+            _fence("scores", {"id": "dots", "title": NAMES[0], "caption": NAMES[1]}),
+            _fence("passk", {"id": "tries", "highlight": [NAMES[1]]}),
+            _fence("comparison", {"id": "pairs", "title": NAMES[1]}),
+            _fence("comparison", {"id": "both", "benchmarks": PARTS}),
+            _fence("problems", {"id": "map", "slices": [NAMES[10]], "caption": NAMES[0]}),
+            _fence("runs", {"id": "seeds"}),
+            said={"metric": "mean", "benchmark": PARTS[0], "baseline": NAMES[2]},
+        ),
     }
     (folder / "content").mkdir()
     for name, text in pages.items():
@@ -93,11 +108,34 @@ def _write_source(folder: Path, title: str) -> None:
     (folder / "source.yml").write_text(json.dumps(said), "utf-8")
 
 
-def _page(title: str, source: str | None, *blocks: str) -> str:
+def _write_outcomes(folder: Path) -> None:
+    """Answers of every series to seven problems of two benchmarks: the later series know more of them."""
+    folder.mkdir(parents=True)
+    rows = [
+        {"benchmark": part, "series": name, "run": f"{name} {seed}", "seed": seed, "problem": problem}
+        | {"sample": sample, "answer": name, "gold": problem, NAMES[10]: NAMES[at % 2]}
+        | {"score": int((place + at * 5 + seed + sample) % 16 < place), "tokens": place}
+        for part in PARTS
+        for place, name in enumerate(NAMES)
+        for seed in (0, 1)
+        for at, problem in enumerate(NAMES[:7])
+        for sample in (0, 1)
+    ]
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    said = {
+        "title": NAMES[0],
+        "approximate": NAMES[1],
+        "protocol": {"prompt": NAMES[0], "harness": NAMES[1], "grader": NAMES[9]},
+        "protocols": {NAMES[1]: {"prompt": NAMES[3]}},
+    }
+    (folder / "source.yml").write_text(json.dumps(said), "utf-8")
+
+
+def _page(title: str, source: str | None, *blocks: str, said: Mapping[str, object] | None = None) -> str:
     front: dict[str, object] = {"title": title, "description": title}
     if source is not None:
-        words = {"name": title, "description": title, "protocol": title}
-        front["benchmark"] = words | {"source": source, "metric": NAMES[0]}
+        words = {"name": title, "description": title, "protocol": title, "source": source}
+        front["benchmark"] = words | dict(said or {"metric": NAMES[0]})
     return "\n\n".join(
         ["---", json.dumps(front), "---", "# Hostile", *blocks, f"## {LAST}", "It is there.", ""]
     )

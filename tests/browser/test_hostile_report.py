@@ -23,8 +23,13 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-PAGES = ("index", "series/index", "metrics/index", "words/index")
-FIGURES = {"series/index": 5, "metrics/index": len(WRITABLE), "words/index": len(WRITABLE)}
+PAGES = ("index", "series/index", "metrics/index", "words/index", "scores/index")
+FIGURES = {
+    "series/index": 5,
+    "metrics/index": len(WRITABLE),
+    "words/index": len(WRITABLE),
+    "scores/index": 5,
+}
 MARKS = ("=", "+", "-", "@", "\t", "\r", "\n")
 # What no page of ours has: an image, a handler, an address that is a script.
 _STRANGE = """() => [...document.querySelectorAll("*")].flatMap((node) => [...node.attributes]
@@ -59,7 +64,7 @@ def test_a_page_opens_whole_and_runs_nothing(tabs: Tabs, page: str, *, served_or
     expect(figures).to_have_count(FIGURES.get(page, 0))
     for figure in figures.all():
         figure.dispatch_event("pointerover")
-        expect(figure).to_have_class(re.compile("rg-is-live"))
+        expect(figure).to_have_class(re.compile("rg-is-(live|read)"))
     expect(tab.get_by_role("heading", name=LAST)).to_be_visible()
     assert tab.evaluate(_STRANGE) == []
     assert tab.evaluate("[typeof {}.x, Object.keys(Object.prototype)]") == ["undefined", []]
@@ -88,6 +93,15 @@ def test_the_tooltip_says_every_name_as_it_is(tabs: Tabs) -> None:
     rows = tooltip.evaluate("t => [...t.children].map(row => [...row.children].map(c => c.textContent))")
     shown = {cell for row in rows for cell in row}
     assert set(WRITABLE) <= shown
+
+
+def test_marks_say_every_name_as_it_is(tabs: Tabs) -> None:
+    """A score is read out with the name of its series, whatever that is."""
+    tab = tabs.open("scores/index")
+    figure = tab.locator("#dots")
+    expect(figure).to_have_class(re.compile("rg-is-read"))
+    said = figure.locator(".rg-mark").evaluate_all("marks => marks.map(mark => mark.dataset.rgSeries)")
+    assert set(WRITABLE) <= set(said)
 
 
 def test_search_shows_hostile_titles_as_text(tabs: Tabs) -> None:
@@ -130,6 +144,16 @@ def test_no_cell_is_a_formula(hostile: Site) -> None:
     with (hostile.folder / "figures/series/all.csv").open(encoding="utf-8", newline="") as file:
         series = {row["series"].removeprefix("'") for row in csv.DictReader(file)}
     assert {name.removeprefix("'") for name in NAMES} == series
+
+
+def test_scores_name_everything_as_it_is(hostile: Site) -> None:
+    """Series, benchmarks and what was measured otherwise stand whole in the numbers."""
+    report = json.loads((hostile.folder / "report.json").read_text("utf-8"))
+    [page] = [page for page in report["pages"] if page["path"] == "scores.md"]
+    stacks = {stack["id"]: stack["numbers"] for stack in page["stacks"]}
+    assert {score["series"] for score in stacks["dots"]["scores"]} == set(NAMES)
+    assert set(stacks["both"]["benchmarks"]) == {NAMES[5], NAMES[1]}
+    assert stacks["dots"]["mixed_protocol"]["prompt"][NAMES[3]] == [NAMES[1]]
 
 
 def _is_number(cell: str) -> bool:
