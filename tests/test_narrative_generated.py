@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reportgen.errors import Place, ReportError
-from reportgen.narrative.generated import generated_pages, page_text
+from reportgen.narrative.generated import about_scores, generated_pages, page_text
 from reportgen.narrative.pages import read_page
 from reportgen.settings.blocks import CurveSettings, TableSettings
 from reportgen.settings.front_matter import Benchmark
@@ -32,6 +32,21 @@ def test_a_benchmark_without_a_page_gets_one() -> None:
     assert (first.settings.source, first.settings.metric) == ("aime", "pass@1")
     assert (first.place, second.id) == (Place("mkdocs.yml"), "values")
     assert "Nobody has written about this benchmark yet" in page.text
+
+
+def test_a_page_of_outcomes_is_about_scores() -> None:
+    """At the same address, with everything that the benchmark says; an author's page stays as it is."""
+    said = Benchmark(name="Quiz", source="answers", page="more/quiz.md", metric="pass@2", baseline="base")
+    (page,) = generated_pages([said], [])
+    scored = about_scores(page)
+    assert (scored.path, scored.file, scored.title, scored.generated) == (
+        *("more/quiz.md", "mkdocs.yml", "Quiz"),
+        True,
+    )
+    assert [block.kind for block in scored.blocks] == ["scores", "comparison", "problems"]
+    assert scored.front_matter.benchmark == said.model_copy(update={"page": None})
+    own = read_page("a.md", "---\nbenchmark: {name: Quiz, source: answers}\n---\n", "content/a.md")
+    assert about_scores(own) is own
 
 
 def test_a_benchmark_with_a_page_gets_none() -> None:
