@@ -112,11 +112,13 @@ def _scores(settings: ScoresSettings, asked: _Asked) -> Stack:
 
 
 def _comparison(settings: ComparisonSettings, asked: _Asked) -> Stack:
-    from reportgen.figures.comparison import comparison_block  # noqa: PLC0415 - imports Altair
+    from reportgen.figures.comparison import comparison_block  # noqa: PLC0415
+    from reportgen.statistics.resolution import resolution  # noqa: PLC0415
 
     _is_there(settings.baseline, asked.problems.series, asked.context.place)
     scored = asked.desk.answers.scores.scored(asked.request)
-    drawn = comparison_block(asked.id, settings, scored, asked.context)
+    pairs = {(pair.a, pair.b): resolution(pair) for pair in scored.comparisons}
+    drawn = comparison_block(asked.id, settings, scored, asked.context, resolutions=pairs)
     return replace(drawn, numbers=numbers_of_pairs(scored, asked.context))
 
 
