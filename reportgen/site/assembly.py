@@ -93,7 +93,8 @@ class Assembly:
         for block in page.blocks if page else ():
             shown = self.report.shown[path, block.id]
             yield block.id
-            yield from (part.id for part in (*figures_of(shown), *tables_of(shown)))
+            yield from (figure.id for figure in figures_of(shown))
+            yield from (table.id for table in tables_of(shown))
 
     def with_head(self, html: str, path: str) -> str:
         """A page's content with what happened and its benchmark's key results after the title."""
