@@ -2,18 +2,11 @@
 (function (live) {
   "use strict";
 
+  const { make } = live;
   const APART = 14; // pixels between rule and tooltip
   const DRAG = 5; // pixels before a press becomes a drag
   const STRIDES = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
   const ZOOMS = { "+": 0.5, "=": 0.5, "-": 2, "_": 2 };
-
-  /** An element with a class and a text; data only ever becomes text. */
-  function make(tag, className, text) {
-    const element = document.createElement(tag);
-    element.className = className;
-    if (text !== undefined) element.textContent = text;
-    return element;
-  }
 
   function nameOf(series) {
     const name = make("span", "rg-name", series);
@@ -304,5 +297,5 @@
     };
   }
 
-  Object.assign(live, { make, addPointer, authorTooltip });
+  Object.assign(live, { addPointer, authorTooltip });
 })(window.reportgenLive);

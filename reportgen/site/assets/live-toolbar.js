@@ -6,6 +6,8 @@
   const SVG = "http://www.w3.org/2000/svg";
   const TOLD = 1600; // milliseconds that a button shows what it did
   const ICONS = {
+    runs: "M1.5 11c2-5 3-1 5-4s3 1 8-5M1.5 14c2-4 4-1 6-4s3 1 7-4",
+    band: "M1.5 9.5c3-1 4-5 6.5-5s4-2 6.5-3v7c-3 1-4 3-6.5 3.5s-4 1.5-6.5 2.5z",
     full: "M6 1.5H1.5V6M10 1.5h4.5V6M6 14.5H1.5V10M10 14.5h4.5V10",
     save: "M8 1.5v8.5M4.5 6.5L8 10l3.5-3.5M1.5 11v3.5h13V11",
     link: "M6.5 9.5l3-3M7 4.5l2-2a3.2 3.2 0 0 1 4.5 4.5l-2 2M9 11.5l-2 2A3.2 3.2 0 0 1 2.5 9l2-2",

@@ -2,44 +2,12 @@
 (function (live) {
   "use strict";
 
-  const { make } = live;
-  const SVG = "http://www.w3.org/2000/svg";
-  const TOLD = 1600; // milliseconds that a button shows what it did
+  const { make, toolButton } = live;
   const EDGE = 16; // pixels around a saved picture
-  const ICONS = {
-    runs: "M1.5 11c2-5 3-1 5-4s3 1 8-5M1.5 14c2-4 4-1 6-4s3 1 7-4",
-    band: "M1.5 9.5c3-1 4-5 6.5-5s4-2 6.5-3v7c-3 1-4 3-6.5 3.5s-4 1.5-6.5 2.5z",
-    full: "M6 1.5H1.5V6M10 1.5h4.5V6M6 14.5H1.5V10M10 14.5h4.5V10",
-    save: "M8 1.5v8.5M4.5 6.5L8 10l3.5-3.5M1.5 11v3.5h13V11",
-    link: "M6.5 9.5l3-3M7 4.5l2-2a3.2 3.2 0 0 1 4.5 4.5l-2 2M9 11.5l-2 2A3.2 3.2 0 0 1 2.5 9l2-2",
-  };
-
-  function icon(path) {
-    const drawing = document.createElementNS(SVG, "svg");
-    drawing.setAttribute("viewBox", "0 0 16 16");
-    drawing.setAttribute("aria-hidden", "true");
-    const line = document.createElementNS(SVG, "path");
-    line.setAttribute("d", path);
-    drawing.append(line);
-    return drawing;
-  }
-
-  /** A button of the toolbar: an icon or a word on it; what it does is shown when it is pointed at. */
-  function tool(face, words, act) {
-    const button = make("button", "rg-tool");
-    button.type = "button";
-    button.append(ICONS[face] ? icon(ICONS[face]) : face);
-    if (words) {
-      button.setAttribute("aria-label", words);
-      button.dataset.words = words;
-    }
-    button.addEventListener("click", () => act(button));
-    return button;
-  }
 
   /** A button that switches something of a plot on and off. */
   function toggle(plot, face, words, name, change) {
-    const button = tool(face, words, () => {
+    const button = toolButton(face, words, () => {
       plot[name] = !plot[name];
       button.setAttribute("aria-pressed", plot[name]);
       change();
@@ -48,42 +16,19 @@
     return button;
   }
 
-  /** Say what a button did, on it and to a screen reader. */
-  function tell(button, words, say) {
-    const before = button.getAttribute("aria-label");
-    button.dataset.words = words;
-    button.classList.add("rg-told");
-    say(words);
-    setTimeout(() => {
-      button.dataset.words = before;
-      button.classList.remove("rg-told");
-    }, TOLD);
-  }
-
-  function makeBar() {
-    const bar = make("div", "rg-toolbar");
-    bar.setAttribute("role", "group");
-    bar.setAttribute("aria-label", "Tools of this figure");
-    return bar;
-  }
-
   function addTools(plot) {
     const { figure, data, payload } = plot;
-    const bar = makeBar();
-    const reset = tool("Reset zoom", "", () => {
+    const reset = toolButton("Reset zoom", "", () => {
       plot.group.zoom(null);
       plot.surface.focus({ preventScroll: true });
     });
+    const bar = live.makeBar(reset);
     const offer = (there, ...rest) => there && bar.append(toggle(plot, ...rest));
-    bar.append(reset);
     offer(data.positive, "log", "Logarithmic y axis", "log", () => plot.draw());
     offer(data.hasRuns, "runs", "A thin line for each run", "runs", () => plot.refresh("runs"));
     offer(data.hasBand, "band", payload.band || "Band", "band", () => plot.refresh("means"));
-    const resize = (height) => {
-      plot.still.style.height = height ? `${Math.max(payload.height, height)}px` : "";
-    };
-    if (figure.requestFullscreen) bar.append(fullScreenTool(figure, resize));
-    bar.append(saveTool(figure, () => exportView(plot), plot.say), linkTool(figure, plot.say));
+    if (figure.requestFullscreen) bar.append(live.fullScreenButton(figure, (full) => fit(plot, full)));
+    bar.append(saveTool(figure, () => exportView(plot), plot.say), live.linkButton(figure, plot.say));
     plot.box.append(bar);
     plot.onRefresh = () => {
       reset.hidden = !plot.group.domain;
@@ -92,8 +37,16 @@
     plot.onRefresh();
   }
 
+  /** Give a plot the height that the screen leaves it below the title, or its own height again. */
+  function fit({ figure, still, payload }, full) {
+    still.style.height = "";
+    if (!full) return;
+    const caption = figure.querySelector(".rg-caption").getBoundingClientRect();
+    const around = caption.bottom - still.getBoundingClientRect().height;
+    still.style.height = `${Math.max(payload.height, figure.clientHeight - EDGE * 2 - around)}px`;
+  }
+
   function addAuthorTools(figure) {
-    const bar = makeBar();
     const said = make("div", "rg-unseen");
     said.setAttribute("role", "status");
     const say = (words) => {
@@ -101,54 +54,12 @@
     };
     const payload = JSON.parse(figure.querySelector(".rg-payload").textContent);
     const view = () => live.makeView(resolved(live.compiled(payload), figure), null);
-    bar.append(saveTool(figure, view, say), linkTool(figure, say));
+    const bar = live.makeBar(saveTool(figure, view, say), live.linkButton(figure, say));
     figure.querySelector(".rg-plot").append(bar, said);
   }
 
-  function linkTool(figure, say) {
-    return tool("link", "Copy a link to this figure", async (button) => {
-      const address = `${location.href.split("#")[0]}#${figure.id}`;
-      tell(button, (await copy(address)) ? "Link copied" : address, say);
-    });
-  }
-
-  function fullScreenTool(figure, resize) {
-    const button = tool("full", "Full screen", () => {
-      if (document.fullscreenElement) document.exitFullscreen();
-      else figure.requestFullscreen();
-    });
-    figure.addEventListener("fullscreenchange", () => {
-      const full = document.fullscreenElement === figure;
-      button.dataset.words = full ? "Leave full screen" : "Full screen";
-      button.setAttribute("aria-label", button.dataset.words);
-      resize(null);
-      if (!full) return;
-      const caption = figure.querySelector(".rg-caption").getBoundingClientRect();
-      const still = figure.querySelector(".rg-plot > svg").getBoundingClientRect();
-      resize(figure.clientHeight - EDGE * 2 - (caption.bottom - still.height));
-    });
-    return button;
-  }
-
-  /** A button with a list of what can be downloaded. */
+  /** A menu of downloads: pictures of a view, drawn when they are asked for, and the site's files. */
   function saveTool(figure, view, say) {
-    const list = make("ul", "rg-menu");
-    list.hidden = true;
-    const button = tool("save", "Download", () => open(list.hidden));
-    const open = (yes) => {
-      list.hidden = !yes;
-      button.setAttribute("aria-expanded", yes);
-      if (yes) list.querySelector("a, button").focus();
-    };
-    const entry = (element) => {
-      const item = make("li", "");
-      item.append(element);
-      list.append(item);
-      element.addEventListener("click", () => {
-        open(false);
-        button.focus();
-      });
-    };
     const picture = (words, ending, draw) => {
       const choice = make("button", "", words);
       choice.type = "button";
@@ -157,35 +68,12 @@
         save(drawn, `${figure.id}.${ending}`);
         say(`${words} saved`);
       });
-      entry(choice);
+      return choice;
     };
-    picture("PNG picture", "png", pngOf);
-    picture("SVG picture", "svg", svgOf);
+    const pictures = [picture("PNG picture", "png", pngOf), picture("SVG picture", "svg", svgOf)];
     const files = { csv: "CSV, the points drawn", spec: "Vega-Lite JSON" };
-    for (const [kind, words] of Object.entries(files)) {
-      const source = figure.querySelector(`.rg-files [data-file="${kind}"]`);
-      if (!source) continue;
-      const link = make("a", "", words);
-      link.href = source.href;
-      link.download = "";
-      // A browser shows a JSON file of the disk instead of saving it: not in place of the report.
-      if (location.protocol === "file:") link.target = "_blank";
-      entry(link);
-    }
-    const wrap = make("div", "rg-save");
-    wrap.append(button, list);
-    open(false);
-    document.addEventListener("pointerdown", (event) => wrap.contains(event.target) || open(false));
-    wrap.addEventListener("focusout", ({ relatedTarget }) => {
-      if (relatedTarget && !wrap.contains(relatedTarget)) open(false);
-    });
-    wrap.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape" || list.hidden) return;
-      open(false);
-      button.focus();
-      event.stopPropagation();
-    });
-    return wrap;
+    const links = Object.entries(files).map(([kind, words]) => live.fileLink(figure, kind, words));
+    return live.saveMenu([...pictures, ...links.filter(Boolean)]);
   }
 
   function save(blob, name) {
@@ -196,20 +84,6 @@
     link.click();
     link.remove();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  }
-
-  async function copy(text) {
-    try {
-      await navigator.clipboard.writeText(text);
-      return true;
-    } catch {
-      const field = make("textarea", "rg-unseen", text);
-      document.body.append(field);
-      field.select();
-      const done = document.execCommand("copy");
-      field.remove();
-      return done;
-    }
   }
 
   // ---- pictures ----------------------------------------------------------------------------------

@@ -6,7 +6,14 @@
   "use strict";
 
   const base = new URL(".", document.currentScript.src).href;
-  const PARTS = ["vega.js", "live-data.js", "live-view.js", "live-pointer.js", "live-tools.js"];
+  const PARTS = [
+    "vega.js",
+    "live-data.js",
+    "live-view.js",
+    "live-toolbar.js",
+    "live-pointer.js",
+    "live-tools.js",
+  ];
   const MARK_PARTS = ["live-toolbar.js", "live-marks.js"];
   const HINT =
     "Left and right arrow keys read the values at each step, up and down choose a series, " +
