@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from made_outcomes import matrix, outcomes
 from scipy import stats
+from scipy.special import expit, logit
 
 from reportgen.outcomes import ScoresError, Verdict
 from reportgen.statistics.across import across_benchmarks
@@ -54,15 +55,22 @@ def test_cells_are_the_scores_and_comparisons_of_each_benchmark() -> None:
 
 
 def test_the_macro_average_is_worked_out_by_hand() -> None:
-    """Benchmarks count once each, whatever their size: (m₁ + m₂)/2 ± √(h₁² + h₂²)/2, h = t s/√P."""
+    """Benchmarks count once each, whatever their size: (m₁ + m₂)/2 ± √(h₁² + h₂²)/2.
+
+    h is how far each own interval reaches to that side: logit(m) ± t se/(m (1 - m)), carried back.
+    """
     arrays = [_real(1, 1, 30), _real(2, 1, 12)]
     (cell,) = across_benchmarks({str(at): matrix(array) for at, array in enumerate(arrays)}).macro
     means = [array.mean() for array in arrays]
-    halves = [stats.t.ppf(0.975, array.size - 1) * stats.sem(array.ravel()) for array in arrays]
     assert cell.score.estimate == pytest.approx(sum(means) / 2)
-    half = math.hypot(*halves) / 2
-    assert cell.score.low == pytest.approx(sum(means) / 2 - half)
-    assert cell.score.high == pytest.approx(sum(means) / 2 + half)
+    ends = []
+    for sign in (-1, 1):
+        reach = []
+        for mean, array in zip(means, arrays, strict=True):
+            step = stats.t.ppf(0.975, array.size - 1) * stats.sem(array.ravel()) / (mean * (1 - mean))
+            reach.append(expit(logit(mean) + sign * step) - mean)
+        ends.append(sum(means) / 2 + sign * math.hypot(*reach) / 2)
+    assert (cell.score.low, cell.score.high) == pytest.approx(tuple(ends))
     assert cell.score.estimand == "these benchmarks, problems like theirs"
     assert (cell.score.problems, cell.against, cell.reason) == (42, None, "")
 
@@ -133,7 +141,8 @@ def test_problems_come_before_a_total_of_the_same_series() -> None:
     parts = {"x": matrix(_real(1, 2, 8))}
     table = across_benchmarks(parts, given={"x": [given_score("A", 0.5, 0.03), given_score("C", 0.1, 0.03)]})
     assert [row[0].score.method for row in table.cells] == [
-        *("t over problems", "t over problems", "reported by harness")
+        *["t over problems on the logit scale"] * 2,
+        "reported by harness",
     ]
 
 

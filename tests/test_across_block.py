@@ -165,7 +165,7 @@ def test_the_caption_says_how_every_number_came_about() -> None:
     protocol = (("A", (("temperature", "0"),)), ("B", (("temperature", "1"),)))
     caption = block(BOTH, found=found, context={"protocol": protocol}).caption
     for said in (
-        "95 % interval of the score on other problems like these (Student's t over problems)",
+        "95 % interval of the score on other problems like these (Student's t over problems on the logit",
         "every benchmark counts once",
         "says nothing about other benchmarks",
         "two-sided sign-flip test",

@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 from made_projects import share_cache
 from scipy import stats
+from scipy.special import expit, logit
 
 from reportgen.site.publishing import publish
 
@@ -193,17 +194,19 @@ def by_problem(case: str, file: str, benchmark: str) -> dict[str, dict[str, floa
 
 
 def test_the_accepted_scores_are_student_s_over_problems() -> None:
-    """Mean and 95 % interval of every series, by scipy, cut at the ends of the range."""
+    """Mean and 95 % interval of every series, by scipy, made on the logit scale."""
     case = "scores-two-benchmarks"
     means = by_problem(case, "data/suite/outcomes.csv", "contest")
     scores = told(case, "contest.md", "scores-on-the-contest")["scores"]
     assert {one["series"] for one in scores} == set(means) == {"base", "tuned", "large, greedy"}
     for one in scores:
         values = np.array(list(means[one["series"]].values()))
-        low, high = stats.t.interval(0.95, values.size - 1, values.mean(), stats.sem(values))
+        mean = values.mean()
+        scale = stats.sem(values) / (mean * (1 - mean))
+        ends = expit(stats.t.interval(0.95, values.size - 1, logit(mean), scale))
         assert one["problems"] == values.size
-        assert one["estimate"] == pytest.approx(values.mean())
-        assert (one["low"], one["high"]) == pytest.approx((max(low, 0), min(high, 1)))
+        assert one["estimate"] == pytest.approx(mean)
+        assert (one["low"], one["high"]) == pytest.approx(tuple(ends))
 
 
 def test_the_accepted_comparison_is_the_exact_permutation_test() -> None:

@@ -304,6 +304,36 @@ def test_more_pairs_than_flips_can_tell_apart_are_told() -> None:
     assert {type(one.p) for one in together} == {float}
 
 
+def test_too_few_problems_for_so_many_pairs_are_told() -> None:
+    """Six shared problems have p ≥ 2/64, and 6/32 among six pairs: no scores could have decided.
+
+    Alone 2/64 would do; nor does a pair of many problems lack them because another has six.
+    """
+    made = _values([1.0] * 6, [0.0] * 6, [0.0] * 6, [1.0] * 6)
+    said = (
+        "6 shared problems cannot decide 6 comparisons together, whatever the scores: p is at least 0.031 "
+        "before the adjustment"
+    )
+    together = compare_all(made)
+    assert all(one.verdict is Verdict.UNCLEAR and one.reason.endswith(said) for one in together)
+    assert adjusted(together) == together
+    (alone,) = adjusted(together[:1])
+    assert alone.verdict is Verdict.BETTER
+    assert said not in compare(made, "A", "B").reason
+    strict = compare(made, "A", "B", alpha=0.01)
+    assert "6 shared problems cannot decide 1 comparison together" in strict.reason
+
+
+def test_few_problems_among_pairs_with_many_can_still_be_decided() -> None:
+    """Holm asks the last of six pairs for p < 0.05 only: with five clear ones before, six problems do."""
+    nan = math.nan
+    made = _values([1.0] * 40, [0.0] * 40, [nan] * 34 + [0.0] * 6)
+    by_pair = {(one.a, one.b): one for one in compare_all(made, pairs=[("A", "B"), ("A", "C")])}
+    assert by_pair["A", "C"].adjusted_p == 2 / 64
+    assert by_pair["A", "C"].verdict is Verdict.BETTER
+    assert "cannot decide" not in by_pair["A", "C"].reason
+
+
 def _judged(made: ProblemScores, *, higher_is_better: bool = True) -> tuple[Tier, ...]:
     together = compare_all(made, higher_is_better=higher_is_better)
     return tiers(scores(made), together, higher_is_better=higher_is_better)

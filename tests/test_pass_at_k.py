@@ -127,7 +127,9 @@ def test_metrics_are_named_with_their_k() -> None:
     assert [
         scores(made, *ask)[0].metric for ask in (("pass@k", 4), ("pass^k", 2), ("avg@n", 5), ("avg@n",))
     ] == [*("pass@4", "pass^2", "avg@5", "avg@8")]
-    assert [scores(made, "pass@k", k)[0].method for k in (4, 8)] == ["t over problems", "Wilson"]
+    assert [scores(made, "pass@k", k)[0].method for k in (4, 8)] == [
+        *("t over problems on the logit scale", "Wilson")
+    ]
 
 
 @pytest.mark.parametrize("estimand", ["problems like these", "these problems"])

@@ -85,9 +85,11 @@ def test_the_table_says_what_the_points_are() -> None:
     table = figure(TWO).table
     assert table.header == ("k", "A", "B")
     assert [row[0] for row in table.rows] == ["1", "2", "4", "8", "12"]
-    # t(0.975, 5) = 2.570582; the ends are cut at 0 and 100.
-    centre, half = 100 * sum(RIGHT_A) / 72, 2.570582 * 100 * np.std(np.array(RIGHT_A) / 12, ddof=1) / 6**0.5
-    assert table.rows[0][1] == f"{centre:.1f} % [{max(0, centre - half):.1f}, {centre + half:.1f}]"
+    # t(0.975, 5) = 2.570582; on the logit scale.
+    share = sum(RIGHT_A) / 72
+    step = 2.570582 * np.std(np.array(RIGHT_A) / 12, ddof=1) / 6**0.5 / (share * (1 - share))
+    low, high = (100 / (1 + (1 - share) / share * np.exp(sign * step)) for sign in (1, -1))
+    assert table.rows[0][1] == f"{100 * share:.1f} % [{low:.1f}, {high:.1f}]"
     assert table.note == ""
 
 
@@ -111,7 +113,8 @@ def test_the_words_name_estimator_interval_estimand_and_size() -> None:
         "unbiased estimator 1 − C(n − c, k)/C(n, k)",
         "(Chen et al. 2021)",
         "n = 6 problems × 12 samples.",
-        "Band: 95 % interval for the score on other problems like these (Student's t over problems;",
+        "Band: 95 % interval for the score on other problems like these",
+        "these (Student's t over problems on the logit scale;",
         "Wilson's score interval over problems for all series at k = 12).",
         "intervals move together; lines share problems",
         "Source: made answers.",
@@ -198,10 +201,13 @@ def test_all_right_has_an_interval_with_its_reason() -> None:
 
 
 def test_only_all_is_read_as_all() -> None:
-    """99.97 % is not read out as 100.0 %, nor are the other digits cut."""
+    """99.97 % is not read out as 100.0 %, nor are the other digits cut.
+
+    The lower end is 99.9667 (1 - q) with q = 1 - 0.025^(1/1000) = 0.3682 %.
+    """
     made = figure(answers([12] * 999 + [1], samples=12))
-    assert made.table.rows[3][1] == "99.97 % [99.90, 100.00]"
-    assert made.table.rows[-1][1].startswith("100.00 % [")
+    assert made.table.rows[3][1] == "99.967 % [99.599, 99.995]"
+    assert made.table.rows[-1][1].startswith("100.000 % [")
 
 
 def test_other_ranges_are_plain_numbers() -> None:

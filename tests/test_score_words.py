@@ -40,7 +40,7 @@ def score(**fields: object) -> Score:
         "estimate": 0.842,
         "low": 0.701,
         "high": 0.923,
-        "method": "t over problems",
+        "method": "t over problems on the logit scale",
         "reason": "",
         "problems": 30,
     }
@@ -205,7 +205,10 @@ def test_every_estimand_has_words_of_its_own(estimand: str) -> None:
 
 def test_every_way_to_make_an_interval_has_words() -> None:
     """The names that the statistics give, each said."""
-    ways = ("t over problems", "Wilson", "bound on unseen problems", "t over samples", "reported by harness")
+    ways = (
+        *("t over problems on the logit scale", "t over problems", "t over samples", "Wilson"),
+        *("bound on unseen problems", "reported by harness"),
+    )
     assert all(method_words(way) != way for way in ways)
     assert method_words("another way") == "another way"
     assert (metric_text("mean"), metric_text("pass@4")) == ("mean score", "pass@4")

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from made_outcomes import matrix, outcomes
 from scipy import stats
+from scipy.special import expit, logit
 
 from reportgen.statistics.given_scores import given_score
+from reportgen.statistics.intervals import over_problems
 from reportgen.statistics.problem_scores import problem_scores
 from reportgen.statistics.run_spreads import run_spreads
 from reportgen.statistics.scores import scores
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 
     from reportgen.model import FloatArray
     from reportgen.outcomes import Score
+    from reportgen.statistics.intervals import Interval
 
+_LOGIT = "t over problems on the logit scale"
 _shape = st.tuples(st.integers(1, 4), st.integers(1, 12), st.integers(1, 5))
 _binary = _shape.flatmap(lambda shape: arrays(np.float64, shape, elements=st.sampled_from([0.0, 1.0])))
 _real = _shape.flatmap(lambda shape: arrays(np.float64, shape, elements=st.floats(0, 1)))
@@ -39,16 +43,48 @@ def _ends(score: Score) -> tuple[float, float]:
 def test_three_problems_are_worked_out_by_hand() -> None:
     """Values 1/4, 1/2 and 3/4 of 4 samples: mean 1/2, s = 1/4, t for 2 degrees of freedom 4.302653.
 
-    4.302653 · 0.25/√3 = 0.621034: cut at 0 and 1 at a level of 95 %; at 50 % t is 0.816497 and the
-    half-width 0.117851.
+    se = 0.25/√3 = 0.144338, over 1/2 · 1/2 0.577350 on the logit scale; logit(1/2) = 0 and
+    4.302653 · 0.577350 = 2.484138: from 1/(1 + e^2.484138) = 0.076978 to 1 minus that. At 50 % t is 0.816497
+    and the ends are 0.384284 and 0.615716.
     """
     made = matrix([[[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]]])
     (score,) = scores(made)
-    assert (score.estimate, score.low, score.high) == (0.5, 0.0, 1.0)
-    assert (score.method, score.metric, score.estimand) == ("t over problems", "mean", "problems like these")
+    assert score.estimate == 0.5
+    assert score.stderr == pytest.approx(0.144338, abs=1e-6)
+    assert _ends(score) == pytest.approx((0.076978, 0.923022), abs=1e-6)
+    assert (score.method, score.metric, score.estimand) == (_LOGIT, "mean", "problems like these")
     assert (score.problems, score.samples, score.runs, score.reason) == (3, (4, 4), 1, "")
     (half,) = scores(made, level=0.5)
-    assert _ends(half) == pytest.approx((0.5 - 0.1178511, 0.5 + 0.1178511))
+    assert _ends(half) == pytest.approx((0.384284, 0.615716), abs=1e-6)
+
+
+def test_an_uneven_interval_is_worked_out_by_hand() -> None:
+    """Values 1, 3/4, 3/4 and 1/2: mean 3/4, s = √(1/24), se = 0.102062, t for 3 degrees 3.182446.
+
+    logit(3/4) = ln 3 = 1.098612; 0.102062/(3/16) · 3.182446 = 1.732304. Ends 1/(1 + e^0.633692) = 0.346674
+    and 1/(1 + e^-2.830916) = 0.944324: further down than up.
+    """
+    (score,) = scores(matrix([[[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 1, 0], [1, 1, 0, 0]]]))
+    assert score.estimate == 0.75
+    assert _ends(score) == pytest.approx((0.346674, 0.944324), abs=1e-6)
+
+
+def test_one_wrong_among_right_ones_is_no_surer_than_all_right() -> None:
+    """30 problems of 16 samples: the bound on unseen problems, 11.57 %, about 479/480 in place of 98.4 %.
+
+    (479/480) (1 - 0.1157) = 0.8824, against 0.8843 with all right; above, the logit scale's own end.
+    """
+    right = np.ones((1, 30, 16))
+    wrong = right.copy()
+    wrong[0, 7, 3] = 0
+    (all_right,), (one_wrong,) = scores(matrix(right)), scores(matrix(wrong))
+    assert _ends(all_right) == pytest.approx((0.8843, 1), abs=1e-4)
+    assert _ends(one_wrong) == pytest.approx((0.8824, 0.99973), abs=1e-4)
+    assert one_wrong.method == _LOGIT
+    assert one_wrong.reason == (
+        "at least half of 30 problems stand at one end of the range: the interval is widened to allow for "
+        "the share of other problems, at most 12 %, that they do not rule out"
+    )
 
 
 def test_sampling_noise_is_worked_out_by_hand() -> None:
@@ -77,15 +113,87 @@ def test_sampling_noise_of_runs_is_worked_out_by_hand() -> None:
 
 
 @given(_real)
-def test_the_interval_is_scipys_t_interval(array: FloatArray) -> None:
-    """Over problems, from problem means, cut at the range of scores."""
+def test_the_interval_is_scipys_t_interval_on_the_logit_scale(array: FloatArray) -> None:
+    """Over problems, from problem means; never less than the bound on unseen problems where that is said."""
     for row, score in zip(array, scores(matrix(array)), strict=True):
         values = row.mean(axis=1)
-        if score.method != "t over problems" or np.ptp(values) < 1e-6:
+        if score.method != _LOGIT or np.ptp(values) < 1e-6:
             continue
-        assert score.estimate == pytest.approx(values.mean())
-        low, high = stats.t.interval(0.95, values.size - 1, loc=values.mean(), scale=stats.sem(values))
-        assert _ends(score) == pytest.approx((max(low, 0), min(high, 1)), abs=1e-9)
+        u = values.mean()
+        assert score.estimate == pytest.approx(u)
+        slope = 1 / (u * (1 - u))
+        scale = slope * stats.sem(values)
+        low, high = expit(stats.t.interval(0.95, values.size - 1, loc=logit(u), scale=scale))
+        if score.reason:
+            assert max(np.count_nonzero(np.abs(values - end) <= 1e-9) for end in (0, 1)) >= values.size / 2
+            share = stats.binomtest(0, values.size).proportion_ci(0.95, method="exact").high
+            low, high = min(low, u - share * u), max(high, u + share * (1 - u))
+        assert _ends(score) == pytest.approx((low, high), abs=1e-9)
+
+
+_problem_values = arrays(
+    np.float64, st.integers(2, 40), elements=st.sampled_from([0.0, 0.25, 0.5, 0.7, 0.9375, 1.0])
+)
+
+
+def _lone(values: FloatArray, lowest: float = 0.0, highest: float = 1.0, level: float = 0.95) -> Interval:
+    return over_problems(lowest + (highest - lowest) * values, lowest, highest, level)
+
+
+@given(_problem_values, st.floats(0.01, 0.999999))
+def test_turned_upside_down_the_interval_turns(values: FloatArray, level: float) -> None:
+    """Score → lowest + highest - score: as many wrong are told as surely as as many right."""
+    one, other = _lone(values, level=level), _lone(1 - values, level=level)
+    assert one.low is not None
+    assert one.high is not None
+    assert (other.low, other.high) == pytest.approx((1 - one.high, 1 - one.low), abs=1e-9)
+    assert other.reason == one.reason
+
+
+@given(_problem_values, st.sampled_from([(0.0, 100.0), (-1.0, 1.0), (1000.0, 1000.5), (-0.1, 0.2)]))
+def test_the_unit_of_scores_is_irrelevant(values: FloatArray, ends: tuple[float, float]) -> None:
+    """Percent, -1 to 1 or anything else: the same interval in that unit, inside the range."""
+    one, other = _lone(values), _lone(values, *ends)
+    width = ends[1] - ends[0]
+    assert other.low is not None
+    assert other.high is not None
+    assert ends[0] <= other.low < other.high <= ends[1]
+    shares = ((other.low - ends[0]) / width, (other.high - ends[0]) / width)
+    assert shares == pytest.approx((one.low, one.high), abs=1e-8)
+    assert (other.method, other.reason) == (one.method, one.reason)
+
+
+@given(_problem_values, st.integers(2, 5))
+def test_more_of_the_same_problems_are_surer(values: FloatArray, times: int) -> None:
+    """The interval of the same problems several times over lies inside, and is narrower."""
+    one, more = _lone(values), _lone(np.tile(values, times))
+    assert None not in (one.low, one.high, more.low, more.high)
+    assert one.low <= more.low + 1e-12  # type: ignore[operator]
+    assert more.high <= one.high + 1e-12  # type: ignore[operator]
+    assert more.high - more.low < one.high - one.low  # type: ignore[operator]
+
+
+@given(st.integers(2, 300), st.floats(1e-6, 1), st.floats(0.5, 0.99))
+def test_all_right_is_never_told_less_surely_than_one_wrong(
+    problems: int, lacking: float, level: float
+) -> None:
+    """However little the one problem lacks: a lower end no higher and a width no smaller."""
+    right = np.ones(problems)
+    wrong = right.copy()
+    wrong[0] -= lacking
+    sure, less = _lone(right, level=level), _lone(wrong, level=level)
+    assert less.low <= sure.low  # type: ignore[operator]
+    assert less.high - less.low >= sure.high - sure.low - 1e-12  # type: ignore[operator]
+
+
+def test_a_mean_that_rounds_to_the_end_has_the_bound_too() -> None:
+    """Far from 0 a small lack vanishes in the mean of many: not divided by, not without width."""
+    values = np.full(3000, 1e6 + 1.0)
+    values[0] -= 2e-9
+    found = over_problems(values, 1e6, 1e6 + 1, 0.95)
+    assert found.method == "bound on unseen problems"
+    assert found.low is not None
+    assert found.low < 1e6 + 1 == found.high
 
 
 @given(st.integers(2, 200).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))), st.floats(0.5, 0.99))
@@ -213,13 +321,13 @@ def test_spread_between_runs_is_scipys_t_interval_over_runs() -> None:
     assert (spread.mean, spread.sd) == (0.5, 0.25)
     assert (spread.low, spread.high) == pytest.approx((low, high))
     (score,) = scores(made)
-    assert (score.between_runs, score.runs, score.method) == (0.25, 3, "t over problems")
+    assert (score.between_runs, score.runs, score.method) == (0.25, 3, _LOGIT)
 
 
 def test_runs_that_agree_are_no_single_draw() -> None:
     """Two runs with the same answers: each problem's value is a mean of two, so t and not Wilson."""
     (score,) = scores(problem_scores(outcomes(_runs([[1, 0, 1, 0], [1, 0, 1, 0]]))))
-    assert score.method == "t over problems"
+    assert score.method == _LOGIT
     (single,) = scores(problem_scores(outcomes(_runs([[1, 0, 1, 0]]))))
     assert single.method == "Wilson"
 
@@ -241,6 +349,17 @@ def test_one_run_and_no_shared_problem_have_a_reason() -> None:
     nan = math.nan
     (none,) = run_spreads(problem_scores(outcomes(_runs([[1, nan], [nan, 1]]))))
     assert (none.mean, none.runs, none.reason) == (None, (), "no problem that every run answered")
+
+
+def test_a_harness_interval_ends_at_the_stated_range() -> None:
+    """0.97 ± 1.96 · 0.05 reaches 1.068: cut at 1 where scores are known to end there, and only there."""
+    stated = given_score("A", 0.97, 0.05, ends=(0, 1))
+    assert _ends(stated) == pytest.approx((0.97 - 1.959964 * 0.05, 1), abs=1e-6)
+    assert _ends(given_score("A", 0.03, 0.05, ends=(0, 1)))[0] == 0
+    assert _ends(given_score("A", 0.97, 0.05))[1] > 1
+    # A total outside of the range is shown as given, inside its own interval.
+    low, high = _ends(given_score("A", 84.0, 0.05, ends=(0, 1)))
+    assert low <= 84.0 <= high
 
 
 def test_a_harness_total_is_used_as_given() -> None:
@@ -273,5 +392,5 @@ def test_counted_in_runs_or_samples_the_estimate_is_the_same(array: FloatArray) 
     (by_run,) = scores(problem_scores(outcomes(rows)))
     (by_sample,) = scores(matrix(array[:1]))
     assert by_run.estimate == pytest.approx(by_sample.estimate)
-    if by_run.method == by_sample.method == "t over problems":
+    if by_run.method == by_sample.method == _LOGIT:
         assert _ends(by_run) == pytest.approx(_ends(by_sample), abs=1e-9)

@@ -148,7 +148,8 @@ def test_the_caption_says_how_the_numbers_came_about() -> None:
     said = drawn(one, context, caption="The author's words.")[0].caption
     for part in (
         "The author's words. Dot: mean score over 24 problems × 4 samples",
-        "Line: 95 % interval for the score on other problems like these (Student's t over problems).",
+        "Line: 95 % interval for the score on other problems like these",
+        "these (Student's t over problems on the logit scale).",
         "adjusted over 3 comparisons by Holm",
         "Mixed protocols: temperature is 0.8 for high and twin, 0.6 for low.",
         "2 rows were replaced",

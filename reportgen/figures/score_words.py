@@ -23,6 +23,7 @@ _ESTIMANDS = {
     "these problems": "the score on these very problems with other samples",
 }
 _METHODS = {
+    "t over problems on the logit scale": "Student's t over problems on the logit scale",
     "t over problems": "Student's t over problems",
     "Wilson": "Wilson's score interval over problems",
     "bound on unseen problems": "an exact bound on unseen problems",

@@ -46,8 +46,10 @@ def scores(
 
     The interval is about one of two things, and the column ``estimand`` says which:
 
-    - ``problems like these``: the score on other such problems. estimate ± t(P-1) s/√P with s over the P
-      problems' values; Wilson's (1927) where each problem is one sample that is right or wrong.
+    - ``problems like these``: the score on other such problems. logit(u) ± t(P-1) se/(u (1 - u)), carried
+      back, with u the estimate and se = s/√P over the P problems' values as shares of the range of scores
+      (Brown, Cai and DasGupta 2001, the logit interval, with t); Wilson's (1927) where each problem is one
+      sample that is right or wrong.
     - ``these problems``: the score on these very problems with other samples. estimate ± t √(Σ v_p)/P with
       v_p the sampling variance of problem p's value (s²/m for a mean of m samples), degrees of freedom
       after Satterthwaite (1946).

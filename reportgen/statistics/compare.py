@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.outcomes import Comparison, ScoresError, Verdict
-from reportgen.statistics.intervals import checked_level, deviation, mean, no_different, over_problems
+from reportgen.statistics.intervals import checked_level, deviation, mean, no_different, over_differences
 from reportgen.statistics.metrics import problem_values
 from reportgen.statistics.sign_flips import flip_tests
 from reportgen.statistics.verdicts import adjusted
@@ -73,7 +73,7 @@ def compare_all(
     named and never filled in.
 
     - difference: the mean of d_p; its estimand is the mean difference over problems like these;
-    - interval: mean ± t s_d/√P with P - 1 degrees of freedom (``intervals.over_problems``);
+    - interval: mean ± t s_d/√P with P - 1 degrees of freedom (``intervals.over_differences``);
     - p: two-sided, by flipping the signs of d_p (``statistics.sign_flips``);
     - adjusted p and verdict: ``statistics.verdicts``. Fewer than ``FEWEST`` shared problems are not tested.
 
@@ -131,7 +131,7 @@ def _compared(
     count = int(np.count_nonzero(shared))
     differences = a[shared] - b[shared]
     width = scores.highest - scores.lowest
-    interval = over_problems(differences, -width, width, level, what="difference")
+    interval = over_differences(differences, -width, width, level)
     spread = None
     if count > 1:
         spread = 0.0 if no_different(differences, -width, width) else deviation(differences)

@@ -16,10 +16,12 @@ def given_score(
     metric: str = "mean",
     problems: int = 0,
     level: float = 0.95,
+    ends: tuple[float, float] | None = None,
 ) -> Score:
     """A total that a harness reports, such as ``acc`` with ``acc_stderr``, used as given.
 
-    The interval is value ± z stderr. Without problems nothing can be paired: such a score is never compared.
+    The interval is value ± z stderr, cut at the range of scores if it is stated. Without problems nothing can
+    be paired: such a score is never compared.
 
     Args:
         series: its name.
@@ -28,9 +30,11 @@ def given_score(
         metric: as the harness names it.
         problems: how many the harness says; 0 where it does not say.
         level: confidence level.
+        ends: the smallest and the largest possible score; None where the range is not known.
     """
     known = value is not None and math.isfinite(value)
     reason, half = "", None
+    lowest, highest = ends or (-math.inf, math.inf)
     if not known:
         reason = "no score is reported"
     elif stderr is None or not math.isfinite(stderr):
@@ -45,8 +49,8 @@ def given_score(
         estimand="",
         level=level,
         estimate=value if known else None,
-        low=value - half if value is not None and half is not None else None,
-        high=value + half if value is not None and half is not None else None,
+        low=max(value - half, min(lowest, value)) if value is not None and half is not None else None,
+        high=min(value + half, max(highest, value)) if value is not None and half is not None else None,
         method="reported by harness",
         reason=reason,
         problems=problems,

@@ -42,7 +42,8 @@ def scores(
     interval is about one of two things:
 
     - ``problems like these``: what the series would score on other such problems. The t interval over
-      problems with P - 1 degrees of freedom; Wilson's where each problem is one draw that is right or wrong.
+      problems on the logit scale with P - 1 degrees of freedom (``intervals.over_problems``); Wilson's where
+      each problem is one draw that is right or wrong.
       Samples of one problem are never counted as if they were problems.
     - ``these problems``: what it would score on these very problems with other samples. √(Σ v_p)/P with v_p
       the sampling variance of the problem's value (s²/m for a mean), t with Satterthwaite's degrees of

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 # All sign vectors are counted up to this many problems that differ.
 EXACT = 20
 FLIPS = 20_000
-_METHOD = {True: "exact sign-flip", False: f"{FLIPS // 1000} 000 seeded flips"}
+EXACT_FLIPS = "exact sign-flip"
+_METHOD = {True: EXACT_FLIPS, False: f"{FLIPS // 1000} 000 seeded flips"}
 
 # Problems whose signs are in memory at once: 256 × 20 000 float64 are 41 MB.
 _PROBLEMS_AT_ONCE = 256
