@@ -170,6 +170,7 @@ def _across(planned: PlannedBlock, settings: ComparisonSettings, desk: Desk) -> 
     """Several benchmarks side by side."""
     from reportgen.figures.across import across_block  # noqa: PLC0415 - imports Altair
     from reportgen.statistics.across import across_benchmarks  # noqa: PLC0415
+    from reportgen.statistics.resolution import resolution  # noqa: PLC0415
 
     place, benchmark = planned.block.place, planned.page.front_matter.benchmark
     answers = desk.answers.scores
@@ -193,7 +194,15 @@ def _across(planned: PlannedBlock, settings: ComparisonSettings, desk: Desk) -> 
     resolutions = {name: one for name, one in found.items() if one is not None}
     whole = context_of_all(place, list(contexts.values()))
     told = {name: part.found for name, part in parts.items()}
-    drawn = across_block(planned.block.id, settings, across, resolutions, contexts, whole, found=told)
+    needed = {
+        (name, cell.against.a): resolution(cell.against)
+        for row in across.cells
+        for name, cell in zip(across.benchmarks, row, strict=True)
+        if cell.against is not None
+    }
+    drawn = across_block(
+        planned.block.id, settings, across, resolutions, contexts, whole, found=told, needed=needed
+    )
     return replace(drawn, numbers=numbers_across(across, resolutions, contexts, told))
 
 

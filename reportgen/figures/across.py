@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from reportgen.figures.across_csv import AVERAGE, across_csv
 from reportgen.figures.cell_lines import in_lines
 from reportgen.figures.comparison_words import (
     answer,
     half_width,
     how_compared,
+    largest_undecided,
+    needed_sentence,
     power_words,
     reasons,
     resolution_words,
     verdict_words,
 )
 from reportgen.figures.pairs import MARKS, WORDS
-from reportgen.figures.pairs_csv import COLUMNS, csv_row
 from reportgen.figures.score_words import (
     difference_text,
     estimand_words,
@@ -28,7 +30,6 @@ from reportgen.figures.score_words import (
     p_text,
     protocol_notes,
 )
-from reportgen.figures.tidy import table_csv
 from reportgen.figures.wording import isolated
 from reportgen.model import Cell, ResultTable, Stack
 from reportgen.outcomes import Verdict
@@ -41,13 +42,6 @@ if TYPE_CHECKING:
     from reportgen.outcomes import AcrossBenchmarks, BenchmarkCell, Comparison, Found, Resolution, Score
     from reportgen.settings.score_blocks import ComparisonSettings
 
-AVERAGE = "average"
-_CSV = (
-    *("benchmark", "series", "metric", "score", "low", "high", "level", "problems", "estimand"),
-    *("score_method", "score_reason"),
-    *(f"against_{name}" if name in {"metric", "level", "low", "high"} else name for name in COLUMNS),
-)
-
 
 def across_block(  # noqa: PLR0917 - the block's id and settings, then what it shows
     block_id: str,
@@ -58,6 +52,7 @@ def across_block(  # noqa: PLR0917 - the block's id and settings, then what it s
     context: ScoreContext,
     *,
     found: Mapping[str, Found] | None = None,
+    needed: Mapping[tuple[str, str], Resolution] | None = None,
 ) -> Stack:
     """The table, best average first, then what each benchmark can tell apart.
 
@@ -69,11 +64,12 @@ def across_block(  # noqa: PLR0917 - the block's id and settings, then what it s
         contexts: protocols and notes by benchmark.
         context: unit, source and place of the block.
         found: what was found in the outcomes of each benchmark, to be told.
+        needed: what the difference of each benchmark and series to the baseline would need.
     """
     order = _order(across, higher_is_better=context.higher_is_better)
     apart = [
-        resolution_words(name, resolutions.get(name), contexts.get(name, context))
-        for name in across.benchmarks
+        " ".join(_apart(place, across, resolutions, needed or {}, contexts.get(name, context)))
+        for place, name in enumerate(across.benchmarks)
     ]
     sentences = (
         settings.caption or "",
@@ -152,8 +148,24 @@ def _table(block_id: str, across: AcrossBenchmarks, order: list[int], context: S
         header=("series", AVERAGE, *across.benchmarks),
         rows=tuple(rows),
         caption="Best average first.",
-        csv=table_csv(_CSV, _csv_rows(across)),
+        csv=across_csv(across),
     )
+
+
+def _apart(
+    place: int,
+    across: AcrossBenchmarks,
+    resolutions: Mapping[str, Resolution],
+    needed: Mapping[tuple[str, str], Resolution],
+    context: ScoreContext,
+) -> Iterator[str]:
+    """What a benchmark can show, and what its largest undecided difference to the baseline would need."""
+    name = across.benchmarks[place]
+    yield resolution_words(name, resolutions.get(name), context)
+    against = (row[place].against for row in across.cells)
+    largest = largest_undecided(one for one in against if one is not None)
+    if largest is not None and (name, largest.a) in needed:
+        yield needed_sentence(largest, needed[name, largest.a], context)
 
 
 def _cell(cell: BenchmarkCell, across: AcrossBenchmarks, context: ScoreContext) -> Cell:
@@ -178,21 +190,9 @@ def _verdict(one: Comparison, context: ScoreContext) -> Iterator[str]:
         return
     said = difference_text(one.difference, context, half=half_width(one)).removesuffix(" points")
     ends = interval_text(one.low, one.high, context, signed=True) or "no interval"
-    yield f"{WORDS[one.verdict]}: {said} {ends}"
     few = one.verdict is Verdict.TOO_FEW
-    yield f"{counted(one.shared, 'problem')} shared" if few else p_text(one.adjusted_p)
-
-
-def _csv_rows(across: AcrossBenchmarks) -> Iterator[tuple[object, ...]]:
-    columns = ((AVERAGE, across.macro), *zip(across.benchmarks, zip(*across.cells, strict=True), strict=True))
-    for benchmark, cells in columns:
-        for cell in cells:
-            one, against = cell.score, cell.against
-            yield (
-                *(benchmark, one.series, one.metric, one.estimate, one.low, one.high, one.level),
-                *(one.problems, one.estimand, one.method, one.reason or cell.reason),
-                *(csv_row(against) if against else (None,) * len(COLUMNS)),
-            )
+    yield f"{WORDS[one.verdict]}: {said}"
+    yield f"{ends}, {f'{one.shared} shared' if few else p_text(one.adjusted_p)}"
 
 
 def _how(across: AcrossBenchmarks, context: ScoreContext) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from reportgen.figures.comparison_words import (
     answer,
     how_compared,
+    largest_undecided,
     needed_sentence,
     pair_lines,
     power_words,
@@ -26,7 +27,6 @@ from reportgen.figures.score_words import (
 )
 from reportgen.figures.wording import isolated
 from reportgen.model import Cell, ResultTable, Stack
-from reportgen.outcomes import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,14 +119,11 @@ def _cell(pairs: Pairs, row: str, column: str, context: ScoreContext, *, whole: 
 def _resolution(
     pairs: Pairs, scored: Scored, needed: Mapping[tuple[str, str], Resolution], context: ScoreContext
 ) -> str:
-    """What the benchmark can show, and what the first undecided difference to the reference would need."""
+    """What the benchmark can show, and what the largest undecided difference to the reference would need."""
     said = [resolution_words(context.benchmark, scored.resolution, context)]
-    open_ones = (
-        one for one in pairs.against_reference() if one.verdict is Verdict.UNCLEAR and one.difference
-    )
-    first = next(open_ones, None)
-    if first is not None and (first.a, first.b) in needed:
-        said.append(needed_sentence(first, needed[first.a, first.b], context))
+    largest = largest_undecided(pairs.against_reference())
+    if largest is not None and (largest.a, largest.b) in needed:
+        said.append(needed_sentence(largest, needed[largest.a, largest.b], context))
     return " ".join(said)
 
 

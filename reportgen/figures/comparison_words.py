@@ -19,7 +19,7 @@ from reportgen.outcomes import Verdict
 from reportgen.words import counted, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from reportgen.figures.score_context import ScoreContext
     from reportgen.outcomes import Comparison, Resolution
@@ -145,6 +145,12 @@ def power_words(found: Resolution | None) -> str:
         f"typical pair, in one comparison at the {level_text(found.alpha)} level, before the adjustment for "
         "many."
     )
+
+
+def largest_undecided(comparisons: Iterable[Comparison]) -> Comparison | None:
+    """The largest difference that could not be told from none: more problems would decide it first."""
+    undecided = [one for one in comparisons if one.verdict is Verdict.UNCLEAR and one.difference]
+    return max(undecided, key=lambda one: abs(one.difference or 0.0), default=None)
 
 
 def needed_sentence(one: Comparison, found: Resolution, context: ScoreContext) -> str:
