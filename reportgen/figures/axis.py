@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -190,6 +191,12 @@ def reader(axis: Axis) -> Callable[[float], str]:
     if axis.scale == "time":
         return partial(format_time, specifier=axis.read_format)
     return number_formatter(axis.read_format)
+
+
+def read_places(axis: Axis) -> int | None:
+    """How many decimal places values along this axis are read out with; None if that is not fixed."""
+    found = re.fullmatch(r",?\.(\d+)f", axis.read_format)
+    return int(found[1]) if found else None
 
 
 def _round_values(low: float, high: float, count: int, least: float = 0.0) -> tuple[tuple[float, ...], float]:

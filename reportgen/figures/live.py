@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reportgen.figures.axis import read_places
 from reportgen.figures.palette import SYMBOLS
 from reportgen.figures.picture import SYMBOL_PATHS, above, anchor, colour, dash
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _RUN_LEVELS = 1024
 """Thin run lines are shown, never read out: a thousandth of the y range is under half a pixel."""
 _FARTHEST = 2**40
+_NO_DIFFERENCE = 1e-6
 """In these levels; a value so far outside the plot may as well stand here."""
 
 
@@ -114,6 +116,7 @@ def _even(steps: FloatArray) -> dict[str, Any] | None:
 def _series(plot: Plot, line: SeriesLine, steps: _Steps, decimals: int, unit: float) -> dict[str, Any]:
     known = np.isfinite(line.low)
     n = line.n.tolist()
+    read = read_places(plot.y)
     row: dict[str, Any] = {
         "name": line.name,
         "colour": colour(line.slot),
@@ -121,13 +124,13 @@ def _series(plot: Plot, line: SeriesLine, steps: _Steps, decimals: int, unit: fl
         "dash": list(dash(plot, line)) or [1, 0],
         "shape": SYMBOL_PATHS[SYMBOLS[line.slot or 0]],
         "x": steps.index(line.steps),
-        "y": rounded(line.values, decimals),
+        "y": rounded(line.values, decimals, read),
         "n": n[0] if n and len(set(n)) == 1 else n,
     }
     if known.any():
-        row["low"], row["high"] = rounded(line.low, decimals), rounded(line.high, decimals)
+        row["low"], row["high"] = (rounded(end, decimals, read) for end in (line.low, line.high))
     if line.raw is not None:
-        row["raw"] = rounded(line.raw, decimals)
+        row["raw"] = rounded(line.raw, decimals, read)
     if line.runs:
         row["runs"] = [_run(run, steps, unit, plot.y.domain[0]) for run in line.runs]
     return row
@@ -171,9 +174,19 @@ def _axis(axis: Axis) -> dict[str, Any]:
     }
 
 
-def rounded(values: FloatArray, decimals: int) -> list[float | None]:
-    """Values as a list, rounded to ``decimals`` places; not a number becomes None."""
-    numbers: list[float] = np.round(values, decimals).tolist()
+def rounded(values: FloatArray, decimals: int, read: int | None = None) -> list[float | None]:
+    """Values as a list, rounded to ``decimals`` places; not a number becomes None.
+
+    A value that this would put into the very middle of two numbers of ``read`` places, which it is read out
+    with, is left as it is: rounded twice, it could read otherwise than in the data table.
+    """
+    short = np.round(values, decimals)
+    if read is not None and read < decimals:
+        halves = short * (2 * 10.0**read)
+        nearest = np.rint(halves)
+        middle = (np.abs(halves - nearest) < _NO_DIFFERENCE) & (nearest % 2 == 1)
+        short = np.where(middle, values, short)
+    numbers: list[float] = short.tolist()
     if np.isfinite(values).all():
         return list(numbers)
     return [number if math.isfinite(number) else None for number in numbers]
