@@ -174,3 +174,8 @@ def _with_sign(text: str, *, signed: bool = False) -> str:
         return bare
     sign = _MINUS if text.startswith("-") else "+" if signed else ""
     return sign + bare.replace("-", _MINUS)
+
+
+def axis_word(title: str) -> str:
+    """An axis title inside a sentence: its capital is dropped, unless the word is all capitals."""
+    return title[:1].lower() + title[1:] if title[1:2].islower() else title

@@ -40,7 +40,7 @@ def test_the_mean_of_the_aime_runs_is_the_digitised_point() -> None:
     """Five runs a step, whose mean is exactly the value read off the figure."""
     runs = defaultdict(list)
     for row in rows("aime/runs.csv"):
-        runs[row["series"], int(row["step"])].append(Fraction(row["pass@1"]))
+        runs[row["series"], int(row["iteration"])].append(Fraction(row["pass@1"]))
     assert {len(values) for values in runs.values()} == {5}
     mean = {key: sum(values) / 5 for key, values in runs.items()}
     assert mean["v10-l1-length-4096", 900] == Fraction("0.321")
@@ -52,7 +52,7 @@ def test_the_spread_of_the_aime_runs_follows_the_description() -> None:
     """Widest between 400 and 600 and between 800 and 1000; the second series is wide at 900."""
     spread = defaultdict(list)
     for row in rows("aime/runs.csv"):
-        spread[row["series"], int(row["step"])].append(float(row["pass@1"]))
+        spread[row["series"], int(row["iteration"])].append(float(row["pass@1"]))
     width = {key: max(values) - min(values) for key, values in spread.items()}
     first = {step: size for (series, step), size in width.items() if series.startswith("v10")}
     widest = sorted(first, key=first.__getitem__)[-6:]

@@ -177,7 +177,7 @@ def test_the_aime_answers_are_those_of_the_runs(aime: ProblemScores) -> None:
         runs = {
             (row["series"], row["seed"]): float(row["pass@1"])
             for row in csv.DictReader(file)
-            if row["step"] == "900"
+            if row["iteration"] == "900"
         }
     for spread in run_spreads(aime):
         assert [run.run for run in spread.runs] == ["1", "2", "3", "4", "5"]

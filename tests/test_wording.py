@@ -10,7 +10,8 @@ import pytest
 from made_figures import context, curve, curve_set, plot, wanted
 
 from reportgen.figures.summary import summary
-from reportgen.figures.wording import axis_word, band_name, caption, subtitle
+from reportgen.figures.wording import band_name, caption, subtitle
+from reportgen.words import axis_word
 
 if TYPE_CHECKING:
     from reportgen.model import Curve, CurveSet

@@ -62,7 +62,7 @@ def main() -> None:
     plan = np.array(PLAN)
     with (Path(__file__).parent / "runs.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("series", "seed", "step", "pass@1"))
+        writer.writerow(("series", "seed", "iteration", "pass@1"))
         for i, name in enumerate(SERIES):
             means = np.rint(plan[:, 1 + 2 * i] * MILLIONTHS).astype(int)
             values = means[:, None] + deviations(name, plan[:, 2 + 2 * i])

@@ -14,10 +14,10 @@ from reportgen.figures.picture import colour
 from reportgen.figures.plotting import plot_of, unsmoothed
 from reportgen.figures.svg_text import escaped
 from reportgen.figures.wanted import wanted_curve
-from reportgen.figures.wording import axis_word, given_n
+from reportgen.figures.wording import given_n
 from reportgen.model import BenchmarkResult, Overview
 from reportgen.settings.blocks import CurveSettings
-from reportgen.words import listing
+from reportgen.words import axis_word, listing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,9 +20,8 @@ from reportgen.figures.score_words import (
     metric_text,
     p_text,
 )
-from reportgen.figures.wording import axis_word
 from reportgen.model import Figure, Table
-from reportgen.words import counted, listing
+from reportgen.words import axis_word, counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -17,9 +17,9 @@ from reportgen.figures.row_poster import framed_svg
 from reportgen.figures.score_words import protocol_notes, score_text
 from reportgen.figures.slice_tables import slice_table
 from reportgen.figures.tidy import table_csv
-from reportgen.figures.wording import axis_word, isolated
+from reportgen.figures.wording import isolated
 from reportgen.model import Cell, Figure, ResultTable, Stack, Table
-from reportgen.words import counted, listing
+from reportgen.words import axis_word, counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

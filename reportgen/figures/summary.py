@@ -8,8 +8,7 @@ import numpy as np
 
 from reportgen.figures.axis import format_value
 from reportgen.figures.plotting import unsmoothed
-from reportgen.figures.wording import axis_word
-from reportgen.words import listing
+from reportgen.words import axis_word, listing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

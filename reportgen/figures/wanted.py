@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from reportgen.figures.wording import axis_word
 from reportgen.settings.blocks import PanelSettings
+from reportgen.words import axis_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -151,11 +151,6 @@ def source_words(context: Context) -> str:
     return f"{context.source}{caution}"
 
 
-def axis_word(title: str) -> str:
-    """An axis title inside a sentence: its capital is dropped, unless the word is all capitals."""
-    return title[:1].lower() + title[1:] if title[1:2].islower() else title
-
-
 def isolated(sentence: str, names: Sequence[str]) -> str:
     """A sentence in which names that run from right to left do not turn the words around them.
 
