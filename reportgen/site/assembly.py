@@ -75,9 +75,8 @@ class Assembly:
         for name, text in figure_files(self.report):
             # MkDocs writes a long text in pieces of 8 kB, bytes at once.
             yield name, text.encode() if isinstance(text, str) else text
-        unused = {"vega-interpreter.js"} if self._ahead.views else {"vega-interpreter.js", "vega.js"}
         for path in sorted(_SOURCES.iterdir()):
-            if path.suffix in {".css", ".js"} and path.name not in unused:
+            if path.suffix in {".css", ".js"} and (path.name != "vega.js" or self._ahead.views):
                 yield f"{assets}/{path.name}", path.read_bytes()
         for path in sorted(_FONTS.iterdir()) if fonts else ():
             if path.suffix in {".css", ".woff2", ".txt"}:

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import vl_convert
 
-ASSETS = Path(__file__).parent / "assets"
-INTERPRETER, BUNDLE = ASSETS / "vega-interpreter.js", ASSETS / "vega.js"
+BUNDLE = Path(__file__).parent / "assets" / "vega.js"
+# vl-convert does not carry the interpreter: it stands at the end of the bundle, and stays there.
+_INTERPRETER = "/* vega-interpreter "
 # vl-convert resolves this path to the copy it carries. The name "vega" that its documentation offers
 # stands for that package's default export, which is null.
 _SNIPPET = 'import * as all from "/npm/vega@{version}/+esm"; window.vega={{...all}};'
@@ -33,8 +34,8 @@ def bundle() -> str:
     if "View:" not in vega or "expressionFunction:" not in vega:
         carrier = f"vl-convert {version_of('vl-convert-python')}"
         raise RuntimeError(f"{carrier} bundled no Vega {version}")
-    interpreter = INTERPRETER.read_text(encoding="utf-8")
-    return f'(function(){{"use strict";{vega}}})();\n{interpreter}'
+    _, mark, interpreter = BUNDLE.read_text(encoding="utf-8").partition(_INTERPRETER)
+    return f'(function(){{"use strict";{vega}}})();\n{mark}{interpreter}'
 
 
 if __name__ == "__main__":
