@@ -12,11 +12,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reportgen.figures.axis import Axis, position
+from reportgen.figures.axis import position
 from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE
 from reportgen.figures.line_paths import PIXELS_WIDE, UNITS_A_PIXEL
 from reportgen.figures.palette import DASHES, SYMBOLS
 from reportgen.figures.svg_text import escaped
+from reportgen.figures.x_axis import percent_of, x_axis
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +53,7 @@ def body(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
             *_references(plot),
             _marks(plot, paths, fluid=fluid),
             *_symbols(plot),
-            *_x_axis(plot),
+            *x_axis(plot.x, plot.height),
             *_annotations(plot),
             *_ends(plot),
         ]
@@ -79,22 +80,6 @@ def _grid(plot: Plot) -> Iterator[str]:
         yield f'<text x="-8" y="{_pixel(plot, tick)}" dy="4">{escaped(label)}</text>'
     yield f'</g><text class="rg-y-title" x="{-plot.margins.left}" y="-14" fill="var(--rg-text)">'
     yield f"{escaped(plot.y.title)}</text>"
-
-
-def _x_axis(plot: Plot) -> Iterator[str]:
-    bottom = plot.height
-    yield f'<g class="rg-x-axis" stroke="var(--rg-rule)"><line x2="100%" y1="{bottom}" y2="{bottom}"/>'
-    # In a narrow figure every second tick goes, with its label.
-    odd = [' class="rg-odd"' if index % 2 else "" for index in range(len(plot.x.ticks))]
-    for tick, kind in zip(plot.x.ticks, odd, strict=True):
-        x = _percent(plot.x, tick)
-        yield f'<line{kind} x1="{x}" x2="{x}" y1="{bottom}" y2="{bottom + 5}"/>'
-    yield '</g><g class="rg-x-labels" text-anchor="middle" fill="var(--rg-muted)">'
-    for tick, label, kind in zip(plot.x.ticks, plot.x.labels, odd, strict=True):
-        yield f'<text{kind} x="{_percent(plot.x, tick)}" y="{bottom + 19}">{escaped(label)}</text>'
-    yield f'</g><text class="rg-x-title" x="50%" y="{bottom + 38}" text-anchor="middle" '
-    yield 'fill="var(--rg-text)">'
-    yield f"{escaped(plot.x.title)}</text>"
 
 
 def _marks(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
@@ -149,7 +134,7 @@ def _symbols(plot: Plot) -> Iterator[str]:
         yield f'<g class="rg-symbols" fill="{colour(line.slot)}"><defs><path id="{name}" d="{shape}"/></defs>'
         for step, value in zip(line.steps.tolist(), line.values.tolist(), strict=True):
             if math.isfinite(value) and _inside(plot, step, value):
-                yield f'<use href="#{name}" x="{_percent(plot.x, step)}" y="{_pixel(plot, value)}"/>'
+                yield f'<use href="#{name}" x="{percent_of(plot.x, step)}" y="{_pixel(plot, value)}"/>'
         yield "</g>"
 
 
@@ -161,7 +146,7 @@ def _references(plot: Plot) -> Iterator[str]:
             yield f'<g class="rg-reference"><line x2="100%" y1="{y}" y2="{y}" {line}/>'
             yield f'<text x="4" y="{y}" dy="-5" fill="var(--rg-muted)">{escaped(mark.text)}</text></g>'
         elif mark.x is not None:
-            x = _percent(plot.x, mark.x)
+            x = percent_of(plot.x, mark.x)
             yield f'<g class="rg-reference"><line x1="{x}" x2="{x}" y2="{plot.height}" {line}/>'
             yield f'<text x="{x}" dx="5" y="10" fill="var(--rg-muted)">{escaped(mark.text)}</text></g>'
 
@@ -170,7 +155,7 @@ def _annotations(plot: Plot) -> Iterator[str]:
     for mark in plot.annotations:
         if mark.x is None or mark.y is None:
             continue
-        x, y = _percent(plot.x, mark.x), _pixel(plot, mark.y)
+        x, y = percent_of(plot.x, mark.x), _pixel(plot, mark.y)
         shift = -12 if above(plot, mark.y) else 22
         yield f'<g class="rg-annotation"><svg x="{x}" y="{y}" overflow="visible">'
         yield '<path d="M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z" fill="none" stroke="var(--rg-text)"/></svg>'
@@ -201,10 +186,6 @@ def _ends(plot: Plot) -> Iterator[str]:
 
 def _inside(plot: Plot, step: float, value: float) -> bool:
     return 0 <= position(plot.x, step) <= 1 and 0 <= position(plot.y, value) <= 1
-
-
-def _percent(axis: Axis, value: float) -> str:
-    return f"{position(axis, value) * 100:.6g}%"
 
 
 def _pixel(plot: Plot, value: float) -> str:

@@ -20,10 +20,10 @@ from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE
 from reportgen.figures.line_paths import PIXELS_WIDE
 from reportgen.figures.picture import colour
 from reportgen.figures.plot import Margins
-from reportgen.figures.row_axis import grid, percent_of, rule_at, x_axis
 from reportgen.figures.row_names import name_above, name_lines
 from reportgen.figures.svg_text import escaped
 from reportgen.figures.text_width import text_width
+from reportgen.figures.x_axis import grid, percent_of, rule_at, x_axis
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The axis of a picture of rows: ticks below, a line up from each, and a rule at what matters."""
+"""The x axis of a static picture: ticks and title below, and for rows a line up from each tick and a rule."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def rule_at(axis: Axis, height: int, rule: float | None) -> Iterator[str]:
 
 
 def x_axis(axis: Axis, bottom: int) -> Iterator[str]:
-    """The axis below, as ``picture`` draws it."""
+    """The axis below, ``bottom`` pixels down."""
     # In a narrow figure every second tick goes, with its label.
     ticks = [(percent_of(axis, tick), ' class="rg-odd"' * (n % 2)) for n, tick in enumerate(axis.ticks)]
     yield f'<g class="rg-x-axis" stroke="var(--rg-rule)"><line x2="100%" y1="{bottom}" y2="{bottom}"/>'
