@@ -1,4 +1,7 @@
-"""Draws the blocks about scores: ``scores``, ``passk``, ``comparison``, ``problems`` and ``runs``."""
+"""Draws the blocks about scores: ``scores``, ``passk``, ``comparison``, ``problems`` and ``runs``.
+
+What computes and draws is imported by the block that needs it, so that other reports load none of it.
+"""
 
 from __future__ import annotations
 
@@ -104,7 +107,7 @@ def _of_one(settings: OutcomeSettings, asked: _Asked) -> Figure | Stack:
 
 
 def _scores(settings: ScoresSettings, asked: _Asked) -> Stack:
-    from reportgen.figures.scores import scores_block  # noqa: PLC0415 - imports Altair
+    from reportgen.figures.scores import scores_block  # noqa: PLC0415
 
     scored = asked.desk.answers.scores.scored(asked.request, settings.estimand)
     drawn = scores_block(asked.id, settings, scored, asked.context)
@@ -140,7 +143,7 @@ def _passk(settings: PasskSettings, asked: _Asked) -> Figure:
 
 
 def _problems(settings: ProblemsSettings, asked: _Asked) -> Stack:
-    from reportgen.figures.problems import problems_block  # noqa: PLC0415 - imports Altair
+    from reportgen.figures.problems import problems_block  # noqa: PLC0415
     from reportgen.statistics.difficulty import problem_grid  # noqa: PLC0415
     from reportgen.statistics.slices import slices  # noqa: PLC0415
 
@@ -157,7 +160,7 @@ def _problems(settings: ProblemsSettings, asked: _Asked) -> Stack:
 
 
 def _runs(settings: RunsSettings, asked: _Asked) -> Stack:
-    from reportgen.figures.runs import runs_block  # noqa: PLC0415 - imports Altair
+    from reportgen.figures.runs import runs_block  # noqa: PLC0415
     from reportgen.statistics.run_spreads import run_spreads  # noqa: PLC0415
 
     metric, k = metric_and_k(settings.metric)
@@ -168,7 +171,7 @@ def _runs(settings: RunsSettings, asked: _Asked) -> Stack:
 
 def _across(planned: PlannedBlock, settings: ComparisonSettings, desk: Desk) -> Stack:
     """Several benchmarks side by side."""
-    from reportgen.figures.across import across_block  # noqa: PLC0415 - imports Altair
+    from reportgen.figures.across import across_block  # noqa: PLC0415
     from reportgen.statistics.across import across_benchmarks  # noqa: PLC0415
     from reportgen.statistics.resolution import resolution  # noqa: PLC0415
 

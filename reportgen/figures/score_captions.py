@@ -155,6 +155,8 @@ def origin(context: ScoreContext) -> str:
 
 def metric_note(metric: str) -> str:
     """What a metric with a k means, a sentence; empty for a mean."""
+    if metric in {"pass@1", "pass^1"}:
+        return f"{metric} is the chance that a sample is right."
     for start, words in _METRICS.items():
         if metric.startswith(start):
             return f"{words.format(metric=metric, k=metric.removeprefix(start))}."

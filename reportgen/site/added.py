@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mkdocs.structure.files import File
+
+from reportgen.site.links import link
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -33,14 +33,6 @@ class _Linked(File):
     def copy_file(self, dirty: bool = False) -> None:  # noqa: FBT001, FBT002 - MkDocs' signature
         source, target = self.abs_src_path or "", self.abs_dest_path
         try:
-            _link(source, target)
+            link(source, target)
         except OSError:  # another file system, or one without links
             super().copy_file(dirty)
-
-
-def _link(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except FileNotFoundError:  # cheaper than to ask of each of hundreds whether its folder is there
-        Path(target).parent.mkdir(parents=True, exist_ok=True)
-        os.link(source, target)

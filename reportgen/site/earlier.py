@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
+
+from reportgen.site.links import link
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,13 +30,12 @@ class Earlier:
         known, size, changed = self._written.get(path, ("", 0, 0))
         if known != key:
             return False
-        source, target = self._site / path, site / path
+        source = self._site / path
         try:
             found = source.stat()
             if (found.st_size, found.st_mtime_ns) != (size, changed):
                 return False
-            target.parent.mkdir(parents=True, exist_ok=True)
-            os.link(source, target)
+            link(str(source), str(site / path))
         except OSError:  # gone, or a file system without links
             return False
         return True

@@ -28,7 +28,7 @@ PAGES = {
     "hostile": ("hostile",),
 }
 # Places of every word and line of a figure's picture; the classes of the live view are Vega's.
-_PLACES = """(figure, live) => {
+PLACES = """(figure, live) => {
   const shown = figure.querySelector(live ? ".rg-live svg" : ".rg-plot > svg");
   const box = (node) => node.getBoundingClientRect();
   const place = (node) => [box(node).left, box(node).top, box(node).right, box(node).bottom];
@@ -42,7 +42,7 @@ _PLACES = """(figure, live) => {
   const rows = [...lines, ...around].map((node) => [node.localName === "line" ? "grid" : "", ...place(node)]);
   return [...words, ...rows.sort((a, b) => a[0].localeCompare(b[0]))];
 }"""
-_NO_IDLE = "window.requestIdleCallback = () => 0;"
+NO_IDLE = "window.requestIdleCallback = () => 0;"
 
 
 def figure_of(tab: Page, name: str) -> Locator:
@@ -120,16 +120,16 @@ def save(figure: Locator, words: str, folder: Path) -> Path:
 @pytest.mark.parametrize("name", PAGES)
 def test_nothing_moves(tabs: Tabs, name: str, width: int) -> None:
     """Every word, line and neighbour of the picture stands within a pixel of where it stood when still."""
-    tab = tabs.open(name, width=width, script=_NO_IDLE)
+    tab = tabs.open(name, width=width, script=NO_IDLE)
     tab.evaluate("document.fonts.ready")
-    still = {one: figure_of(tab, one).evaluate(_PLACES, arg=False) for one in PAGES[name]}
+    still = {one: figure_of(tab, one).evaluate(PLACES, arg=False) for one in PAGES[name]}
     tab.evaluate("window.scrollTo(0, 0)")
     before = tab.evaluate("[document.documentElement.scrollHeight, scrollY]")
     for one in PAGES[name]:
         figure_of(tab, one).dispatch_event("pointerover")
         expect(figure_of(tab, one)).to_have_class(re.compile("rg-is-live"))
     for one in PAGES[name]:
-        alive: list[list[Any]] = figure_of(tab, one).evaluate(_PLACES, arg=True)
+        alive: list[list[Any]] = figure_of(tab, one).evaluate(PLACES, arg=True)
         assert [place[0] for place in alive] == [place[0] for place in still[one]]
         for was, now in zip(still[one], alive, strict=True):
             assert now[1:] == pytest.approx(was[1:], abs=1), was[0]
@@ -184,7 +184,7 @@ def test_works_below_a_path_of_a_server(tabs: Tabs) -> None:
 
 def test_stays_still_where_vega_is_missing(tabs: Tabs) -> None:
     """A bundle that cannot be loaded leaves a readable page and one message."""
-    tab = tabs.open("points", served=True, script=_NO_IDLE)
+    tab = tabs.open("points", served=True, script=NO_IDLE)
     tab.route("**/vega.js", lambda route: route.abort())
     figure = figure_of(tab, "points")
     figure.hover()
@@ -583,7 +583,7 @@ def test_hostile_names_stay_words(tabs: Tabs, tmp_path: Path) -> None:
 @pytest.mark.parametrize("width", [1280, 390])
 def test_authors_chart_is_alive(tabs: Tabs, width: int) -> None:
     """An author's own chart keeps its place, answers to the pointer at any size, and says data as text."""
-    tab = tabs.open("author", width=width, script=_NO_IDLE)
+    tab = tabs.open("author", width=width, script=NO_IDLE)
     figure = figure_of(tab, "author")
     still = figure.locator(".rg-plot > svg").bounding_box()
     wake(tab, "author")

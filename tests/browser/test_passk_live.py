@@ -13,8 +13,8 @@ from playwright.sync_api import expect
 
 from browser.figure_pages import write_page
 from browser.test_live import (
-    _NO_IDLE,
-    _PLACES,
+    NO_IDLE,
+    PLACES,
     drag,
     figure_of,
     point_at,
@@ -68,17 +68,17 @@ def at_k(figure: Locator, k: float) -> None:
 @pytest.mark.parametrize("width", [1280, 390])
 def test_nothing_moves(tabs: Tabs, width: int) -> None:
     """Every word, line and neighbour stands within a pixel of where it stood when still."""
-    tab = tabs.open("passk", width=width, script=_NO_IDLE)
+    tab = tabs.open("passk", width=width, script=NO_IDLE)
     tab.evaluate("document.fonts.ready")
     figure = figure_of(tab, "passk")
-    still: list[list[Any]] = figure.evaluate(_PLACES, arg=False)
+    still: list[list[Any]] = figure.evaluate(PLACES, arg=False)
     labels = [place[0] for place in still]
     ticks = ["1", "2", "4", "8", "16"][:: 1 if width == 1280 else 2]
     assert {*ticks, "k", "pass@k (%)"} <= set(labels)
     assert ("8" in labels) == (width == 1280)
     figure.dispatch_event("pointerover")
     expect(figure).to_have_class(re.compile("rg-is-live"))
-    alive: list[list[Any]] = figure.evaluate(_PLACES, arg=True)
+    alive: list[list[Any]] = figure.evaluate(PLACES, arg=True)
     assert [place[0] for place in alive] == labels
     for was, now in zip(still, alive, strict=True):
         assert now[1:] == pytest.approx(was[1:], abs=1), was[0]
@@ -91,7 +91,7 @@ def test_lines_and_bands_are_those_of_the_still_picture(tabs: Tabs) -> None:
         .map(node => node.getBoundingClientRect())
         .map(box => [box.left, box.top, box.right, box.bottom])
         .sort((a, b) => a[1] - b[1] || a[0] - b[0]))"""
-    tab = tabs.open("passk", script=_NO_IDLE)
+    tab = tabs.open("passk", script=NO_IDLE)
     figure = figure_of(tab, "passk")
     still = figure.evaluate(boxes, [".rg-picture", [".rg-line", ".rg-band", ".rg-symbols use"]])
     wake(tab, "passk")
