@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reportgen.cache import KeptText  # noqa: TC001 - the kept figures' schema is made of it at run time
+from reportgen.statements import Observation  # noqa: TC001 - as above
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from reportgen.settings.blocks import BlockSettings
     from reportgen.settings.front_matter import FrontMatter
     from reportgen.settings.source import SourceSettings
+    from reportgen.statements import Binding, Statement
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -369,7 +371,21 @@ class Stack:
     numbers: dict[str, Any] = field(default_factory=dict)
 
 
-Shown: TypeAlias = Figure | Panels | ResultTable | Overview | Stack
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """An ``observations`` block: what the rules found, most telling first.
+
+    ``more`` is the number of observations that its author's ``count`` leaves out.
+    """
+
+    id: str
+    title: str
+    items: tuple[Observation, ...]
+    caption: str
+    more: int = 0
+
+
+Shown: TypeAlias = Figure | Panels | ResultTable | Overview | Stack | Observations
 
 
 # ---- narrative ----------------------------------------------------------------------------------
@@ -409,6 +425,7 @@ class Page:
     blocks: tuple[Block, ...]
     text: str
     generated: bool = False
+    bindings: tuple[Binding, ...] = ()
 
 
 # ---- the whole ----------------------------------------------------------------------------------
@@ -465,6 +482,8 @@ class Report:
             are drawn anew each time have none.
         sources: every source read, by name.
         problems: warnings; a draft with errors is never returned.
+        statements: what the data say to each page's bound values and claims, by the page's path; pages
+            without any are left out.
     """
 
     pages: tuple[Page, ...]
@@ -474,3 +493,4 @@ class Report:
     sources: dict[str, Source]
     problems: tuple[Problem, ...] = ()
     cache_hits: int = 0
+    statements: dict[str, tuple[Statement, ...]] = field(default_factory=dict)

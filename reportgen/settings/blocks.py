@@ -121,6 +121,9 @@ class CurveSettings(LineSettings):
     y_scale: Literal["linear", "log"] = Field("linear", description="linear or log.")
     reference: tuple[ReferenceLine, ...] = Field((), description="Reference lines.")
     annotations: tuple[Annotation, ...] = Field((), description="Short texts at a step.")
+    annotate: tuple[Name, ...] = Field(
+        (), description="Mark what was found: observations, or the names of claims on the page."
+    )
 
     @model_validator(mode="after")
     def _y_domain_runs_up(self) -> CurveSettings:
