@@ -1,1 +1,1 @@
-"""Observations: rules that find in curves and scores what a careful reader would say about them."""
+"""Observations: sentences that rules find in curves and scores, each with its evidence and its threshold."""

@@ -1,0 +1,150 @@
+"""What rules look at: the curves of one metric, their noise, and numbers in the digits that it deserves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reportgen.observations.noise import Noise, allowance, half_widths, noise_scale
+from reportgen.words import number
+
+if TYPE_CHECKING:
+    from reportgen.model import Curve, FloatArray
+    from reportgen.statements import Scale
+
+# One per cent of a share is 0.01: more digits than this are never needed.
+_MOST_DECIMALS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """What an effect is held against.
+
+    Attributes:
+        value: an effect has to be larger.
+        source: where it comes from, a phrase.
+    """
+
+    value: float
+    source: str
+
+    def words(self, effect: float) -> str:
+        """The comparison in words: ``0.041 is more than 0.012, half the band of 5 runs``."""
+        decimals = _decimals(self.value, 2)
+        effect_words, value_words = (
+            _trimmed(number(abs(part), decimals=decimals)) for part in (effect, self.value)
+        )
+        relation = "more" if abs(effect) > self.value else "not more"
+        return f"{effect_words} is {relation} than {value_words}, {self.source}"
+
+    def strength(self, effect: float) -> float:
+        """How many times the threshold the effect is; finite even where nothing is held against it."""
+        return abs(effect) / self.value if self.value > 0 else 100.0
+
+
+@dataclass(frozen=True)  # no slots: derived values are kept in the instance
+class Field:
+    """The curves of one metric, unsmoothed, as rules look at them.
+
+    Attributes:
+        curves: one for each series, with one or more readings each.
+        scale: what the numbers mean.
+        band: the kind of band that the curves have, as in ``CurveSet.band``.
+    """
+
+    curves: tuple[Curve, ...]
+    scale: Scale
+    band: str
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The series, in the figure's order."""
+        return tuple(curve.series for curve in self.curves)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Curve]:
+        return {curve.series: curve for curve in self.curves}
+
+    @cached_property
+    def _noise(self) -> dict[str, Noise]:
+        return {curve.series: noise_scale(curve, self.plotted_range) for curve in self.curves}
+
+    @property
+    def sign(self) -> float:
+        """1 where higher is better, otherwise −1."""
+        return 1.0 if self.scale.higher_is_better else -1.0
+
+    @cached_property
+    def plotted_range(self) -> float:
+        """Highest less lowest value of all series; 0 where all are alike."""
+        every = np.concatenate([curve.values for curve in self.curves])
+        return float(every.max() - every.min())
+
+    def curve(self, series: str) -> Curve:
+        """The curve of a series."""
+        return self._by_name[series]
+
+    def good(self, series: str) -> FloatArray:
+        """The values of a series with the sign turned where lower is better, so that more is better."""
+        values: FloatArray = self.sign * self.curve(series).values
+        return values
+
+    def noise(self, series: str) -> Noise:
+        """The noise scale of a series."""
+        return self._noise[series]
+
+    def noise_at(self, series: str, step: float) -> float:
+        """The noise scale, or half the band's width at this step where that is larger."""
+        curve = self.curve(series)
+        here = half_widths(curve)[int(np.argmin(np.abs(curve.steps - step)))]
+        noise = self.noise(series).value
+        return max(noise, float(here)) if math.isfinite(here) else noise
+
+    def threshold(self, *series: str, choices: int = 1, steps: tuple[float, ...] = ()) -> Threshold:
+        """What an effect that these series take part in is held against.
+
+        Args:
+            series: one, or two whose difference is the effect: noises then add as √(a² + b²).
+            choices: from how many differences a rule picks the largest; 1 where it picks none.
+            steps: the steps that are compared; where the band is wider there, its width there counts.
+        """
+        noises = [self.noise(name) for name in series]
+        values = [
+            max([noise.value, *(self.noise_at(name, step) for step in steps)])
+            for name, noise in zip(series, noises, strict=True)
+        ]
+        known = [value for value, noise in zip(values, noises, strict=True) if noise.known]
+        value = math.hypot(*known) if known else values[0]
+        widest = noises[int(np.argmax(values))]
+        if not known:
+            return Threshold(value, widest.source)
+        factor = allowance(choices) if choices > 1 else 1.0
+        source = widest.source if len(known) == 1 else f"the noise of {' and '.join(series)} together"
+        return Threshold(
+            factor * value, source if factor == 1 else f"{number(factor, significant=2)} times {source}"
+        )
+
+    def reading(self, value: float, *series: str, signed: bool = False) -> str:
+        """A value in the digits that the series' noise deserves: ``0.82`` where the noise is 0.01.
+
+        Where noise is not known the readings stand as they are, down to 1 % of the range.
+        """
+        noises = [self.noise(name) for name in series]
+        finest = min((noise.value for noise in noises), default=0.0)
+        text = number(value, decimals=_decimals(finest, 1), within=self.scale.bounds, signed=signed)
+        return text if all(noise.known for noise in noises) else _trimmed(text)
+
+
+def _decimals(noise: float, significant: int) -> int:
+    """Decimals at which a number has so many digits."""
+    if noise <= 0:
+        return 4
+    return min(significant - 1 - math.floor(math.log10(noise)), _MOST_DECIMALS)
+
+
+def _trimmed(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text else text
