@@ -13,18 +13,17 @@ from jinja2 import Environment, StrictUndefined
 from mkdocs.config.config_options import ExtraScriptValue
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
-from mkdocs.structure.files import File, Files, get_files, set_exclusions
+from mkdocs.structure.files import File, Files
 
 from reportgen.cache import Cache, FileHashes
-from reportgen.drafting.project import Project
 from reportgen.errors import Place, Problem, ReportError
 from reportgen.settings.loading import load_project
 from reportgen.site.added import added_file
 from reportgen.site.assembly import Assembly
 from reportgen.site.beside import Ahead
 from reportgen.site.fences import custom_fences
-from reportgen.site.order import in_nav_order
 from reportgen.site.ownership import refuse_foreign_folder
+from reportgen.site.project_of import project_of
 from reportgen.site.provenance import fix_build_date, unfix_build_date
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
     from mkdocs.utils.templates import TemplateContext
 
+    from reportgen.drafting.project import Project
     from reportgen.model import Report
     from reportgen.settings.project import ProjectSettings
     from reportgen.site.earlier import Earlier
@@ -125,7 +125,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         from reportgen.report import draft  # noqa: PLC0415 - imports the statistics
 
         cache = Cache(self._root / CACHE)
-        project = self._project(config)
+        project = self.project(config)
         ahead = Ahead(cache, len(project.page_paths), with_cards=not self._serving)
         try:
             if not self._serving:
@@ -233,9 +233,6 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     def _mark(self, kind: str) -> str:
         return self._assembly.fences.mark(kind)
 
-    def _project(self, config: MkDocsConfig) -> Project:
-        files = get_files(config)
-        set_exclusions(files, config)
-        paths = in_nav_order(config.nav, [file.src_uri for file in files.documentation_pages()])
-        content = Path(config.docs_dir).resolve().relative_to(self._root).as_posix()
-        return Project(self._root, content, tuple(paths), self._settings)
+    def project(self, config: MkDocsConfig) -> Project:
+        """The report that these settings describe."""
+        return project_of(config, self._root, self._settings)

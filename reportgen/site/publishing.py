@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import shutil
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mkdocs.commands.build import build
-from mkdocs.config import load_config
 from mkdocs.exceptions import Abort, MkDocsException
 
 from reportgen.cache import Cache
-from reportgen.errors import Place, Problem, ReportError, Stage
 from reportgen.settings.blocks import AltairSettings
 from reportgen.site import manifest
+from reportgen.site.configuration import configured, mkdocs_words, refusal
 from reportgen.site.earlier import Earlier
 from reportgen.site.outputs import figures_of
 from reportgen.site.ownership import refuse_foreign_folder
-from reportgen.site.plugin import CACHE, ReportPlugin, problems_behind
+from reportgen.site.plugin import CACHE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from mkdocs.config.defaults import MkDocsConfig
 
     from reportgen.model import Report
+    from reportgen.site.plugin import ReportPlugin
 
 NEW, OLD = Path(".reportgen", "site.new"), Path(".reportgen", "site.old")
 _PACKAGE = Path(__file__).resolve().parents[1]
-_PAGE_NAMED = re.compile(r"Doc file '([^']+)'")
 # What decides a site besides its folders is not known of other plugins, of extensions that read files, and
 # of settings that look elsewhere: with one of these, every build is a real one.
 _KNOWN_PLUGINS = {"reportgen", "search", "material/search"}
@@ -57,11 +54,10 @@ def publish(
     """
     root = config_file.resolve().parent
     started = manifest.start(root)
-    with _mkdocs_words() as words:
-        config = _config(config_file, strict=strict, words=words)
+    with mkdocs_words() as words:
+        config, plugin = configured(config_file, strict=strict, words=words)
         site = Path(config.site_dir).resolve()
         refuse_foreign_folder(site, root)
-        plugin = _our_plugin(config)
         plugin.progress = progress
         _restore(root, site)
         plugin.earlier = earlier = Earlier(site, manifest.written(root) if _knows_its_inputs(config) else {})
@@ -84,64 +80,13 @@ def publish(
     return summary
 
 
-def _config(config_file: Path, *, strict: bool, words: list[str]) -> MkDocsConfig:
-    try:
-        config = load_config(config_file=str(config_file), strict=strict or None)
-    except (Abort, MkDocsException) as error:
-        raise _refusal(words, error) from error
-    return config
-
-
-def _our_plugin(config: MkDocsConfig) -> ReportPlugin:
-    plugin = config.plugins.get("reportgen")
-    if isinstance(plugin, ReportPlugin):
-        return plugin
-    step = "Add a line with - reportgen under plugins:"
-    said = "the reportgen plugin is not switched on"
-    raise ReportError(Problem(Place("mkdocs.yml"), said, step, Stage.SETTINGS))
-
-
 def _build(config: MkDocsConfig, plugin: ReportPlugin, words: list[str]) -> None:
     try:
         config.plugins.on_startup(command="build", dirty=False)
         build(config)
         config.plugins.on_shutdown()
     except (Abort, MkDocsException) as error:
-        raise _refusal(words, error, plugin.warned, Path(config.docs_dir).name) from error
-
-
-def _refusal(
-    words: list[str], error: Exception, warned: Iterable[Problem] = (), content: str = ""
-) -> ReportError:
-    """The report's own problems, or what MkDocs complained of, each at its place if that is known."""
-    problems = problems_behind(error)
-    if problems:
-        return ReportError(*problems)
-    ours = {str(problem): problem for problem in warned}
-    return ReportError(*(ours.get(word) or _mkdocs_problem(word, content) for word in words or [str(error)]))
-
-
-def _mkdocs_problem(word: str, content: str) -> Problem:
-    page = _PAGE_NAMED.search(word)
-    place = Place(f"{content}/{page[1]}") if page and content else Place("mkdocs.yml")
-    return Problem(place, word.rstrip("."), "", Stage.SITE)
-
-
-@contextmanager
-def _mkdocs_words() -> Iterator[list[str]]:
-    """Collect what MkDocs warns of, instead of having it printed."""
-    words: list[str] = []
-    handler = logging.Handler(logging.WARNING)
-    handler.emit = lambda record: words.append(record.getMessage())  # type: ignore[method-assign]
-    logger = logging.getLogger("mkdocs")
-    before = logger.propagate
-    logger.propagate = False
-    logger.addHandler(handler)
-    try:
-        yield words
-    finally:
-        logger.removeHandler(handler)
-        logger.propagate = before
+        raise refusal(words, error, plugin.warned, Path(config.docs_dir).name) from error
 
 
 def _fresh_folder(root: Path) -> Path:

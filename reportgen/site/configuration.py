@@ -1,0 +1,84 @@
+"""Reads ``mkdocs.yml`` as a build does, and turns what MkDocs complains of into problems with places."""
+
+from __future__ import annotations
+
+import logging
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from mkdocs.config import load_config
+from mkdocs.exceptions import Abort, MkDocsException
+
+from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.site.plugin import ReportPlugin, problems_behind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from mkdocs.config.defaults import MkDocsConfig
+
+_PAGE_NAMED = re.compile(r"Doc file '([^']+)'")
+
+
+def configured(config_file: Path, *, strict: bool, words: list[str]) -> tuple[MkDocsConfig, ReportPlugin]:
+    """A ``mkdocs.yml`` as MkDocs reads it, and our plugin in it.
+
+    Args:
+        config_file: the ``mkdocs.yml``.
+        strict: whether the build will fail on any warning.
+        words: what MkDocs warned of, see ``mkdocs_words``.
+
+    Raises:
+        ReportError: MkDocs refuses the file, or our plugin is not switched on.
+    """
+    try:
+        config = load_config(config_file=str(config_file), strict=strict or None)
+    except (Abort, MkDocsException) as error:
+        raise refusal(words, error) from error
+    return config, _our_plugin(config)
+
+
+def _our_plugin(config: MkDocsConfig) -> ReportPlugin:
+    plugin = config.plugins.get("reportgen")
+    if isinstance(plugin, ReportPlugin):
+        return plugin
+    step = "Add a line with - reportgen under plugins:"
+    said = "the reportgen plugin is not switched on"
+    raise ReportError(Problem(Place("mkdocs.yml"), said, step, Stage.SETTINGS))
+
+
+def refusal(
+    words: list[str], error: Exception, warned: Iterable[Problem] = (), content: str = ""
+) -> ReportError:
+    """The report's own problems, or what MkDocs complained of, each at its place if that is known."""
+    problems = problems_behind(error)
+    if problems:
+        return ReportError(*problems)
+    ours = {str(problem): problem for problem in warned}
+    return ReportError(*(ours.get(word) or mkdocs_problem(word, content) for word in words or [str(error)]))
+
+
+def mkdocs_problem(word: str, content: str = "") -> Problem:
+    """What MkDocs complained of, at the page below ``content`` that it names."""
+    page = _PAGE_NAMED.search(word)
+    place = Place(f"{content}/{page[1]}") if page and content else Place("mkdocs.yml")
+    return Problem(place, word.rstrip("."), "", Stage.SITE)
+
+
+@contextmanager
+def mkdocs_words() -> Iterator[list[str]]:
+    """Collect what MkDocs warns of, instead of having it printed."""
+    words: list[str] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: words.append(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("mkdocs")
+    before = logger.propagate
+    logger.propagate = False
+    logger.addHandler(handler)
+    try:
+        yield words
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = before

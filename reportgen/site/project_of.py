@@ -1,0 +1,31 @@
+"""From MkDocs' settings to our project: where the report stands, its pages in order, what it says to us."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mkdocs.structure.files import get_files, set_exclusions
+
+from reportgen.drafting.project import Project
+from reportgen.site.order import in_nav_order
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+
+    from reportgen.settings.project import ProjectSettings
+
+
+def project_of(config: MkDocsConfig, root: Path, settings: ProjectSettings) -> Project:
+    """The report that a ``mkdocs.yml`` describes.
+
+    Args:
+        config: the file as MkDocs read it.
+        root: its folder.
+        settings: what it says to reportgen.
+    """
+    files = get_files(config)
+    set_exclusions(files, config)
+    paths = in_nav_order(config.nav, [file.src_uri for file in files.documentation_pages()])
+    content = Path(config.docs_dir).resolve().relative_to(root).as_posix()
+    return Project(root, content, tuple(paths), settings)
