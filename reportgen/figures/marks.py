@@ -31,8 +31,10 @@ def marks(
 ) -> tuple[tuple[Mark, ...], tuple[Mark, ...]]:
     """Reference lines and annotations; an annotation of no series is a line with words at its top.
 
+    Of what was marked, that is annotations that no author placed, those outside the plot are left out.
+
     Raises:
-        ReportError: each that stands outside its curve or outside the plot.
+        ReportError: each line and annotation of the author's that stands outside its curve or the plot.
     """
     by_name = {curve.series: curve for curve in curves}
     lines = [Mark(text=line.label, x=line.x, y=line.y) for line in wanted.references]
@@ -47,7 +49,24 @@ def marks(
     for mark in (*lines, *notes):
         problems.add(_outside(mark, *axes, context))
     problems.raise_errors()
-    return tuple(lines), tuple(notes)
+    for mark in _marked(by_name, slots, wanted, axes):
+        (lines if mark.y is None else notes).append(mark)
+    return tuple(dict.fromkeys(lines)), tuple(dict.fromkeys(notes))
+
+
+def _marked(
+    curves: Mapping[str, Curve], slots: Mapping[str, int | None], wanted: Wanted, axes: tuple[Axis, Axis]
+) -> Iterator[Mark]:
+    """What was marked and stands inside the plot; of no series, a line with words at its top."""
+    for note in wanted.marked:
+        value, slot = None, None
+        if note.series is not None:
+            value = _value_at(curves[note.series], note.x) if note.series in curves else None
+            slot = slots.get(note.series)
+            if value is None or not _inside(axes[1], value):
+                continue
+        if _inside(axes[0], note.x):
+            yield Mark(note.text, note.x, value, slot)
 
 
 def lone_points(lines: Iterable[SeriesLine], axes: tuple[Axis, Axis]) -> tuple[Mark, ...]:
@@ -63,12 +82,20 @@ def lone_points(lines: Iterable[SeriesLine], axes: tuple[Axis, Axis]) -> tuple[M
 
 
 def _on_curve(note: Annotation, curve: Curve, slot: int | None, context: Context) -> Mark:
-    known = np.isfinite(curve.values)
-    steps, values = curve.steps[known], curve.values[known]
-    if not steps.size or not steps[0] <= note.x <= steps[-1]:
+    value = _value_at(curve, note.x)
+    if value is None:
         said = f'the annotation "{note.text}" stands at {note.x:g}, outside {curve.series}'
         raise ReportError(_problem(context, said))
-    return Mark(note.text, note.x, float(np.interp(note.x, steps, values)), slot)
+    return Mark(note.text, note.x, value, slot)
+
+
+def _value_at(curve: Curve, step: float) -> float | None:
+    """Where the drawn line stands at a step; None outside its range."""
+    known = np.isfinite(curve.values)
+    steps, values = curve.steps[known], curve.values[known]
+    if not steps.size or not steps[0] <= step <= steps[-1]:
+        return None
+    return float(np.interp(step, steps, values))
 
 
 def _outside(mark: Mark, x: Axis, y: Axis, context: Context) -> Iterator[Problem]:

@@ -51,7 +51,11 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One plot as its author wants it."""
+    """One plot as its author wants it.
+
+    ``marked`` are annotations that data or claims ask for, most telling first: what does not fit into the
+    plot is left out, while an author's own annotation that does not is an error.
+    """
 
     id: str
     kind: str
@@ -71,10 +75,17 @@ class Wanted:
     higher_is_better: bool
     references: tuple[ReferenceLine, ...] = ()
     annotations: tuple[Annotation, ...] = ()
+    marked: tuple[Annotation, ...] = ()
 
 
-def wanted_curve(block_id: str, settings: CurveSettings, metric: str, context: Context) -> Wanted:
-    """A ``curve`` block's plot."""
+def wanted_curve(
+    block_id: str,
+    settings: CurveSettings,
+    metric: str,
+    context: Context,
+    marked: tuple[Annotation, ...] = (),
+) -> Wanted:
+    """A ``curve`` block's plot; ``marked`` is what its ``annotate`` came to, most telling first."""
     return _wanted(
         block_id,
         "curve",
@@ -87,6 +98,7 @@ def wanted_curve(block_id: str, settings: CurveSettings, metric: str, context: C
         y_scale=settings.y_scale,
         references=settings.reference,
         annotations=settings.annotations,
+        marked=marked,
     )
 
 
@@ -123,6 +135,7 @@ def _wanted(
     y_scale: Literal["linear", "log"],
     references: tuple[ReferenceLine, ...] = (),
     annotations: tuple[Annotation, ...] = (),
+    marked: tuple[Annotation, ...] = (),
     better: bool | None = None,
 ) -> Wanted:
     answers = (better, settings.higher_is_better, context.higher_is_better)
@@ -145,4 +158,5 @@ def _wanted(
         higher_is_better=next(answer for answer in answers if answer is not None),
         references=references,
         annotations=annotations,
+        marked=marked,
     )
