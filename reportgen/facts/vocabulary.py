@@ -1,0 +1,128 @@
+"""The facts there are: their names, what they take, and what kind of number each one is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, TypeAlias
+
+from reportgen.statements import Quantity
+
+Held: TypeAlias = Literal["curves", "scores"]
+"""What a subject holds, and so which facts there are."""
+
+
+class ParameterKind(StrEnum):
+    """What a fact can be asked with."""
+
+    SERIES = "series"
+    STEP = "step"
+    LEVEL = "level"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument that a fact takes, by the name it has in lists of facts."""
+
+    name: str
+    kind: ParameterKind
+
+
+@dataclass(frozen=True, slots=True)
+class FactKind:
+    """A fact that an author can ask for.
+
+    Attributes:
+        name: as it is written in expressions.
+        holds: for what there is such a fact.
+        parameters: what it takes, in order; series first.
+        quantity: what kind of number it gives.
+        says: its meaning, one sentence with its full stop; ``s``, ``a``, ``b``, ``x`` are the parameters.
+    """
+
+    name: str
+    holds: frozenset[Held]
+    parameters: tuple[Parameter, ...]
+    quantity: Quantity
+    says: str
+
+    @property
+    def signature(self) -> str:
+        """How it is written: ``at(s, x)``."""
+        return f"{self.name}({', '.join(parameter.name for parameter in self.parameters)})"
+
+
+_PARAMETERS = {
+    "s": Parameter("s", ParameterKind.SERIES),
+    "a": Parameter("a", ParameterKind.SERIES),
+    "b": Parameter("b", ParameterKind.SERIES),
+    "x": Parameter("x", ParameterKind.STEP),
+    "from": Parameter("from", ParameterKind.STEP),
+    "to": Parameter("to", ParameterKind.STEP),
+    "level": Parameter("level", ParameterKind.LEVEL),
+}
+
+
+def _fact(signature: str, quantity: Quantity, says: str, *holds: Held) -> FactKind:
+    name, _, rest = signature.partition("(")
+    parameters = tuple(_PARAMETERS[parameter] for parameter in rest.removesuffix(")").split(", "))
+    return FactKind(name, frozenset(holds), parameters, quantity, says)
+
+
+_C: Held = "curves"
+_S: Held = "scores"
+# Definitions: "Facts" in the design's statistics, all on the mean curve, unsmoothed and unbinned.
+_ALL = (
+    _fact("start(s)", Quantity.VALUE, "The first value of the mean curve.", _C),
+    _fact("final(s)", Quantity.VALUE, "The last value of the mean curve.", _C),
+    _fact("peak(s)", Quantity.VALUE, "The best value: the highest, or the lowest where lower is better.", _C),
+    _fact("peak_step(s)", Quantity.STEP, "The first step that has the best value.", _C),
+    _fact(
+        "trough(s)", Quantity.VALUE, "The worst value: the lowest, or the highest where lower is better.", _C
+    ),
+    _fact("trough_step(s)", Quantity.STEP, "The first step that has the worst value.", _C),
+    _fact("at(s, x)", Quantity.VALUE, "The value at step x, interpolated between the steps around it.", _C),
+    _fact("mean(s, from, to)", Quantity.VALUE, "The mean of the curve from one step to another.", _C),
+    _fact(
+        "steps_to(s, level)",
+        Quantity.STEP,
+        "The step at which the curve first reaches the level, interpolated.",
+        _C,
+    ),
+    _fact("gap(a, b, x)", Quantity.DIFFERENCE, "The value of a minus that of b at step x.", _C),
+    _fact("widest_gap(a, b)", Quantity.DIFFERENCE, "The largest distance of the two curves.", _C),
+    _fact("widest_gap_step(a, b)", Quantity.STEP, "The step at which the two are furthest apart.", _C),
+    _fact("crossings(a, b)", Quantity.NUMBER, "How often the one that leads changes between the ends.", _C),
+    _fact(
+        "volatility(s)",
+        Quantity.DIFFERENCE,
+        "The standard deviation of the changes from step to step, with the trend taken out.",
+        _C,
+    ),
+    _fact("band_width(s, x)", Quantity.DIFFERENCE, "The width of the band at step x.", _C),
+    _fact("score(s)", Quantity.VALUE, "The score, as the table shows it.", _S),
+    _fact("low(s)", Quantity.VALUE, "The lower end of the score's confidence interval.", _S),
+    _fact("high(s)", Quantity.VALUE, "The upper end of the score's confidence interval.", _S),
+    _fact("rank(s)", Quantity.NUMBER, "The place in the order of scores, from 1 for the best.", _S),
+    _fact(
+        "tier(s)", Quantity.NUMBER, "The tier, from 1 for the best; those in one cannot be told apart.", _S
+    ),
+    _fact("difference(a, b)", Quantity.DIFFERENCE, "The score of a minus that of b on shared problems.", _S),
+    _fact(
+        "p_value(a, b)",
+        Quantity.PROBABILITY,
+        "The p value of the difference, adjusted for all pairs: Welch's t test over runs at the last step"
+        " that both have, or a sign-flip test over shared problems.",
+        *(_C, _S),
+    ),
+    _fact("better(a, b)", Quantity.TRUTH, "True where a is better than b beyond doubt.", _C, _S),
+    _fact("tied(a, b)", Quantity.TRUTH, "True where a and b cannot be told apart.", _C, _S),
+)
+
+FACTS: dict[str, FactKind] = {fact.name: fact for fact in _ALL}
+"""Every fact by its name, in the order in which lists show them."""
+
+
+def facts_of(holds: Held) -> tuple[FactKind, ...]:
+    """The facts that there are for curves or for scores, in the order of lists."""
+    return tuple(fact for fact in FACTS.values() if holds in fact.holds)
