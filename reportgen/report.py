@@ -13,6 +13,7 @@ from reportgen.drafting.gathering import fitted, gather_pages, gather_sources
 from reportgen.drafting.plan import plan_of
 from reportgen.drafting.second import Second, shared
 from reportgen.drafting.skeletons import Skeletons
+from reportgen.drafting.subjects import asked_of
 from reportgen.errors import Problems
 from reportgen.model import Report
 
@@ -59,7 +60,7 @@ def draft(
     plan = plan_of(pages, sources, problems)
     here, away = shared(plan, sources, cache, elsewhere)
     second = Second(away, project, sources, cache, elsewhere)
-    answers = Answers(project.root, sources, here.requests, here.places)
+    answers = Answers(project.root, sources, asked_of(here), here.places)
     names = series_names(here, sources, answers, cache, problems)
     names |= second.names(problems)
     colours = colours_of(plan, names, project.settings.series, problems)
@@ -75,4 +76,13 @@ def draft(
     second.add_to(parts, problems, told)
     whole = with_overviews(plan, parts, problems, told)
     problems.raise_errors()
-    return Report(pages, whole.shown, whole.results, whole.keys, sources, problems.in_order(), cache.hits)
+    return Report(
+        pages,
+        whole.shown,
+        whole.results,
+        whole.keys,
+        sources,
+        problems.in_order(),
+        cache.hits,
+        whole.statements,
+    )

@@ -88,6 +88,14 @@ class Answers:
         self._answers[request] = Answer(curve_set, rows.step_name, rows.step_is_time)
         return self._answers[request]
 
+    def with_every_step(self, request: CurveRequest) -> Answer:
+        """The same curves, unsmoothed and unbinned: as they were drawn, where that is how they were drawn."""
+        if not request.smooth:
+            drawn = self.answer(request)
+            if drawn.curve_set.bins is None:
+                return drawn
+        return self.answer(every_step(request))
+
     def endings(self, request: CurveRequest, *, higher_is_better: bool) -> tuple[Ending, ...]:
         """Final value, peak and mean of each series of a request."""
         from reportgen.statistics.endings import endings  # noqa: PLC0415
@@ -135,6 +143,11 @@ class Answers:
             metrics = reduce(table, max_points=rows.max_points, smooth=rows.smooth)
             self._reduced[rows] = _Reduced(metrics, table.order, table.step_name, table.step_is_time)
         return self._reduced[rows]
+
+
+def every_step(request: CurveRequest) -> CurveRequest:
+    """The same curves unsmoothed, and with every step: what facts are about."""
+    return replace(request, smooth=0.0, max_points=None)
 
 
 def _rows(request: CurveRequest) -> CurveRequest:

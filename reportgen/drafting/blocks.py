@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from reportgen.drafting.author import author_chart, vega_lite_chart
 from reportgen.drafting.kept import keep, keep_result, kept, kept_result
 from reportgen.drafting.keys import block_key
+from reportgen.drafting.marking import marked_points
+from reportgen.drafting.statements import statements_of
 from reportgen.errors import Place
 from reportgen.figures.benchmark import benchmark_result, overview
 from reportgen.figures.curve import curve_figure, panels
@@ -22,6 +24,7 @@ from reportgen.settings.blocks import (
     TableSettings,
     VegaLiteSettings,
 )
+from reportgen.settings.observation_blocks import ObservationsSettings
 from reportgen.settings.score_blocks import OutcomeSettings
 
 if TYPE_CHECKING:
@@ -33,18 +36,21 @@ if TYPE_CHECKING:
     from reportgen.figures.wanted import Context
     from reportgen.model import BenchmarkResult, Shown
     from reportgen.settings.blocks import BlockSettings
+    from reportgen.statements import Statement
 
 
 @dataclass(slots=True)
 class Drawn:
     """What was drawn: results by their page's path, the others by their page's path and their block's id.
 
-    ``keys`` has the cache keys of blocks that are kept.
+    ``keys`` has the cache keys of blocks that are kept; ``statements`` what the data say to those of each
+    page.
     """
 
     results: dict[str, BenchmarkResult] = field(default_factory=dict)
     shown: dict[tuple[str, str], Shown] = field(default_factory=dict)
     keys: dict[tuple[str, str], str] = field(default_factory=dict)
+    statements: dict[str, tuple[Statement, ...]] = field(default_factory=dict)
 
 
 def draw(
@@ -79,6 +85,7 @@ def draw(
                 drawn.keys[place] = key
             drawn.shown[place] = block
             told(planned.page.path, block)
+    drawn.statements |= statements_of(plan, desk, problems)
     return drawn
 
 
@@ -96,7 +103,7 @@ def with_overviews(plan: Plan, drawn: Drawn, problems: Problems, told: Callable[
                 told(planned.page.path, shown[key])
             elif key in drawn.shown:
                 shown[key] = drawn.shown[key]
-    return Drawn(results, shown, drawn.keys)
+    return Drawn(results, shown, drawn.keys, drawn.statements)
 
 
 def _drawn(planned: PlannedBlock, settings: BlockSettings, desk: Desk) -> Shown:
@@ -108,11 +115,16 @@ def _drawn(planned: PlannedBlock, settings: BlockSettings, desk: Desk) -> Shown:
         from reportgen.drafting.score_blocks import score_block  # noqa: PLC0415 - only where there are scores
 
         return score_block(planned, settings, desk)
+    if isinstance(settings, ObservationsSettings):
+        from reportgen.drafting.observing import observations_block  # noqa: PLC0415 - as above
+
+        return observations_block(planned, settings, desk)
     answers = [desk.answers.answer(request) for request in planned.curves]
     context = _context(planned, desk)
     curve_sets = tuple(answer.curve_set for answer in answers)
     if isinstance(settings, CurveSettings):
-        wanted = wanted_curve(planned.block.id, settings, curve_sets[0].metric, context)
+        marked = marked_points(planned, settings, desk)
+        wanted = wanted_curve(planned.block.id, settings, curve_sets[0].metric, context, marked)
         return curve_figure(curve_sets[0], wanted, context)
     if isinstance(settings, PanelsSettings):
         wishes = wanted_panels(planned.block.id, settings, context)
@@ -142,6 +154,8 @@ def _key(planned: PlannedBlock, settings: BlockSettings, desk: Desk) -> str:
         settings.model_dump_json(),
         benchmark.model_dump_json() if benchmark else "",
         repr(planned.requests),
+        repr(planned.topics),
+        repr([claim.expression for claim in planned.claims]),
         repr(sorted(desk.colours.of(planned.requests).items())),
     )
     return block_key(desk.cache, parts, (desk.sources[name] for name in planned.sources))

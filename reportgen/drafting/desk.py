@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 _STEP_TITLES = {"_step": "step", "global_step": "step", "iter": "iteration"}
 
 
+def step_title(column: str) -> str:
+    """What the steps of a column are called."""
+    return _STEP_TITLES.get(column, column.replace("_", " ").strip())
+
+
 @dataclass(frozen=True, slots=True)
 class Desk:
     """The materials of a draft, gathered before the first block is drawn."""
@@ -41,7 +46,7 @@ class Desk:
             place=place,
             slots=self.colours.slots,
             higher_is_better=benchmark.higher_is_better if ranked and benchmark else True,
-            step_title=_STEP_TITLES.get(answer.step_name, answer.step_name.replace("_", " ").strip()),
+            step_title=step_title(answer.step_name),
             step_is_time=answer.step_is_time,
             source=opened.settings.title or source,
             approximate=opened.settings.approximate,

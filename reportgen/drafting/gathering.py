@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from reportgen.errors import Place, Problems, placed
 from reportgen.narrative.generated import about_scores, generated_pages
 from reportgen.narrative.pages import read_pages
-from reportgen.narrative.requests import source_names
+from reportgen.narrative.topics import sources_named, sources_of
 from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
@@ -66,5 +66,8 @@ def _named(pages: tuple[Page, ...]) -> Iterator[tuple[str, Place]]:
         if page.front_matter.benchmark:
             yield page.front_matter.benchmark.source, Place(page.file)
         for block in page.blocks:
-            for name in source_names(block, page.front_matter.benchmark):
+            for name in sources_of(block, page):
                 yield name, block.place
+        for binding in page.bindings:
+            for name in sources_named(binding.of, page):
+                yield name, binding.place

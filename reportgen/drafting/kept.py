@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from reportgen.model import BenchmarkResult, Figure, Overview, Panels, ResultTable, Shown, Stack
+from reportgen.model import BenchmarkResult, Figure, Observations, Overview, Panels, ResultTable, Shown, Stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from reportgen.cache import Cache, KeptText
 
 _KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (Figure, Panels, ResultTable, Overview, Stack, BenchmarkResult)
+    kind.__name__: kind
+    for kind in (Figure, Panels, ResultTable, Overview, Stack, Observations, BenchmarkResult)
 }
 _IN_FILES: Final = ("inline_svg", "file_svg", "csv", "spec", "payload")
 
@@ -43,7 +44,7 @@ def keep_result(data: Cache, key: str, result: BenchmarkResult) -> None:
 def kept(data: Cache, key: str) -> Shown | None:
     """What ``keep`` returned; None where there is nothing, or nothing that can be read and stands."""
     value = _read(data.get(key))
-    if not isinstance(value, Figure | Panels | ResultTable | Overview | Stack):
+    if not isinstance(value, Figure | Panels | ResultTable | Overview | Stack | Observations):
         return None
     texts: list[KeptText] = []
 

@@ -6,26 +6,41 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Place
+from reportgen.errors import Place, Problem, ReportError, Stage
 from reportgen.model import CurveRequest, ScoreRequest
-from reportgen.narrative.requests import benchmark_request, requests_of, source_names
+from reportgen.narrative.naming import listed
+from reportgen.narrative.requests import benchmark_request, requests_of
+from reportgen.narrative.topics import sources_named, sources_of, topics_of
+from reportgen.settings.blocks import CurveSettings
+from reportgen.settings.observation_blocks import ObservationsSettings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from reportgen.errors import Problems
     from reportgen.model import Block, Page, Request, Source
+    from reportgen.narrative.topics import Topic
     from reportgen.settings.front_matter import Benchmark
+    from reportgen.statements import Binding
+
+OBSERVATIONS = "observations"
+"""What ``annotate`` calls the observations of its figure."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedBlock:
-    """A block whose sources could be opened, with the curves or outcomes it asks for."""
+    """A block whose sources could be opened, with the curves or outcomes it asks for.
+
+    ``topics`` are what its observations are about: of a block of observations, and of a figure that has
+    some drawn into it. ``claims`` are the page's claims that are drawn into it.
+    """
 
     page: Page
     block: Block
     sources: tuple[str, ...]
     requests: tuple[Request, ...]
+    topics: tuple[Topic, ...] = ()
+    claims: tuple[Binding, ...] = ()
 
     @property
     def curves(self) -> tuple[CurveRequest, ...]:
@@ -48,11 +63,22 @@ class PlannedBenchmark:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedStatement:
+    """A bound value or claim and what it is about; ``number`` counts the statements of its page from 1."""
+
+    page: Page
+    binding: Binding
+    number: int
+    topic: Topic
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything to draw, in the order of the report."""
+    """Everything to draw and to hold against the data, in the order of the report."""
 
     blocks: tuple[PlannedBlock, ...]
     benchmarks: tuple[PlannedBenchmark, ...]
+    statements: tuple[PlannedStatement, ...] = ()
 
     @property
     def places(self) -> dict[Request, Place]:
@@ -70,6 +96,17 @@ class Plan:
         return tuple(dict.fromkeys((*of_blocks, *of_benchmarks)))
 
     @property
+    def topics(self) -> dict[Topic, Place]:
+        """Every topic of statements and observations once, with the first place that names it."""
+        found: dict[Topic, Place] = {}
+        for planned in self.blocks:
+            for topic in planned.topics:
+                found.setdefault(topic, planned.block.place)
+        for one in self.statements:
+            found.setdefault(one.topic, one.binding.place)
+        return found
+
+    @property
     def requests_by_source(self) -> dict[str, tuple[Request, ...]]:
         """Every request once, by the source that it asks."""
         found: dict[str, list[Request]] = defaultdict(list)
@@ -77,18 +114,32 @@ class Plan:
             found[request.source].append(request)
         return {source: tuple(requests) for source, requests in found.items()}
 
+    @property
+    def sources_by_page(self) -> dict[str, set[str]]:
+        """The sources that each page's part of the plan reads."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for planned in self.blocks:
+            found[planned.page.path] |= {*planned.sources}
+        for benchmark in self.benchmarks:
+            found[benchmark.page.path].add(benchmark.request.source)
+        for statement in self.statements:
+            found[statement.page.path].add(statement.topic.request.source)
+        return found
+
     def of_pages(self, paths: Collection[str]) -> Plan:
         """The part of the plan that belongs to these pages."""
         return Plan(
             tuple(planned for planned in self.blocks if planned.page.path in paths),
             tuple(planned for planned in self.benchmarks if planned.page.path in paths),
+            tuple(planned for planned in self.statements if planned.page.path in paths),
         )
 
 
 def plan_of(pages: tuple[Page, ...], sources: Mapping[str, Source], problems: Problems) -> Plan:
-    """Plan every block; one whose source could not be opened is passed over, its problem is known."""
+    """Plan every block and statement; one whose source could not be opened is passed over: that is told."""
     blocks: list[PlannedBlock] = []
     benchmarks: list[PlannedBenchmark] = []
+    statements: list[PlannedStatement] = []
     for page in pages:
         benchmark = page.front_matter.benchmark
         if benchmark and benchmark.source in sources:
@@ -96,8 +147,64 @@ def plan_of(pages: tuple[Page, ...], sources: Mapping[str, Source], problems: Pr
                 request = benchmark_request(benchmark, sources[benchmark.source], page)
                 benchmarks.append(PlannedBenchmark(page, benchmark, request))
         for block in page.blocks:
-            named = source_names(block, benchmark)
-            if all(name in sources for name in named):
+            if all(name in sources for name in sources_of(block, page)):
                 with problems.collecting():
-                    blocks.append(PlannedBlock(page, block, named, requests_of(block, benchmark, sources)))
-    return Plan(tuple(blocks), tuple(benchmarks))
+                    blocks.append(_block(block, page, sources))
+        for number, binding in enumerate(page.bindings, start=1):
+            if all(name in sources for name in sources_named(binding.of, page)):
+                with problems.collecting():
+                    topic = _topic(binding, page, sources)
+                    statements.append(PlannedStatement(page, binding, number, topic))
+    return Plan(tuple(blocks), tuple(benchmarks), tuple(statements))
+
+
+def _block(block: Block, page: Page, sources: Mapping[str, Source]) -> PlannedBlock:
+    names = sources_of(block, page)
+    if isinstance(block.settings, ObservationsSettings):
+        topics = topics_of(block.settings.of, page, sources, block.place)
+        return PlannedBlock(page, block, names, (), topics)
+    requests = requests_of(block, page.front_matter.benchmark, sources)
+    if not isinstance(block.settings, CurveSettings) or not block.settings.annotate:
+        return PlannedBlock(page, block, names, requests)
+    topics = topics_of(block.id, page, sources, block.place)
+    return PlannedBlock(page, block, names, requests, topics, _claims(block, page, sources, topics[0]))
+
+
+def _claims(block: Block, page: Page, sources: Mapping[str, Source], topic: Topic) -> tuple[Binding, ...]:
+    """The claims that a figure wants drawn.
+
+    Raises:
+        ReportError: the page has no claim of a name, or it is about something else.
+    """
+    named = {binding.name: binding for binding in page.bindings if binding.name}
+    asked = [name for name in getattr(block.settings, "annotate", ()) if name != OBSERVATIONS]
+    problems = []
+    for name in asked:
+        if name not in named:
+            step = f"Name a claim of this page: {listed(tuple(named)) or 'none has a name yet'}"
+            said = f'"annotate: {name}" names no claim of this page'
+        elif _topic(named[name], page, sources).request != topic.request:
+            step = f'Give the claim of="{block.id}"'
+            said = f'the claim "{name}" is about other data than this figure'
+        else:
+            continue
+        problems.append(Problem(block.place, said, step, Stage.NARRATIVE))
+    if problems:
+        raise ReportError(*problems)
+    return tuple(named[name] for name in asked)
+
+
+def _topic(binding: Binding, page: Page, sources: Mapping[str, Source]) -> Topic:
+    """The one topic of a statement.
+
+    Raises:
+        ReportError: there is none, or several.
+    """
+    topics = topics_of(binding.of, page, sources, binding.place)
+    if len(topics) == 1:
+        return topics[0]
+    ids = [topic.figure for topic in topics]
+    what = f'"{binding.of}"' if binding.of else "the page's only figure"
+    said = f"{what} shows {len(topics)} things, and it is open which is meant"
+    named = f"Write of= with one of {listed(ids)}" if len(set(ids)) > 1 else "Name a figure that shows one"
+    raise ReportError(Problem(binding.place, said, named, Stage.NARRATIVE))

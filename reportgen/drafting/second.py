@@ -16,6 +16,7 @@ from reportgen.drafting.desk import Desk
 from reportgen.drafting.keys import names_key
 from reportgen.drafting.plan import Plan
 from reportgen.drafting.skeletons import Skeletons
+from reportgen.drafting.subjects import asked_of
 from reportgen.errors import Problem, Problems
 
 if TYPE_CHECKING:
@@ -56,12 +57,11 @@ def shared(
         return plan, Plan((), ())
     pages = list(dict.fromkeys(block.page.path for block in blocks))
     here = set(pages) - set(pages[1::_AWAY])
-    named = [(block.page.path, set(block.sources)) for block in plan.blocks]
-    named += [(planned.page.path, {planned.request.source}) for planned in plan.benchmarks]
-    here |= {page for page, _ in named} - set(pages)
+    read = plan.sources_by_page
+    here |= set(read) - set(pages)
     while True:
-        known = {source for page, used in named if page in here for source in used}
-        joining = {page for page, used in named if page not in here and used & known}
+        known = {source for page, used in read.items() if page in here for source in used}
+        joining = {page for page, used in read.items() if page not in here and used & known}
         if not joining:
             return plan.of_pages(here), plan.of_pages(set(pages) - here)
         here |= joining
@@ -100,6 +100,7 @@ class Second:
         problems.add(found)
         parts.results |= drawn.results
         parts.keys |= drawn.keys
+        parts.statements |= drawn.statements
         for (page, name), block in drawn.shown.items():
             parts.shown[page, name] = block
             told(page, block)
@@ -125,7 +126,7 @@ def _read(
     plan: Plan, root: Path, sources: dict[str, Source], cache: Cache
 ) -> tuple[dict[Request, tuple[str, ...]], list[Problem]]:
     problems = Problems()
-    _answers[root] = Answers(root, sources, plan.requests, plan.places)
+    _answers[root] = Answers(root, sources, asked_of(plan), plan.places)
     return series_names(plan, sources, _answers[root], cache, problems), problems.found
 
 

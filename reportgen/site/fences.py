@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pymdownx.superfences import SuperFencesException
 
-from reportgen.model import Figure, Overview, Panels, ResultTable, Stack
+from reportgen.model import Figure, Observations, Overview, Panels, ResultTable, Stack
 from reportgen.narrative.fences import find_fences
 from reportgen.settings.kinds import BLOCKS
 
@@ -98,4 +98,6 @@ def words_of(shown: Shown) -> str:
     if isinstance(shown, Stack):
         parts = (part if isinstance(part, str) else words_of(part) for part in shown.parts)
         return " ".join(filter(None, [f"{shown.title}.", shown.subtitle, *parts, shown.caption]))
+    if isinstance(shown, Observations):
+        return " ".join([f"{shown.title}.", *(one.text for one in shown.items)])
     raise TypeError(type(shown))

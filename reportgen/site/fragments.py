@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from reportgen.model import Figure, Overview, Panels, ResultTable, Stack
+from reportgen.model import Figure, Observations, Overview, Panels, ResultTable, Stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ def block_html(shown: Shown, link: Callable[[str], str], page_folder: str) -> st
     """The HTML of what a block shows.
 
     Args:
-        shown: the figure, panels, table, overview or stack of such.
+        shown: the figure, panels, table, overview, stack of such, or observations.
         link: turns a path from the site's root, or a page's source path, into a relative address.
         page_folder: where the page's figure files stand, from the site's root.
     """
@@ -42,6 +42,8 @@ def block_html(shown: Shown, link: Callable[[str], str], page_folder: str) -> st
         return _template("overview.html").render(overview=shown, links=links)
     if isinstance(shown, Stack):
         return _stack_html(shown, link, page_folder)
+    if isinstance(shown, Observations):
+        return _template("observations.html").render(observations=shown)
     raise TypeError(type(shown))
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from reportgen import __version__
-from reportgen.model import Figure, Overview, Panels, ResultTable, Stack
+from reportgen.model import Figure, Observations, Overview, Panels, ResultTable, Stack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,6 +107,11 @@ def _page(page: Page, report: Report) -> dict[str, Any]:
         "stacks": [
             _stack(shown, block.kind, block.place.line) for block, shown in blocks if isinstance(shown, Stack)
         ],
+        "observations": [
+            _observations(shown, block.place.line)
+            for block, shown in blocks
+            if isinstance(shown, Observations)
+        ],
         "overviews": [
             {"id": shown.id, "benchmarks": [card.name for card in shown.cards]}
             for _, shown in blocks
@@ -148,6 +154,16 @@ def _stack(stack: Stack, kind: str, line: int | None) -> dict[str, Any]:
         "caption": stack.caption,
         "parts": [part if isinstance(part, str) else {"id": part.id} for part in stack.parts],
         "numbers": stack.numbers,
+    }
+
+
+def _observations(shown: Observations, line: int | None) -> dict[str, Any]:
+    return {
+        "id": shown.id,
+        "line": line,
+        "title": shown.title,
+        "more": shown.more,
+        "items": [asdict(one) for one in shown.items],
     }
 
 

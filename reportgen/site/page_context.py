@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reportgen import __version__
-from reportgen.narrative.requests import source_names
+from reportgen.narrative.topics import sources_on
 from reportgen.site.outputs import figures_of
 
 if TYPE_CHECKING:
@@ -31,10 +31,7 @@ def site_context(report: Report, provenance: Provenance, *, serving: bool) -> di
 
 def page_sources(page: Page, report: Report) -> list[dict[str, Any]]:
     """The sources behind a page, in the order of its blocks."""
-    benchmark = page.front_matter.benchmark
-    names = [benchmark.source] if benchmark else []
-    names += [name for block in page.blocks for name in source_names(block, benchmark)]
-    return [_row(report.sources[name]) for name in dict.fromkeys(names)]
+    return [_row(report.sources[name]) for name in sources_on(page)]
 
 
 def figures_on(page: Page, report: Report) -> tuple[Figure, ...]:

@@ -1,0 +1,120 @@
+"""Questions about one source, asked from the terminal: its facts and its observations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from reportgen.drafting.answers import Answers, every_step
+from reportgen.drafting.gathering import gather_pages
+from reportgen.drafting.observing import observed
+from reportgen.drafting.subjects import subject_of
+from reportgen.errors import Problem, Problems, ReportError, Stage
+from reportgen.model import CurveRequest
+from reportgen.narrative.naming import did_you_mean, listed
+from reportgen.narrative.topics import Topic, source_topic, topics_on
+from reportgen.settings.front_matter import Benchmark
+from reportgen.settings.loading import load_source_settings
+
+if TYPE_CHECKING:
+    from reportgen.cache import Cache, FileHashes
+    from reportgen.drafting.project import Project
+    from reportgen.facts.subject import Subject
+    from reportgen.model import Page, Request, Source
+    from reportgen.statements import Observation
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked, and what answers."""
+
+    topic: Topic
+    answers: Answers
+
+
+def source_subject(
+    project: Project,
+    name: str,
+    cache: Cache,
+    hashes: FileHashes,
+    *,
+    metric: str | None = None,
+    benchmark: str | None = None,
+) -> Subject:
+    """What facts about a source are asked of.
+
+    Args:
+        project: the report that the source belongs to.
+        name: the source.
+        cache: what earlier drafts know of files.
+        hashes: SHA-256 of data files.
+        metric: the metric; may be left out where there is one, or where a page's benchmark names one.
+        benchmark: of outcomes, a value of the benchmark column; likewise.
+
+    Raises:
+        ReportError: the source cannot be read, or it is open which metric or benchmark is meant.
+    """
+    source = _opened(project, name, cache, hashes)
+    asked = _asked(project, source, metric, benchmark)
+    return subject_of(asked.topic, source.place, asked.answers)
+
+
+def source_observations(
+    project: Project,
+    name: str,
+    cache: Cache,
+    hashes: FileHashes,
+    *,
+    metric: str | None = None,
+    benchmark: str | None = None,
+) -> tuple[Observation, ...]:
+    """What rules find in a source, most telling first; arguments and errors as in ``source_subject``."""
+    source = _opened(project, name, cache, hashes)
+    asked = _asked(project, source, metric, benchmark)
+    return observed((asked.topic,), source.place, asked.answers, {name: source})
+
+
+def _opened(project: Project, name: str, cache: Cache, hashes: FileHashes) -> Source:
+    from reportgen.read import open_source  # noqa: PLC0415 - imports the database
+
+    data = project.settings.data_dir
+    source = open_source(
+        project.root, data, name, load_settings=load_source_settings, hashes=hashes, cache=cache
+    )
+    hashes.save()
+    return source
+
+
+def _asked(project: Project, source: Source, metric: str | None, benchmark: str | None) -> _Asked:
+    # What pages have wrong is another command's business.
+    pages = gather_pages(project, Problems())
+    topic = _topic(pages, source, metric, benchmark)
+    request = topic.request
+    requests: tuple[Request, ...] = (request,)
+    if isinstance(request, CurveRequest):
+        requests += (every_step(request),)
+    return _Asked(topic, Answers(project.root, {source.name: source}, requests))
+
+
+def _topic(pages: tuple[Page, ...], source: Source, metric: str | None, benchmark: str | None) -> Topic:
+    """What is asked for, with what the pages say of it: which metric counts, and which way is better."""
+    declared = [b for page in pages if (b := page.front_matter.benchmark) and b.source == source.name]
+    told = declared[0] if declared else Benchmark(name=source.name, source=source.name)
+    if benchmark is not None:
+        _check(benchmark, source.benchmarks, "benchmark", source)
+        told = Benchmark(name=benchmark, source=source.name, metric=told.metric, benchmark=benchmark)
+    if metric is not None:
+        if source.kind == "measurements":
+            _check(metric, source.metrics, "metric", source)
+        told = told.model_copy(update={"metric": metric})
+    topic = source_topic(told, source)
+    shown = [one for page in pages for one in topics_on(page, {source.name: source})]
+    same = (one.higher_is_better for one in shown if one.request.metric == topic.request.metric)
+    return replace(topic, higher_is_better=next(same, topic.higher_is_better))
+
+
+def _check(name: str, known: tuple[str, ...], kind: str, source: Source) -> None:
+    if name not in known:
+        said = f'"{name}" is no {kind} of source "{source.name}"'
+        step = f"{did_you_mean(name, known)}There are {listed(known) or 'none'}"
+        raise ReportError(Problem(source.place, said, step, Stage.DATA))

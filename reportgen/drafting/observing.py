@@ -1,0 +1,119 @@
+"""What rules find in the data of figures: for blocks of observations, and for marks in figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reportgen.drafting.score_answers import TellingAt
+from reportgen.drafting.subjects import curve_scale, said_of, score_scale
+from reportgen.figures.link_states import link_state
+from reportgen.model import CurveRequest, Observations, ScoreRequest
+from reportgen.words import counted, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from reportgen.drafting.answers import Answers
+    from reportgen.drafting.desk import Desk
+    from reportgen.drafting.plan import PlannedBlock
+    from reportgen.errors import Place
+    from reportgen.model import Source
+    from reportgen.narrative.topics import Topic
+    from reportgen.settings.observation_blocks import ObservationsSettings, Rule
+    from reportgen.statements import Observation
+
+
+def observations_block(planned: PlannedBlock, settings: ObservationsSettings, desk: Desk) -> Observations:
+    """An ``observations`` block: the most telling sentences first.
+
+    Raises:
+        ReportError: what the data have wrong.
+    """
+    found = observed(planned.topics, planned.block.place, desk.answers, desk.sources, settings.rules)
+    sources = dict.fromkeys(topic.request.source for topic in planned.topics)
+    titles = [desk.sources[name].settings.title or name for name in sources]
+    cautions = dict.fromkeys(
+        said for name in sources if (said := desk.sources[name].settings.approximate) is not None
+    )
+    caution = f" ({', '.join(cautions)})" if cautions else ""
+    told = "Sentences made by rules from the data, each with what it rests on."
+    if not found:
+        told = "No rule has found anything that is larger than the noise."
+    more = max(0, len(found) - settings.count)
+    left_out = f" {counted(more, 'further one is', 'further ones are')} left out." if more else ""
+    caption = f"{told}{left_out} Source: {listing(titles)}{caution}."
+    return Observations(
+        id=planned.block.id,
+        title=settings.title or "Observations",
+        items=found[: settings.count],
+        caption=" ".join(filter(None, [settings.caption, caption])),
+        more=more,
+    )
+
+
+def observed(
+    topics: Sequence[Topic],
+    place: Place,
+    answers: Answers,
+    sources: Mapping[str, Source],
+    rules: Collection[Rule] = (),
+) -> tuple[Observation, ...]:
+    """What the rules find about some topics, most telling first, each linked to its figure.
+
+    Args:
+        topics: of one block: the metrics of panels are looked at together.
+        place: who asks, for problems.
+        answers: the data.
+        sources: every source, for the names of what is measured.
+        rules: only these; all if empty.
+
+    Raises:
+        ReportError: what the data have wrong.
+    """
+    curves = [topic for topic in topics if isinstance(topic.request, CurveRequest)]
+    found = [*_of_curves(curves, answers, rules)]
+    for topic in topics:
+        if isinstance(topic.request, ScoreRequest):
+            found += _of_scores(topic, topic.request, place, answers, rules)
+    figures = {said_of(topic, sources): topic for topic in topics}
+    figures |= {topic.request.metric: topic for topic in topics}
+    return tuple(_linked(one, figures.get(one.metric, topics[0])) for one in found)
+
+
+def _of_curves(topics: Sequence[Topic], answers: Answers, rules: Collection[Rule]) -> tuple[Observation, ...]:
+    from reportgen.observations.choosing import observed as found_in  # noqa: PLC0415 - computes
+
+    if not topics:
+        return ()
+    fields = []
+    for topic in topics:
+        if isinstance(topic.request, CurveRequest):
+            answer = answers.with_every_step(topic.request)
+            scale = curve_scale(topic, answer.step_name, is_time=answer.step_is_time)
+            fields.append((answer.curve_set, scale))
+    return found_in(fields, rules)
+
+
+def _of_scores(
+    topic: Topic, request: ScoreRequest, place: Place, answers: Answers, rules: Collection[Rule]
+) -> tuple[Observation, ...]:
+    from reportgen.observations.choosing import observed_scores  # noqa: PLC0415 - as above
+
+    with TellingAt(place):
+        scored = answers.scores.scored(request)
+        scale = score_scale(request, scored.problems.lowest, scored.problems.highest)
+        found = observed_scores(scored.scores, scored.comparisons, scored.tiers, scale, rules)
+    return tuple(replace(one, figure=topic.figure) for one in found)
+
+
+def _linked(one: Observation, topic: Topic) -> Observation:
+    """An observation with the state of the figure that shows it."""
+    figure = one.figure or topic.figure
+    if not figure:
+        return one
+    if not isinstance(topic.request, CurveRequest):
+        return replace(one, figure=figure, state=link_state(figure, one.series))
+    x = None if one.from_step is None or one.to_step is None else (one.from_step, one.to_step)
+    mark = None if one.mark is None or one.mark_series is None else (one.mark, one.mark_series)
+    return replace(one, figure=figure, state=link_state(figure, one.series, x, mark))

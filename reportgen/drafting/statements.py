@@ -1,0 +1,121 @@
+"""Holds every bound value and claim against the data, and tells what does not hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reportgen.drafting.subjects import Subjects, said_of
+from reportgen.errors import Problem, ReportError, Severity, Stage
+from reportgen.figures.link_states import link_state
+from reportgen.model import CurveRequest
+from reportgen.statements import Statement, Truth
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reportgen.drafting.desk import Desk
+    from reportgen.drafting.plan import Plan, PlannedStatement
+    from reportgen.errors import Place, Problems
+    from reportgen.facts.faults import Fault
+    from reportgen.statements import Binding, Fact, Judgement
+
+
+def statements_of(plan: Plan, desk: Desk, problems: Problems) -> dict[str, tuple[Statement, ...]]:
+    """What the data say to each page's statements, by the page's path.
+
+    Args:
+        plan: its statements are judged.
+        desk: the data, and what earlier drafts knew of them.
+        problems: gets an error for each statement that cannot be read, and a warning for each that does not
+            hold, cannot be decided, or was expected to fail and holds.
+    """
+    subjects = Subjects(desk.answers, desk.sources, desk.cache)
+    found: dict[str, list[Statement]] = {}
+    for planned in plan.statements:
+        with problems.collecting():
+            statement = _statement(planned, subjects, desk)
+            found.setdefault(planned.page.path, []).append(statement)
+            problems.add(told(statement))
+    subjects.keep()
+    return {path: tuple(statements) for path, statements in found.items()}
+
+
+def told(statement: Statement) -> Iterator[Problem]:
+    """The warning that a statement deserves."""
+    binding, judgement = statement.binding, statement.judgement
+    if statement.as_expected:
+        return
+    if judgement.truth is Truth.UNDECIDED:
+        said = f'"{binding.words}": {judgement.found}'
+        step = "Say that it cannot be told, or take the claim away" if binding.kind == "claim" else ""
+    elif binding.fails:
+        said = f'"{binding.words}" holds, and was expected to fail ("{binding.fails}"): {judgement.found}'
+        step = "Take fails= away"
+    elif binding.kind == "value":
+        said = f'"{binding.words}" but {judgement.found}'
+        step = f'"reportgen fix" writes "{judgement.repaired}"' if judgement.repaired else ""
+    else:
+        said = f'"{binding.words}" is not so: {judgement.found}'
+        step = "Rewrite the sentence, or say with fails= why it fails"
+    yield Problem(binding.place, said, step, Stage.NARRATIVE, Severity.WARNING)
+
+
+def judgement_of(binding: Binding, planned: PlannedStatement, subjects: Subjects) -> Judgement:
+    """What the data say to one binding.
+
+    Raises:
+        ReportError: every fault of its expression or of its words, each at its place.
+    """
+    from reportgen.facts.faults import ExpressionError  # noqa: PLC0415 - as above
+    from reportgen.facts.judging import judge  # noqa: PLC0415 - only where something is stated
+
+    try:
+        return judge(binding, subjects.of(planned.topic, binding.place))
+    except ExpressionError as error:
+        raise ReportError(*(_problem(fault, planned) for fault in error.faults)) from error
+
+
+def _statement(planned: PlannedStatement, subjects: Subjects, desk: Desk) -> Statement:
+    judgement = judgement_of(planned.binding, planned, subjects)
+    return Statement(
+        binding=planned.binding,
+        number=planned.number,
+        judgement=judgement,
+        metric=said_of(planned.topic, desk.sources),
+        figure=planned.topic.figure,
+        state=_state(planned, judgement.facts),
+    )
+
+
+def _state(planned: PlannedStatement, facts: Sequence[Fact]) -> str:
+    """The figure with the series that the facts are about, and the first point that one of them names."""
+    figure = planned.topic.figure
+    if not figure:
+        return ""
+    series = tuple(dict.fromkeys(name for fact in facts for name in fact.series))
+    if not isinstance(planned.topic.request, CurveRequest):
+        return link_state(figure, series)
+    points = [(fact.step, fact.series[0]) for fact in facts if fact.step is not None and fact.series]
+    spans = [
+        (a, b) for fact in facts if (a := fact.from_step) is not None and (b := fact.to_step) is not None
+    ]
+    return link_state(figure, series, spans[0] if spans else None, points[0] if points else None)
+
+
+def _problem(fault: Fault, planned: PlannedStatement) -> Problem:
+    return Problem(_place(fault, planned), fault.message, fault.next_step, Stage.NARRATIVE)
+
+
+def _place(fault: Fault, planned: PlannedStatement) -> Place:
+    """Where a fault stands: in the expression if that begins on one line with it, otherwise at its start."""
+    binding = planned.binding
+    if fault.position < 0:
+        return binding.place
+    start = binding.expression_place
+    lines = planned.page.text.split("\n")
+    column = (start.column or 1) - 1
+    before = lines[(start.line or 1) - 1][column : column + fault.position] if start.line else ""
+    if before != binding.expression[: fault.position]:
+        return start
+    return replace(start, column=column + 1 + fault.position)

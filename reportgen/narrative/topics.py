@@ -1,0 +1,224 @@
+"""What statements and observations are about: a figure of their page, a source, or the page's benchmark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reportgen.errors import Problem, ReportError, Stage
+from reportgen.model import Page, ScoreRequest
+from reportgen.narrative.naming import did_you_mean, listed
+from reportgen.narrative.requests import benchmark_request, requests_of, source_names
+from reportgen.settings.blocks import DataSettings, PanelSettings, PanelsSettings
+from reportgen.settings.front_matter import Benchmark, FrontMatter
+from reportgen.settings.observation_blocks import ObservationsSettings
+from reportgen.settings.score_blocks import OutcomeSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from reportgen.errors import Place
+    from reportgen.model import Block, Request, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One metric that something is said about.
+
+    Attributes:
+        request: its curves or outcomes, as the figure asks for them.
+        higher_is_better: whether a larger value is better.
+        figure: the id of the figure on the page that shows it; empty where none does.
+    """
+
+    request: Request
+    higher_is_better: bool
+    figure: str
+
+
+def topics_of(of: str | None, page: Page, sources: Mapping[str, Source], place: Place) -> tuple[Topic, ...]:
+    """The topics that an ``of`` names, one for each metric or benchmark that a figure shows.
+
+    Args:
+        of: the id of a figure or panels of the page, a source, or None for the page's benchmark.
+        page: the page that says it.
+        sources: every source that could be opened.
+        place: where it is said, for problems.
+
+    Raises:
+        ReportError: there is no such figure or source, or nothing is named and the page has no benchmark.
+    """
+    if of is None:
+        return _of_page(page, sources, place)
+    shown = {topic_id: topic for block in page.blocks for topic_id, topic in _shown(block, page, sources)}
+    if of in shown:
+        return shown[of]
+    if of in sources:
+        return (_of_source(of, page, sources[of], shown, place),)
+    said = f'there is no figure "{of}" on this page, and no source of that name'
+    ids = tuple(shown)
+    step = f"{did_you_mean(of, ids)}The figures that statements can be about are {listed(ids) or 'none'}"
+    raise ReportError(_problem(place, said, step))
+
+
+def topics_on(page: Page, sources: Mapping[str, Source]) -> Iterator[Topic]:
+    """What the figures of a page show, as far as their sources are given.
+
+    Raises:
+        ReportError: a block asks for what its source does not have.
+    """
+    for block in page.blocks:
+        for _, topics in _shown(block, page, sources):
+            yield from topics
+
+
+def source_topic(benchmark: Benchmark, source: Source) -> Topic:
+    """What a benchmark is ranked by, without a page that shows it.
+
+    Raises:
+        ReportError: it is open which metric or benchmark of the source is meant.
+    """
+    nowhere = Page(source.name, str(source.place), "", FrontMatter(), (), "")
+    return Topic(benchmark_request(benchmark, source, nowhere), benchmark.higher_is_better, "")
+
+
+def sources_of(block: Block, page: Page) -> tuple[str, ...]:
+    """The sources behind a block, one of observations included."""
+    benchmark = page.front_matter.benchmark
+    if not isinstance(block.settings, ObservationsSettings):
+        return source_names(block, benchmark)
+    return sources_named(block.settings.of, page)
+
+
+def sources_named(of: str | None, page: Page) -> tuple[str, ...]:
+    """The sources behind an ``of``: of the figure that it names, otherwise it is a source itself."""
+    benchmark = page.front_matter.benchmark
+    if of is None and benchmark:
+        return (benchmark.source,)
+    blocks = [block for block in page.blocks if of in _ids(block)] if of else _with_data(page)
+    if blocks:
+        return source_names(blocks[0], benchmark)
+    return (of,) if of and not _is_misspelt(of, page) else ()
+
+
+def sources_on(page: Page) -> tuple[str, ...]:
+    """Every source behind a page, each once, in the order of the page."""
+    benchmark = page.front_matter.benchmark
+    names = [benchmark.source] if benchmark else []
+    names += [name for block in page.blocks for name in sources_of(block, page)]
+    names += [name for binding in page.bindings for name in sources_named(binding.of, page)]
+    return tuple(dict.fromkeys(names))
+
+
+def _of_page(page: Page, sources: Mapping[str, Source], place: Place) -> tuple[Topic, ...]:
+    """The page's benchmark, with the first figure that shows it; without one, the page's only figure."""
+    benchmark = page.front_matter.benchmark
+    if benchmark is None:
+        figures = _with_data(page)
+        if len(figures) == 1:
+            return next(topics for _, topics in _shown(figures[0], page, sources))
+        said = "it is not said what this is about, and the page has no benchmark"
+        ids = [name for block in figures for name in _ids(block)]
+        raise ReportError(_problem(place, said, f"Name a figure with of=: {listed(ids) or 'there is none'}"))
+    if benchmark.source not in sources:
+        # Its problem is known already.
+        raise ReportError
+    request = benchmark_request(benchmark, sources[benchmark.source], page)
+    for block in page.blocks:
+        for _, topics in _shown(block, page, sources):
+            if len(topics) == 1 and _same(topics[0].request, request):
+                return topics
+    return (Topic(request, benchmark.higher_is_better, ""),)
+
+
+def _of_source(
+    name: str, page: Page, source: Source, shown: Mapping[str, tuple[Topic, ...]], place: Place
+) -> Topic:
+    benchmark = page.front_matter.benchmark
+    own = benchmark if benchmark and benchmark.source == name else Benchmark(name=name, source=name)
+    if source.kind != "outcomes" and not own.metric and len(source.metrics) != 1:
+        ids = [topic_id for topic_id, topics in shown.items() if topics[0].request.source == name]
+        said = f'source "{name}" has {len(source.metrics)} metrics, and it is open which is meant'
+        step = (
+            f"Name a figure that shows one: {listed(ids)}" if ids else "Name a figure that shows one of them"
+        )
+        raise ReportError(_problem(place, said, step))
+    request = benchmark_request(own, source, page)
+    same = (topics[0] for topics in shown.values() if len(topics) == 1 and _same(topics[0].request, request))
+    return next(same, Topic(request, own.higher_is_better, ""))
+
+
+def _shown(
+    block: Block, page: Page, sources: Mapping[str, Source]
+) -> Iterator[tuple[str, tuple[Topic, ...]]]:
+    """Ids of a block's figures, its own first, each with what it shows."""
+    benchmark, settings = page.front_matter.benchmark, block.settings
+    names = source_names(block, benchmark)
+    if not _has_data(block) or not names or not all(name in sources for name in names):
+        return
+    requests = requests_of(block, benchmark, sources)
+    if not requests:
+        return
+    own = benchmark if benchmark and benchmark.source in names else None
+    better = own.higher_is_better if own else True
+    if isinstance(settings, PanelsSettings):
+        panels = tuple(
+            Topic(request, _panel_better(metric, settings, default=better), f"{block.id}-{number}")
+            for number, (request, metric) in enumerate(zip(requests, settings.metrics, strict=True), start=1)
+        )
+        yield block.id, panels
+        yield from ((panel.figure, (panel,)) for panel in panels)
+        return
+    said = settings.higher_is_better if isinstance(settings, DataSettings | OutcomeSettings) else None
+    better = better if said is None else said
+    yield (
+        block.id,
+        tuple(Topic(request, _better_of(request, default=better), block.id) for request in requests),
+    )
+
+
+def _panel_better(metric: str | PanelSettings, settings: PanelsSettings, *, default: bool) -> bool:
+    own = None if isinstance(metric, str) else metric.higher_is_better
+    answers = (own, settings.higher_is_better, default)
+    return next(answer for answer in answers if answer is not None)
+
+
+def _better_of(request: Request, *, default: bool) -> bool:
+    return request.higher_is_better if isinstance(request, ScoreRequest) else default
+
+
+def _same(shown: Request, asked: Request) -> bool:
+    """Whether a figure shows what is asked for: all series of one metric, however smooth."""
+    if isinstance(shown, ScoreRequest) or isinstance(asked, ScoreRequest):
+        return shown == asked
+    return (shown.source, shown.metric, shown.x, shown.series, shown.where) == (
+        asked.source,
+        asked.metric,
+        asked.x,
+        asked.series,
+        asked.where,
+    )
+
+
+def _with_data(page: Page) -> list[Block]:
+    return [block for block in page.blocks if _has_data(block)]
+
+
+def _has_data(block: Block) -> bool:
+    return isinstance(block.settings, DataSettings | OutcomeSettings) and block.kind != "altair"
+
+
+def _ids(block: Block) -> tuple[str, ...]:
+    if isinstance(block.settings, PanelsSettings):
+        numbers = range(1, len(block.settings.metrics) + 1)
+        return (block.id, *(f"{block.id}-{number}" for number in numbers))
+    return (block.id,) if _has_data(block) else ()
+
+
+def _is_misspelt(of: str, page: Page) -> bool:
+    """Whether a name is more like a figure of the page than like a source that nobody has seen yet."""
+    return bool(did_you_mean(of, [name for block in page.blocks for name in _ids(block)]))
+
+
+def _problem(place: Place, message: str, next_step: str) -> Problem:
+    return Problem(place, message, next_step, Stage.NARRATIVE)
