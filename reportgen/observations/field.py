@@ -71,7 +71,7 @@ class Field:
 
     @cached_property
     def _noise(self) -> dict[str, Noise]:
-        return {curve.series: noise_scale(curve, self.plotted_range) for curve in self.curves}
+        return {curve.series: noise_scale(curve, self.plotted_range, self.band) for curve in self.curves}
 
     @property
     def sign(self) -> float:
@@ -105,28 +105,35 @@ class Field:
         return max(noise, float(here)) if math.isfinite(here) else noise
 
     def threshold(self, *series: str, choices: int = 1, steps: tuple[float, ...] = ()) -> Threshold:
-        """What an effect that these series take part in is held against.
+        """What the difference of two readings is held against.
+
+        Their noises add as √(a² + b²). A rule that picks the largest of n differences asks for more than
+        one that compares two given readings, see ``allowance``: the number of steps where one end of the
+        difference is an extreme, its square where both are; times the number of series or pairs looked at.
+        Where noise is known for none of them, 1 % of the range is all that is asked.
 
         Args:
-            series: one, or two whose difference is the effect: noises then add as √(a² + b²).
-            choices: from how many differences a rule picks the largest; 1 where it picks none.
-            steps: the steps that are compared; where the band is wider there, its width there counts.
+            series: whose readings they are: one name for two readings of the same series, or two.
+            choices: from how many differences the rule picks the largest; 1 where it picks none.
+            steps: the steps of the two readings, in the order of ``series``; one for both is enough. Where
+                the band is wider there, the difference has to be larger than its width there, too.
         """
-        noises = [self.noise(name) for name in series]
-        values = [
-            max([noise.value, *(self.noise_at(name, step) for step in steps)])
-            for name, noise in zip(series, noises, strict=True)
-        ]
-        known = [value for value, noise in zip(values, noises, strict=True) if noise.known]
-        value = math.hypot(*known) if known else values[0]
-        widest = noises[int(np.argmax(values))]
-        if not known:
-            return Threshold(value, widest.source)
-        factor = allowance(choices) if choices > 1 else 1.0
-        source = widest.source if len(known) == 1 else f"the noise of {' and '.join(series)} together"
-        return Threshold(
-            factor * value, source if factor == 1 else f"{number(factor, significant=2)} times {source}"
-        )
+        names = series * 2 if len(series) == 1 else series
+        noises = [self.noise(name) for name in names]
+        if not any(noise.known for noise in noises):
+            widest = max(noises, key=lambda noise: noise.value)
+            return Threshold(widest.value, widest.source)
+        value = allowance(choices) * math.hypot(*(noise.value for noise in noises))
+        places = steps * 2 if len(steps) == 1 else steps
+        here = math.hypot(*(self.noise_at(name, x) for name, x in zip(names, places, strict=False)))
+        if here > value:
+            return Threshold(here, "the noise at these steps together")
+        largest = max(noises, key=lambda noise: noise.value)
+        if not largest.value:
+            return Threshold(0.0, "no noise at all")
+        factor = number(value / largest.value, significant=2)
+        noise = number(largest.value, decimals=_decimals(largest.value, 2))
+        return Threshold(value, f"{factor} × the noise of {noise} ({largest.source})")
 
     def reading(self, value: float, *series: str, signed: bool = False) -> str:
         """A value in the digits that the series' noise deserves: ``0.82`` where the noise is 0.01.
@@ -135,7 +142,8 @@ class Field:
         """
         noises = [self.noise(name) for name in series]
         finest = min((noise.value for noise in noises), default=0.0)
-        text = number(value, decimals=_decimals(finest, 1), within=self.scale.bounds, signed=signed)
+        within = None if signed else self.scale.bounds
+        text = number(value, decimals=_decimals(finest, 1), within=within, signed=signed)
         return text if all(noise.known for noise in noises) else _trimmed(text)
 
 

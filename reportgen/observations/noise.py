@@ -33,30 +33,38 @@ class Noise:
     source: str
 
 
-def noise_scale(curve: Curve, plotted_range: float) -> Noise:
+def noise_scale(curve: Curve, plotted_range: float, band: str = "ci") -> Noise:
     """Half the band's width, or else twice the median first difference of the detrended curve.
 
-    With a band the median over the steps that have one. Never less than 1 % of the plotted range.
-    Without a band and with fewer than 20 readings the noise is not known.
+    With a band the median over the steps that have one; twice the standard error, where the band shows
+    that. Never less than 1 % of the plotted range, nor, with 20 readings or more, than the median change
+    says: a band that is narrower than the line jitters does not hold all the noise. Without a band and
+    with fewer than 20 readings the noise is not known.
 
     Args:
         curve: unsmoothed; arrays of shape (steps,).
         plotted_range: highest less lowest value of the figure, 0 or more.
+        band: what the band shows, as in ``CurveSet.band``.
     """
-    least = SMALLEST_SHARE * plotted_range
+    found = [(SMALLEST_SHARE * plotted_range, "1 % of the range")]
     half = half_widths(curve)
     if np.isfinite(half).any():
         value = float(np.nanmedian(half))
-        runs = "the band as given" if curve.given else f"half the band of {int(curve.n.max()):,} runs"
-    elif curve.steps.size < FEWEST_READINGS:
+        found.append((2 * value, "twice the standard error") if band == "se" else (value, _band_words(curve)))
+    if curve.steps.size >= FEWEST_READINGS:
+        jitter = 2 * float(np.median(np.abs(first_differences(curve))))
+        found.append((jitter, "twice the median change between readings"))
+    elif len(found) == 1:
         readings = f"{curve.steps.size:,} reading{'s' if curve.steps.size > 1 else ''}"
-        return Noise(least, known=False, source=f"1 % of the range; {readings} cannot tell noise")
-    else:
-        value = 2 * float(np.median(np.abs(first_differences(curve))))
-        runs = "twice the median change from reading to reading"
-    if value < least:
-        return Noise(least, known=True, source="1 % of the range")
-    return Noise(value, known=True, source=runs)
+        source = f"1 % of the range; with {readings} and no band noise cannot be told"
+        return Noise(found[0][0], known=False, source=source)
+    value, source = max(found)
+    return Noise(value, known=True, source=source)
+
+
+def _band_words(curve: Curve) -> str:
+    runs = int(curve.n.max())
+    return "half the band" if curve.given or runs == 1 else f"half the band of {runs:,} runs"
 
 
 def half_widths(curve: Curve) -> FloatArray:
@@ -75,8 +83,15 @@ def first_differences(curve: Curve) -> FloatArray:
 
 
 def allowance(choices: int) -> float:
-    """By how much the noise scale is multiplied where a rule picks the largest of so many differences.
+    """By how much the noise of a difference is multiplied where a rule picks the largest of so many.
 
-    The largest of n normal deviates grows like √(2 ln n).
+    1.15 + 0.27·√(2 ln choices): the largest of n normal deviates grows like √(2 ln n). The two constants
+    are from simulation: 1,000 flat curves of white noise (a single run of 20, 30, 60, 120 and 400 steps,
+    whose scale is twice the median change; and the mean of 5 runs with 95 % bands), where these quantiles
+    of differences, as multiples of √(a² + b²) of the two noise scales, were read off at 97 %: two readings
+    1.17; peak less last reading 1.6 to 1.9; widest gap of two series 1.8 to 2.1; both with the number of
+    steps as ``choices`` (1.8 to 2.1 here); depth of the deepest dip 1.9 to 2.5, with the number of steps
+    squared, as both its ends are extremes (2.1 to 2.5 here). Bands of runs need about three quarters of
+    that. ``tests/test_observations_planted.py`` holds what follows from it.
     """
-    return math.sqrt(2 * math.log(max(choices, 2)))
+    return 1.15 + 0.27 * math.sqrt(2 * math.log(max(choices, 1)))
