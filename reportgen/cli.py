@@ -1,37 +1,29 @@
-"""The command line: the only place that prints. Heavy imports wait until a command needs them."""
+"""The command line. Heavy imports wait until a command needs them."""
 
 from __future__ import annotations
 
-import sys
+import os
 import time
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from reportgen import __version__
+from reportgen.commands.check import check
+from reportgen.commands.options import config_option
+from reportgen.commands.telling import problems_told, progress_bar, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from reportgen.errors import ReportError
     from reportgen.site.manifest import Summary
 
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-config_option = click.option(
-    "-f",
-    "--config-file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    default="mkdocs.yml",
-    show_default=True,
-    help="The report's mkdocs.yml.",
-)
 
 
 @click.group(context_settings=_HELP)
 @click.version_option(__version__, "-V", "--version", prog_name="reportgen")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Build honest static report sites from run data and Markdown.
 
     \b
@@ -39,7 +31,13 @@ def cli() -> None:
       reportgen init my-report          a small working report
       cd my-report && reportgen serve   look at it while you write
       reportgen build --strict          write site/, fail on any warning
+      reportgen check                   hold every statement against the data
     """
+    if os.environ.get("NO_COLOR"):
+        context.color = False
+
+
+cli.add_command(check)
 
 
 @cli.command()
@@ -53,7 +51,7 @@ def init(folder: Path) -> None:
     """
     from reportgen.site.starter import write_starter
 
-    with _problems_told("nothing was written"):
+    with problems_told("nothing was written"):
         for path in write_starter(folder):
             click.echo(f"  {folder / path}")
     click.echo(f"\nNext: cd {folder} && reportgen serve")
@@ -84,8 +82,8 @@ def build(config_file: Path, *, strict: bool, force: bool) -> None:
         return
     from reportgen.site.publishing import publish
 
-    with _problems_told(), _progress_bar() as advance:
-        summary = publish(config_file, strict=strict, progress=advance, tell=_warn)
+    with problems_told(), progress_bar() as advance:
+        summary = publish(config_file, strict=strict, progress=advance, tell=warn)
     hits = f"{summary.cache_hits} cache hit{'' if summary.cache_hits == 1 else 's'}"
     click.echo(f"Built {_counts(summary)} in {time.perf_counter() - start:.1f} s, {hits}")
 
@@ -103,7 +101,7 @@ def serve(config_file: Path, dev_addr: str | None, *, open_browser: bool) -> Non
     """
     from reportgen.site.serving import serve_site
 
-    with _problems_told():
+    with problems_told():
         serve_site(config_file, dev_addr=dev_addr, open_browser=open_browser, tell=click.echo)
 
 
@@ -132,50 +130,3 @@ def schema(name: str | None) -> None:
 def _counts(summary: Summary) -> str:
     pages = f"{summary.pages} page{'' if summary.pages == 1 else 's'}"
     return f"{pages}, {summary.figures} figure{'' if summary.figures == 1 else 's'}"
-
-
-def _warn(word: str) -> None:
-    click.secho("warning: ", fg="yellow", nl=False, err=True)
-    click.echo(word, err=True)
-
-
-@contextmanager
-def _problems_told(outcome: str = "the site was left as it was") -> Iterator[None]:
-    """Print every problem and what became of the command, and leave with 1."""
-    from reportgen.errors import ReportError
-
-    try:
-        yield
-    except ReportError as error:
-        _tell(error, outcome)
-        sys.exit(1)
-
-
-def _tell(error: ReportError, outcome: str) -> None:
-    for problem in error.problems:
-        place, rest = str(problem.place), str(problem).removeprefix(f"{problem.place}: ")
-        click.secho(f"{place}: ", bold=True, nl=False, err=True)
-        click.secho(
-            f"{problem.severity}: ", fg="red" if problem.severity == "error" else "yellow", nl=False, err=True
-        )
-        click.echo(rest, err=True)
-    errors = sum(problem.severity == "error" for problem in error.problems)
-    count = errors or len(error.problems)
-    kind = f"{'problem' if errors else 'warning'}{'' if count == 1 else 's'}"
-    why = "" if errors else ", and --strict allows none"
-    click.echo(f"{count} {kind}{why}; {outcome}.", err=True)
-
-
-@contextmanager
-def _progress_bar() -> Iterator[Callable[[int, int], None]]:
-    """A bar on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda _done, _all: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn("Drawing"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("Drawing", total=None)
-        yield lambda done, whole: bar.update(task, completed=done, total=whole)

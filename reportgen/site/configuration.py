@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mkdocs.config import load_config
 from mkdocs.exceptions import Abort, MkDocsException
 
-from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.errors import Place, Problem, ReportError, Severity, Stage
 from reportgen.site.plugin import ReportPlugin, problems_behind
 
 if TYPE_CHECKING:
@@ -57,14 +57,18 @@ def refusal(
     if problems:
         return ReportError(*problems)
     ours = {str(problem): problem for problem in warned}
-    return ReportError(*(ours.get(word) or mkdocs_problem(word, content) for word in words or [str(error)]))
+    told = (ours.get(word) or _at_its_page(word, content) for word in words or [str(error)])
+    return ReportError(*told)
 
 
-def mkdocs_problem(word: str, content: str = "") -> Problem:
-    """What MkDocs complained of, at the page below ``content`` that it names."""
+def mkdocs_problem(word: str, severity: Severity = Severity.ERROR, file: str = "mkdocs.yml") -> Problem:
+    """What MkDocs complained of."""
+    return Problem(Place(file), word.rstrip("."), "", Stage.SITE, severity)
+
+
+def _at_its_page(word: str, content: str) -> Problem:
     page = _PAGE_NAMED.search(word)
-    place = Place(f"{content}/{page[1]}") if page and content else Place("mkdocs.yml")
-    return Problem(place, word.rstrip("."), "", Stage.SITE)
+    return mkdocs_problem(word, file=f"{content}/{page[1]}") if page and content else mkdocs_problem(word)
 
 
 @contextmanager

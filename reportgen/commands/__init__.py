@@ -1,0 +1,1 @@
+"""The commands, and how they tell what they found: the only place that prints."""

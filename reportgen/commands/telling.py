@@ -1,0 +1,66 @@
+"""How commands tell problems and progress: on the error channel, with colours only on a terminal."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from reportgen.errors import Problem, ReportError
+
+
+def warn(word: str) -> None:
+    """Print a warning that has its place in its words."""
+    click.secho("warning: ", fg="yellow", nl=False, err=True)
+    click.echo(word, err=True)
+
+
+@contextmanager
+def problems_told(outcome: str = "the site was left as it was") -> Iterator[None]:
+    """Print every problem and what became of the command, and leave with 1."""
+    from reportgen.errors import ReportError
+
+    try:
+        yield
+    except ReportError as error:
+        _tell(error, outcome)
+        sys.exit(1)
+
+
+def tell_problem(problem: Problem, *, err: bool = True) -> None:
+    """Print a problem: ``content/index.md:5:1: error: …``."""
+    place, rest = str(problem.place), str(problem).removeprefix(f"{problem.place}: ")
+    click.secho(f"{place}: ", bold=True, nl=False, err=err)
+    colour = "red" if problem.severity == "error" else "yellow"
+    click.secho(f"{problem.severity}: ", fg=colour, nl=False, err=err)
+    click.echo(rest, err=err)
+
+
+def _tell(error: ReportError, outcome: str) -> None:
+    for problem in error.problems:
+        tell_problem(problem)
+    errors = sum(problem.severity == "error" for problem in error.problems)
+    count = errors or len(error.problems)
+    kind = f"{'problem' if errors else 'warning'}{'' if count == 1 else 's'}"
+    why = "" if errors else ", and --strict allows none"
+    click.echo(f"{count} {kind}{why}; {outcome}.", err=True)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _all: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("Drawing"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Drawing", total=None)
+        yield lambda done, whole: bar.update(task, completed=done, total=whole)

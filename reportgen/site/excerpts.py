@@ -1,0 +1,109 @@
+"""The line of a file that a problem is about, with a caret under its column, for a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reportgen.errors import Place
+
+_TAB = 4
+_ELLIPSIS = "…"
+_LONGEST = 1_000_000
+"""Characters of a line that are looked at: a JSON file may be a single line of any length."""
+_BEFORE = 3
+"""A third of a line that has to be cut stands before its caret."""
+
+
+def source_line(root: Path, place: Place) -> str | None:
+    """The text of a place's line, without its end; None where there is none to show.
+
+    A file that is packed, or not UTF-8, has no line to show, nor has a line of a million characters.
+    """
+    if place.line is None:
+        return None
+    try:
+        with (root / place.file).open(encoding="utf-8-sig") as file:
+            for number in range(1, place.line + 1):
+                line = file.readline(_LONGEST)
+                if not line or (not line.endswith("\n") and len(line) == _LONGEST):
+                    return None
+                if number == place.line:
+                    return line.rstrip("\n")
+    except (OSError, UnicodeDecodeError):
+        pass
+    return None
+
+
+def excerpt(line: str, place: Place, length: int = 1, *, width: int = 100) -> tuple[str, ...]:
+    """A line as it can be printed, and below it carets; without a column only the line.
+
+    Tabs become spaces, characters that a terminal would obey are replaced or left out, and a line too
+    wide is cut around the caret.
+
+    Args:
+        line: the text of the line.
+        place: its line number and the column of the first caret, counted in characters from 1.
+        length: how many characters have carets; those beyond the line have none.
+        width: cells that there are, those of the line number included.
+    """
+    gutter = f"{place.line or 0:>5} | "
+    drawn = _drawn(line)
+    ends = [0, *accumulate(cells for _, cells in drawn)]
+    first = min((place.column or 1) - 1, len(drawn))
+    last = min(first + max(length, 1), len(drawn))
+    room = max(width - len(gutter), 20)
+    start, stop = _window(ends, first, room)
+    before, after = (_ELLIPSIS if start else ""), (_ELLIPSIS if stop < len(drawn) else "")
+    shown = before + "".join(text for text, _ in drawn[start:stop]) + after
+    if place.column is None:
+        return (f"{gutter}{shown}".rstrip(),)
+    left = len(before) + ends[first] - ends[start]
+    carets = max(ends[min(last, stop)] - ends[first], 1) if last > first else 1
+    return f"{gutter}{shown}".rstrip(), f"{' ' * 5} | {' ' * left}{'^' * carets}"
+
+
+def printable(text: str) -> str:
+    """A text that a terminal prints and does not obey."""
+    return "".join(shown for shown, _ in _drawn(text))
+
+
+def _drawn(line: str) -> list[tuple[str, int]]:
+    """What is printed for each character, and how many cells that takes."""
+    drawn: list[tuple[str, int]] = []
+    at = 0
+    for character in line:
+        text, cells = character, 1
+        kind = unicodedata.category(character)
+        if character == "\t":
+            cells = _TAB - at % _TAB
+            text = " " * cells
+        elif kind in {"Cc", "Cs", "Zl", "Zp"}:
+            text = "\N{REPLACEMENT CHARACTER}"
+        elif kind == "Cf":
+            text, cells = "", 0
+        elif kind in {"Mn", "Me"}:
+            cells = 0
+        elif unicodedata.east_asian_width(character) in {"W", "F"}:
+            cells = 2
+        drawn.append((text, cells))
+        at += cells
+    return drawn
+
+
+def _window(ends: list[int], first: int, room: int) -> tuple[int, int]:
+    """Which characters are shown: all that fit, those before the caret cut to a third where not all do."""
+    whole = len(ends) - 1
+    if ends[whole] <= room:
+        return 0, whole
+    inner = room - 2 * len(_ELLIPSIS)
+    most = max(ends[first] - inner // _BEFORE, 0)
+    # Near its end the line is shown to the end.
+    most = min(most, ends[whole] - inner)
+    start = next(n for n, end in enumerate(ends) if end >= most)
+    stop = max(n for n, end in enumerate(ends) if end - ends[start] <= inner)
+    return start, stop
