@@ -68,6 +68,7 @@ class Fact:
         from_step, to_step: the range of steps it is about, where it is about one.
         low, high: its interval; None where nobody can know.
         n: number of runs or problems behind it; 0 where that says nothing.
+        note: what else stands behind it, a phrase: ``difference +0.03 [+0.01, +0.05], adjusted p = 0.012``.
     """
 
     call: str
@@ -81,6 +82,7 @@ class Fact:
     low: float | None = None
     high: float | None = None
     n: int = 0
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,10 @@ _LARGE, _SMALL = 12, -4
 _FAR_APART = 12
 # Room for every digit of every double: nothing is rounded but where it is asked for.
 _EXACT = Context(prec=1100)
+# Verdicts go by p below this, and smaller p than the next are told alike.
+_ALPHA, _SMALLEST_P = 0.05, 0.001
+_TENTH_OF_A_POINT = 0.001
+_MOST_DECIMALS = 6
 
 
 def number(
@@ -95,6 +100,33 @@ def estimate_words(estimate: Estimate, *, significant: int = 2) -> str:
         value, low, high, half = (part.scaleb(-exponent, _EXACT) for part in (value, low, high, half))
         return f"({_with_interval(value, low, high, half, significant)})e{exponent}".replace("-", _MINUS)
     return _with_interval(value, low, high, half, significant)
+
+
+def p_words(p: float) -> str:
+    """A p value: ``0.012``, ``< 0.001``.
+
+    Rounding never carries it over 0.05: 0.0496 is ``0.049``, since the verdict goes by what it is.
+    """
+    if p < _SMALLEST_P:
+        return f"< {_SMALLEST_P}"
+    below = math.nextafter(_ALPHA, 0)  # the double nearest to 0.05 lies above it
+    if p < _ALPHA:
+        return number(min(p, math.nextafter(below, 0)), decimals=3, within=(0.0, below))
+    return number(p, decimals=3, within=(_ALPHA, 1.0))
+
+
+def percent_decimals(half: float | None) -> int:
+    """Decimals of a share of 1 in percent: one, more where half its interval is below a tenth of a point."""
+    if half is None or not 0 < half < _TENTH_OF_A_POINT:
+        return 1
+    return min(_MOST_DECIMALS, -math.floor(math.log10(half * 100)))
+
+
+def interval_decimals(half: float | None) -> int | None:
+    """As many decimals as give half an interval two significant digits; None where it is not known."""
+    if half is None or half <= 0:
+        return None
+    return max(0, min(_MOST_DECIMALS, 1 - math.floor(math.log10(half))))
 
 
 def step_words(step: float, name: str = "step") -> str:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-from reportgen.words import counted, listing, number, percent
+from reportgen.words import (
+    counted,
+    interval_decimals,
+    listing,
+    number,
+    p_words,
+    percent,
+    percent_decimals,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,10 +20,6 @@ if TYPE_CHECKING:
     from reportgen.figures.score_context import ScoreContext
     from reportgen.outcomes import Found, Score
 
-_ALPHA = 0.05
-_SMALLEST_P = 0.001
-_TENTH_OF_A_POINT = 0.001
-_MOST_DECIMALS = 6
 _NAMES, _SERIES = 4, 4
 _ESTIMANDS = {
     "problems like these": "the score on other problems like these",
@@ -49,8 +52,8 @@ def score_text(value: float, context: ScoreContext, *, half: float | None = None
         ValueError: if ``value`` is not finite.
     """
     if in_percent(context):
-        return f"{percent(value, decimals=_point_decimals(half)).removesuffix('%')} %"
-    return number(value, decimals=_decimals(half), within=(context.lowest, context.highest))
+        return f"{percent(value, decimals=percent_decimals(half)).removesuffix('%')} %"
+    return number(value, decimals=interval_decimals(half), within=(context.lowest, context.highest))
 
 
 def interval_text(
@@ -111,12 +114,8 @@ def p_text(p: float | None) -> str:
     """
     if p is None:
         return "not tested"
-    if p < _SMALLEST_P:
-        return f"p < {_SMALLEST_P}"
-    below = math.nextafter(_ALPHA, 0)  # the double nearest to 0.05 lies above it
-    if p < _ALPHA:
-        return f"p = {number(min(p, math.nextafter(below, 0)), decimals=3, within=(0.0, below))}"
-    return f"p = {number(p, decimals=3, within=(_ALPHA, 1.0))}"
+    said = p_words(p)
+    return f"p {said}" if said.startswith("<") else f"p = {said}"
 
 
 def level_text(level: float) -> str:
@@ -228,22 +227,8 @@ def _gold(names: Sequence[str]) -> str:
 
 def _difference(value: float, context: ScoreContext, half: float | None, *, signed: bool) -> str:
     """A difference in points or as a plain number, kept off 0 where it is not 0."""
-    scale, decimals = (100, _point_decimals(half)) if in_percent(context) else (1, _decimals(half))
+    scale, decimals = (100, percent_decimals(half)) if in_percent(context) else (1, interval_decimals(half))
     # Ends far beyond the range: only 0 must not be reached.
     reach = 10 * scale * (context.highest - context.lowest)
     within = (0.0, reach) if value > 0 else (-reach, 0.0)
     return number(value * scale, decimals=decimals, within=within, signed=signed)
-
-
-def _point_decimals(half: float | None) -> int:
-    """One decimal of a percent, more where half the interval is below a tenth of a point."""
-    if half is None or not 0 < half < _TENTH_OF_A_POINT:
-        return 1
-    return min(_MOST_DECIMALS, -math.floor(math.log10(half * 100)))
-
-
-def _decimals(half: float | None) -> int | None:
-    """As many decimals as give half the interval two significant digits; None where it is not known."""
-    if half is None or half <= 0:
-        return None
-    return max(0, min(_MOST_DECIMALS, 1 - math.floor(math.log10(half))))

@@ -1,0 +1,116 @@
+"""Facts as they are written and put together, whatever they are about."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reportgen.facts.fact_words import iso_moment
+from reportgen.facts.subject import FactError
+from reportgen.facts.vocabulary import FACTS, ParameterKind
+from reportgen.statements import Fact, Quantity
+
+if TYPE_CHECKING:
+    from reportgen.facts.subject import Argument
+    from reportgen.statements import Scale
+
+# Names that certainly need no quotes in an expression; quotes are never wrong.
+_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
+_WORDS = {"and", "or", "not"}
+# Beyond these a whole number is written with its exponent, as 1e16 and not as digits nobody can count.
+_PLAIN_BELOW = 1e15
+TOO_LARGE = "the numbers are too large to compute with"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What there is to say of a call; the fields are those of ``Fact``."""
+
+    value: float | bool | None
+    reason: str = ""
+    step: float | None = None
+    from_step: float | None = None
+    to_step: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A fact that is asked for: its name, the series it names, and its other numbers, each in order."""
+
+    name: str
+    text: str
+    quantity: Quantity
+    series: tuple[str, ...]
+    numbers: tuple[float, ...]
+
+
+def call_of(name: str, arguments: tuple[Argument, ...], scale: Scale) -> Call:
+    """A fact's call, from its name and arguments.
+
+    Raises:
+        FactError: two series are asked for and one is named twice, or a number is not finite.
+    """
+    series = tuple(one for one in arguments if isinstance(one, str))
+    numbers = tuple(float(one) for one in arguments if not isinstance(one, str))
+    if len(set(series)) < len(series):
+        raise FactError(f"{name} holds {series[0]} against itself", "Name two different series")
+    if not all(math.isfinite(one) for one in numbers):
+        raise FactError(f"{name} is asked for a number that is not finite", "Give a finite number")
+    return Call(name, call_text(name, arguments, scale), FACTS[name].quantity, series, numbers)
+
+
+def call_text(name: str, arguments: tuple[Argument, ...], scale: Scale) -> str:
+    """A call as an expression has it: ``peak(MEL)``, ``at('Series A', 15)``, ``at(A, '2024-05-01')``."""
+    kinds = (parameter.kind for parameter in FACTS[name].parameters)
+    written = (
+        _name(one)
+        if isinstance(one, str)
+        else _number(float(one), dated=scale.step_is_time and kind is ParameterKind.STEP)
+        for one, kind in zip(arguments, kinds, strict=True)
+    )
+    return f"{name}({', '.join(written)})"
+
+
+def fact_of(call: Call, found: Found) -> Fact:
+    """The fact that answers a call; a number that is too large for a float is none."""
+    value, low, high = found.value, _finite(found.low), _finite(found.high)
+    if value is not None and not math.isfinite(value):
+        return Fact(call.text, call.quantity, None, TOO_LARGE, call.series)
+    if low is None or high is None:
+        low = high = None
+    return Fact(
+        call=call.text,
+        quantity=call.quantity,
+        value=value,
+        reason=found.reason,
+        series=call.series,
+        step=found.step,
+        from_step=found.from_step,
+        to_step=found.to_step,
+        low=low,
+        high=high,
+        n=found.n,
+        note=found.note,
+    )
+
+
+def _finite(end: float | None) -> float | None:
+    return end if end is not None and math.isfinite(end) else None
+
+
+def _number(number: float, *, dated: bool) -> str:
+    if dated:
+        return f"'{iso_moment(number)}'"
+    return str(int(number)) if number == round(number) and abs(number) < _PLAIN_BELOW else repr(number)
+
+
+def _name(series: str) -> str:
+    if _BARE.fullmatch(series) and series not in _WORDS:
+        return series
+    return f'"{series}"' if "'" in series else f"'{series}'"

@@ -1,0 +1,78 @@
+"""Facts about the curves of one metric, on the unsmoothed centre of each series."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from reportgen.facts.calls import TOO_LARGE, Call, Found, call_of, fact_of
+from reportgen.facts.curve_numbers import points
+from reportgen.facts.curve_pairs import PAIR_FACTS, Pairs
+from reportgen.facts.curve_values import SERIES_FACTS, Asked
+from reportgen.words import listing
+
+if TYPE_CHECKING:
+    from reportgen.facts.subject import Argument
+    from reportgen.model import Curve, CurveSet
+    from reportgen.statements import Fact, Scale
+
+
+# Kept with the instance, hence no slots.
+@dataclass(frozen=True, eq=False)
+class CurveSubject:
+    """The curves of one metric: a ``Subject``.
+
+    Facts are about each series' centre before smoothing: the mean across runs, for ``iqr`` the median. Reduce
+    with ``max_points=None`` for facts about every step. An interval is given where the band is a confidence
+    interval, or the input's own; that of a peak belongs to its step and does not know that the step was
+    picked for its height.
+
+    Attributes:
+        curve_set: the curves.
+        scale: what their numbers mean.
+    """
+
+    curve_set: CurveSet
+    scale: Scale
+    _kept: dict[tuple[str, tuple[Argument, ...]], Fact] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def holds(self) -> Literal["curves"]:
+        """Which of the vocabulary's facts there are."""
+        return "curves"
+
+    @cached_property
+    def series(self) -> tuple[str, ...]:
+        """The names of its series, also of those without a finite value."""
+        empty = (name for name, run in self.curve_set.without_values if run is None)
+        return tuple(dict.fromkeys((*(curve.series for curve in self.curve_set.curves), *empty)))
+
+    @cached_property
+    def _curves(self) -> dict[str, Curve]:
+        """The curves that have a point."""
+        return {curve.series: curve for curve in self.curve_set.curves if points(curve).steps.size}
+
+    @cached_property
+    def _pairs(self) -> Pairs:
+        return Pairs(tuple(self._curves.values()), self.scale, self.curve_set.level, self.curve_set.band)
+
+    def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
+        """A fact of the vocabulary, computed when it is first asked for; see ``Subject``."""
+        key = (name, arguments)
+        if key not in self._kept:
+            call = call_of(name, arguments, self.scale)
+            self._kept[key] = fact_of(call, self._found(call))
+        return self._kept[key]
+
+    def _found(self, call: Call) -> Found:
+        lacking = [name for name in call.series if name not in self._curves]
+        if lacking:
+            return Found(None, f"no finite value of {listing(lacking)}")
+        curves = [self._curves[name] for name in call.series]
+        try:
+            if call.name in PAIR_FACTS:
+                return PAIR_FACTS[call.name](self._pairs, curves[0], curves[1], *call.numbers)
+            return SERIES_FACTS[call.name](Asked(curves[0], self.scale, self.curve_set.band), *call.numbers)
+        except OverflowError:
+            return Found(None, TOO_LARGE)

@@ -1,0 +1,139 @@
+"""Facts about the scores of one benchmark."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from reportgen.facts.calls import Call, Found, call_of, fact_of
+from reportgen.facts.verdicts import VERDICT_FACTS, verdict_found
+from reportgen.statistics.verdicts import mirrored
+from reportgen.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reportgen.facts.subject import Argument
+    from reportgen.outcomes import Comparison, Score, Tier
+    from reportgen.statements import Fact, Scale
+
+# Scores that differ by less than this share of their size are one score, computed in two ways.
+_SAME = 1e-12
+
+
+# Kept with the instance, hence no slots.
+@dataclass(frozen=True, eq=False)
+class ScoreSubject:
+    """The scores of one benchmark and metric: a ``Subject``.
+
+    Attributes:
+        scores: one a series.
+        comparisons: of all pairs that can be compared, in any direction, adjusted together.
+        tiers: of these scores and comparisons.
+        scale: what their numbers mean.
+    """
+
+    scores: tuple[Score, ...]
+    comparisons: tuple[Comparison, ...]
+    tiers: tuple[Tier, ...]
+    scale: Scale
+    _kept: dict[tuple[str, tuple[Argument, ...]], Fact] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def holds(self) -> Literal["scores"]:
+        """Which of the vocabulary's facts there are."""
+        return "scores"
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """The names of its series, also of those without a score."""
+        return tuple(score.series for score in self.scores)
+
+    @cached_property
+    def _by_series(self) -> dict[str, Score]:
+        return {score.series: score for score in self.scores}
+
+    @cached_property
+    def _compared(self) -> dict[tuple[str, str], Comparison]:
+        """Comparisons by the names of both sides, in both orders."""
+        both = {(one.b, one.a): mirrored(one) for one in self.comparisons}
+        return both | {(one.a, one.b): one for one in self.comparisons}
+
+    def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
+        """A fact of the vocabulary, computed when it is first asked for; see ``Subject``."""
+        key = (name, arguments)
+        if key not in self._kept:
+            call = call_of(name, arguments, self.scale)
+            self._kept[key] = fact_of(call, self._found(call))
+        return self._kept[key]
+
+    def _found(self, call: Call) -> Found:
+        if call.name in _ONE:
+            score = self._by_series[call.series[0]]
+            if score.estimate is None:
+                return Found(None, score.reason or f"no score of {score.series}", n=score.problems)
+            return _ONE[call.name](self, score)
+        one = self._compared.get((call.series[0], call.series[1]))
+        if one is None:
+            return Found(None, self._not_compared(*call.series))
+        return _pair(call.name, one, self.scale)
+
+    def _not_compared(self, *names: str) -> str:
+        lacking = [self._by_series[name] for name in names if self._by_series[name].estimate is None]
+        if lacking:
+            return lacking[0].reason or f"no score of {lacking[0].series}"
+        return f"no problems are known on which {names[0]} and {names[1]} could be compared"
+
+
+def _score(_: ScoreSubject, score: Score) -> Found:
+    return Found(score.estimate, low=score.low, high=score.high, n=score.problems)
+
+
+def _low(_: ScoreSubject, score: Score) -> Found:
+    return _end(score, score.low)
+
+
+def _high(_: ScoreSubject, score: Score) -> Found:
+    return _end(score, score.high)
+
+
+def _end(score: Score, end: float | None) -> Found:
+    reason = "" if end is not None else score.reason or f"no interval of {score.series}"
+    return Found(end, reason, n=score.problems)
+
+
+def _rank(subject: ScoreSubject, score: Score) -> Found:
+    """1 and the number of series with a better score; equal scores share a rank."""
+    sign, own = (1 if subject.scale.higher_is_better else -1), score.estimate or 0.0
+    others = [other.estimate for other in subject.scores if other.estimate is not None]
+    better = sum(
+        sign * other > sign * own and not math.isclose(other, own, rel_tol=_SAME) for other in others
+    )
+    return Found(float(better + 1))
+
+
+def _tier(subject: ScoreSubject, score: Score) -> Found:
+    for tier in subject.tiers:
+        if score.series in tier.series:
+            return Found(float(tier.rank))
+    return Found(None, f"{score.series} is in no tier")
+
+
+def _pair(name: str, one: Comparison, scale: Scale) -> Found:
+    shared = counted(one.shared, "shared problem") if one.shared else "no shared problem"
+    if name in VERDICT_FACTS:
+        return verdict_found(name, one, scale, behind=shared, few=shared)
+    if one.difference is None:
+        return Found(None, one.reason or shared)
+    return Found(one.difference, low=one.low, high=one.high, n=one.shared)
+
+
+_ONE: dict[str, Callable[[ScoreSubject, Score], Found]] = {
+    "score": _score,
+    "low": _low,
+    "high": _high,
+    "rank": _rank,
+    "tier": _tier,
+}
