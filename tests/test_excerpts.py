@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import unicodedata
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 
 from reportgen.errors import Place
 from reportgen.site.excerpts import excerpt, printable, source_line
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LINE = 'MEL peaks at [0.84]{value="peak(MEL)"}.'
 

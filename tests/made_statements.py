@@ -1,0 +1,43 @@
+"""Statements as a draft makes them, for tests of what is told about them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from reportgen.errors import Place, Problem, Severity, Stage
+from reportgen.statements import Binding, Judgement, Statement, Truth
+
+FILE = "content/index.md"
+
+
+def statement(
+    truth: Truth,
+    words: str = "0.84",
+    *,
+    kind: Literal["value", "claim"] = "value",
+    expression: str = "peak(MEL)",
+    fails: str = "",
+    line: int = 3,
+    column: int = 5,
+) -> Statement:
+    """A statement of a page, by default a bound value in line 3; see ``Binding``."""
+    binding = Binding(
+        kind=kind,
+        words=words,
+        expression=expression,
+        of=None,
+        name="",
+        fails=fails,
+        place=Place(FILE, line, column),
+        expression_place=Place(FILE, line, column + len(words) + len('[]{value="')),
+        start=0,
+        end=len(words),
+    )
+    judgement = Judgement(truth, f"{expression} = 0.82 at step 10", ("2 runs",), "", ())
+    return Statement(binding, line, judgement, "accuracy", "accuracy", "accuracy~mark=10@MEL")
+
+
+def said_of(one: Statement) -> Problem:
+    """The warning that a draft gives for a statement."""
+    said = f'"{one.binding.words}" but {one.judgement.found}'
+    return Problem(one.binding.place, said, "Look again", Stage.NARRATIVE, Severity.WARNING)
