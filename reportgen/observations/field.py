@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reportgen.facts.curve_numbers import points
+from reportgen.facts.fact_words import value_words
 from reportgen.observations.noise import Noise, allowance, half_widths, noise_scale
+from reportgen.statements import Quantity
 from reportgen.words import number
 
 if TYPE_CHECKING:
-    from reportgen.model import Curve, FloatArray
+    from reportgen.facts.curve_numbers import Points
+    from reportgen.model import Curve
     from reportgen.statements import Scale
 
 # One per cent of a share is 0.01: more digits than this are never needed.
@@ -81,17 +85,16 @@ class Field:
     @cached_property
     def plotted_range(self) -> float:
         """Highest less lowest value of all series; 0 where all are alike."""
-        every = np.concatenate([curve.values for curve in self.curves])
-        return float(every.max() - every.min())
+        every = np.concatenate([points(curve).values for curve in self.curves])
+        return float(every.max() - every.min()) if every.size else 0.0
 
     def curve(self, series: str) -> Curve:
         """The curve of a series."""
         return self._by_name[series]
 
-    def good(self, series: str) -> FloatArray:
-        """The values of a series with the sign turned where lower is better, so that more is better."""
-        values: FloatArray = self.sign * self.curve(series).values
-        return values
+    def points(self, series: str) -> Points:
+        """Steps and values of a series, finite and unsmoothed, as measured."""
+        return points(self.curve(series))
 
     def noise(self, series: str) -> Noise:
         """The noise scale of a series."""
@@ -104,7 +107,13 @@ class Field:
         noise = self.noise(series).value
         return max(noise, float(here)) if math.isfinite(here) else noise
 
-    def threshold(self, *series: str, choices: int = 1, steps: tuple[float, ...] = ()) -> Threshold:
+    def threshold(
+        self,
+        *series: str,
+        choices: int = 1,
+        steps: tuple[float, ...] = (),
+        readings: tuple[int, int] = (1, 1),
+    ) -> Threshold:
         """What the difference of two readings is held against.
 
         Their noises add as √(a² + b²). A rule that picks the largest of n differences asks for more than
@@ -117,13 +126,15 @@ class Field:
             choices: from how many differences the rule picks the largest; 1 where it picks none.
             steps: the steps of the two readings, in the order of ``series``; one for both is enough. Where
                 the band is wider there, the difference has to be larger than its width there, too.
+            readings: of how many readings each end of the difference is the mean.
         """
         names = series * 2 if len(series) == 1 else series
         noises = [self.noise(name) for name in names]
         if not any(noise.known for noise in noises):
             widest = max(noises, key=lambda noise: noise.value)
             return Threshold(widest.value, widest.source)
-        value = allowance(choices) * math.hypot(*(noise.value for noise in noises))
+        parts = (noise.value / math.sqrt(n) for noise, n in zip(noises, readings, strict=True))
+        value = allowance(choices) * math.hypot(*parts)
         places = steps * 2 if len(steps) == 1 else steps
         here = math.hypot(*(self.noise_at(name, x) for name, x in zip(names, places, strict=False)))
         if here > value:
@@ -139,12 +150,30 @@ class Field:
         """A value in the digits that the series' noise deserves: ``0.82`` where the noise is 0.01.
 
         Where noise is not known the readings stand as they are, down to 1 % of the range.
+
+        Args:
+            value: a finite number, as measured.
+            series: whose noise counts.
+            signed: it is a difference, and a plus sign stands before a positive one.
         """
+        quantity = Quantity.DIFFERENCE if signed else Quantity.VALUE
+        return value_words(value, quantity, self.scale, decimals=self._digits(value, series))
+
+    def size(self, value: float, *series: str) -> str:
+        """How large a difference is, without its sign, in the digits that the noise deserves."""
+        decimals = self._digits(value, series)
+        return value_words(abs(value), Quantity.DIFFERENCE, self.scale, decimals=decimals, signed=False)
+
+    def _digits(self, value: float, series: tuple[str, ...]) -> int:
+        """Digits after the point, of a percentage where that is what is written."""
+        hundredfold = self.scale.bounds == (0.0, 1.0) and not self.scale.percent
+        factor = 100 if hundredfold else 1
         noises = [self.noise(name) for name in series]
-        finest = min((noise.value for noise in noises), default=0.0)
-        within = None if signed else self.scale.bounds
-        text = number(value, decimals=_decimals(finest, 1), within=within, signed=signed)
-        return text if all(noise.known for noise in noises) else _trimmed(text)
+        decimals = _decimals(factor * min((noise.value for noise in noises), default=0.0), 1)
+        if all(noise.known for noise in noises):
+            return max(decimals, 0) if hundredfold else decimals
+        written = _trimmed(number(factor * value, decimals=max(decimals, 0)))
+        return len(written.partition(".")[2])
 
 
 def _decimals(noise: float, significant: int) -> int:

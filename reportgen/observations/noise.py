@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reportgen.facts.curve_numbers import detrended, points
+from reportgen.words import counted
+
 if TYPE_CHECKING:
     from reportgen.model import Curve, FloatArray
 
@@ -51,12 +54,12 @@ def noise_scale(curve: Curve, plotted_range: float, band: str = "ci") -> Noise:
     if np.isfinite(half).any():
         value = float(np.nanmedian(half))
         found.append((2 * value, "twice the standard error") if band == "se" else (value, _band_words(curve)))
-    if curve.steps.size >= FEWEST_READINGS:
-        jitter = 2 * float(np.median(np.abs(first_differences(curve))))
+    count = points(curve).steps.size
+    if count >= FEWEST_READINGS:
+        jitter = 2 * float(np.median(np.abs(np.diff(detrended(curve)))))
         found.append((jitter, "twice the median change between readings"))
     elif len(found) == 1:
-        readings = f"{curve.steps.size:,} reading{'s' if curve.steps.size > 1 else ''}"
-        source = f"1 % of the range; with {readings} and no band noise cannot be told"
+        source = f"1 % of the range; with {counted(count, 'reading')} and no band noise cannot be told"
         return Noise(found[0][0], known=False, source=source)
     value, source = max(found)
     return Noise(value, known=True, source=source)
@@ -71,15 +74,6 @@ def half_widths(curve: Curve) -> FloatArray:
     """Half the band's width at each step, shape (steps,); NaN where there is no band."""
     half: FloatArray = (curve.high - curve.low) / 2
     return half
-
-
-def first_differences(curve: Curve) -> FloatArray:
-    """First differences of the curve less its straight line, shape (steps − 1,)."""
-    steps = curve.steps - curve.steps.mean()
-    spread = float(steps @ steps)
-    slope = float(steps @ curve.values) / spread if spread else 0.0
-    differences: FloatArray = np.diff(curve.values - slope * steps)
-    return differences
 
 
 def allowance(choices: int) -> float:

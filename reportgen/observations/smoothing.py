@@ -1,0 +1,56 @@
+"""Running means, to tell where a noisy curve rises and rests; what a sentence tells are readings."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from reportgen.model import FloatArray
+    from reportgen.observations.field import Field
+
+_SHARE, _WIDEST = 10, 21
+# Neither readings nor what is computed from them is exact to the last digit.
+_SAME = 1e-9
+
+
+def window(field: Field, series: str) -> int:
+    """How many readings a running mean takes, an odd number: a tenth of them, 21 at most.
+
+    1 where noise is not known: then the readings are all there is.
+    """
+    if not field.noise(series).known:
+        return 1
+    tenth = field.points(series).steps.size // _SHARE
+    return max(min(tenth - 1 + tenth % 2, _WIDEST), 3)
+
+
+def running_mean(values: FloatArray, width: int) -> FloatArray:
+    """The mean of the ``width`` readings around each; towards the ends of as many as both sides have.
+
+    So a straight line stays what it is, and the first and last reading do.
+
+    Args:
+        values: shape (n,).
+        width: odd.
+    """
+    if width == 1:
+        return values
+    n = values.size
+    at = np.arange(n)
+    half = np.minimum(np.minimum(at, n - 1 - at), width // 2)
+    total = np.concatenate([[0.0], np.cumsum(values - values[0])])
+    means: FloatArray = values[0] + (total[at + half + 1] - total[at - half]) / (2 * half + 1)
+    return means
+
+
+def independent(n: int, width: int) -> int:
+    """How many running means share no reading."""
+    return max(math.ceil(n / width), 1)
+
+
+def exceeds(effect: float, threshold: float) -> bool:
+    """Whether an effect is larger, and not only by the last digits of a computation."""
+    return effect > threshold * (1 + _SAME)
