@@ -1,0 +1,120 @@
+"""The rule ``best``: who has the best value and where, and who ends best."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reportgen.facts.fact_words import at_step
+from reportgen.observations.phrases import known, runs_each, value_fact
+from reportgen.observations.ranked import ranked_ends, ranked_peaks
+from reportgen.settings.observation_blocks import Rule
+from reportgen.statements import Observation
+from reportgen.words import listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reportgen.observations.field import Field
+    from reportgen.observations.ranked import Ranked
+
+_UNDECIDED = 1.0
+"""Strength of a doubt."""
+
+_MOST_IN_EVIDENCE = 8
+
+
+def best(field: Field) -> Iterator[Observation]:
+    """Who has the best value, told together with where it ends, and who ends best."""
+    if len(field.curves) < 2:  # noqa: PLR2004 - alone nobody is best
+        return
+    peak, end = ranked_peaks(field), ranked_ends(field)
+    decided = len(peak.level) == 1
+    names = tuple(dict.fromkeys([*peak.order, *end.order]))
+    where = [peak.steps[name] for name in peak.level]
+    reading = field.reading(peak.values[peak.first], peak.first)
+    yield Observation(
+        rule=Rule.BEST,
+        text=_one_best(field, peak, end) if decided else _several_best(field, peak, end),
+        evidence=tuple(
+            value_fact(field, name, series, found.values[series], found.steps[series])
+            for series in names[:_MOST_IN_EVIDENCE]
+            for name, found in (("peak", peak), ("final", end))
+        ),
+        threshold=peak.held.words(peak.lead),
+        series=names,
+        strength=peak.held.strength(peak.lead) if decided else _UNDECIDED,
+        from_step=min(where),
+        to_step=max(where),
+        mark_series=peak.first if decided else None,
+        mark=peak.steps[peak.first] if decided else None,
+        label=f"{_superlative(field)} {reading}" if decided else "",
+    )
+
+
+def _one_best(field: Field, peak: Ranked, end: Ranked) -> str:
+    """One series has the best value: where, and how it and the others end."""
+    first, most = peak.first, _superlative(field)
+    head = f"{first} has the {most} value, {_reading(field, peak, first)} {_there(field, peak, first)}"
+    finish = _reading(field, end, first)
+    others = [name for name in end.level if name != first]
+    if first not in end.level:
+        if known(field, end.level) or len(end.level) == 1:
+            verb = "ends" if len(end.level) == 1 else "end"
+            return f"{head}, but ends at {finish}; {_ended(field, end, end.level)} {verb} {most}."
+        return f"{head}, but ends at {finish}; {_ended(field, end, end.level)} end level and {most}."
+    if others and known(field, end.level):
+        doubt = f"cannot be told from {_ended(field, end, others)} {runs_each(field, end.level)}"
+        return f"{head}, and ends at {finish}, where it {doubt}."
+    if others:
+        same = all(_reading(field, end, name) == finish for name in others)
+        whom = listing(others) if same else _ended(field, end, others)
+        return f"{head}, and ends at {finish}, level with {whom}."
+    at_last = peak.steps[first] == end.steps[first]
+    ended = f", and ends {most}" if at_last else f", and ends {most}, at {finish}"
+    return f"{head}{ended}; {_next(field, end)}."
+
+
+def _several_best(field: Field, peak: Ranked, end: Ranked) -> str:
+    """Several share the best value, or cannot be told apart; and how they end."""
+    most = _superlative(field)
+    who = listing(sorted(peak.level))
+    readings = {_reading(field, peak, name) for name in peak.level}
+    places = listing([f"{name} {_there(field, peak, name)}" for name in peak.level])
+    valued = listing(
+        [f"{name} {_reading(field, peak, name)} {_there(field, peak, name)}" for name in peak.level]
+    )
+    if known(field, peak.level):
+        doubt = f"cannot be told {runs_each(field, peak.level)}"
+        head = f"Which of {who} has the {most} value {doubt}: {valued}"
+    elif len(readings) == 1:
+        head = f"{who} reach the same {most} value, {readings.pop()}: {places}"
+    else:
+        head = f"{who} reach nearly the same {most} value: {valued}"
+    if len(end.level) == 1:
+        return f"{head}. {end.first} ends {most}, at {_reading(field, end, end.first)}; {_next(field, end)}."
+    said = "Nor can they be told apart" if known(field, end.level) else "They are level"
+    return f"{head}. {said} at the end: {_ended(field, end, end.level)}."
+
+
+def _next(field: Field, end: Ranked) -> str:
+    second = end.order[1]
+    return f"{_ended(field, end, (second,))} {'is next' if len(end.order) > 2 else 'follows'}"  # noqa: PLR2004 - a pair
+
+
+def _ended(field: Field, end: Ranked, names: Sequence[str]) -> str:
+    """Names with their last values, and the step where a series stops before others."""
+    latest = max(end.steps.values())
+    early = {name: f" {_there(field, end, name)}" for name in names if end.steps[name] < latest}
+    return listing([f"{name} ({_reading(field, end, name)}{early.get(name, '')})" for name in names])
+
+
+def _there(field: Field, found: Ranked, name: str) -> str:
+    return at_step(found.steps[name], field.scale)
+
+
+def _reading(field: Field, found: Ranked, name: str) -> str:
+    return field.reading(found.values[name], name)
+
+
+def _superlative(field: Field) -> str:
+    return "highest" if field.sign > 0 else "lowest"

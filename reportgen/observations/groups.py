@@ -1,0 +1,65 @@
+"""Values of several series in groups that stand apart."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from reportgen.observations.aligned import SAME
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reportgen.observations.field import Field, Threshold
+
+
+class Groups(NamedTuple):
+    """Series in groups, best first, and the smallest gap between two groups.
+
+    Attributes:
+        members: names, best first; of equal values in the order of names.
+        gap: the smallest difference of neighbouring groups; 0 with one group.
+        threshold: what this gap is held against.
+    """
+
+    members: tuple[tuple[str, ...], ...]
+    gap: float
+    threshold: Threshold
+
+
+def groups(field: Field, values: Mapping[str, float], steps: tuple[float, ...] = ()) -> Groups:
+    """Cuts between neighbouring values that differ by more than noise.
+
+    Where the noise of a series is not known, a cut is also natural: wider than the mean gap of neighbours,
+    and with all cuts wider than what they leave together. Otherwise there is no cut at all.
+
+    Args:
+        field: has the noise.
+        values: of two or more series, as measured.
+        steps: where the values stand, as in ``Field.threshold``.
+    """
+    order = sorted(values, key=lambda name: (-field.sign * values[name], name))
+    held = [field.threshold(*sorted(pair), choices=len(order) - 1, steps=steps) for pair in pairwise(order)]
+    gaps = np.abs(np.diff([values[name] for name in order]))
+    cuts = [place for place, gap in enumerate(gaps.tolist()) if gap > held[place].value * (1 + SAME)]
+    if not all(field.noise(name).known for name in order):
+        cuts = _natural(gaps.tolist(), cuts)
+    starts = [0, *(place + 1 for place in cuts), len(order)]
+    members = tuple(tuple(order[a:b]) for a, b in pairwise(starts))
+    narrowest = min(cuts, key=lambda place: gaps[place], default=0)
+    return Groups(members, float(gaps[narrowest]) if cuts else 0.0, held[narrowest])
+
+
+def _natural(gaps: Sequence[float], cuts: Sequence[int]) -> list[int]:
+    """The cuts that stand out among the gaps; none where what they leave together is as wide as one."""
+    if len(gaps) == 1:
+        return list(cuts)
+    mean = sum(gaps) / len(gaps)
+    chosen = [place for place in cuts if gaps[place] > mean * (1 + SAME)]
+    if not chosen:
+        return []
+    bounds = [-1, *chosen, len(gaps)]
+    widest = max(sum(gaps[a + 1 : b]) for a, b in pairwise(bounds))
+    return chosen if min(gaps[place] for place in chosen) > widest * (1 + SAME) else []

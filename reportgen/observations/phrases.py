@@ -1,0 +1,102 @@
+"""Parts of sentences that several rules share: steps, runs, names with their values, facts as evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reportgen.facts.calls import call_text
+from reportgen.facts.fact_words import at_step, step_said
+from reportgen.words import counted, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reportgen.observations.field import Field
+    from reportgen.statements import Scale
+
+_MOST_NAMED = 8
+_MOST_IN_HEAD = 3
+
+
+def range_said(first: float, last: float, scale: Scale) -> str:
+    """Steps from one to another, both included: ``step 30 to 40``; one of them: ``step 30``."""
+    if first == last:
+        return step_said(first, scale)
+    start, end = step_said(first, scale), step_said(last, scale)
+    return f"{start} to {end.removeprefix(f'{scale.step_name} ')}"
+
+
+def during(first: float, last: float, end: float, scale: Scale) -> str:
+    """When something holds: ``at step 30``, ``from step 30 to 40``, ``from step 30 on`` up to the end."""
+    if first == last:
+        return at_step(first, scale)
+    if last == end:
+        return f"from {step_said(first, scale)} on"
+    return f"from {range_said(first, last, scale)}"
+
+
+def named(names: Sequence[str], total: int) -> str:
+    """Series at the head of a sentence: ``A and B``, ``All 5 series``, ``4 of the 5 series``."""
+    if len(names) <= _MOST_IN_HEAD:
+        return listing(names)
+    return f"All {len(names):,} series" if len(names) == total else f"{len(names):,} of the {total:,} series"
+
+
+def runs_each(field: Field, names: Sequence[str]) -> str:
+    """How much stands behind a doubt: ``with 1 run each``, ``with 1 to 5 runs each``."""
+    if any(field.curve(name).given for name in names):
+        return "with the intervals that the data give"
+    counts = sorted({len(field.curve(name).runs) for name in names})
+    if len(counts) == 1:
+        return f"with {counted(counts[0], 'run')} each"
+    return f"with {counts[0]:,} to {counted(counts[-1], 'run')} each"
+
+
+def with_values(values: Mapping[str, float], names: Sequence[str], field: Field) -> str:
+    """Names with their values: ``A (0.92) and B (0.91)``; ``A (0.9), B (0.8) and 4 more``."""
+    return listing([f"{name} ({field.reading(values[name], name)})" for name in names], most=_MOST_NAMED)
+
+
+def span(values: Mapping[str, float], names: Sequence[str], field: Field) -> str:
+    """The values of several series: ``0.25 to 0.28``, or ``0.25`` where all read the same."""
+    low, high = (pick(names, key=lambda name: values[name]) for pick in (min, max))
+    ends = [field.reading(values[name], name) for name in (low, high)]
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+
+
+def fact(field: Field, name: str, *arguments: str | float) -> str:
+    """A fact's call as an author would write it: ``at('Series A', 15)``."""
+    return call_text(name, arguments, field.scale)
+
+
+def value_fact(field: Field, name: str, series: str, value: float, step: float | None = None) -> str:
+    """A series' fact in words: ``peak(MEL) = 0.84 at step 120``."""
+    there = "" if step is None else f" {at_step(step, field.scale)}"
+    return f"{fact(field, name, series)} = {field.reading(value, series)}{there}"
+
+
+def reading_fact(field: Field, series: str, step: float, value: float) -> str:
+    """A value at a step in words: ``at(MEL, 80) = 0.8``."""
+    return f"{fact(field, 'at', series, step)} = {field.reading(value, series)}"
+
+
+def known(field: Field, names: Sequence[str]) -> bool:
+    """Whether the noise of any of them is known, so that a difference within it is a doubt."""
+    return any(field.noise(name).known for name in names)
+
+
+def stretches_said(ends: Sequence[tuple[float, float]], last: float, scale: Scale) -> str:
+    """Several ranges of steps: ``from step 30 on``, ``at steps 30 to 40 and 110``.
+
+    Args:
+        ends: first and last step of each, one or more.
+        last: the last step there is.
+        scale: what steps are called.
+    """
+    if len(ends) == 1:
+        return during(*ends[0], last, scale)
+    if scale.step_is_time:
+        return listing([during(*one, last, scale) for one in ends])
+    name = scale.step_name or "step"
+    parts = [range_said(*one, scale).removeprefix(f"{name} ") for one in ends]
+    return f"at {name}s {listing(parts)}"

@@ -1,0 +1,61 @@
+"""The rule ``tiers``: groups of series by their last values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reportgen.facts.fact_words import at_step
+from reportgen.observations.groups import groups
+from reportgen.observations.phrases import known, value_fact
+from reportgen.observations.ranked import ranked_ends
+from reportgen.settings.observation_blocks import Rule
+from reportgen.statements import Observation
+from reportgen.words import listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reportgen.observations.field import Field
+    from reportgen.observations.ranked import Ranked
+
+_PAIR, _FEWEST = 2, 3
+_WORDS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}
+
+
+def tiers(field: Field) -> Iterator[Observation]:
+    """Groups of three or more series whose last values stand apart; silent where each stands alone."""
+    if len(field.curves) < _FEWEST:
+        return
+    end = ranked_ends(field)
+    last = max(end.steps.values())
+    found = groups(field, end.values, (last,))
+    count = len(found.members)
+    if count == 1 or (count == len(end.order) and not known(field, end.order)):
+        return
+    said = [_group(field, end, names, last) for names in found.members]
+    alone = "; all differ by more than noise" if count == len(end.order) else ""
+    yield Observation(
+        rule=Rule.TIERS,
+        text=f"{_WORDS.get(count, str(count))} groups at the end, best first: {'; '.join(said)}{alone}.",
+        evidence=tuple(
+            value_fact(field, "final", name, end.values[name], end.steps[name]) for name in end.order
+        ),
+        threshold=found.threshold.words(found.gap),
+        series=end.order,
+        strength=found.threshold.strength(found.gap),
+        from_step=min(end.steps.values()),
+        to_step=last,
+    )
+
+
+def _group(field: Field, end: Ranked, names: Sequence[str], last: float) -> str:
+    """The series of a group, with one value where they share it."""
+    readings = [field.reading(end.values[name], name) for name in names]
+    early = {
+        name: f" {at_step(end.steps[name], field.scale)}" if end.steps[name] < last else "" for name in names
+    }
+    if len(names) > 1 and len(set(readings)) == 1 and not any(early.values()):
+        return f"{listing(names)} ({'both' if len(names) == _PAIR else 'all'} {readings[0]})"
+    return listing(
+        [f"{name} ({reading}{early[name]})" for name, reading in zip(names, readings, strict=True)]
+    )
