@@ -11,6 +11,8 @@ import click
 
 from reportgen import __version__
 from reportgen.commands.check import check
+from reportgen.commands.facts import facts
+from reportgen.commands.observations import observations
 from reportgen.commands.options import config_option
 from reportgen.commands.telling import problems_told, progress_bar, warn
 
@@ -37,7 +39,8 @@ def cli(context: click.Context) -> None:
         context.color = False
 
 
-cli.add_command(check)
+for command in (check, facts, observations):
+    cli.add_command(command)
 
 
 @cli.command()

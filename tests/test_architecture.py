@@ -45,7 +45,7 @@ MAY_IMPORT = {
         *("settings", "statements", "words"),
     },
     "notebook": {"drafting", "errors", "figures", "model", "outcomes", "read", "settings", "statistics"},
-    "commands": {"errors", "site", "statements"},
+    "commands": {"drafting", "errors", "facts", "site", "statements", "words"},
     "cli": {"__init__", "commands", "settings", "site"},
     "__init__": {"notebook"},
     "__main__": {"cli"},

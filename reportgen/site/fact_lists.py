@@ -1,0 +1,101 @@
+"""Every fact about a source in finished words, for an author who looks for one to write down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reportgen.facts.all_facts import all_facts
+from reportgen.facts.fact_words import fact_words
+from reportgen.facts.subject import FactError
+from reportgen.facts.vocabulary import ParameterKind, facts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.facts.subject import Subject
+    from reportgen.facts.vocabulary import FactKind
+    from reportgen.statements import Fact
+
+
+@dataclass(frozen=True, slots=True)
+class FactGroup:
+    """One fact of the vocabulary and what it says of each series or pair.
+
+    Attributes:
+        signature: how it is written: ``peak(s)``.
+        says: its meaning, one sentence.
+        rows: pairs of a call to paste and what the data say; none where it needs more series than there are.
+        is_example: whether the rows are one example, since an author chooses the step or level.
+    """
+
+    signature: str
+    says: str
+    rows: tuple[tuple[str, str], ...]
+    is_example: bool = False
+
+
+def fact_groups(subject: Subject) -> tuple[FactGroup, ...]:
+    """The facts that there are for what a subject holds, in the order of the vocabulary."""
+    known: dict[str, list[Fact]] = {}
+    for fact in all_facts(subject):
+        known.setdefault(_name(fact), []).append(fact)
+    return tuple(_group(kind, known, subject) for kind in facts_of(subject.holds))
+
+
+def _group(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> FactGroup:
+    if all(parameter.kind is ParameterKind.SERIES for parameter in kind.parameters):
+        found = known.get(kind.name, [])
+        return FactGroup(kind.signature, kind.says, tuple(_row(fact, subject) for fact in found))
+    rows = tuple(_row(fact, subject) for fact in _example(kind, known, subject))
+    return FactGroup(kind.signature, kind.says, rows, is_example=True)
+
+
+def _row(fact: Fact, subject: Subject) -> tuple[str, str]:
+    said = fact_words(fact, subject.scale).removeprefix(fact.call).strip()
+    return fact.call, said.removeprefix("= ").removeprefix("is ")
+
+
+def _name(fact: Fact) -> str:
+    return fact.call.partition("(")[0]
+
+
+def _example(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> Iterator[Fact]:
+    """The fact of the first series or pair, at a step or level that its curve has."""
+    wanted = sum(parameter.kind is ParameterKind.SERIES for parameter in kind.parameters)
+    series = subject.series[:wanted]
+    numbers = {
+        "x": _value(known, "widest_gap_step" if wanted > 1 else "peak_step"),
+        "from": _step(known, "start"),
+        "to": _step(known, "final"),
+        "level": _half_way(known),
+    }
+    chosen = [numbers[one.name] for one in kind.parameters if one.kind is not ParameterKind.SERIES]
+    given = [number for number in chosen if number is not None]
+    if len(series) < wanted or len(given) < len(chosen):
+        return
+    try:
+        yield subject.fact(kind.name, (*series, *given))
+    except FactError:
+        # A curve without such a step: the signature alone says how the fact is written.
+        return
+
+
+def _first(known: dict[str, list[Fact]], name: str) -> Fact | None:
+    return next(iter(known.get(name, [])), None)
+
+
+def _value(known: dict[str, list[Fact]], name: str) -> float | None:
+    fact = _first(known, name)
+    return None if fact is None or fact.value is None else float(fact.value)
+
+
+def _step(known: dict[str, list[Fact]], name: str) -> float | None:
+    fact = _first(known, name)
+    return None if fact is None else fact.step
+
+
+def _half_way(known: dict[str, list[Fact]]) -> float | None:
+    """A level between the first series' worst and best value, in two digits."""
+    worst, best = _value(known, "trough"), _value(known, "peak")
+    return None if worst is None or best is None else float(f"{(worst + best) / 2:.2g}")
