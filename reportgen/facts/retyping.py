@@ -1,0 +1,155 @@
+"""How typed words should read where the data say otherwise: the author's digits, unit and style stay."""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import TYPE_CHECKING
+
+from reportgen.facts.agreement import EXACT, agrees, moment_of, reading_of, unit_of
+from reportgen.facts.typed_tokens import Unit, other_number
+from reportgen.statements import Quantity
+from reportgen.words import number
+
+if TYPE_CHECKING:
+    from reportgen.facts.agreement import Reading
+    from reportgen.facts.typed import Typed
+    from reportgen.statements import Scale
+
+_MINUS = "\N{MINUS SIGN}"
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+# A p value typed without decimals has no digits to keep.
+_DECIMALS_OF_P = 2
+
+
+def repaired(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> str:
+    """The words as they should be typed; unchanged where they agree.
+
+    More digits stand only where the author's would say that a bound is reached; for a p value stands
+    ``<`` there.
+
+    Args:
+        typed: words whose unit fits (see ``unfitting``).
+        value: a finite number; for a typed date in the years 1 to 9999.
+        quantity: what it is.
+        scale: the subject's.
+    """
+    if agrees(typed, value, quantity, scale):
+        return typed.words
+    if typed.moment:
+        return _replaced(typed.words, (typed.start, typed.end, _dated(typed, moment_of(typed, value))))
+    reading = reading_of(typed, value, quantity, scale)
+    if quantity is Quantity.PROBABILITY:
+        return _p_words(typed, reading)
+    text = _written(typed, reading.exact, reading.within)
+    return _replaced(typed.words, (typed.start, typed.end, text), _noun(typed, text, scale))
+
+
+def _dated(typed: Typed, moment: str) -> str:
+    """A time with what its author wrote between day and clock, and behind them."""
+    old = typed.words[typed.start : typed.end]
+    day, _, clock = moment.partition("T")
+    if not clock:
+        return day or old
+    place = old.index(typed.moment[11:], 10)
+    return day + old[10:place] + clock + old[place + len(clock) :]
+
+
+def _p_words(typed: Typed, reading: Reading) -> str:
+    """Words for a p value, with ``<`` where its digits would say 0, and ``>`` where they would say 1."""
+    if typed.exponent_mark:
+        text, relation = _written(typed, reading.exact, None), "="
+    else:
+        decimals = typed.decimals or (_DECIMALS_OF_P if typed.unit is Unit.NONE else 0)
+        rounded = reading.exact.quantize(unit_of(decimals), rounding=ROUND_HALF_EVEN, context=EXACT)
+        kept = rounded
+        if reading.within is not None:
+            low, high = (Decimal(bound) for bound in reading.within)
+            kept = min(max(rounded, low + unit_of(decimals)), high - unit_of(decimals))
+        relation = "<" if kept > rounded else ">" if kept < rounded else "="
+        text = _styled(typed, f"{kept:,f}")
+    return _replaced(typed.words, _related(typed, relation), (typed.start, typed.end, text))
+
+
+def _related(typed: Typed, relation: str) -> tuple[int, int, str]:
+    """The edit that puts a relation before the number; without a ``p``, none stands for ``=``."""
+    start, end = typed.relation_start, typed.relation_end
+    if relation == (typed.relation or "="):
+        return start, start, ""
+    if relation == "=" and not typed.p:
+        while typed.words[end] == " ":
+            end += 1
+        return start, end, ""
+    return (start, end, relation) if end > start else (typed.start, typed.start, f"{relation} ")
+
+
+def _written(typed: Typed, value: Decimal, within: tuple[float, float] | None) -> str:
+    """Sign, digits and exponent in the author's style, with as many digits."""
+    if not typed.exponent_mark or not value:
+        return _styled(typed, _rounded(value, typed.decimals, within))
+    exponent = value.adjusted()
+    text = _mantissa(typed, value, exponent, within)
+    if text.lstrip(_MINUS).startswith("10"):
+        exponent += 1
+        text = _mantissa(typed, value, exponent, within)
+    return _styled(typed, text) + typed.exponent_mark + _exponent(typed, exponent)
+
+
+def _mantissa(typed: Typed, value: Decimal, exponent: int, within: tuple[float, float] | None) -> str:
+    scaled = None
+    if within is not None:
+        low, high = (float(Decimal(bound).scaleb(-exponent, EXACT)) for bound in within)
+        scaled = low, high
+    return _rounded(value.scaleb(-exponent, EXACT), typed.significant - 1, scaled)
+
+
+def _rounded(value: Decimal, decimals: int, within: tuple[float, float] | None) -> str:
+    if within is not None:
+        return number(float(value), decimals=decimals, within=within)
+    text = f"{value.quantize(unit_of(decimals), rounding=ROUND_HALF_EVEN, context=EXACT):,f}"
+    return text.replace("-", _MINUS)
+
+
+def _styled(typed: Typed, text: str) -> str:
+    """A number with commas and U+2212, dressed with the author's signs and marks."""
+    digits = text.removeprefix("-").removeprefix(_MINUS)
+    minus = typed.sign if typed.sign not in {"", "+"} else _MINUS
+    sign = minus if digits != text else "+" if typed.sign == "+" else ""
+    if not digits.strip("0.,"):
+        sign = ""
+    gap = typed.words[typed.start + len(typed.sign) : typed.digits]
+    if typed.separator is not None:
+        digits = digits.replace(",", typed.separator)
+    if typed.bare_point and digits.startswith("0."):
+        digits = digits.removeprefix("0")
+    return sign + (gap if sign else gap.lstrip()) + digits
+
+
+def _exponent(typed: Typed, exponent: int) -> str:
+    """An exponent, raised or not, with the sign and the zeros in front that its author writes."""
+    raised = typed.exponent_digits[0] in _RAISED
+    minus, plus = ("⁻", "⁺") if raised else ("-" if typed.exponent_mark in {"e", "E"} else _MINUS, "+")
+    if typed.exponent_sign not in {"", plus}:
+        minus = typed.exponent_sign
+    sign = minus if exponent < 0 else plus if typed.exponent_sign == plus else ""
+    digits = f"{abs(exponent):0{len(typed.exponent_digits)}d}"
+    # Zeros in front are a style only where the author's exponent has them.
+    digits = digits if typed.exponent_digits[0] in "0⁰" else f"{abs(exponent)}"
+    return sign + (digits.translate(str.maketrans("0123456789", _RAISED)) if raised else digits)
+
+
+def _noun(typed: Typed, text: str, scale: Scale) -> tuple[int, int, str]:
+    """The edit that makes one step of several, or several of one."""
+    other = other_number(typed.noun, scale)
+    one, was_one = (part.lstrip("+-−–") == "1" for part in (text, typed.words[typed.digits : typed.end]))
+    singular = len(other) > len(typed.noun)
+    if not other or typed.magnitude or not ((one and not singular) or (was_one and not one and singular)):
+        return typed.end, typed.end, ""
+    start = typed.noun_start
+    return start, start + len(typed.noun), other.capitalize() if typed.noun[0].isupper() else other
+
+
+def _replaced(words: str, *edits: tuple[int, int, str]) -> str:
+    """Some words after edits, given as start, end and new text."""
+    for start, end, new in sorted(edits, reverse=True):
+        words = words[:start] + new + words[end:]
+    return words
