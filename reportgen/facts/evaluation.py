@@ -5,72 +5,184 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reportgen.facts.amounts import (
+    Amount,
+    compared,
+    computed,
+    fact_amount,
+    moment_amount,
+    negated,
+    number_amount,
+    reasons,
+)
+from reportgen.facts.argument_faults import part_of, shortened
+from reportgen.facts.faults import ExpressionError, Fault
+from reportgen.facts.language import Call, Chain, Name, Number, Prefix, Tree
+from reportgen.facts.moments import read_moment
+from reportgen.facts.results import Part, Result, Side
+from reportgen.facts.subject import FactError
+from reportgen.facts.vocabulary import FACTS, ParameterKind
+from reportgen.statements import Fact, Quantity, Truth
+
 if TYPE_CHECKING:
-    from reportgen.statements import Fact, Quantity, Truth
+    from reportgen.facts.checking import Checked
+    from reportgen.facts.subject import Argument, Subject
+
+__all__ = ["Part", "Result", "Side", "evaluate"]
+
+
+def evaluate(checked: Checked, subject: Subject) -> Result:
+    """Ask every fact of an expression, and say what comes out.
+
+    No part is left out because another one decides already: the evidence is whole. Truth has three values
+    (Kleene): what is undecided decides nothing, and undecided ``and`` false is false.
+
+    Args:
+        checked: from ``checked`` with the same subject.
+        subject: the results.
+
+    Raises:
+        ExpressionError: facts that the results have no answer to, each where it stands.
+    """
+    evaluator = _Evaluator(checked.text, subject)
+    if checked.quantity is Quantity.TRUTH:
+        judged = evaluator.judged(checked.tree)
+        amount = None
+    else:
+        judged = _Judged(None)
+        amount = evaluator.amount(checked.tree)
+    if evaluator.faults:
+        raise ExpressionError(evaluator.faults)
+    facts = tuple(dict.fromkeys(evaluator.facts))
+    if amount is not None:
+        return Result(checked.quantity, amount.value, amount.reason, facts)
+    reason = reasons(tuple(part.reason for part in judged.deciding)) if judged.truth is None else ""
+    parts = tuple(sorted(evaluator.parts, key=lambda part: part.position))
+    return Result(checked.quantity, judged.truth, reason, facts, parts, judged.deciding)
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """One side of a comparison.
+class _Judged:
+    """A truth, None where it is undecided, and the parts that make it so."""
 
-    Attributes:
-        text: the side as its author wrote it.
-        quantity: what kind of number it is.
-        value: a finite number; None where nobody can know it.
-        reason: why there is no value, a phrase; otherwise empty.
-        fact: the fact that it is, where it is nothing else than one fact.
-    """
-
-    text: str
-    quantity: Quantity
-    value: float | None
-    reason: str = ""
-    fact: Fact | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """The smallest thing in a claim that holds or not: a comparison, or a fact such as ``better``.
-
-    ``a < b < c`` has two parts.
-
-    Attributes:
-        text: the part as its author wrote it; of a chain the two sides concerned.
-        truth: what the data say to it.
-        reason: why it is undecided, a phrase; otherwise empty.
-        operator: ``<``, ``<=``, ``>``, ``>=``, ``=`` or ``!=``; empty for a fact.
-        sides: left and right of the operator; empty for a fact.
-        fact: the fact that is true or false; None for a comparison.
-        position, length: where it stands in the expression.
-    """
-
-    text: str
-    truth: Truth
-    reason: str
-    operator: str
-    sides: tuple[Side, ...]
-    fact: Fact | None
-    position: int
-    length: int
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What the data say to an expression.
-
-    Attributes:
-        quantity: what kind of number it is; ``TRUTH`` for a claim.
-        value: a finite number or a truth; None where nobody can know.
-        reason: why there is no value, a phrase; otherwise empty.
-        facts: every fact asked, each once, in the order of asking: what a step is taken from comes first.
-        parts: every part of a claim, in the order of the text; empty for a number.
-        deciding: those of the parts that make it what it is: of a claim that fails, what has to change;
-            of one that holds, what it rests on; of an undecided one, what is undecided.
-    """
-
-    quantity: Quantity
-    value: float | bool | None
-    reason: str
-    facts: tuple[Fact, ...]
-    parts: tuple[Part, ...] = ()
+    truth: bool | None
     deciding: tuple[Part, ...] = ()
+
+
+class _Evaluator:
+    """Walks the tree from its leaves. A fact without an answer is told, and undecided until then."""
+
+    def __init__(self, text: str, subject: Subject) -> None:
+        self.faults: list[Fault] = []
+        self.facts: list[Fact] = []
+        self.parts: list[Part] = []
+        self._text = text
+        self._subject = subject
+
+    def judged(self, tree: Tree) -> _Judged:
+        match tree:
+            case Prefix():
+                inner = self.judged(tree.of)
+                return _Judged(None if inner.truth is None else not inner.truth, inner.deciding)
+            case Chain() if tree.operators[0] in {"and", "or"}:
+                return _joined(tree.operators[0], [self.judged(part) for part in tree.parts])
+            case Chain():
+                return self._comparisons(tree)
+            case Call():
+                return self._fact_part(tree)
+        raise TypeError(f"not a truth: {tree}")  # checked before
+
+    def amount(self, tree: Tree) -> Amount:
+        match tree:
+            case Number():
+                return number_amount(tree.value)
+            case Name():
+                return moment_amount(read_moment(tree.name) or 0.0)
+            case Call():
+                fact = self._fact(tree)
+                dated = self._subject.scale.step_is_time
+                return fact_amount(fact, scale=self._scale(fact), dated=dated)
+            case Prefix():
+                return negated(self.amount(tree.of))
+            case Chain():
+                total, *others = (self.amount(part) for part in tree.parts)
+                for operator, part, other in zip(tree.operators, tree.parts[1:], others, strict=True):
+                    total = computed(operator, total, other, shortened(part_of(self._text, part)))
+                return total
+
+    def _comparisons(self, chain: Chain) -> _Judged:
+        amounts = [self.amount(part) for part in chain.parts]
+        sides = [self._side(part, amount) for part, amount in zip(chain.parts, amounts, strict=True)]
+        parts = []
+        for at, operator in enumerate(chain.operators):
+            first, last = chain.parts[at : at + 2]
+            start, length = first.position, last.position + last.length - first.position
+            if len(chain.operators) == 1:
+                start, length = chain.position, chain.length
+            truth = compared(operator, *amounts[at : at + 2])
+            reason = reasons((amounts[at].reason, amounts[at + 1].reason))
+            text = self._text[start : start + length]
+            pair = tuple(sides[at : at + 2])
+            parts.append(Part(text, _truth(truth), reason, operator, pair, None, start, length))
+        self.parts += parts
+        return _joined("and", [_Judged(_VALUES[part.truth], (part,)) for part in parts])
+
+    def _fact_part(self, call: Call) -> _Judged:
+        fact = self._fact(call)
+        truth = None if fact.value is None else bool(fact.value)
+        text = part_of(self._text, call)
+        part = Part(text, _truth(truth), fact.reason, "", (), fact, call.position, call.length)
+        self.parts.append(part)
+        return _Judged(truth, (part,))
+
+    def _side(self, tree: Tree, amount: Amount) -> Side:
+        fact = amount.fact
+        return Side(part_of(self._text, tree), amount.kind.quantity, amount.value, amount.reason, fact)
+
+    def _fact(self, call: Call) -> Fact:
+        """A fact; one without a value where an argument has none, or where the results have no answer."""
+        kind = FACTS[call.name]
+        arguments: list[Argument] = []
+        unknown = []
+        for argument, parameter in zip(call.arguments, kind.parameters, strict=True):
+            if parameter.kind is ParameterKind.SERIES and isinstance(argument, Name):
+                arguments.append(argument.name)
+                continue
+            amount = self.amount(argument)
+            arguments.append(0.0 if amount.value is None else amount.value)
+            unknown += [amount.reason] if amount.value is None else []
+        series = tuple(argument for argument in arguments if isinstance(argument, str))
+        missing = Fact(part_of(self._text, call), kind.quantity, None, reasons(tuple(unknown)), series)
+        if not unknown:
+            try:
+                fact = self._subject.fact(call.name, tuple(arguments))
+            except FactError as error:
+                self.faults.append(Fault(call.position, call.length, error.message, error.next_step))
+                fact = missing
+        else:
+            fact = missing
+        self.facts.append(fact)
+        return fact
+
+    def _scale(self, fact: Fact) -> float:
+        """The largest number that a difference comes from: a gap of 1e-17 between values near 1 is none."""
+        if fact.quantity is not Quantity.DIFFERENCE or fact.value is None:
+            return 0.0
+        names = ("peak", "trough") if self._subject.holds == "curves" else ("score",)
+        values = [self._subject.fact(name, (series,)).value for name in names for series in fact.series]
+        return max((abs(value) for value in values if value is not None), default=0.0)
+
+
+_VALUES: dict[Truth, bool | None] = {Truth.HOLDS: True, Truth.FAILS: False, Truth.UNDECIDED: None}
+
+
+def _truth(value: bool | None) -> Truth:  # noqa: FBT001 - the three values of a truth
+    return next(truth for truth, known in _VALUES.items() if known is value)
+
+
+def _joined(operator: str, several: list[_Judged]) -> _Judged:
+    """Kleene's ``and`` and ``or``, and what decides them: what alone would do, else what is undecided."""
+    decisive = operator == "or"
+    truths = [one.truth for one in several]
+    result = decisive if decisive in truths else None if None in truths else not decisive
+    return _Judged(result, tuple(part for one in several if one.truth is result for part in one.deciding))

@@ -1,0 +1,131 @@
+"""Numbers of an expression on their way: never rounded, never infinite, equal within their slack."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reportgen.facts.quantities import Kind, combined
+from reportgen.statements import Quantity
+
+if TYPE_CHECKING:
+    from reportgen.statements import Fact
+
+# A machine's sums are off by less than this share of what is summed: what is closer counts as equal.
+_SLACK = 1e-9
+# Dates are whole milliseconds, and a billionth of the time since 1970 is more than a second.
+_SLACK_OF_MOMENTS = 0.5
+_LARGEST = sys.float_info.max
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number on its way through an expression.
+
+    Attributes:
+        kind: what kind of number it is.
+        value: a finite number; None where nobody can know it.
+        slack: how far off it may be; two numbers are equal within the larger slack. It is a billionth of the
+            largest number that the value comes from, so that ``final(A) - final(B) = 0.1`` holds for 0.9
+            and 0.8, and scaling both sides changes no comparison.
+        reason: why there is no value, a phrase; otherwise empty.
+        fact: the fact that it is, where it is nothing else than one fact.
+    """
+
+    kind: Kind
+    value: float | None
+    slack: float = 0.0
+    reason: str = ""
+    fact: Fact | None = None
+
+
+def number_amount(value: float) -> Amount:
+    """A number that the author wrote."""
+    return Amount(Kind(Quantity.NUMBER, constant=True), value, abs(value) * _SLACK)
+
+
+def moment_amount(milliseconds: float) -> Amount:
+    """A date that the author wrote."""
+    return Amount(Kind(Quantity.STEP, constant=True), milliseconds, _SLACK_OF_MOMENTS)
+
+
+def fact_amount(fact: Fact, *, scale: float, dated: bool) -> Amount:
+    """What a fact says.
+
+    Args:
+        fact: a fact that is a number.
+        scale: the largest number that it was computed from.
+        dated: whether steps are milliseconds.
+    """
+    if fact.value is None:
+        return Amount(Kind(fact.quantity), None, 0.0, fact.reason, fact)
+    value = float(fact.value)
+    steps = fact.quantity in {Quantity.STEP, Quantity.STEPS}
+    slack = _SLACK_OF_MOMENTS if dated and steps else max(abs(value), scale) * _SLACK
+    return Amount(Kind(fact.quantity), value, slack, "", fact)
+
+
+def negated(amount: Amount) -> Amount:
+    """The number with its sign turned."""
+    value = None if amount.value is None else 0.0 - amount.value
+    return Amount(amount.kind, value, amount.slack, amount.reason)
+
+
+def computed(operator: str, left: Amount, right: Amount, divisor: str) -> Amount:
+    """``left operator right`` for ``+ - * /``, of kinds that go with each other.
+
+    What is divided by nothing, or is too large for a number, has no value.
+
+    Args:
+        operator: one of the four.
+        left: the number in front of it.
+        right: the number behind it.
+        divisor: the words of the right one, for the reason.
+    """
+    kind = combined(operator, left.kind, right.kind) or left.kind
+    if left.value is None or right.value is None:
+        return Amount(kind, None, 0.0, reasons((left.reason, right.reason)))
+    if operator == "/" and abs(right.value) <= right.slack:
+        return Amount(kind, None, 0.0, f"{divisor} is 0, and nothing can be divided by it")
+    value, slack = _ARITHMETIC[operator](left.value, left.slack, right.value, right.slack)
+    if abs(value) > _LARGEST:
+        return Amount(kind, None, 0.0, "the numbers become too large")
+    return Amount(kind, value + 0.0, min(slack, _LARGEST))
+
+
+def compared(operator: str, left: Amount, right: Amount) -> bool | None:
+    """Whether the comparison holds, on the numbers in full; None where one of them has no value."""
+    if left.value is None or right.value is None:
+        return None
+    equal = abs(left.value - right.value) <= max(left.slack, right.slack)
+    if operator in {"=", "!="}:
+        return equal is (operator == "=")
+    if equal:
+        return operator in {"<=", ">="}
+    return left.value < right.value if operator in {"<", "<="} else left.value > right.value
+
+
+def reasons(several: tuple[str, ...]) -> str:
+    """Why there is no value, each reason once."""
+    return "; ".join(dict.fromkeys(reason for reason in several if reason))
+
+
+def _plus(a: float, of_a: float, b: float, of_b: float) -> tuple[float, float]:
+    return a + b, max(of_a, of_b)
+
+
+def _minus(a: float, of_a: float, b: float, of_b: float) -> tuple[float, float]:
+    return a - b, max(of_a, of_b)
+
+
+def _times(a: float, of_a: float, b: float, of_b: float) -> tuple[float, float]:
+    return a * b, max(of_a * abs(b), abs(a) * of_b)
+
+
+def _by(a: float, of_a: float, b: float, of_b: float) -> tuple[float, float]:
+    quotient = a / b
+    return quotient, max(of_a / abs(b), abs(quotient) * (of_b / abs(b)))
+
+
+_ARITHMETIC = {"+": _plus, "-": _minus, "*": _times, "/": _by}

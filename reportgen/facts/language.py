@@ -1,0 +1,245 @@
+"""The language of claims: small, safe and total. An expression is read to a tree before anything is asked.
+
+Lowest binding first::
+
+    or, and, not, < <= > >= = !=, + -, * /, unary minus, atoms
+
+An atom is a number (``84%`` is 0.84), a fact such as ``at(MEL, 120)``, or an expression in parentheses; the
+arguments of facts are names, names in quotes (a doubled quote stands for one), and expressions. Comparisons
+chain as in ``a < b < c``. Nothing can be read from a name but a series or a fact, and nothing is called but
+facts. Length, number of parts and depth are bounded, so that reading ends in time linear in the length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+from reportgen.facts.faults import ExpressionError, Fault
+from reportgen.facts.syntax_faults import missing, unexpected
+from reportgen.facts.tokens import Token, TokenKind, number_value, tokens
+
+__all__ = [
+    "COMPARISONS",
+    "Call",
+    "Chain",
+    "ExpressionError",
+    "Fault",
+    "Name",
+    "Number",
+    "Prefix",
+    "Tree",
+    "parse",
+]
+
+MOST_CHARACTERS, MOST_NODES, MOST_DEPTH = 1_000, 200, 40
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number; ``percent`` where a percent sign stands behind it, which ``value`` has taken in."""
+
+    position: int
+    length: int
+    value: float
+    percent: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name that stands alone: a series, or in quotes a date."""
+
+    position: int
+    length: int
+    name: str
+    quoted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A fact with its arguments; the name is its first characters."""
+
+    position: int
+    length: int
+    name: str
+    arguments: tuple[Tree, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """``not`` or ``-`` in front of an expression."""
+
+    position: int
+    length: int
+    operator: str
+    of: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Two or more expressions with operators of one level between them, read from the left.
+
+    Attributes:
+        operators: one fewer than parts: all of ``or``; ``and``; comparisons; ``+ -``; or ``* /``.
+    """
+
+    position: int
+    length: int
+    operators: tuple[str, ...]
+    parts: tuple[Tree, ...]
+
+
+Tree: TypeAlias = Number | Name | Call | Prefix | Chain
+_Made = TypeVar("_Made", Number, Name, Call, Prefix, Chain)
+
+COMPARISONS = ("<", "<=", ">", ">=", "=", "!=")
+_OR, _NOT, _COMPARISON, _SIGN = 1, 3, 4, 7
+_LEVELS = {"or": _OR, "and": 2, **dict.fromkeys(COMPARISONS, _COMPARISON), "+": 5, "-": 5, "*": 6, "/": 6}
+
+
+def parse(text: str) -> Tree:
+    """The tree of an expression.
+
+    Raises:
+        ExpressionError: the text is no expression, or is too long or too deep.
+    """
+    if len(text) > MOST_CHARACTERS:
+        said = f"The expression has {len(text):,} characters, and there may be {MOST_CHARACTERS:,}"
+        step = "Split it into several claims"
+        raise ExpressionError([Fault(MOST_CHARACTERS, len(text) - MOST_CHARACTERS, said, step)])
+    return _Parser(text).whole()
+
+
+class _Parser:
+    """Precedence climbing over the tokens: one level of nesting takes few frames, a chain takes none."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = tokens(text)
+        self._at = 0
+        self._nodes = 0
+        self._depth = 0
+        self._opened: list[Token] = []
+
+    def whole(self) -> Tree:
+        if self._ended():
+            raise _error(self._next, "The expression is empty", "Write a fact, such as final(A) > final(B)")
+        tree = self._expression(_OR)
+        if not self._ended():
+            raise self._unexpected()
+        return tree
+
+    @property
+    def _next(self) -> Token:
+        return self._tokens[self._at]
+
+    def _ended(self) -> bool:
+        return self._next.kind is TokenKind.END
+
+    def _take(self) -> Token:
+        self._at += 1
+        return self._tokens[self._at - 1]
+
+    def _level(self) -> int:
+        token = self._next
+        return _LEVELS.get(token.text, 0) if token.kind is TokenKind.MARK else 0
+
+    def _is(self, mark: str) -> bool:
+        return self._next.kind is TokenKind.MARK and self._next.text == mark
+
+    def _expression(self, lowest: int) -> Tree:
+        start = self._next
+        left = self._prefixed(lowest)
+        while (level := self._level()) >= lowest:
+            operators, parts = [], [left]
+            while self._level() == level:
+                operators.append(self._take().text)
+                parts.append(self._expression(level + 1))
+            left = self._counted(Chain(*self._span(start), tuple(operators), tuple(parts)))
+        return left
+
+    def _prefixed(self, lowest: int) -> Tree:
+        start = self._next
+        if self._is("not"):
+            if lowest > _NOT:
+                step = "Put parentheses around it: (not …)"
+                raise _error(start, '"not" cannot stand behind this operator', step)
+            operand = self._nested(self._take(), _NOT)
+        elif self._is("-"):
+            operand = self._nested(self._take(), _SIGN)
+        else:
+            return self._atom()
+        return self._counted(Prefix(*self._span(start), start.text, operand))
+
+    def _atom(self) -> Tree:
+        token = self._next
+        if token.kind is TokenKind.NUMBER:
+            return self._number()
+        if token.kind is TokenKind.NAME or token.kind is TokenKind.STRING:
+            self._take()
+            if token.kind is TokenKind.NAME and self._is("("):
+                return self._call(token)
+            return self._counted(Name(*self._span(token), token.text, token.kind is TokenKind.STRING))
+        if self._is("("):
+            inner = self._nested(self._open(), _OR)
+            self._close()
+            return inner
+        raise self._missing()
+
+    def _number(self) -> Number:
+        token = self._take()
+        percent = self._is("%")
+        if percent:
+            self._take()
+        value = number_value(token.text) / (100 if percent else 1)
+        return self._counted(Number(*self._span(token), value, percent))
+
+    def _call(self, name: Token) -> Call:
+        opened = self._open()
+        arguments = []
+        if not self._is(")"):
+            arguments.append(self._nested(opened, _OR))
+            while self._is(","):
+                arguments.append(self._nested(self._take(), _OR))
+        self._close()
+        return self._counted(Call(*self._span(name), name.text, tuple(arguments)))
+
+    def _open(self) -> Token:
+        self._opened.append(self._next)
+        return self._take()
+
+    def _close(self) -> None:
+        if not self._is(")"):
+            raise self._unexpected()
+        self._take()
+        self._opened.pop()
+
+    def _nested(self, token: Token, lowest: int) -> Tree:
+        self._depth += 1
+        if self._depth > MOST_DEPTH:
+            said = f"The expression is nested more than {MOST_DEPTH} deep"
+            raise _error(token, said, "Take out parentheses, or split it into several claims")
+        tree = self._expression(lowest)
+        self._depth -= 1
+        return tree
+
+    def _counted(self, tree: _Made) -> _Made:
+        self._nodes += 1
+        if self._nodes > MOST_NODES:
+            said = f"The expression has more than {MOST_NODES} parts"
+            raise ExpressionError([Fault(tree.position, tree.length, said, "Split it into several claims")])
+        return tree
+
+    def _span(self, start: Token) -> tuple[int, int]:
+        last = self._tokens[self._at - 1]
+        return start.position, last.position + last.length - start.position
+
+    def _missing(self) -> ExpressionError:
+        return ExpressionError([missing(self._tokens, self._at)])
+
+    def _unexpected(self) -> ExpressionError:
+        return ExpressionError([unexpected(self._text, self._tokens, self._at, self._opened)])
+
+
+def _error(token: Token, message: str, next_step: str) -> ExpressionError:
+    return ExpressionError([Fault(token.position, token.length, message, next_step)])

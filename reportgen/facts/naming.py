@@ -1,0 +1,87 @@
+"""Names that there are not: what there is instead, and which of it was meant."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from reportgen.facts.tokens import written
+from reportgen.facts.vocabulary import FACTS, facts_of
+from reportgen.words import listing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.facts.subject import Subject
+    from reportgen.facts.vocabulary import Held
+
+_MOST_NAMES = 12
+_LONGEST_NAME = 100
+# What somebody means who asks curves for a fact of scores, or the other way round.
+_COUNTERPARTS = {
+    "score": "final",
+    "difference": "gap",
+    "final": "score",
+    "peak": "score",
+    "gap": "difference",
+    "widest_gap": "difference",
+}
+# Words that others use for a fact.
+_SYNONYMS = {
+    "best": "peak",
+    "worst": "trough",
+    "best_step": "peak_step",
+    "worst_step": "trough_step",
+    **dict.fromkeys(("last", "end", "value"), "final"),
+    **dict.fromkeys(("first", "initial", "begin"), "start"),
+    **dict.fromkeys(("avg", "average"), "mean"),
+    **dict.fromkeys(("diff", "delta"), "difference"),
+    **dict.fromkeys(("std", "noise"), "volatility"),
+    **dict.fromkeys(("p", "pvalue"), "p_value"),
+    **dict.fromkeys(("accuracy", "acc"), "score"),
+    **dict.fromkeys(("beats", "wins"), "better"),
+}
+_HIGHEST, _LOWEST = {"max", "maximum", "highest"}, {"min", "minimum", "lowest"}
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """The known name most like this one, whatever its capitals; empty if none is."""
+    by_small = {one.lower(): one for one in reversed(known)}
+    found = get_close_matches(name.lower()[:_LONGEST_NAME], list(by_small), n=1)
+    return by_small[found[0]] if found else ""
+
+
+def which_series(name: str, series: Sequence[str]) -> str:
+    """The next step for a series that there is not."""
+    near = nearest(name, series)
+    names = listing([written(one) for one in series], most=_MOST_NAMES)
+    verb = "series are" if len(series) > 1 else "only series is"
+    there = f"The {verb} {names}" if series else "There are no series"
+    return f"Did you mean {written(near)}? {there}" if near else there
+
+
+def which_fact(name: str, subject: Subject) -> str:
+    """The next step for a fact that there is not, or not for what the subject holds."""
+    facts = facts_of(subject.holds)
+    signatures = {fact.name: fact.signature for fact in facts}
+    synonym = _synonym(name.lower(), subject)
+    meant = (synonym, _COUNTERPARTS.get(name), nearest(name, list(signatures)), _COUNTERPARTS.get(synonym))
+    near = next((signatures[one] for one in meant if one in signatures), "")
+    there = f"The facts of {subject.holds} are {listing(list(signatures.values()))}"
+    return f"Did you mean {near}? {there}" if near else there
+
+
+def no_such_fact(name: str, holds: Held) -> str:
+    """What is wrong with the name of a fact; empty if nothing is."""
+    if name not in FACTS:
+        return f'There is no fact "{name}"'
+    if holds not in FACTS[name].holds:
+        (other,) = FACTS[name].holds
+        return f'"{name}" is a fact of {other}, and the data here are {holds}'
+    return ""
+
+
+def _synonym(name: str, subject: Subject) -> str:
+    # The highest value is the best one only where higher is better.
+    best, worst = (_HIGHEST, _LOWEST) if subject.scale.higher_is_better else (_LOWEST, _HIGHEST)
+    return "peak" if name in best else "trough" if name in worst else _SYNONYMS.get(name, "")

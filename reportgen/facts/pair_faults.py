@@ -1,0 +1,74 @@
+"""What is wrong where two parts of an expression meet: numbers of different kinds, a truth among numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reportgen.facts.argument_faults import DATE_STEP, part_of, percent_fault, shortened
+from reportgen.facts.faults import Fault
+from reportgen.facts.quantities import alike, combined, quantity_words
+from reportgen.statements import Quantity
+
+if TYPE_CHECKING:
+    from reportgen.facts.language import Tree
+    from reportgen.facts.quantities import Kind
+    from reportgen.facts.subject import Subject
+
+_DONE = {"+": "added", "-": "subtracted", "*": "multiplied", "/": "divided"}
+_OF_METRIC = {Quantity.VALUE, Quantity.DIFFERENCE}
+_OF_STEPS = {Quantity.STEP, Quantity.STEPS}
+
+
+def pair_fault(
+    text: str, left: tuple[str, Tree, Kind], operator: str, right: tuple[Tree, Kind], subject: Subject
+) -> Fault | None:
+    """Two numbers that cannot be computed with or compared; None if they can.
+
+    Args:
+        text: the expression.
+        left: everything in front of the operator as written, its last part, and what kind it is.
+        operator: a comparison or one of ``+ - * /``.
+        right: what stands behind the operator, and what kind it is.
+        subject: for what the numbers mean.
+    """
+    (words, first, kind), (second, other), scale = left, right, subject.scale
+    arithmetic = operator in _DONE
+    if (combined(operator, kind, other) is None) if arithmetic else not alike(kind, other):
+        here = shortened(words), shortened(part_of(text, second))
+        said = [quantity_words(one.quantity, scale) for one in (kind, other)]
+        done = _DONE.get(operator, "compared")
+        message = f"{here[0]} is {said[0]} and {here[1]} {said[1]}: they cannot be {done}"
+        step = "Put two of one kind together, or one and a plain number"
+        return Fault(first.position, second.position + second.length - first.position, message, step)
+    if operator in {"*", "/"}:
+        return None
+    for tree, plain, measured in ((first, kind, other), (second, other, kind)):
+        if plain.plain and scale.step_is_time and measured.quantity in _OF_STEPS:
+            return _undated(text, tree, measured, subject)
+        if plain.plain and plain.percent and scale.percent and measured.quantity in _OF_METRIC:
+            return percent_fault(text, tree, subject)
+    return None
+
+
+def truth_fault(text: str, tree: Tree, kind: Kind, operator: str, subject: Subject) -> Fault | None:
+    """A number where ``and``, ``or`` or ``not`` takes what is true or false; None if nothing is wrong."""
+    if kind.quantity is Quantity.TRUTH:
+        return None
+    what = quantity_words(kind.quantity, subject.scale)
+    said = f'"{operator}" takes what is true or false, and {shortened(part_of(text, tree))} is {what}'
+    return Fault(tree.position, tree.length, said, "Compare it with a number or with another fact")
+
+
+def amount_fault(text: str, tree: Tree, kind: Kind) -> Fault | None:
+    """A truth where a number has to stand; None if nothing is wrong."""
+    if kind.quantity is not Quantity.TRUTH:
+        return None
+    said = f"{shortened(part_of(text, tree))} is true or false, and no number"
+    return Fault(tree.position, tree.length, said, 'Join what is true or false with "and", "or" and "not"')
+
+
+def _undated(text: str, tree: Tree, measured: Kind, subject: Subject) -> Fault:
+    is_what = quantity_words(measured.quantity, subject.scale)
+    said = f'"{shortened(part_of(text, tree))}" is a plain number, and what stands beside it is {is_what}'
+    date = measured.quantity is Quantity.STEP
+    return Fault(tree.position, tree.length, said, DATE_STEP if date else "Hold dates against each other")

@@ -1,0 +1,170 @@
+"""The words of an expression: numbers, names, text in quotes and marks, each with its place."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from reportgen.facts.faults import ExpressionError, Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEYWORDS = ("and", "or", "not")
+
+
+class TokenKind(StrEnum):
+    """What a word of an expression is; the words are for messages."""
+
+    NUMBER = "a number"
+    NAME = "a name"
+    STRING = "text in quotes"
+    MARK = "a mark"
+    END = "the end"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of an expression.
+
+    Attributes:
+        kind: what it is.
+        text: for a name and for text in quotes what it says, for a mark its plain form: ``<=`` for ``≤``.
+        position, length: where it stands.
+    """
+
+    kind: TokenKind
+    text: str
+    position: int
+    length: int
+
+
+_PLAIN = {"==": "=", "≤": "<=", "≥": ">=", "≠": "!=", "−": "-", "×": "*"}
+# What other languages, editors and web pages write, and what is written here instead.
+_INSTEAD = {
+    **dict(zip(("&lt;", "&gt;", "&le;", "&ge;", "&ne;"), ("<", ">", "<=", ">=", "!="), strict=True)),
+    **dict(zip(("=>", "=<", "<>", "===", "!=="), (">=", "<=", "!=", "=", "!="), strict=True)),
+    **dict.fromkeys(("&amp;", "&&", "&", "\N{LOGICAL AND}"), "and"),
+    **dict.fromkeys(("||", "|", "\N{LOGICAL OR}"), "or"),
+    **dict.fromkeys(("!", "\N{NOT SIGN}"), "not"),
+    **dict.fromkeys(("\N{EN DASH}", "\N{EM DASH}", "\N{HYPHEN}", "\N{NON-BREAKING HYPHEN}"), "-"),
+    **dict.fromkeys(("\N{MIDDLE DOT}", "\N{DOT OPERATOR}"), "*"),
+    **dict.fromkeys(("\N{DIVISION SIGN}", "\N{DIVISION SLASH}"), "/"),
+    **dict.fromkeys(
+        ("&quot;", "&#39;", "\N{LEFT SINGLE QUOTATION MARK}", "\N{RIGHT SINGLE QUOTATION MARK}"), "'"
+    ),
+    **dict.fromkeys(("\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}", "`"), "'"),
+}
+_LONG = "|".join(re.escape(mark) for mark in sorted(_INSTEAD, key=len, reverse=True) if len(mark) > 1)
+_SHORT = "|".join(re.escape(mark) for mark in _INSTEAD if len(mark) == 1)
+# Every branch that repeats can match in one way only, so that reading takes linear time.
+_PLAIN_NAME = r"[^\W\d][\w.]*(?:-[\w.]+)*"
+_TOKEN = re.compile(
+    r"(?P<space>\s+)"
+    r"""|(?P<string>'(?:[^']|'')*+'|"(?:[^"]|"")*+")"""
+    r"""|(?P<unclosed>['"].*)"""
+    # A digit in front of letters is no number: 4B, 120k.
+    r"|(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+\-−]?[0-9]+)?(?![\w.]))"
+    rf"|(?P<name>{_PLAIN_NAME})"
+    r"|(?P<digits>[\w.]+(?:-[\w.]+)*)"
+    rf"|(?P<long>{_LONG})"
+    r"|(?P<mark><=|>=|!=|==|[<>=≤≥≠+\-−*×/(),%])"
+    rf"|(?P<short>{_SHORT})"
+    r"|(?P<unknown>.)",
+    re.DOTALL,
+)
+
+
+def tokens(text: str) -> tuple[Token, ...]:
+    """The words of an expression, and behind them one that stands for its end.
+
+    Raises:
+        ExpressionError: characters that no expression has, an open quote, a number out of range.
+    """
+    found: list[Token] = []
+    faults: list[Fault] = []
+    for match in _TOKEN.finditer(text):
+        fault = _fault(match)
+        if fault is None:
+            found.extend(_token(match))
+        elif faults and match.lastgroup == "unknown" and _touch(faults[-1], fault):
+            # A run of foreign characters is one fault.
+            start = faults[-1].position
+            faults[-1] = _unknown(text[start : match.end()], start)
+        else:
+            faults.append(fault)
+    if faults:
+        raise ExpressionError(faults)
+    return (*found, Token(TokenKind.END, "", len(text), 1))
+
+
+def written(name: str) -> str:
+    """A name as expressions hold it: ``MEL``, and in quotes where it needs them: ``'Series A'``."""
+    if re.fullmatch(_PLAIN_NAME, name) and name not in KEYWORDS:
+        return name
+    return "'" + name.replace("'", "''") + "'"
+
+
+def _token(match: re.Match[str]) -> Iterator[Token]:
+    text, position = match.group(), match.start()
+    match match.lastgroup:
+        case "number":
+            yield Token(TokenKind.NUMBER, text, position, len(text))
+        case "name":
+            kind = TokenKind.MARK if text in KEYWORDS else TokenKind.NAME
+            yield Token(kind, text, position, len(text))
+        case "string":
+            yield Token(TokenKind.STRING, text[1:-1].replace(text[0] * 2, text[0]), position, len(text))
+        case "mark":
+            yield Token(TokenKind.MARK, _PLAIN.get(text, text), position, len(text))
+
+
+def _fault(match: re.Match[str]) -> Fault | None:
+    text, position = match.group(), match.start()
+    match match.lastgroup:
+        case "unclosed":
+            return Fault(
+                position,
+                len(text),
+                "A quote is opened here and never closed",
+                f"Put {text[0]} behind the name",
+            )
+        case "digits":
+            step = f"Put a name in quotes: {written(text)}. Write a number in digits: 120, 0.84 or 1e-3"
+            return Fault(position, len(text), f'"{text}" is neither a number nor a name', step)
+        case "long" | "short":
+            instead = _INSTEAD[text]
+            step = "Use the straight quotes ' or \"" if instead == "'" else f'Write "{instead}" instead'
+            return Fault(position, len(text), f'"{text}" means nothing in an expression', step)
+        case "unknown":
+            return _unknown(text, position)
+        case "number":
+            return _out_of_range(text, position)
+    return None
+
+
+def _unknown(text: str, position: int) -> Fault:
+    step = "Put a name that holds it in quotes" if text.isprintable() else "Take it out"
+    said = text if text.isprintable() else ascii(text)[1:-1]
+    return Fault(position, len(text), f'"{said}" means nothing in an expression', step)
+
+
+def _out_of_range(text: str, position: int) -> Fault | None:
+    value = number_value(text)
+    if math.isinf(value):
+        return Fault(position, len(text), "This number is too large", "Write one below 1e308")
+    if value == 0 and re.search("[1-9]", re.split("[eE]", text)[0]):
+        return Fault(position, len(text), "This number is too small to be told from 0", "Write 0")
+    return None
+
+
+def number_value(text: str) -> float:
+    """The value of a number token."""
+    return float(text.replace("−", "-"))
+
+
+def _touch(first: Fault, second: Fault) -> bool:
+    return first.position + first.length == second.position and "means nothing" in first.message
