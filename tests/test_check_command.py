@@ -95,7 +95,7 @@ def test_what_is_told_of_a_statement_is_an_error_here() -> None:
         ((HOLDS,), "1 statement: 1 holds"),
         ((HOLDS, HOLDS, FAILS, FAILS, UNDECIDED), "5 statements: 2 hold, 2 fail, 1 cannot be decided"),
         ((HOLDS, EXPECTED), "2 statements: 1 holds, 1 fails as expected"),
-        ((UNEXPECTED,), "1 statement: 1 holds, but was expected to fail"),
+        ((UNEXPECTED,), "1 statement: 1 holds unexpectedly"),
     ],
 )
 def test_the_closing_words_count(statements: tuple[Statement, ...], words: str) -> None:

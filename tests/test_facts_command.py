@@ -25,7 +25,7 @@ OUTCOMES = "model,benchmark,problem,correct\n" + "".join(
     for benchmark in ("maths", "code")
     for problem in range(40)
 )
-DATED = "series,timestamp,value\n" + "".join(f"A,2024-05-{day:02},{day}\n" for day in range(1, 29))
+DATED = "series,date,value\n" + "".join(f"A,2024-05-{day:02},{day}\n" for day in range(1, 29))
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -57,6 +57,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "data/losses.csv": LOSS,
         "data/answers.csv": OUTCOMES,
         "data/dated.csv": DATED,
+        "data/dated.source.yml": "columns: {step: date}\n",
         "data/odd.csv": RUNS.replace("MEL", "and").replace("GRPO", "Series A"),
     }
     return write_report(tmp_path_factory.mktemp("facts") / "report", files)

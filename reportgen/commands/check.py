@@ -24,9 +24,9 @@ _TRUTHS = {"holds": "green", "fails": "red", "cannot be decided": "yellow", "fai
 _COLUMNS = (
     Column("where"),
     Column("kind"),
-    Column("words", longest=40),
-    Column("truth", style={**_TRUTHS, "holds, but was expected to fail": "red"}),
-    Column("what the data say"),
+    Column("words", longest=40, wraps=True),
+    Column("truth", styles={**_TRUTHS, "holds unexpectedly": "red"}),
+    Column("what the data say", wraps=True),
 )
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 _GAP = "  "
 
@@ -20,13 +20,15 @@ class Column:
 
     Attributes:
         title: its header.
-        longest: characters after which a text is cut; None where it is wrapped on a terminal, never cut.
-        style: the colour or weight of its texts, by the text.
+        longest: characters after which a text is cut; None where none is.
+        wraps: whether its texts are broken into lines on a narrow terminal.
+        styles: the colour of its texts, by the text.
     """
 
     title: str
     longest: int | None = None
-    style: dict[str, str] | None = None
+    wraps: bool = False
+    styles: Mapping[str, str] = field(default_factory=dict)
 
     def cut(self, text: str) -> str:
         """A text of this column."""
@@ -54,9 +56,8 @@ def _print_rich(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Non
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for column in columns:
-        wrapped = column.longest is None and column is columns[-1]
-        table.add_column(column.title, no_wrap=not wrapped, overflow="fold" if wrapped else "ellipsis")
+        table.add_column(column.title, no_wrap=not column.wraps, overflow="fold")
     for row in rows:
-        styles = ((column.style or {}).get(text, "") for column, text in zip(columns, row, strict=True))
+        styles = (column.styles.get(text, "") for column, text in zip(columns, row, strict=True))
         table.add_row(*(Text(text, style) for text, style in zip(row, styles, strict=True)))
     Console().print(table)

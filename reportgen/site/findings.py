@@ -109,7 +109,7 @@ def truth_words(statement: Statement) -> str:
     """What became of a statement: ``holds``, ``fails``, ``cannot be decided``, or how it was expected."""
     truth = statement.judgement.truth
     if statement.binding.fails:
-        words = {Truth.FAILS: "fails as expected", Truth.HOLDS: "holds, but was expected to fail"}
+        words = {Truth.FAILS: "fails as expected", Truth.HOLDS: "holds unexpectedly"}
         return words.get(truth, truth.value)
     return truth.value
 
@@ -123,7 +123,7 @@ def counts(statements: Sequence[Statement]) -> dict[str, int]:
         "fail": words.count("fails"),
         "undecided": words.count("cannot be decided"),
         "fail_as_expected": words.count("fails as expected"),
-        "hold_unexpectedly": words.count("holds, but was expected to fail"),
+        "hold_unexpectedly": words.count("holds unexpectedly"),
     }
 
 
@@ -139,6 +139,6 @@ def _parts(found: dict[str, int]) -> Iterator[str]:
         "fail": ("fails", "fail"),
         "undecided": ("cannot be decided", "cannot be decided"),
         "fail_as_expected": ("fails as expected", "fail as expected"),
-        "hold_unexpectedly": ("holds, but was expected to fail", "hold, but were expected to fail"),
+        "hold_unexpectedly": ("holds unexpectedly", "hold unexpectedly"),
     }
     return (counted(found[name], one, many) for name, (one, many) in told.items() if found[name])
