@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reportgen.facts.fact_words import iso_moment
 from reportgen.facts.subject import FactError
+from reportgen.facts.tokens import written
 from reportgen.facts.vocabulary import FACTS, ParameterKind
 from reportgen.statements import Fact, Quantity
+from reportgen.words import listing
 
 if TYPE_CHECKING:
-    from reportgen.facts.subject import Argument
+    from reportgen.facts.subject import Argument, Subject
     from reportgen.statements import Scale
 
-# Names that certainly need no quotes in an expression; quotes are never wrong.
-_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
-_WORDS = {"and", "or", "not"}
 # Beyond these a whole number is written with its exponent, as 1e16 and not as digits nobody can count.
 _PLAIN_BELOW = 1e15
 TOO_LARGE = "the numbers are too large to compute with"
@@ -50,44 +48,47 @@ class Call:
     numbers: tuple[float, ...]
 
 
-def call_of(name: str, arguments: tuple[Argument, ...], scale: Scale) -> Call:
+def call_of(name: str, arguments: tuple[Argument, ...], subject: Subject) -> Call:
     """A fact's call, from its name and arguments.
 
     Raises:
-        FactError: two series are asked for and one is named twice, or a number is not finite.
+        FactError: there is no such series, one is held against itself, or a number is not finite.
     """
     series = tuple(one for one in arguments if isinstance(one, str))
+    for one in series:
+        if one not in subject.series:
+            raise FactError(f"There is no series {one}", f"The series are {listing(subject.series)}")
     numbers = tuple(float(one) for one in arguments if not isinstance(one, str))
     if len(set(series)) < len(series):
         raise FactError(f"{name} holds {series[0]} against itself", "Name two different series")
     if not all(math.isfinite(one) for one in numbers):
         raise FactError(f"{name} is asked for a number that is not finite", "Give a finite number")
-    return Call(name, call_text(name, arguments, scale), FACTS[name].quantity, series, numbers)
+    return Call(name, call_text(name, arguments, subject.scale), FACTS[name].quantity, series, numbers)
 
 
 def call_text(name: str, arguments: tuple[Argument, ...], scale: Scale) -> str:
     """A call as an expression has it: ``peak(MEL)``, ``at('Series A', 15)``, ``at(A, '2024-05-01')``."""
     kinds = (parameter.kind for parameter in FACTS[name].parameters)
-    written = (
-        _name(one)
+    texts = (
+        written(one)
         if isinstance(one, str)
         else _number(float(one), dated=scale.step_is_time and kind is ParameterKind.STEP)
         for one, kind in zip(arguments, kinds, strict=True)
     )
-    return f"{name}({', '.join(written)})"
+    return f"{name}({', '.join(texts)})"
 
 
 def fact_of(call: Call, found: Found) -> Fact:
     """The fact that answers a call; a number that is too large for a float is none."""
-    value, low, high = found.value, _finite(found.low), _finite(found.high)
-    if value is not None and not math.isfinite(value):
+    low, high = _finite(found.low), _finite(found.high)
+    if any(one is not None and not math.isfinite(one) for one in (found.value, found.step)):
         return Fact(call.text, call.quantity, None, TOO_LARGE, call.series)
     if low is None or high is None:
         low = high = None
     return Fact(
         call=call.text,
         quantity=call.quantity,
-        value=value,
+        value=found.value,
         reason=found.reason,
         series=call.series,
         step=found.step,
@@ -105,12 +106,7 @@ def _finite(end: float | None) -> float | None:
 
 
 def _number(number: float, *, dated: bool) -> str:
-    if dated:
-        return f"'{iso_moment(number)}'"
+    moment = iso_moment(number) if dated else None
+    if moment is not None:
+        return f"'{moment}'"
     return str(int(number)) if number == round(number) and abs(number) < _PLAIN_BELOW else repr(number)
-
-
-def _name(series: str) -> str:
-    if _BARE.fullmatch(series) and series not in _WORDS:
-        return series
-    return f'"{series}"' if "'" in series else f"'{series}'"

@@ -61,7 +61,7 @@ class CurveSubject:
         """A fact of the vocabulary, computed when it is first asked for; see ``Subject``."""
         key = (name, arguments)
         if key not in self._kept:
-            call = call_of(name, arguments, self.scale)
+            call = call_of(name, arguments, self)
             self._kept[key] = fact_of(call, self._found(call))
         return self._kept[key]
 

@@ -6,6 +6,7 @@ extrapolated. Numbers that differ by no more than rounding are the same number.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -155,10 +156,11 @@ def detrended(curve: Curve) -> FloatArray:
     x = steps - steps[0]
     x = x / x[-1]
     x = x - mean(x)
-    y = values - mean(values)
-    slope = mean(x * y) / mean(x * x)
-    rest = y - slope * x
-    return np.where(np.abs(rest) <= _SAME * np.abs(values).max(), 0.0, rest)
+    size = _size(values)
+    y = values / size
+    y = y - mean(y)
+    rest = y - mean(x * y) / mean(x * x) * x
+    return np.where(np.abs(rest) <= _SAME * (np.abs(values).max() / size), 0.0, rest) * size
 
 
 def volatility(curve: Curve) -> float | None:
@@ -168,11 +170,20 @@ def volatility(curve: Curve) -> float | None:
     with the distance to the one before, and the part of a difference that does, the trend, is taken out.
     """
     rest = detrended(curve)
-    return deviation(np.diff(rest)) if rest.size >= _FEWEST_POINTS else None
+    if rest.size < _FEWEST_POINTS:
+        return None
+    size = _size(rest)
+    return deviation(np.diff(rest / size)) * size
 
 
 def _centre(curve: Curve) -> FloatArray:
     return curve.values if curve.raw is None else curve.raw
+
+
+def _size(values: FloatArray) -> float:
+    """A power of 2 near the largest value: divided by it, squares neither overflow nor vanish."""
+    largest = float(np.abs(values).max())
+    return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
 
 
 def _difference(first: FloatArray, second: FloatArray) -> FloatArray:

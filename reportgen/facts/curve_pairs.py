@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.facts.calls import Found
-from reportgen.facts.curve_numbers import crossing_steps, differences, gap_at, value_at
+from reportgen.facts.curve_numbers import crossing_steps, differences, gap_at, points, value_at
 from reportgen.facts.curve_values import step_inside
 from reportgen.facts.fact_words import at_step
 from reportgen.facts.verdicts import VERDICT_FACTS, verdict_found
@@ -117,8 +117,9 @@ def _verdict(name: str, pairs: Pairs, a: Curve, b: Curve) -> Found:
 
 def _last_step(a: Curve, b: Curve) -> float | None:
     """The last step that both reach; None where their ranges do not meet."""
-    steps, _ = differences(a, b)
-    return float(steps[-1]) if steps.size else None
+    first, second = points(a).steps, points(b).steps
+    last = min(first[-1], second[-1])
+    return float(last) if last >= max(first[0], second[0]) else None
 
 
 def _runs_at(curve: Curve, step: float) -> int:

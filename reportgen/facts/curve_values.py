@@ -19,7 +19,7 @@ from reportgen.facts.curve_numbers import (
 )
 from reportgen.facts.fact_words import at_step, step_said
 from reportgen.facts.subject import FactError
-from reportgen.words import counted, number
+from reportgen.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -69,7 +69,7 @@ def step_said(step: float, scale: Scale) -> str:
         ValueError: if ``step`` is not finite.
     """
     if scale.step_is_time:
-        return iso_moment(step).replace("T", " ")
+        return (iso_moment(step) or f"{number(step)} milliseconds").replace("T", " ")
     return step_words(step, scale.step_name or "step")
 
 
@@ -79,20 +79,17 @@ def at_step(step: float, scale: Scale) -> str:
     return f"on {said}" if scale.step_is_time and " " not in said else f"at {said}"
 
 
-def iso_moment(milliseconds: float) -> str:
-    """Milliseconds since 1970 as a date, or with the time of day where it is not midnight, in UTC.
+def iso_moment(milliseconds: float) -> str | None:
+    """Milliseconds since 1970 as ``2024-05-03``, or ``2024-05-03T12:30`` where it is not midnight, in UTC.
 
-    Outside the years 1 to 9999, for which there are no dates, the number of milliseconds.
-
-    Raises:
-        ValueError: if it is not finite.
+    None outside the years 1 to 9999, for which there are no dates.
     """
     try:
         moment = _FIRST_MOMENT + timedelta(milliseconds=milliseconds)
     except OverflowError:
-        return f"{number(milliseconds)} ms"
-    moment = moment.replace(tzinfo=None)
-    day, _, clock = moment.isoformat(timespec="milliseconds").partition("T")
+        return None
+    part = "milliseconds" if moment.microsecond % 1000 == 0 else "microseconds"
+    day, _, clock = moment.replace(tzinfo=None).isoformat(timespec=part).partition("T")
     shortest = clock.removesuffix(".000").removesuffix(":00")
     return day if shortest == "00:00" else f"{day}T{shortest}"
 
@@ -124,11 +121,17 @@ def interval_words(value: float, low: float, high: float, quantity: Quantity, sc
     return f"{value_words(value, quantity, scale, decimals=decimals)} [{', '.join(ends)}]"
 
 
+def found_words(fact: Fact, scale: Scale) -> str:
+    """What a fact found, alone: ``0.84``, ``+3.2 points``, ``step 120``, ``true``; empty without a value."""
+    if fact.value is None:
+        return ""
+    return value_words(float(fact.value), fact.quantity, scale, signed=_name(fact) not in _SIZES)
+
+
 def _with_interval(fact: Fact, scale: Scale) -> str:
-    value = float(fact.value or 0.0)
     if fact.low is None or fact.high is None:
-        return value_words(value, fact.quantity, scale, signed=_name(fact) not in _SIZES)
-    return interval_words(value, fact.low, fact.high, fact.quantity, scale)
+        return found_words(fact, scale)
+    return interval_words(float(fact.value or 0.0), fact.low, fact.high, fact.quantity, scale)
 
 
 def _equation(call: str, words: str) -> str:
