@@ -62,7 +62,7 @@ LIBRARIES = {
     "mkdocs": r"site/.*",
     "jinja2": r"site/(fragments|plugin)",
     "markupsafe": r"site/fragments",
-    "markdown": r"narrative/(superfences|watch)|site/bound_spans",
+    "markdown": r"narrative/(spans|superfences|watch)",
     "pymdownx": r"narrative/watch|site/fences",
     "pydantic": r"settings/.*|drafting/kept",
     "pydantic_core": r"settings/.*",

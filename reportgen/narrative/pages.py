@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Place, Problems, Stage
 from reportgen.model import Block, Page
+from reportgen.narrative.bindings import find_bindings, typed_text
 from reportgen.narrative.fences import find_fences
 from reportgen.narrative.headings import headings
 from reportgen.narrative.ids import block_ids
@@ -76,16 +77,17 @@ def _page(path: str, text: str, file: str, problems: Problems) -> Page:
     front_matter: FrontMatter | None = None
     with problems.collecting():
         front_matter = load_front_matter(front_text, file)
-    found = headings(body)
+    bindings = find_bindings(body, file, first_line, len(text) - len(body), problems)
+    found = headings(typed_text(body))
     blocks: tuple[Block, ...] = ()
     with problems.collecting():
         lines = {heading.id: first_line + heading.line for heading in found}
         blocks = _blocks(find_fences(body, file, first_line), file, lines, problems)
     if front_matter is None:
         # What its blocks left to the page's benchmark is not known: nobody shall miss it.
-        front_matter, blocks = FrontMatter(), ()
+        front_matter, blocks, bindings = FrontMatter(), (), ()
     title = front_matter.title or _first_title(found) or _title_of(path)
-    return Page(path, file, title, front_matter, blocks, text)
+    return Page(path, file, title, front_matter, blocks, text, bindings=bindings)
 
 
 def _split(text: str) -> tuple[str, str, int]:

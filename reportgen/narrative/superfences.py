@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from markdown import Markdown
+    from markdown.extensions import Extension
 
 # What may hold an indented fence. Where a site leaves one of these out, its indented text is code, and
 # superfences restores it.
@@ -46,6 +47,7 @@ class Walk:
         lines: the text's lines with white space as Python-Markdown sees it.
         calls: every fence it took, in order.
         opened: 0-based lines that it took for an opening fence, closed or not.
+        left: the lines that it left, with a line for each fence: what every later step of Markdown sees.
     """
 
     text: str
@@ -58,6 +60,16 @@ class Walk:
     def column(self, line: int) -> int:
         """The 1-based column at which the text of a line begins."""
         return len(prefix(self.lines[line])) + 1
+
+    def original_lines(self) -> list[int]:
+        """The 0-based line of the text for each line that is left; for a fence that of its opening."""
+        gone = {line for call in self.calls for line in range(call.start + 1, call.end + 1)}
+        return [line for line in range(len(self.lines)) if line not in gone]
+
+    def rendered(self, extension: Extension) -> str:
+        """The page with one more extension, as a site with all containers shows it."""
+        watch = Watch(self.languages, "", {})
+        return watch.markdown((*_CONTAINERS, extension)).convert(self.text)
 
     def shown(self, probes: Collection[int]) -> frozenset[int]:
         """The lines of our fences, and of ``probes``, that reach the page outside comments and code.

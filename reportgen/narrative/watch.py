@@ -70,7 +70,7 @@ class Watch:
         self.opened: list[int] = []
         self.bare = True
 
-    def markdown(self, extensions: Sequence[str]) -> Markdown:
+    def markdown(self, extensions: Sequence[str | Extension]) -> Markdown:
         """A converter whose fences are watched."""
         fences = [self._fence(language) for language in self.languages]
         highlighted = {"name": "*", "class": "", "format": self.take_code, "validator": self.open_code}

@@ -1,0 +1,187 @@
+"""Bound values and claims of a page, exactly those that the site will show.
+
+Each is a problem where it is badly written, or where Markdown would show its braces to the reader. What is
+code or a comment is no binding. The site looks through the same text with the same steps (``spans``).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from reportgen.errors import Place, Problem, ReportError
+from reportgen.narrative.candidates import candidates, mentioned
+from reportgen.narrative.plain_prose import surely_shown
+from reportgen.settings.kinds import BLOCKS
+from reportgen.statements import Binding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.errors import Problems
+    from reportgen.narrative.candidates import Candidate
+    from reportgen.narrative.superfences import Walk
+
+MAX_CHARACTERS: Final = 2_000_000
+
+_NOT_READ: Final = "Markdown does not read this as a bound {kind}, so its braces would stand on the page"
+_MEND: Final = "Keep its words and braces in one paragraph, cell or item, outside raw HTML and links' targets"
+
+
+def find_bindings(
+    text: str, file: str, first_line: int, offset: int, problems: Problems
+) -> tuple[Binding, ...]:
+    """The bindings of a page, in the order in which they are written.
+
+    Args:
+        text: Markdown without front matter, its lines ended by a line feed.
+        file: the page relative to the project.
+        first_line: the line of the file at which ``text`` begins.
+        offset: the place in ``Page.text`` at which ``text`` begins.
+        problems: gets what is badly written, each at its place.
+    """
+    if not mentioned(text):
+        return ()
+    with problems.collecting():
+        _refuse_the_endless(text, file, first_line)
+        found = _found(text)
+        problems.add(_problems(found, file, first_line))
+        return tuple(
+            _binding(one, found, file, first_line, offset)
+            for number, one in enumerate(found.candidates)
+            if number in found.shown and not one.faults
+        )
+    return ()
+
+
+def typed_text(text: str) -> str:
+    """The text with the words alone in place of each binding, on as many lines: for headings and titles."""
+    if not mentioned(text) or len(text) > MAX_CHARACTERS:
+        return text
+    found = _found(text)
+    parts, place = [], 0
+    for number, one in enumerate(found.candidates):
+        if number not in found.shown or one.faults:
+            continue
+        start, opened = found.original(one.start), found.original(one.start) + 1
+        closed, end = found.original(one.closing[0][0]), found.original(one.closing[-1][1] - 1) + 1
+        parts += [text[place:start], text[opened:closed], "\n" * text.count("\n", closed, end)]
+        place = end
+    return "".join([*parts, text[place:]])
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Candidates in what superfences left of a text, which of them are shown, and which are broken."""
+
+    text: str
+    left: tuple[str, ...]
+    lines: tuple[int, ...]
+    candidates: tuple[Candidate, ...]
+    shown: frozenset[int]
+    broken: frozenset[int]
+    left_starts: tuple[int, ...]
+    starts: tuple[int, ...]
+
+    def original(self, place: int) -> int:
+        """The offset in the text of a character of what is left, whose tabs are spaces."""
+        row = bisect_right(self.left_starts, place) - 1
+        start = self.starts[self.lines[row]]
+        end = self.text.find("\n", start)
+        line = self.text[start : end if end >= 0 else len(self.text)]
+        return start + _column(line, place - self.left_starts[row])
+
+    def place(self, place: int, file: str, first_line: int) -> Place:
+        """The line and column of a character of what is left."""
+        offset = self.original(place)
+        row = bisect_right(self.starts, offset) - 1
+        return Place(file, first_line + row, offset - self.starts[row] + 1)
+
+
+def _refuse_the_endless(text: str, file: str, first_line: int) -> None:
+    if len(text) > MAX_CHARACTERS:
+        said = f"this page is longer than {MAX_CHARACTERS} characters"
+        raise ReportError(Problem(Place(file, first_line), said, "Split it into several pages"))
+    try:
+        _found(text)
+    except RecursionError as error:
+        problem = Problem(Place(file, first_line), "this page is nested too deep", "Indent and quote less")
+        raise ReportError(problem) from error
+
+
+@lru_cache(maxsize=1024)  # bindings and headings of a page ask one after the other
+def _found(text: str) -> _Found:
+    from reportgen.narrative.superfences import walk  # noqa: PLC0415 - most pages of a site bind nothing
+
+    walked = walk(text, tuple(BLOCKS))
+    left = "\n".join(walked.left)
+    found = candidates(left)
+    shown, broken = _fate(walked, left, found) if found else (frozenset[int](), frozenset[int]())
+    return _Found(
+        text=text,
+        left=tuple(walked.left),
+        lines=tuple(walked.original_lines()),
+        candidates=found,
+        shown=shown,
+        broken=broken,
+        left_starts=tuple(_starts(left)),
+        starts=tuple(_starts(text)),
+    )
+
+
+def _fate(walked: Walk, left: str, found: tuple[Candidate, ...]) -> tuple[frozenset[int], frozenset[int]]:
+    """Which candidates the page shows as bindings, and of which it shows the braces."""
+    from reportgen.narrative.spans import Spans, left_signs, marks, signs  # noqa: PLC0415 - as above
+
+    if not any(one.faults for one in found):
+        sure = surely_shown(signs(left, found).text)
+        if len(sure) == len(found):
+            return sure, frozenset()
+    page = walked.rendered(Spans(restoring=False))
+    return frozenset(mark.number for mark in marks(page)), left_signs(page)
+
+
+def _binding(one: Candidate, found: _Found, file: str, first_line: int, offset: int) -> Binding:
+    start = found.original(one.words_start)
+    return Binding(
+        kind=one.kind,
+        words=one.words,
+        expression=one.expression,
+        of=one.of,
+        name=one.name,
+        fails=one.fails,
+        place=found.place(one.start, file, first_line),
+        expression_place=found.place(one.expression_start, file, first_line),
+        start=offset + start,
+        end=offset + found.original(one.words_end - 1) + 1,
+    )
+
+
+def _problems(found: _Found, file: str, first_line: int) -> Iterator[Problem]:
+    for number in sorted(found.broken):
+        one = found.candidates[number]
+        for fault in one.faults:
+            yield Problem(found.place(fault.offset, file, first_line), fault.message, fault.next_step)
+        if not one.faults:
+            said = _NOT_READ.format(kind=one.kind)
+            yield Problem(found.place(one.start, file, first_line), said, _MEND)
+
+
+def _starts(text: str) -> Iterator[int]:
+    place = 0
+    for line in text.split("\n"):
+        yield place
+        place += len(line) + 1
+
+
+def _column(line: str, wanted: int) -> int:
+    """Where a character stands in a line as it was, before tabs became spaces and marks were removed."""
+    column = 0
+    for index, character in enumerate(line):
+        width = 4 - column % 4 if character == "\t" else 0 if character in "\x02\x03" else 1
+        if column <= wanted < column + width:
+            return index
+        column += width
+    return len(line)
