@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from reportgen.model import Curve
     from reportgen.statements import Scale
 
+# Numbers that differ by less than this share are one number, computed in two ways.
+SAME = 1e-9
 # One per cent of a share is 0.01: more digits than this are never needed.
 _MOST_DECIMALS = 12
 
@@ -36,13 +38,17 @@ class Threshold:
     value: float
     source: str
 
+    def passed(self, effect: float) -> bool:
+        """Whether an effect is larger, and not only by the last digits of a computation."""
+        return abs(effect) > self.value * (1 + SAME)
+
     def words(self, effect: float) -> str:
         """The comparison in words: ``0.041 is more than 0.012, half the band of 5 runs``."""
         decimals = _decimals(self.value, 2)
         effect_words, value_words = (
             _trimmed(number(abs(part), decimals=decimals)) for part in (effect, self.value)
         )
-        relation = "more" if abs(effect) > self.value else "not more"
+        relation = "more" if self.passed(effect) else "not more"
         return f"{effect_words} is {relation} than {value_words}, {self.source}"
 
     def strength(self, effect: float) -> float:

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from reportgen.observations.field import Field
 
 _SHARE, _WIDEST = 10, 21
-# Neither readings nor what is computed from them is exact to the last digit.
-_SAME = 1e-9
 
 
 def window(field: Field, series: str) -> int:
@@ -49,8 +47,3 @@ def running_mean(values: FloatArray, width: int) -> FloatArray:
 def independent(n: int, width: int) -> int:
     """How many running means share no reading."""
     return max(math.ceil(n / width), 1)
-
-
-def exceeds(effect: float, threshold: float) -> bool:
-    """Whether an effect is larger, and not only by the last digits of a computation."""
-    return effect > threshold * (1 + _SAME)

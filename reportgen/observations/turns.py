@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from reportgen.observations.field import SAME
+
 if TYPE_CHECKING:
     from reportgen.model import FloatArray
 
@@ -53,7 +55,7 @@ def dips(values: FloatArray, threshold: float) -> list[Turn]:
     """
     before, after = np.maximum.accumulate(values), np.maximum.accumulate(values[::-1])[::-1]
     # A cheap bound first: of noise nearly nothing is left of all the low points.
-    deep = np.minimum(before, after) - values > threshold
+    deep = np.minimum(before, after) - values > threshold * (1 + SAME)
     found = []
     for place in np.flatnonzero(deep).tolist():
         if values[place - 1] <= values[place]:
@@ -63,7 +65,7 @@ def dips(values: FloatArray, threshold: float) -> list[Turn]:
             last += 1
         if values[last + 1] > values[place]:
             turn = _turn(values, place, last)
-            if turn.prominence > threshold:
+            if turn.prominence > threshold * (1 + SAME):
                 found.append(turn)
     return sorted(found, key=lambda turn: (-turn.prominence, turn.place))
 

@@ -1,0 +1,178 @@
+"""The rule ``instability``: a series that moves about more than another, and where it falls back."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from reportgen.facts.curve_numbers import volatility
+from reportgen.facts.fact_words import at_step
+from reportgen.observations.turns import Setback, setbacks
+from reportgen.settings.observation_blocks import Rule
+from reportgen.statements import Observation
+from reportgen.words import counted, listing, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.model import Curve, FloatArray
+    from reportgen.observations.field import Field
+
+MORE = 1.5
+"""A volatility has to be so many times another's."""
+
+_FEWEST = 5
+_LISTED, _IN_TEXT = 5, 2
+
+
+class _Pair(NamedTuple):
+    """Two series, the more volatile first, at the steps that both have."""
+
+    first: str
+    second: str
+    ratio: float
+    least: float
+    volatilities: tuple[float, float]
+    readings: tuple[int, int]
+    shared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What of a curve counts: its volatility, how far it falls back in all, and its number of readings."""
+
+    volatility: float
+    back: float
+    readings: int
+
+
+def instability(field: Field) -> Iterator[Observation]:
+    """The series that is more volatile than the most others, with the one that it exceeds most."""
+    names = sorted(field.names)
+    found = [
+        pair
+        for place, one in enumerate(names)
+        for other in names[place + 1 :]
+        if (pair := _pair(field, one, other)) is not None
+    ]
+    if not found:
+        return
+    above = {first: [pair for pair in found if pair.first == first] for first in {p.first for p in found}}
+    most = min(above, key=lambda name: (-len(above[name]), -max(p.ratio for p in above[name]), name))
+    yield _observation(field, sorted(above[most], key=lambda pair: (-pair.ratio, pair.second)))
+
+
+def _pair(field: Field, one: str, other: str) -> _Pair | None:
+    """A pair of which one is clearly more volatile, and falls back more in all; otherwise None.
+
+    A series read at shorter distances than the other is read at the steps that both have, because a
+    difference over a longer distance holds more of the curve's own shape.
+    """
+    common = np.intersect1d(field.points(one).steps, field.points(other).steps)
+    shared = common.size >= _FEWEST
+    parts = {
+        name: _part(field, name, common if shared else field.points(name).steps) for name in (one, other)
+    }
+    if min(part.readings for part in parts.values()) < _FEWEST:
+        return None
+    first, second = sorted(parts, key=lambda name: -parts[name].volatility)
+    high, low = parts[first], parts[second]
+    least = _least(field, (first, second), (high.readings, low.readings))
+    # A tenth of the smallest effect that is told anywhere: a curve without noise is not infinitely calm.
+    floor = max(low.volatility, 0.001 * field.plotted_range)
+    ratio = high.volatility / floor if floor else 0.0
+    if ratio <= least or high.back <= low.back:
+        return None
+    pair = (high.volatility, low.volatility)
+    return _Pair(first, second, ratio, least, pair, (high.readings, low.readings), shared)
+
+
+def _part(field: Field, series: str, steps: FloatArray) -> _Part:
+    own = field.points(series)
+    at = np.isin(own.steps, steps)
+    curve = field.curve(series)
+    chosen: Curve = type(curve)(
+        series,
+        own.steps[at],
+        own.values[at],
+        own.values[at],
+        own.values[at],
+        np.ones(int(at.sum()), np.int64),
+        (),
+    )
+    falls = -np.minimum(np.diff(field.sign * chosen.values), 0)
+    return _Part(volatility(chosen) or 0.0, float(falls.sum()), int(chosen.steps.size))
+
+
+def _least(field: Field, names: tuple[str, str], readings: tuple[int, int]) -> float:
+    """1.5, or what chance alone makes of the ratio of two equal volatilities, if that is more.
+
+    The standard deviation of n first differences of white noise has a relative standard error of about
+    √(3 / 4n): neighbouring differences share a reading, which makes it 1.5 times the variance 1 / 2n of
+    independent ones. Where noise is not known, the readings are all there is.
+    """
+    if not all(field.noise(name).known for name in names):
+        return MORE
+    pairs = len(field.names) * (len(field.names) - 1) / 2
+    spread = math.hypot(*(math.sqrt(0.75 / n) for n in readings))
+    return max(MORE, math.exp(math.sqrt(2 * math.log(20 * pairs)) * spread))
+
+
+def _observation(field: Field, pairs: list[_Pair]) -> Observation:
+    widest = pairs[0]
+    first = widest.first
+    steps, values = field.points(first)
+    falls = setbacks(field.sign * values)
+    ratio, least = (number(value, significant=2) for value in (widest.ratio, widest.least))
+    deepest = falls[0]
+    return Observation(
+        rule=Rule.INSTABILITY,
+        text=_sentence(field, pairs, falls),
+        evidence=(
+            _volatilities(widest),
+            *(_fall(field, first, fall) for fall in falls[:_LISTED]),
+        ),
+        threshold=f"{ratio} times as volatile is more than {least} times",
+        series=(first, *(pair.second for pair in pairs)),
+        strength=widest.ratio / widest.least,
+        from_step=float(steps[0]),
+        to_step=float(steps[-1]),
+        mark_series=first,
+        mark=float(steps[deepest.end]),
+        label=f"back to {field.reading(float(values[deepest.end]), first)}",
+    )
+
+
+def _sentence(field: Field, pairs: list[_Pair], falls: list[Setback]) -> str:
+    widest = pairs[0]
+    first = widest.first
+    ratio = number(min(pair.ratio for pair in pairs), significant=2)
+    others = listing([pair.second for pair in pairs], most=4)
+    least = "at least " if len(pairs) > 1 else ""
+    head = f"{first} moves {least}{ratio} times as much as {others} from one reading to the next"
+    verb = "falls back" if field.sign > 0 else "rises again"
+    if field.noise(first).known:
+        return f"{head}, and {verb} by up to {_fall(field, first, falls[0])}."
+    told = listing([_fall(field, first, fall) for fall in falls[:_IN_TEXT]])
+    times = "once" if len(falls) == 1 else counted(len(falls), "time")
+    most = "" if len(falls) <= _IN_TEXT else "most "
+    return f"{head} and {verb} {times}, {most}by {told}."
+
+
+def _volatilities(pair: _Pair) -> str:
+    high, low = (number(value, significant=2) for value in pair.volatilities)
+    where = f"at the {counted(pair.readings[0], 'step')} that both have, " if pair.shared else ""
+    return f"{where}standard deviation of the change per reading: {pair.first} {high}, {pair.second} {low}"
+
+
+def _fall(field: Field, series: str, fall: Setback) -> str:
+    """``0.02 from 0.84 at step 120 to 0.82 at step 140``."""
+    steps, values = field.points(series)
+    start, end = (
+        f"{field.reading(float(values[place]), series)} {at_step(float(steps[place]), field.scale)}"
+        for place in (fall.start, fall.end)
+    )
+    return f"{field.size(fall.depth, series)} from {start} to {end}"

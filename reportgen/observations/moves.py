@@ -1,0 +1,93 @@
+"""How far a series moves from where it starts, up or down, and by when it is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reportgen.observations.smoothing import independent, running_mean, window
+
+if TYPE_CHECKING:
+    from reportgen.model import FloatArray
+    from reportgen.observations.field import Field, Threshold
+
+DONE = 0.9
+"""A move is as good as done at this share of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A rise or fall from the first reading to the level that a series gets to.
+
+    Attributes:
+        series: whose.
+        up: True where values rise, as measured.
+        start, end: the first reading, and the level: the median of the readings about as far as it gets.
+        start_step: the first step.
+        reached: the first step with 90 % of the move; for sparse readings the reading by which it is done.
+        exact: the same, interpolated.
+        earliest, latest: between which steps noise lets it be.
+        held: what its size was held against.
+    """
+
+    series: str
+    up: bool
+    start: float
+    end: float
+    start_step: float
+    reached: float
+    exact: float
+    earliest: float
+    latest: float
+    held: Threshold
+
+    @property
+    def size(self) -> float:
+        """How far it goes, 0 or more."""
+        return abs(self.end - self.start)
+
+
+def move(field: Field, series: str) -> Move | None:
+    """The larger of the rise and the fall of a series from its first reading; None if it is noise."""
+    steps, values = field.points(series)
+    width = window(field, series)
+    means = running_mean(values, width)
+    up = means.max() - means[0] >= means[0] - means.min()
+    sign = 1.0 if up else -1.0
+    risen = sign * (means - values[0])
+    choices = 2 * independent(steps.size, width) * len(field.names)
+    held = field.threshold(series, choices=choices, readings=(1, width))
+    if not held.passed(max(float(risen.max()), 0.0)):
+        return None
+    noise = field.noise(series)
+    near = noise.value if noise.known else 0.0
+    # The highest of many noisy readings lies above the level that they are about.
+    size = float(np.median(sign * (values[risen >= risen.max() - near] - values[0])))
+    slack = near / np.sqrt(width)
+    first, exact = _first(steps, risen, DONE * size)
+    return Move(
+        series=series,
+        up=bool(up),
+        start=float(values[0]),
+        end=float(values[0] + sign * size),
+        start_step=float(steps[0]),
+        reached=first,
+        exact=exact,
+        earliest=_first(steps, risen, DONE * size - slack)[1],
+        latest=_first(steps, risen, DONE * size + slack)[1],
+        held=held,
+    )
+
+
+def _first(steps: FloatArray, risen: FloatArray, level: float) -> tuple[float, float]:
+    """The first step with at least this rise, and where the line reaches it; the last step if none has."""
+    there = np.flatnonzero(risen >= level - 1e-9 * abs(level))
+    if not there.size:
+        return float(steps[-1]), float(steps[-1])
+    at = int(there[0])
+    if at == 0:
+        return float(steps[0]), float(steps[0])
+    share = (level - risen[at - 1]) / (risen[at] - risen[at - 1])
+    return float(steps[at]), float(steps[at - 1] + min(share, 1.0) * (steps[at] - steps[at - 1]))

@@ -1,0 +1,112 @@
+"""The rule ``plateau``: from which step a series that has moved stays at its final level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reportgen.facts.fact_words import step_said
+from reportgen.observations.phrases import reading_fact, value_fact
+from reportgen.observations.smoothing import independent, running_mean, window
+from reportgen.settings.observation_blocks import Rule
+from reportgen.statements import Observation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.model import FloatArray
+    from reportgen.observations.field import Field, Threshold
+
+QUARTER = 0.25
+"""A level that is held for less of the steps' range is not called a plateau."""
+
+_SHORTEST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """A plateau: its first place in the curve, its level, how far the series came, and what that passed."""
+
+    place: int
+    level: float
+    moved: float
+    held: Threshold
+
+
+def plateau(field: Field) -> Iterator[Observation]:
+    """Series that end at a level, held for a quarter of the steps or more, and were elsewhere before."""
+    for series in field.names:
+        rest = _rest(field, series)
+        if rest is not None:
+            yield _observation(field, series, rest)
+
+
+def _rest(field: Field, series: str) -> _Rest | None:
+    """The final level: the mean of the last quarter, or the last reading where noise is not known."""
+    steps, values = field.points(series)
+    tail = steps >= steps[-1] - QUARTER * (steps[-1] - steps[0])
+    known = field.noise(series).known
+    level = float(values[tail].mean() if known else values[-1])
+    width = window(field, series)
+    apart = np.abs(running_mean(values, width) - level)
+    readings = (width, int(tail.sum())) if known else (1, 1)
+    choices = independent(steps.size, width) * len(field.names)
+    near = field.threshold(series, choices=choices, readings=readings)
+    outside = np.flatnonzero(apart > near.value * (1 + 1e-9))
+    held = field.threshold(series, choices=steps.size * len(field.names))
+    if not outside.size or not held.passed(float(apart[outside].max())):
+        return None
+    moved = float(apart[outside].max())
+    for place in range(int(outside[-1]) + 1, steps.size - _SHORTEST + 1):
+        if steps[-1] - steps[place] < QUARTER * (steps[-1] - steps[0]):
+            return None
+        if not known or _level(field, series, values[place:]):
+            return _Rest(place, level, moved, held)
+    return None
+
+
+def _level(field: Field, series: str, rest: FloatArray) -> bool:
+    """Whether the two halves of a plateau are alike, so that it is none that still rises."""
+    half = rest.size // 2
+    if half == 0:
+        return True
+    drift = abs(float(rest[-half:].mean() - rest[:half].mean()))
+    return not field.threshold(series, readings=(half, half)).passed(drift)
+
+
+def _observation(field: Field, series: str, rest: _Rest) -> Observation:
+    steps, values = field.points(series)
+    start, end = float(steps[rest.place]), float(steps[-1])
+    return Observation(
+        rule=Rule.PLATEAU,
+        text=_sentence(field, series, rest),
+        evidence=(
+            reading_fact(field, series, start, float(values[rest.place])),
+            value_fact(field, "final", series, float(values[-1]), end),
+            f"before, up to {field.size(rest.moved, series)} away from {field.reading(rest.level, series)}",
+        ),
+        threshold=rest.held.words(rest.moved),
+        series=(series,),
+        strength=rest.held.strength(rest.moved) / 2,
+        from_step=start,
+        to_step=end,
+        mark_series=series,
+        mark=start,
+        label=f"plateau {field.reading(rest.level, series)}",
+    )
+
+
+def _sentence(field: Field, series: str, rest: _Rest) -> str:
+    steps, values = field.points(series)
+    start, end = (step_said(float(steps[place]), field.scale) for place in (rest.place, -1))
+    level = field.reading(rest.level, series)
+    if field.noise(series).known:
+        return f"{series} stays within noise of {level} from {start} on."
+    inside = values[rest.place :]
+    ends = [field.reading(float(end), series) for end in (inside.min(), inside.max())]
+    if ends[0] != ends[1]:
+        level = f"between {ends[0]} and {ends[1]}"
+        return f"{series} stays {level} from {start} to {end}."
+    return f"{series} stays at {level} from {start} to {end}."
