@@ -28,7 +28,7 @@ def skeleton(shape: Shape) -> dict[str, Any]:
     The data are named:
     ``means`` (rows ``series, step, value, low, high, raw``), ``runs`` (``series, run, step, value``),
     ``ends`` (``series, text, y`` in pixels), ``references`` (``step`` or ``value``, ``text``) and
-    ``annotations`` (``step, value, text, anchor, above``).
+    ``annotations`` (``step, value, text``); both with what ``shape.placed`` says.
     """
     layered = alt.layer(*layers(shape)).properties(width=640, height=320, autosize="none")
     specification: dict[str, Any] = layered.configure(**_configuration()).to_dict(validate=False)

@@ -96,19 +96,21 @@ def _from_the_foot(chart: alt.Chart, shape: Shape) -> alt.Chart:
 def _reference_layers(shape: Shape, on: _Encodings) -> list[alt.Chart]:
     drawn = []
     data = alt.NamedData(REFERENCES)
-    words: dict[str, Any] = {"color": MUTED, "fontSize": TICK_SIZE, "align": "left", "aria": False}
+    words: dict[str, Any] = {"color": MUTED, "fontSize": TICK_SIZE, "aria": False}
     if shape.across:
         across = alt.Chart(data).transform_filter("isValid(datum.value)")
         rule = across.mark_rule(color=MUTED, strokeDash=[2, 3], clip=True, aria=False)
         drawn.append(rule.encode(y=on.y))
-        text = across.mark_text(dx=4, dy=-5, baseline="alphabetic", clip=True, **words)
+        text = across.mark_text(dx=4, dy=-5, align="left", baseline="alphabetic", clip=True, **words)
         drawn.append(text.encode(y=on.y, x=alt.value(0), text=_TEXT))
     if shape.down:
         down = alt.Chart(data).transform_filter("isValid(datum.step)")
         rule = down.mark_rule(color=MUTED, strokeDash=[2, 3], clip=True, aria=False)
         drawn.append(rule.encode(x=on.x))
-        text = down.mark_text(dx=5, baseline="alphabetic", clip=True, **words)
-        drawn.append(text.encode(x=on.x, y=alt.value(10), text=_TEXT))
+        text = down.transform_filter(_HAS_WORDS).mark_text(
+            baseline="alphabetic", clip=True, **_PLACED, **words
+        )
+        drawn.append(text.encode(x=on.x, y=alt.value(0), text=_TEXT))
     return drawn
 
 
@@ -117,16 +119,13 @@ def _annotation_layers(on: _Encodings) -> list[alt.Chart]:
     ring = base.mark_point(
         shape="circle", size=144, stroke=INK, strokeWidth=1, opacity=1, aria=False, clip=True
     )
-    drawn = [ring]
-    sides: tuple[tuple[str, Any], ...] = (("start", "left"), ("middle", "center"), ("end", "right"))
-    for anchor, align in sides:
-        for above, shift in (("true", -12), ("false", 22)):
-            here = base.transform_filter(f"datum.anchor === '{anchor}' && datum.above === {above}")
-            text = here.mark_text(
-                dy=shift, align=align, baseline="alphabetic", color=INK, fontSize=TICK_SIZE, aria=False
-            )
-            drawn.append(text.encode(text=_TEXT))
-    return drawn
+    leader = base.transform_filter("isValid(datum.to)").encode(y2=alt.Y2("value"))
+    leader = leader.mark_rule(
+        yOffset=_FROM_ROW["from"], y2Offset=_FROM_ROW["to"], color=MUTED, strokeWidth=1, aria=False
+    )
+    text = base.properties(name="notes").transform_filter(_HAS_WORDS)
+    text = text.mark_text(baseline="alphabetic", color=INK, fontSize=TICK_SIZE, aria=False, **_PLACED)
+    return [ring, leader, text.encode(text=_TEXT)]
 
 
 def _ends_layer(on: _Encodings) -> alt.Chart:
@@ -139,6 +138,12 @@ def _ends_layer(on: _Encodings) -> alt.Chart:
 
 
 _TEXT = alt.Text("text", type="nominal")
+_HAS_WORDS = "isValid(datum.align)"
+# What ``shape.placed`` says of a row.
+_FROM_ROW: dict[str, Any] = {
+    name: alt.ExprRef(f"datum.{name}") for name in ("align", "dx", "dy", "from", "to")
+}
+_PLACED: dict[str, Any] = {name: _FROM_ROW[name] for name in ("align", "dx", "dy")}
 
 
 def _scale(kind: ScaleKind) -> alt.Scale:

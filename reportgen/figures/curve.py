@@ -11,6 +11,7 @@ import numpy as np
 from reportgen.figures.axis import reader
 from reportgen.figures.line_paths import line_paths
 from reportgen.figures.live import compact_json, payload, view_name
+from reportgen.figures.mark_labels import without_words
 from reportgen.figures.palette import drawn_slots
 from reportgen.figures.picture import inline_svg
 from reportgen.figures.plotting import plot_of, same_margins, unsmoothed
@@ -79,7 +80,7 @@ def panels(
 def _figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context) -> Figure:
     told = Told(
         subtitle=subtitle(curve_set, wanted),
-        caption=caption(curve_set, wanted, context),
+        caption=" ".join(filter(None, (caption(curve_set, wanted, context), without_words(plot)))),
         summary=summary(curve_set, plot, wanted),
         band=band_name(curve_set),
         source=source_words(context),

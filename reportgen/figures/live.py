@@ -16,11 +16,14 @@ import numpy as np
 
 from reportgen.figures.axis import read_places
 from reportgen.figures.palette import SYMBOLS
-from reportgen.figures.picture import SYMBOL_PATHS, above, anchor, colour, dash
+from reportgen.figures.picture import SYMBOL_PATHS, colour, dash
+from reportgen.figures.shape import placed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from reportgen.figures.axis import Axis
-    from reportgen.figures.plot import Plot, RunLine, SeriesLine
+    from reportgen.figures.plot import Mark, Plot, RunLine, SeriesLine
     from reportgen.model import FloatArray
 
 _RUN_LEVELS = 1024
@@ -83,8 +86,8 @@ def payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
         "xs": steps.columns,
         "run_unit": unit,
         "ends": [{"text": end.text, "y": end.y} for end in plot.ends],
-        "references": [{"x": mark.x, "y": mark.y, "text": mark.text} for mark in plot.references],
-        "annotations": _annotations(plot),
+        "references": _marks(plot.references),
+        "annotations": _marks(plot.annotations),
     }
 
 
@@ -148,18 +151,8 @@ def _run(run: RunLine, steps: _Steps, unit: float, base: float) -> dict[str, Any
     return {"name": run.name, "x": steps.index(run.steps), "q": differences}
 
 
-def _annotations(plot: Plot) -> list[dict[str, Any]]:
-    return [
-        {
-            "x": mark.x,
-            "y": mark.y,
-            "text": mark.text,
-            "anchor": anchor(plot, mark.x),
-            "above": above(plot, mark.y),
-        }
-        for mark in plot.annotations
-        if mark.x is not None and mark.y is not None
-    ]
+def _marks(marks: Iterable[Mark]) -> list[dict[str, Any]]:
+    return [{"x": mark.x, "y": mark.y, "text": mark.text} | placed(mark) for mark in marks]
 
 
 def _axis(axis: Axis) -> dict[str, Any]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.figures.line_paths import LinePaths
-    from reportgen.figures.plot import Plot, SeriesLine
+    from reportgen.figures.plot import Mark, Plot, SeriesLine
 
 SYMBOL_PATHS: dict[str, str] = {
     "circle": "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0-7.2 0z",
@@ -50,11 +50,11 @@ def body(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
     return "".join(
         [
             *_grid(plot),
-            *_references(plot),
+            *_references(plot, fluid=fluid),
             _marks(plot, paths, fluid=fluid),
             *_symbols(plot),
             *x_axis(plot.x, plot.height),
-            *_annotations(plot),
+            *_annotations(plot, fluid=fluid),
             *_ends(plot),
         ]
     )
@@ -138,7 +138,7 @@ def _symbols(plot: Plot) -> Iterator[str]:
         yield "</g>"
 
 
-def _references(plot: Plot) -> Iterator[str]:
+def _references(plot: Plot, *, fluid: bool) -> Iterator[str]:
     line = 'stroke="var(--rg-muted)" stroke-dasharray="2 3"'
     for mark in plot.references:
         if mark.y is not None:
@@ -148,30 +148,34 @@ def _references(plot: Plot) -> Iterator[str]:
         elif mark.x is not None:
             x = percent_of(plot.x, mark.x)
             yield f'<g class="rg-reference"><line x1="{x}" x2="{x}" y2="{plot.height}" {line}/>'
-            yield f'<text x="{x}" dx="5" y="10" fill="var(--rg-muted)">{escaped(mark.text)}</text></g>'
+            yield f"{_label(mark, x, 0, 'var(--rg-muted)', fluid=fluid)}</g>"
 
 
-def _annotations(plot: Plot) -> Iterator[str]:
+def _annotations(plot: Plot, *, fluid: bool) -> Iterator[str]:
     for mark in plot.annotations:
         if mark.x is None or mark.y is None:
             continue
-        x, y = percent_of(plot.x, mark.x), _pixel(plot, mark.y)
-        shift = -12 if above(plot, mark.y) else 22
-        yield f'<g class="rg-annotation"><svg x="{x}" y="{y}" overflow="visible">'
+        x, y = percent_of(plot.x, mark.x), _height(plot, mark.y)
+        yield f'<g class="rg-annotation"><svg x="{x}" y="{_pixel(plot, mark.y)}" overflow="visible">'
         yield '<path d="M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z" fill="none" stroke="var(--rg-text)"/></svg>'
-        yield f'<text x="{x}" y="{y}" dy="{shift}" text-anchor="{anchor(plot, mark.x)}" '
-        yield f'fill="var(--rg-text)">{escaped(mark.text)}</text></g>'
+        if mark.label and mark.label.leader:
+            start, end = (f"{y + shift:.4g}" for shift in mark.label.leader)
+            yield f'<line x1="{x}" x2="{x}" y1="{start}" y2="{end}" stroke="var(--rg-muted)"/>'
+        yield f"{_label(mark, x, y, 'var(--rg-text)', fluid=fluid)}</g>"
 
 
-def anchor(plot: Plot, step: float) -> str:
-    """Which end of an annotation's words stands at its step, so that they stay inside the plot."""
-    place = position(plot.x, step)
-    return "start" if place < 1 / 3 else "end" if place > 2 / 3 else "middle"
-
-
-def above(plot: Plot, value: float) -> bool:
-    """Whether an annotation's words stand above their point: below near the top of the plot."""
-    return position(plot.y, value) < 5 / 6
+def _label(mark: Mark, x: str, y: float, ink: str, *, fluid: bool) -> str:
+    """The words at a mark; where they are cut or find no room, all of them when it is pointed at."""
+    label = mark.label
+    if label is None:
+        return f"<title>{escaped(mark.text)}</title>"
+    shift = f' dx="{label.dx:g}"' if label.dx else ""
+    at = f'x="{x}"{shift} y="{y + label.dy:.4g}" text-anchor="{label.anchor}" fill="{ink}"'
+    if not fluid or label.short == label.text:
+        return f"<text {at}>{escaped(label.text)}</text>"
+    both = ((' class="rg-wide"', label.text), (' class="rg-narrow"', label.short))
+    words = "".join(f"<text{which} {at}>{escaped(text)}</text>" for which, text in both)
+    return f"<title>{escaped(mark.text)}</title>{words}"
 
 
 def _ends(plot: Plot) -> Iterator[str]:
@@ -189,4 +193,8 @@ def _inside(plot: Plot, step: float, value: float) -> bool:
 
 
 def _pixel(plot: Plot, value: float) -> str:
-    return f"{(1 - position(plot.y, value)) * plot.height:.4g}"
+    return f"{_height(plot, value):.4g}"
+
+
+def _height(plot: Plot, value: float) -> float:
+    return (1 - position(plot.y, value)) * plot.height

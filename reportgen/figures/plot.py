@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from reportgen.figures.axis import Axis
+    from reportgen.figures.label_places import Anchor
     from reportgen.model import FloatArray, IntArray
 
 
@@ -35,13 +36,36 @@ class SeriesLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Label:
+    """Where the words of a mark stand. Pixels count from the mark down; from a vertical line's top.
+
+    Attributes:
+        text, short: the words, and what a narrow picture shows of them.
+        anchor: which end of them stands at the mark's step, ``dx`` pixels to the right of it.
+        dx, dy: pixels to the anchor and down to the baseline.
+        leader: first and last pixel of the thin line to words that stand away from their point.
+    """
+
+    text: str
+    short: str
+    anchor: Anchor
+    dx: float
+    dy: float
+    leader: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Mark:
-    """A reference line (``x`` or ``y``) or an annotation (``x`` and ``y``, with its series' slot)."""
+    """A reference line (``x`` or ``y``) or an annotation (``x`` and ``y``, with its series' slot).
+
+    ``label`` is None for a line across, whose words have a place of their own, and where there is no room.
+    """
 
     text: str
     x: float | None = None
     y: float | None = None
     slot: int | None = None
+    label: Label | None = None
 
 
 @dataclass(frozen=True, slots=True)

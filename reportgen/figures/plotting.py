@@ -11,6 +11,7 @@ from reportgen.errors import Problem, ReportError, Stage
 from reportgen.figures.axis import LOGS, Axis, linear_axis, log2_axis, log_axis, time_axis
 from reportgen.figures.layout import TICK_SIZE, end_labels, margins
 from reportgen.figures.line_paths import PIXELS_WIDE
+from reportgen.figures.mark_labels import labelled
 from reportgen.figures.marks import lone_points, marks
 from reportgen.figures.palette import drawn_slots
 from reportgen.figures.plot import Margins, Plot, RunLine, SeriesLine
@@ -47,7 +48,7 @@ def plot_of(curve_set: CurveSet, wanted: Wanted, context: Context) -> Plot:
     references, annotations = marks(curves, slots, wanted, (x, y), context)
     ends = end_labels(lines, y, wanted.height)
     symbols = all(np.isfinite(line.values).sum() <= _MOST_SYMBOLS for line in lines)
-    return Plot(
+    plot = Plot(
         id=wanted.id,
         x=x,
         y=y,
@@ -58,9 +59,10 @@ def plot_of(curve_set: CurveSet, wanted: Wanted, context: Context) -> Plot:
         clip=bool(wanted.x_domain or wanted.y_domain or wanted.y_scale == "log"),
         band=curve_set.band if any(np.isfinite(line.low).any() for line in lines) else "none",
         references=references,
-        annotations=annotations if symbols else (*annotations, *lone_points(lines, (x, y))),
+        annotations=annotations if symbols else (*lone_points(lines, (x, y)), *annotations),
         ends=ends,
     )
+    return labelled(plot)
 
 
 def same_margins(plots: Iterable[Plot]) -> tuple[Plot, ...]:

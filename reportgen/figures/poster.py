@@ -10,7 +10,7 @@ from reportgen.figures.line_paths import PIXELS_WIDE
 from reportgen.figures.palette import SYMBOLS
 from reportgen.figures.picture import SYMBOL_PATHS, body, colour, dash
 from reportgen.figures.svg_text import escaped
-from reportgen.figures.text_width import text_width
+from reportgen.figures.text_width import cut, text_width
 from reportgen.figures.tokens import resolve
 
 if TYPE_CHECKING:
@@ -82,17 +82,8 @@ def wrap(text: str, size: float, weight: Literal[400, 600], width: float) -> lis
         if lines and text_width(longer, size, weight) <= width:
             lines[-1] = longer
         else:
-            lines.append(_cut(word, size, weight, width))
+            lines.append(cut(word, size, weight, width))
     return lines
-
-
-def _cut(word: str, size: float, weight: Literal[400, 600], width: float) -> str:
-    if text_width(word, size, weight) <= width:
-        return word
-    kept = word
-    while kept and text_width(f"{kept}…", size, weight) > width:
-        kept = kept[: int(len(kept) * 0.9)]
-    return f"{kept}…"
 
 
 def _lines(lines: list[str], size: int, weight: Literal[400, 600], ink: str, y: float) -> Iterator[str]:
@@ -110,7 +101,7 @@ def _text(x: float, y: float, size: float, weight: Literal[400, 600], ink: str, 
 def _legend(plot: Plot, y: float, width: float) -> tuple[list[str], int]:
     parts, x, rows = [], float(_EDGE), 1
     for line in plot.lines:
-        name = _cut(line.name, LABEL_SIZE, 400, width - 2 * _EDGE - 40)
+        name = cut(line.name, LABEL_SIZE, 400, width - 2 * _EDGE - 40)
         wide = 34 + text_width(name, LABEL_SIZE) + 18
         if x + wide > width - _EDGE and x > _EDGE:
             x, rows = float(_EDGE), rows + 1

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reportgen.figures.axis import Axis, ScaleKind
-    from reportgen.figures.plot import Plot
+    from reportgen.figures.plot import Mark, Plot
 
 MEANS, RUNS, ENDS, REFERENCES, ANNOTATIONS = "means", "runs", "ends", "references", "annotations"
 DOMAIN = "y_domain"
@@ -85,6 +85,21 @@ def filled(plot: Plot, skeleton: str, keys: list[str], resolved: Callable[[str],
     if plot.y.scale == "log":
         specification["params"] = [{"name": DOMAIN, "value": list(plot.y.domain)}]
     return specification
+
+
+def placed(mark: Mark) -> dict[str, Any]:
+    """Where the words of a mark stand, as fields of its row: ``text, short, align, dx, dy, from, to``.
+
+    Without ``short`` it is the same, without ``align`` there is no room for them, without ``from`` no leader;
+    a line across has none of these.
+    """
+    label = mark.label
+    if label is None:
+        return {}
+    align = {"start": "left", "middle": "center", "end": "right"}[label.anchor]
+    row: dict[str, Any] = {"text": label.text, "align": align, "dx": label.dx, "dy": label.dy}
+    row |= {"short": label.short} if label.short != label.text else {}
+    return row | (dict(zip(("from", "to"), label.leader, strict=True)) if label.leader else {})
 
 
 def _words(axis: Axis) -> dict[str, Any]:

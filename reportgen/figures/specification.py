@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reportgen.figures.picture import above, anchor
-from reportgen.figures.shape import ANNOTATIONS, ENDS, MEANS, REFERENCES, RUNS, filled
+from reportgen.figures.shape import ANNOTATIONS, ENDS, MEANS, REFERENCES, RUNS, filled, placed
 from reportgen.figures.tidy import runs_csv, spreadsheet_safe
 from reportgen.figures.tokens import resolve
 
@@ -61,17 +60,11 @@ def _datasets(plot: Plot, curve_set: CurveSet, csv: str, keys: list[str]) -> dic
     if plot.ends:
         datasets[ENDS] = [{"series": by_name[end.text], "text": end.text, "y": end.y} for end in plot.ends]
     if plot.references:
-        datasets[REFERENCES] = [{"step": m.x, "value": m.y, "text": m.text} for m in plot.references]
+        datasets[REFERENCES] = [
+            {"step": m.x, "value": m.y, "text": m.text} | placed(m) for m in plot.references
+        ]
     if plot.annotations:
         datasets[ANNOTATIONS] = [
-            {
-                "step": m.x,
-                "value": m.y,
-                "text": m.text,
-                "anchor": anchor(plot, m.x),
-                "above": above(plot, m.y),
-            }
-            for m in plot.annotations
-            if m.x is not None and m.y is not None
+            {"step": m.x, "value": m.y, "text": m.text} | placed(m) for m in plot.annotations
         ]
     return datasets

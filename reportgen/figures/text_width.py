@@ -28,6 +28,16 @@ def text_width(text: str, size: float, weight: Weight = 400) -> float:
     return units * size / UNITS_PER_EM
 
 
+def cut(text: str, size: float, weight: Weight, width: float) -> str:
+    """A text that is wider than ``width`` loses its end to an ellipsis; arguments as in ``text_width``."""
+    if text_width(text, size, weight) <= width:
+        return text
+    kept = text
+    while kept and text_width(f"{kept}…", size, weight) > width:
+        kept = kept[: int(len(kept) * 0.9)]
+    return f"{kept}…"
+
+
 @cache
 def _advances(weight: Weight) -> dict[str, int]:
     return {

@@ -3,6 +3,9 @@
 (function (live) {
   "use strict";
 
+  const LETTER = 6.5; // pixels, on average, of a letter beside a mark
+  const ROW = 15; // pixels between two lines of words
+
   /** Every x of a column: listed, or given by start, distance and count. */
   function column(x) {
     return Array.isArray(x) ? x : Array.from({ length: x.count }, (_, i) => x.from + i * x.by);
@@ -183,6 +186,33 @@
     return placed;
   }
 
+  /** Whether a value stands on an axis, its ends counted in. */
+  function within(axis, value) {
+    const part = fraction(axis, value);
+    return part > -1e-9 && part < 1 + 1e-9;
+  }
+
+  /** Rows of marks, without the words that would now lie on others: the places of label_places.py hold for
+      any width, but not for another height or kind of y axis. */
+  function withoutOverlap(rows, x, y, { width, height }) {
+    const taken = [];
+    return rows.map((row) => {
+      if (!row.align) return row;
+      const wide = row.text.length * LETTER;
+      const before = { left: 0, center: wide / 2, right: wide }[row.align];
+      const left = fraction(x, row.step) * width + row.dx - before;
+      const right = left + wide;
+      const foot = (row.value === null ? 0 : (1 - fraction(y, row.value)) * height) + row.dy;
+      const near = taken.filter((one) => Math.abs(one.foot - foot) < ROW);
+      if (near.some((one) => one.left < right && left < one.right)) {
+        const { align, from, to, ...mark } = row;
+        return mark;
+      }
+      taken.push({ left, right, foot });
+      return row;
+    });
+  }
+
   /** Functions that turn a value of this axis into words. */
   function reader({ scale, read }) {
     const locale = vega.defaultLocale();
@@ -194,5 +224,6 @@
     return symbol ? `${title} = ${words}` : `${title} ${words}`;
   }
 
-  Object.assign(live, { Data, fraction, valueOf, nearest, freshTicks, spread, reader, placeWords });
+  const axes = { fraction, valueOf, within, nearest, freshTicks, reader, placeWords };
+  Object.assign(live, { Data, ...axes, withoutOverlap, spread });
 })(window.reportgenLive);

@@ -4,6 +4,7 @@
 
   const FADED = "25%";
   const LINE = 16; // pixels between names at the line ends
+  const FOLLOW_AXES = ["ends", "references", "annotations"];
 
   /** Nothing is ever loaded; links of an author's chart may lead elsewhere. */
   function refusingLoader() {
@@ -141,9 +142,25 @@
         means: data.means(this.band, this.log ? this.y.domain[0] : -Infinity),
         runs: this.runs ? data.runRows() : [],
         ends: this.ends(room).map(({ text, y }) => ({ series: key(text), text, y })),
-        references: payload.references.map(({ x, y, text }) => ({ step: x, value: y, text })),
-        annotations: payload.annotations.map(({ x, y, ...rest }) => ({ step: x, value: y, ...rest })),
+        ...this.marks(room),
       };
+    }
+
+    /** Reference lines and annotations that the axes now show, with their words where they have room. */
+    marks(room) {
+      const { x, y, payload } = this;
+      const shown = (axis, value) => value === null || live.within(axis, value);
+      const rows = (given) =>
+        given
+          .filter((mark) => shown(x, mark.x) && shown(y, mark.y))
+          .map(({ x: step, y: value, short, ...mark }) => {
+            const text = (room.narrow && short) || mark.text;
+            return { ...mark, step, value, text };
+          });
+      const [references, annotations] = [rows(payload.references), rows(payload.annotations)];
+      if (y === payload.y && room.height === payload.height) return { references, annotations };
+      const kept = live.withoutOverlap([...references, ...annotations], x, y, room);
+      return { references: kept.slice(0, references.length), annotations: kept.slice(references.length) };
     }
 
     /** The compiled specification with a room's signals and data in it. */
@@ -184,7 +201,9 @@
       const data = this.datasets(this.room);
       const signals = this.signals(this.room, Plot.ink);
       for (const [name, value] of Object.entries(signals)) this.view.signal(name, value);
-      for (const name of ["ends", ...names]) if (this.sets.includes(name)) this.view.data(name, data[name]);
+      for (const name of new Set([...FOLLOW_AXES, ...names])) {
+        if (this.sets.includes(name)) this.view.data(name, data[name]);
+      }
       this.view.width(this.room.width).height(this.room.height).run();
       this.figure.classList.toggle("rg-is-zoomed", Boolean(this.group.domain));
       this.onDraw?.();

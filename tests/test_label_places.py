@@ -1,0 +1,298 @@
+"""Words at marks never lie on each other, however wide the picture is."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_figures import context, curve, curve_set, figure, plot, spec, wave
+from seen_by_vega import VegaPicture
+
+from reportgen.errors import ReportError
+from reportgen.figures.axis import position
+from reportgen.figures.curve import curve_figure
+from reportgen.figures.label_choice import chosen
+from reportgen.figures.label_places import Drawn, along_line, around_point
+from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE
+from reportgen.figures.line_paths import PIXELS_WIDE, line_paths
+from reportgen.figures.live import payload
+from reportgen.figures.picture import body, inline_svg
+from reportgen.figures.plotting import plot_of
+from reportgen.figures.text_width import text_width
+from reportgen.figures.wanted import wanted_curve
+from reportgen.settings.blocks import Annotation, CurveSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.figures.plot import Label, Mark, Plot
+
+ASCENT, DESCENT = 10, 4
+NARROW = 300
+WORDS = ("best 0.84", "dip 0.76", "late decline", "crossing", "widest gap 0.02", "GRPO and MEL meet here")
+
+
+class Rectangle(NamedTuple):
+    """What words cover, in pixels."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+
+def label_of(mark: Mark) -> Label:
+    """A mark's label, which must be there."""
+    assert mark.label is not None
+    return mark.label
+
+
+def covered(made: Plot, mark: Mark, width: float) -> Rectangle:
+    """What the words of a mark cover in a plot of this width."""
+    label = label_of(mark)
+    wide = text_width(label.short if width <= NARROW else label.text, TICK_SIZE)
+    part = {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor]
+    left = position(made.x, mark.x or 0.0) * width + label.dx - part * wide
+    y = label.dy + (0.0 if mark.y is None else (1 - position(made.y, mark.y)) * made.height)
+    return Rectangle(left, left + wide, y - ASCENT, y + DESCENT)
+
+
+def names_at_ends(made: Plot, width: float) -> list[Rectangle]:
+    """What the names at the line ends cover; a narrow picture has none."""
+    if width <= NARROW:
+        return []
+    ends = [(width + 10, text_width(end.text, LABEL_SIZE, 600), end.y) for end in made.ends]
+    return [Rectangle(left, left + wide, y - 8, y + 8) for left, wide, y in ends]
+
+
+def overlap(a: Rectangle, b: Rectangle) -> bool:
+    """Whether two rectangles have more than an edge in common."""
+    return a.left < b.right and b.left < a.right and a.top < b.bottom and b.top < a.bottom
+
+
+def overlaps(made: Plot, width: float) -> list[tuple[Rectangle, Rectangle]]:
+    """Words that lie on others in a plot of this width, leaders on words too."""
+    marks = [mark for mark in (*made.references, *made.annotations) if mark.label]
+    words = [*(covered(made, mark, width) for mark in marks), *names_at_ends(made, width)]
+    leaders = []
+    for mark in marks:
+        if label_of(mark).leader:
+            x = position(made.x, mark.x or 0.0) * width
+            y = (1 - position(made.y, mark.y or 0.0)) * made.height
+            start, end = sorted(label_of(mark).leader or (0, 0))
+            own = covered(made, mark, width)
+            leaders.append((Rectangle(x - 0.5, x + 0.5, y + start, y + end), own))
+    found = [(a, b) for a, b in combinations(words, 2) if overlap(a, b)]
+    return found + [
+        (line, word) for line, own in leaders for word in words if word != own and overlap(line, word)
+    ]
+
+
+CURVES = curve_set(
+    curve("GRPO", [0.74, 0.77, 0.795, 0.8, 0.8, 0.815, 0.82, 0.82], steps=range(0, 160, 20)),
+    curve("MEL", [0.74, 0.77, 0.76, 0.79, 0.81, 0.8, 0.84, 0.82], steps=[0, 20, 30, 40, 60, 80, 120, 140]),
+)
+
+
+def marked_plot(notes: Sequence[Annotation], *, own: Sequence[Annotation] = (), **block: Any) -> Plot:  # noqa: ANN401
+    """The plot of two series in which data or claims asked for marks, beside the author's own."""
+    around = context(CURVES)
+    settled = CurveSettings.model_validate({"title": "t", **block}).model_copy(
+        update={"annotations": tuple(own)}
+    )
+    return plot_of(CURVES, wanted_curve("one", settled, "accuracy", around, tuple(notes)), around)
+
+
+NOTES = st.builds(
+    Annotation,
+    x=st.integers(0, 140).map(float),
+    text=st.sampled_from(WORDS) | st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=40),
+    series=st.sampled_from(["GRPO", "MEL", None]),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(NOTES, max_size=12), st.sampled_from([120, 220, 320]), st.sampled_from([(), (NOTES,)]))
+def test_words_never_lie_on_each_other(notes: list[Annotation], height: int, own: tuple[Any, ...]) -> None:
+    """Not on other marks' words, not on names at the line ends, nor does a leader cross words."""
+    made = marked_plot(notes[3:] if own else notes, own=notes[:3] if own else (), height=height)
+    for width in (NARROW, 600, 900, 1600):
+        assert overlaps(made, width) == [], width
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(NOTES, min_size=1, max_size=5))
+def test_words_stay_inside_a_narrow_picture(notes: list[Annotation]) -> None:
+    """On a telephone nothing reaches beyond the figure, or the page would scroll sideways."""
+    made = marked_plot(notes)
+    for mark in (*made.references, *made.annotations):
+        if mark.label:
+            left, right, top, bottom = covered(made, mark, NARROW)
+            assert left >= -8
+            assert right <= NARROW + 16
+            assert top >= -DESCENT
+            assert bottom <= made.height + DESCENT
+
+
+def test_a_few_marks_all_get_their_words() -> None:
+    """Five or six sentences about a curve are told in it, with the ring and the words together."""
+    notes = [
+        Annotation(x=120, text="best 0.84", series="MEL"),
+        Annotation(x=30, text="dip 0.76", series="MEL"),
+        Annotation(x=120, text="widest gap 0.02", series="GRPO"),
+        Annotation(x=60, text="plateau", series="GRPO"),
+        Annotation(x=140, text="both 0.82", series="MEL"),
+        Annotation(x=50, text="crossing", series="GRPO"),
+    ]
+    assert all(mark.label for mark in marked_plot(notes).annotations)
+
+
+def test_words_without_room_are_told_below_and_keep_their_ring() -> None:
+    """What is most important has its words in the picture; the rest stands in the caption."""
+    notes = tuple(Annotation(x=60 + n, text=f"mark number {n}", series="MEL") for n in range(60))
+    around = context(CURVES)
+    wish = wanted_curve("one", CurveSettings(title="t"), "accuracy", around, notes)
+    made, shown = plot_of(CURVES, wish, around), curve_figure(CURVES, wish, around)
+    labelled = [mark.text for mark in made.annotations if mark.label]
+    left = [mark.text for mark in made.annotations if not mark.label]
+    assert labelled[0] == "mark number 0"
+    assert left[-1] == "mark number 59"
+    assert len(labelled) > 5
+    assert f"{left[-1]} (at step 119)." in shown.caption
+    assert "mark number 0 " not in shown.caption
+    svg = str(shown.inline_svg)
+    assert svg.count('<g class="rg-annotation">') == 60
+    assert svg.count("<title>mark number") == len(left)
+
+
+def test_words_far_from_their_point_have_a_leader() -> None:
+    """A thin line says whose words they are; words at their point need none."""
+    notes = [Annotation(x=60 + 6 * n, text=words, series="GRPO") for n, words in enumerate(WORDS[:5])]
+    labels = [label_of(mark) for mark in marked_plot(notes).annotations]
+    away = [label for label in labels if label.leader]
+    assert away
+    for label in away:
+        start, end = label.leader or (0, 0)
+        assert 9 < abs(end - start) < 200
+        assert {start, end} & {-6.0, 6.0}
+
+
+def test_lines_are_left_clear_where_that_costs_little() -> None:
+    """Below a falling line there is room at its right, above it at its left."""
+    falling = curve_set(curve("a", [3.0, 2.0, 1.0, 0.0]))
+    (mark,) = plot(falling, annotations=[{"x": 1, "text": "here", "series": "a"}]).annotations
+    assert (label_of(mark).anchor, label_of(mark).dy) in {("start", -12), ("end", 22)}
+
+
+def test_a_name_at_the_end_pushes_words_away() -> None:
+    """A mark at the last step has its words inside the plot."""
+    made = marked_plot([Annotation(x=140, text="ends level", series="MEL")])
+    assert label_of(made.annotations[0]).anchor == "end"
+
+
+def test_a_line_down_turns_its_words_to_the_left_at_the_right_edge() -> None:
+    """They do not run out of the picture."""
+    first, last = marked_plot([Annotation(x=20, text="new data"), Annotation(x=140, text="end")]).references
+    assert (label_of(first).anchor, label_of(last).anchor) == ("start", "end")
+
+
+def test_long_words_are_shortened_in_a_narrow_picture_only() -> None:
+    """A wide picture, and the file, have all of them; the rest shows when it is pointed at."""
+    words = "learning rate lowered to a tenth of what it was before"
+    curves = curve_set(curve("a", wave()))
+    made = plot(curves, annotations=[{"x": 30, "text": words, "series": "a"}])
+    label = label_of(made.annotations[0])
+    assert label.text == words
+    assert label.short.endswith("…")
+    fluid = inline_svg(made, line_paths(made), labelled_by="x")
+    assert re.search(f'<text class="rg-wide"[^>]*>{words}<', fluid)
+    assert re.search(f'<text class="rg-narrow"[^>]*>{label.short}<', fluid)
+    assert f"<title>{words}</title>" in fluid
+    assert body(made, line_paths(made), fluid=False).count("learning rate") == 1
+
+
+@pytest.mark.parametrize("block", [{"x_domain": (0, 50)}, {"y_domain": (0.7, 0.78)}])
+def test_what_was_marked_outside_the_axes_is_left_out(block: dict[str, Any]) -> None:
+    """Data and claims ask for marks without knowing the axes; an author is told."""
+    notes = [Annotation(x=120, text="best", series="MEL"), Annotation(x=30, text="dip", series="MEL")]
+    assert [mark.text for mark in marked_plot(notes, **block).annotations] == ["dip"]
+    with pytest.raises(ReportError, match="axis runs from"):
+        marked_plot((), own=notes, **block)
+
+
+def test_what_was_marked_of_a_series_or_step_that_is_not_there_is_left_out() -> None:
+    """A figure may show fewer series than its source, and a log axis fewer values."""
+    notes = [
+        Annotation(x=20, text="a", series="PPO"),
+        Annotation(x=500, text="b", series="MEL"),
+        Annotation(x=900, text="c"),
+        Annotation(x=0, text="d", series="MEL"),
+        Annotation(x=20, text="e", series="MEL"),
+        Annotation(x=20, text="e", series="MEL"),
+    ]
+    made = marked_plot(notes, x_scale="log", x_domain=(10, 140))
+    assert [mark.text for mark in (*made.references, *made.annotations)] == ["e"]
+
+
+def test_words_stand_where_vega_writes_them() -> None:
+    """The static picture, the specification and the live view's data have the same places."""
+    block: dict[str, Any] = {
+        "annotations": [
+            {"x": 120, "text": "best", "series": "MEL"},
+            {"x": 120, "text": "level", "series": "GRPO"},
+            {"x": 110, "text": "new data"},
+        ]
+    }
+    made = plot(CURVES, **block)
+    drawn = body(made, line_paths(made), fluid=False)
+    vega = VegaPicture(spec(CURVES, **block), width=PIXELS_WIDE)
+    rows = payload(made, band_name="")
+    for mark, row in zip(
+        (*made.references, *made.annotations), (*rows["references"], *rows["annotations"]), strict=True
+    ):
+        box = covered(made, mark, PIXELS_WIDE)
+        assert f'y="{box.bottom - DESCENT:.4g}" text-anchor="{label_of(mark).anchor}"' in drawn
+        assert (row["dx"], row["dy"]) == (label_of(mark).dx, label_of(mark).dy)
+    ours = []
+    for mark in made.annotations:
+        x = position(made.x, mark.x or 0.0) * PIXELS_WIDE + label_of(mark).dx
+        ours.append((x, covered(made, mark, PIXELS_WIDE).bottom - DESCENT))
+    assert np.abs(np.array(vega.places("notes")) - np.array(ours)).max() <= 0.5
+
+
+def test_the_same_marks_get_the_same_places() -> None:
+    """Nothing is left to chance."""
+    notes = [Annotation(x=60, text=words, series="GRPO") for words in WORDS]
+    assert marked_plot(notes) == marked_plot(notes)
+
+
+def test_the_more_important_label_keeps_its_place_when_only_one_fits() -> None:
+    """Another round counts only if it leaves out fewer words, or less important ones."""
+    drawn = Drawn((), (), np.empty((0, 481)))
+    wishes = [list(along_line(0.5, (120, 120), 12)) for _ in range(3)]
+    first, second, third = chosen(wishes, drawn)
+    assert first is not None
+    assert second is not None
+    assert third is None
+
+
+def test_words_that_found_no_room_take_the_first_turn() -> None:
+    """A label with one place only gets it, where the other has several."""
+    drawn = Drawn((), (), np.empty((0, 481)))
+    many = list(around_point(0.5, 60, (80, 80), 120))
+    one = [min(many, key=lambda place: place.cost)]
+    wide, narrow = chosen([many, one], drawn)
+    assert wide is not None
+    assert narrow == one[0]
+
+
+def test_an_unmarked_figure_is_as_it_was() -> None:
+    """Without marks nothing is placed."""
+    curves = curve_set(curve("a", wave()))
+    assert plot(curves).annotations == ()
+    assert "Marked" not in figure(curves).caption
