@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from reportgen.facts.vocabulary import FactKind
 
 DATE_STEP = "Write the date in quotes: '2024-05-01' or '2024-05-01T12:00'"
-_TAKES = {
-    ParameterKind.SERIES: ("the name of a series", "names of series"),
-    ParameterKind.STEP: ("a step", "steps"),
-    ParameterKind.LEVEL: ("a level", "levels"),
+_ONE = {ParameterKind.SERIES: "a series", ParameterKind.STEP: "a step", ParameterKind.LEVEL: "a level"}
+_TWO = {
+    ParameterKind.SERIES: "two series",
+    ParameterKind.STEP: "two steps",
+    ParameterKind.LEVEL: "two levels",
 }
 
 
@@ -40,10 +41,7 @@ def count_fault(text: str, call: Call, fact: FactKind) -> Fault | None:
     if given == wanted:
         return None
     kinds = [parameter.kind for parameter in fact.parameters]
-    takes = [
-        _TAKES[kind][0] if kinds.count(kind) == 1 else f"{kinds.count(kind)} {_TAKES[kind][1]}"
-        for kind in dict.fromkeys(kinds)
-    ]
+    takes = [(_ONE if kinds.count(kind) == 1 else _TWO)[kind] for kind in dict.fromkeys(kinds)]
     got = f"and {counted(given, 'argument stands', 'arguments stand') if given else 'nothing stands'} here"
     said = f'"{fact.name}" takes {listing(takes)}, {got}'
     numbers = zip(call.arguments, call.arguments[1:], strict=False)
@@ -66,7 +64,7 @@ def series_fault(text: str, argument: Tree, fact: FactKind, subject: Subject) ->
         said, step = f'"{here}" is not in quotes', f"This name has to be in quotes: {written(here)}"
         return Fault(argument.position, argument.length, said, step)
     what = "a number" if isinstance(argument, Number) else "no name"
-    said = f'"{fact.name}" takes the name of a series, and "{shortened(here)}" is {what}'
+    said = f'"{fact.name}" takes a series, and "{shortened(here)}" is {what}'
     return Fault(argument.position, argument.length, said, which_series(here, subject.series))
 
 
@@ -102,25 +100,34 @@ def number_fault(text: str, argument: Tree, kind: Kind, fact: FactKind, subject:
         return None
     is_what = quantity_words(kind.quantity, subject.scale)
     said = f'"{fact.name}" takes {quantity_words(wanted, subject.scale)}, and {here} is {is_what}'
-    example = "such as final(A)" if level else "such as peak_step(A)"
-    return Fault(argument.position, argument.length, said, f"Write a number, or a fact {example}")
+    example = f"{'final' if level else 'peak_step'}({first_series(subject)})"
+    return Fault(argument.position, argument.length, said, f"Write a number, or a fact such as {example}")
 
 
-def name_fault(name: Name, subject: Subject) -> Fault | None:
-    """A name that stands where a number has to; None where it is a date on an axis of time."""
+def name_fault(name: Name, subject: Subject, wanted: Quantity = Quantity.VALUE) -> Fault | None:
+    """A name that stands where a number has to; None where it is a date on an axis of time.
+
+    Args:
+        name: the name.
+        subject: what the facts are asked of.
+        wanted: the quantity that is wanted, for the example.
+    """
     scale, shown, step = subject.scale, written(name.name), ""
     if scale.step_is_time and name.quoted and read_moment(name.name) is not None:
         return None
     signatures = {fact.name: fact.signature for fact in facts_of(subject.holds)}
     if name.name in subject.series:
         said = f"{shown} is a series and not yet a number"
-        fact = "final" if subject.holds == "curves" else "score"
+        of_curves = "peak_step" if wanted is Quantity.STEP else "final"
+        fact = of_curves if subject.holds == "curves" else "score"
         step = f"Ask a fact of it, such as {fact}({shown})"
     elif name.name in FACTS:
         said = f'"{name.name}" is a fact, and what it is about is missing'
         step = f"Write {FACTS[name.name].signature}"
     elif scale.step_is_time and name.quoted:
         said, step = f'"{name.name}" is no date', DATE_STEP
+    elif read_moment(name.name) is not None:
+        said, step = f'"{name.name}" is a date, and the steps here are numbers', "Write the step as a number"
     else:
         said = f'"{name.name}" is neither a number nor a fact'
         near = nearest(name.name, [*signatures, *subject.series])
@@ -134,6 +141,11 @@ def percent_fault(text: str, tree: Tree, subject: Subject) -> Fault:
     here = shortened(part_of(text, tree))
     said = f'"{subject.scale.metric}" is written in percent already, and {here} would be a hundredth of it'
     return Fault(tree.position, tree.length, said, "Write the number without the percent sign")
+
+
+def first_series(subject: Subject) -> str:
+    """A series for examples, as expressions hold it."""
+    return written(subject.series[0]) if subject.series else "A"
 
 
 def shortened(text: str, most: int = 60) -> str:

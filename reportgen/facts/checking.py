@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from reportgen.facts.argument_faults import (
     count_fault,
+    first_series,
     name_fault,
     number_fault,
     part_of,
@@ -69,7 +70,9 @@ def checked(text: str, subject: Subject, wanted: Wanted | None = None) -> Checke
 def _misplaced(text: str, tree: Tree, kind: Kind, wanted: Wanted | None, subject: Subject) -> Fault | None:
     here, truth = shortened(part_of(text, tree)), kind.quantity is Quantity.TRUTH
     if kind.constant:
-        said, step = "This asks nothing of the data", "Write a fact, such as final(A) > 0.5"
+        fact = "final" if subject.holds == "curves" else "score"
+        said = "This asks nothing of the data"
+        step = f"Write a fact in it, such as {fact}({first_series(subject)})"
     elif wanted == "claim" and not truth:
         said = f"A claim holds or not, and {here} is {quantity_words(kind.quantity, subject.scale)}"
         step = f"Compare it, such as {here} > 0.5, or write value= instead of claim="
@@ -88,6 +91,7 @@ class _Checker:
         self.faults: list[Fault] = []
         self._text = text
         self._subject = subject
+        self._listed = False
 
     def kind(self, tree: Tree) -> Kind | None:
         match tree:
@@ -124,7 +128,8 @@ class _Checker:
     def _call(self, call: Call) -> Kind | None:
         said = no_such_fact(call.name, self._subject.holds)
         if said:
-            step = which_fact(call.name, self._subject)
+            step = which_fact(call.name, self._subject, brief=self._listed)
+            self._listed = True
             return self._sound(None, Fault(call.position, len(call.name), said, step))
         fact = FACTS[call.name]
         fault = count_fault(self._text, call, fact)
@@ -133,6 +138,8 @@ class _Checker:
             if parameter.kind is ParameterKind.SERIES:
                 # With the wrong count, an argument may well stand in the wrong place.
                 self._told(None if fault else series_fault(self._text, argument, fact, self._subject))
+            elif parameter.kind is ParameterKind.STEP and isinstance(argument, Name):
+                self._told(name_fault(argument, self._subject, Quantity.STEP))
             elif (kind := self._number(argument)) and not fault:
                 self._told(number_fault(self._text, argument, kind, fact, self._subject))
         if not fault and [parameter.name for parameter in fact.parameters[:2]] == ["a", "b"]:

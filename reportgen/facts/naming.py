@@ -60,13 +60,21 @@ def which_series(name: str, series: Sequence[str]) -> str:
     return f"Did you mean {written(near)}? {there}" if near else there
 
 
-def which_fact(name: str, subject: Subject) -> str:
-    """The next step for a fact that there is not, or not for what the subject holds."""
+def which_fact(name: str, subject: Subject, *, brief: bool = False) -> str:
+    """The next step for a fact that there is not, or not for what the subject holds.
+
+    Args:
+        name: the fact asked for.
+        subject: what it is asked of.
+        brief: whether another fault lists all facts already.
+    """
     facts = facts_of(subject.holds)
     signatures = {fact.name: fact.signature for fact in facts}
     synonym = _synonym(name.lower(), subject)
     meant = (synonym, _COUNTERPARTS.get(name), nearest(name, list(signatures)), _COUNTERPARTS.get(synonym))
     near = next((signatures[one] for one in meant if one in signatures), "")
+    if brief:
+        return f"Did you mean {near}?" if near else ""
     there = f"The facts of {subject.holds} are {listing(list(signatures.values()))}"
     return f"Did you mean {near}? {there}" if near else there
 

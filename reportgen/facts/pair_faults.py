@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from reportgen.facts.subject import Subject
 
 _DONE = {"+": "added", "-": "subtracted", "*": "multiplied", "/": "divided"}
+_PRODUCTS = {"*", "/"}
+_IN_SUMS = "Put like and like together; a number written out, such as 0.5, goes with everything"
+_IN_PRODUCTS = "Multiply with a number, a count or a ratio; divide by one of them, or like by like"
 _OF_METRIC = {Quantity.VALUE, Quantity.DIFFERENCE}
 _OF_STEPS = {Quantity.STEP, Quantity.STEPS}
 
@@ -35,12 +38,12 @@ def pair_fault(
     arithmetic = operator in _DONE
     if (combined(operator, kind, other) is None) if arithmetic else not alike(kind, other):
         here = shortened(words), shortened(part_of(text, second))
-        said = [quantity_words(one.quantity, scale) for one in (kind, other)]
+        said = ["a number" if one.plain else quantity_words(one.quantity, scale) for one in (kind, other)]
         done = _DONE.get(operator, "compared")
         message = f"{here[0]} is {said[0]} and {here[1]} {said[1]}: they cannot be {done}"
-        step = "Put two of one kind together, or one and a plain number"
+        step = _IN_PRODUCTS if operator in _PRODUCTS else _IN_SUMS
         return Fault(first.position, second.position + second.length - first.position, message, step)
-    if operator in {"*", "/"}:
+    if operator in _PRODUCTS:
         return None
     for tree, plain, measured in ((first, kind, other), (second, other, kind)):
         if plain.plain and scale.step_is_time and measured.quantity in _OF_STEPS:

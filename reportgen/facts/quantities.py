@@ -59,7 +59,7 @@ def combined(operator: str, left: Kind, right: Kind) -> Kind | None:
 
 
 def quantity_words(quantity: Quantity, scale: Scale) -> str:
-    """A quantity in a sentence: ``a value of "accuracy"``, ``a step``."""
+    """What asks the data, in a sentence: ``a value of "accuracy"``, ``a step``."""
     of = f' of "{scale.metric}"' if scale.metric else ""
     words = {
         Quantity.VALUE: f"a value{of}",
@@ -67,7 +67,7 @@ def quantity_words(quantity: Quantity, scale: Scale) -> str:
         Quantity.STEP: "a date" if scale.step_is_time else "a step",
         Quantity.STEPS: "a stretch of time" if scale.step_is_time else "a number of steps",
         Quantity.PROBABILITY: "a probability",
-        Quantity.NUMBER: "a plain number",
+        Quantity.NUMBER: "a count or a ratio",
         Quantity.TRUTH: "true or false",
     }
     return words[quantity]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import string
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -58,6 +59,7 @@ _INSTEAD = {
     ),
     **dict.fromkeys(("\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}", "`"), "'"),
 }
+_IN_PATHS = string.ascii_letters + string.digits + "_.-/"
 _LONG = "|".join(re.escape(mark) for mark in sorted(_INSTEAD, key=len, reverse=True) if len(mark) > 1)
 _SHORT = "|".join(re.escape(mark) for mark in _INSTEAD if len(mark) == 1)
 # Every branch that repeats can match in one way only, so that reading takes linear time.
@@ -133,7 +135,7 @@ def _fault(match: re.Match[str]) -> Fault | None:
                 f"Put {text[0]} behind the name",
             )
         case "digits":
-            step = f"Put a name in quotes: {written(text)}. Write a number in digits: 120, 0.84 or 1e-3"
+            step = f"Put a name in quotes: {_quoted_path(match)}. Write a number in digits: 120, 0.84 or 1e-3"
             return Fault(position, len(text), f'"{text}" is neither a number nor a name', step)
         case "long" | "short":
             instead = _INSTEAD[text]
@@ -144,6 +146,13 @@ def _fault(match: re.Match[str]) -> Fault | None:
         case "number":
             return _out_of_range(text, position)
     return None
+
+
+def _quoted_path(match: re.Match[str]) -> str:
+    """The name meant, with what stands in front of a slash: ``'Qwen/7B'``."""
+    before = match.string[: match.start()]
+    stem = before[len(before.rstrip(_IN_PATHS)) :] if before.endswith("/") else ""
+    return written(stem.lstrip("/") + match.group())
 
 
 def _unknown(text: str, position: int) -> Fault:
