@@ -108,13 +108,13 @@ def _sentence(
     gap: tuple[str, float],
 ) -> str:
     readings = span(finals, names, field)
-    at = at_step(end, field.scale)
     before = f"after a gap of {gap[0]} {at_step(gap[1], field.scale)}"
-    who = named(names, len(field.curves))
+    how = "" if " to " in readings else "level "
+    ends = f"{named(names, len(field.curves))} come together: {before} they end {how}at {readings}"
+    there = f"{ends}, {at_step(end, field.scale)}"
     if known(field, names):
-        doubt = f"cannot be told apart {runs_each(field, names)}"
-        return f"{who} come together: {before} they end at {readings} {at}, where they {doubt}."
-    return f"{who} come together: {before} they end level at {readings} {at}."
+        return f"{there}, where they cannot be told apart {runs_each(field, names)}."
+    return f"{there}."
 
 
 def _meeting(field: Field, both: Aligned) -> Iterator[Observation]:

@@ -1,0 +1,151 @@
+"""All that rules find, each event once, most telling first and of many kinds."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reportgen.facts.score_facts import ScoreSubject
+from reportgen.observations.field import Field
+from reportgen.observations.part_company import part_company
+from reportgen.observations.rules import RULES
+from reportgen.observations.score_rules import SCORE_RULES, ScoreField
+from reportgen.settings.observation_blocks import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from reportgen.model import CurveSet
+    from reportgen.outcomes import Comparison, Score, Tier
+    from reportgen.statements import Observation, Scale
+
+_MOST_STRENGTH = 10.0
+"""More thresholds than these make nothing more telling."""
+
+_TELLING = {Rule.BEST: 2.5, Rule.TIERS: 1.3, Rule.CROSSING: 1.2, Rule.STEADY: 0.6}
+"""What a reader asks for first counts for more, and what nobody misses for less."""
+
+_SAME_RULE, _SAME_SERIES, _SAME_METRIC = 0.5, 0.8, 0.7
+"""What a further sentence of a rule, about a single series, or about a metric counts for."""
+
+_ORDER = {rule: place for place, rule in enumerate(Rule)}
+
+# Of two rules that tell of one event, the first has told it.
+_TOLD_BY = {
+    Rule.WIDEST_GAP: (Rule.SAME_START,),
+    Rule.SPIKE: (Rule.BEST,),
+    Rule.LATE_DECLINE: (Rule.BEST,),
+}
+
+
+def observed(
+    curve_sets: Sequence[tuple[CurveSet, Scale]], rules: Collection[Rule] = ()
+) -> tuple[Observation, ...]:
+    """What the rules find in the curves of one figure or the panels of one block, most telling first.
+
+    Args:
+        curve_sets: one for each metric, unsmoothed and unbinned, with what its numbers mean.
+        rules: only these; all if empty.
+    """
+    fields = [_field(curve_set, scale) for curve_set, scale in curve_sets]
+    fields = [field for field in fields if field.curves]
+    found = [
+        replace(one, metric=field.scale.metric)
+        for field in fields
+        for rule, find in RULES.items()
+        if not rules or rule in rules
+        for one in find(field)
+    ]
+    if not rules or Rule.PART_COMPANY in rules:
+        found += part_company(fields)
+    return in_order(each_once(found))
+
+
+def observed_scores(
+    scores: Sequence[Score],
+    comparisons: Sequence[Comparison],
+    tiers: Sequence[Tier],
+    scale: Scale,
+    rules: Collection[Rule] = (),
+) -> tuple[Observation, ...]:
+    """What the rules find in the scores of one benchmark, most telling first.
+
+    Args:
+        scores: one a series.
+        comparisons: of all pairs, adjusted together.
+        tiers: of these.
+        scale: what the scores mean.
+        rules: only these; all if empty.
+    """
+    field = ScoreField(ScoreSubject(tuple(scores), tuple(comparisons), tuple(tiers), scale))
+    found = [
+        replace(one, metric=scale.metric)
+        for rule, find in SCORE_RULES.items()
+        if not rules or rule in rules
+        for one in find(field)
+    ]
+    return in_order(found)
+
+
+def each_once(found: Sequence[Observation]) -> list[Observation]:
+    """Without those whose event another one tells; that one has their evidence, too.
+
+    The same event: the point that the best of all has, for a spike or a late decline of the same series;
+    the first step, where series that start apart are furthest apart.
+    """
+    kept: dict[str, Observation] = {f"{one.metric}\n{one.text}": one for one in found}
+    for key, one in list(kept.items()):
+        for other_key, other in list(kept.items()):
+            if key in kept and one.metric == other.metric and _told_by(one, other):
+                evidence = tuple(dict.fromkeys([*kept[other_key].evidence, *one.evidence]))
+                kept[other_key] = replace(kept[other_key], evidence=evidence)
+                del kept[key]
+    return list(kept.values())
+
+
+def _told_by(one: Observation, other: Observation) -> bool:
+    if other.rule not in _TOLD_BY.get(Rule(one.rule), ()):
+        return False
+    if one.rule == Rule.WIDEST_GAP:
+        return one.mark == other.from_step == other.to_step and set(one.series) <= set(other.series)
+    if one.rule == Rule.LATE_DECLINE:
+        return other.mark is not None and one.from_step == other.mark and one.series == (other.mark_series,)
+    return other.mark is not None and (one.mark, one.mark_series) == (other.mark, other.mark_series)
+
+
+def in_order(found: Iterable[Observation]) -> tuple[Observation, ...]:
+    """Most telling first: by strength, where each further one of a rule, series or metric counts for less."""
+    left = sorted(found, key=_place)
+    rules: Counter[str] = Counter()
+    series: Counter[str] = Counter()
+    metrics: Counter[str] = Counter()
+    chosen: list[Observation] = []
+    while left:
+        best = max(left, key=lambda one: _telling(one, rules, series, metrics))
+        left.remove(best)
+        chosen.append(best)
+        rules[best.rule] += 1
+        metrics[best.metric] += 1
+        if len(best.series) == 1:
+            series[best.series[0]] += 1
+    return tuple(chosen)
+
+
+def _telling(one: Observation, rules: Counter[str], series: Counter[str], metrics: Counter[str]) -> float:
+    weight = _TELLING.get(Rule(one.rule), 1.0) * math.log1p(min(one.strength, _MOST_STRENGTH))
+    alone = series[one.series[0]] if len(one.series) == 1 else 0
+    many = _SAME_RULE ** rules[one.rule] * _SAME_SERIES**alone
+    # Equal up to rounding is equal: the order of names decides then.
+    return round(weight * many * _SAME_METRIC ** metrics[one.metric], 9)
+
+
+def _place(one: Observation) -> tuple[object, ...]:
+    step = -math.inf if one.from_step is None else one.from_step
+    return (_ORDER[Rule(one.rule)], one.metric, step, one.series, one.text)
+
+
+def _field(curve_set: CurveSet, scale: Scale) -> Field:
+    whole = Field(curve_set.curves, scale, curve_set.band)
+    return replace(whole, curves=tuple(one for one in whole.curves if whole.points(one.series).steps.size))

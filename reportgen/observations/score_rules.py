@@ -1,0 +1,232 @@
+"""Rules about scores of one benchmark: who is best, which groups there are, and what cannot be told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from reportgen.facts.fact_words import fact_words, interval_words, value_words
+from reportgen.outcomes import Verdict
+from reportgen.settings.observation_blocks import Rule
+from reportgen.statements import Observation, Quantity
+from reportgen.statistics.verdicts import mirrored
+from reportgen.words import counted, listing, p_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from reportgen.facts.score_facts import ScoreSubject
+    from reportgen.outcomes import Comparison, Score
+
+_PAIR = 2
+_MOST_NAMED = 6
+_UNDECIDED = 1.0
+"""Strength of a doubt."""
+
+
+@dataclass(frozen=True)  # no slots: derived values are kept in the instance
+class ScoreField:
+    """The scores of a benchmark as rules look at them."""
+
+    subject: ScoreSubject
+
+    @cached_property
+    def ranked(self) -> tuple[Score, ...]:
+        """The scores that there are, best first; of equal ones by name."""
+        sign = -1 if self.subject.scale.higher_is_better else 1
+        known = [score for score in self.subject.scores if score.estimate is not None]
+        return tuple(sorted(known, key=lambda score: (sign * (score.estimate or 0.0), score.series)))
+
+    @cached_property
+    def pairs(self) -> tuple[Comparison, ...]:
+        """Comparisons with the better score first, in the order of ranks."""
+        rank = {score.series: place for place, score in enumerate(self.ranked)}
+        there = [one for one in self.subject.comparisons if one.a in rank and one.b in rank]
+        turned = [one if rank[one.a] < rank[one.b] else mirrored(one) for one in there]
+        return tuple(sorted(turned, key=lambda one: (rank[one.a], rank[one.b])))
+
+    def said(self, score: Score) -> str:
+        """A score with its interval: ``61.0 % [50.2, 71.1]``."""
+        value, scale = score.estimate or 0.0, self.subject.scale
+        if score.low is None or score.high is None:
+            return value_words(value, Quantity.VALUE, scale)
+        return interval_words(value, score.low, score.high, Quantity.VALUE, scale)
+
+    def difference(self, one: Comparison) -> str:
+        """A difference with its interval and p: ``+3.2 points [+0.4, +6.0], p = 0.01``."""
+        scale = self.subject.scale
+        if one.difference is None:
+            return one.reason or "no shared problem"
+        said = value_words(one.difference, Quantity.DIFFERENCE, scale)
+        if one.low is not None and one.high is not None:
+            said = interval_words(one.difference, one.low, one.high, Quantity.DIFFERENCE, scale)
+        return said if one.adjusted_p is None else f"{said}, {_p(one)}"
+
+    def evidence(self, *facts: tuple[str, tuple[str, ...]]) -> tuple[str, ...]:
+        """Facts in words."""
+        asked = (self.subject.fact(name, arguments) for name, arguments in facts)
+        return tuple(fact_words(fact, self.subject.scale) for fact in asked)
+
+
+def best_score(field: ScoreField) -> Iterator[Observation]:
+    """Who has the best score, with interval and problems, and who cannot be told from it."""
+    if len(field.ranked) < _PAIR:
+        return
+    first, second = field.ranked[:_PAIR]
+    most = "highest" if field.subject.scale.higher_is_better else "lowest"
+    behind = f" on {counted(first.problems, 'problem')}" if first.problems else ""
+    head = f"{first.series} has the {most} score, {field.said(first)}{behind}"
+    own = [one for one in field.pairs if one.a == first.series]
+    near = next((one for one in own if one.verdict is not Verdict.BETTER), None)
+    if not own:
+        text = f"{head}; {second.series} is next, {field.said(second)}, and was not compared with it."
+    elif near is None:
+        text = f"{head}, and is better than {_whom(own)}: {field.difference(own[0])}{_against(own)}."
+    else:
+        text = f"{head}, but {_doubts(field, own, near)}."
+    judged = near or (own[0] if own else None)
+    facts: list[tuple[str, tuple[str, ...]]] = [("score", (one.series,)) for one in (first, second)]
+    facts += [("difference", (one.a, one.b)) for one in own[:_MOST_NAMED]]
+    yield Observation(
+        rule=Rule.BEST,
+        text=text,
+        evidence=field.evidence(*facts),
+        threshold=_threshold(judged) if judged else "no problems are known on which to compare",
+        series=tuple(score.series for score in field.ranked),
+        strength=_strength(judged) if judged and near is None else _UNDECIDED,
+        label="",
+    )
+
+
+def score_tiers(field: ScoreField) -> Iterator[Observation]:
+    """Groups of series that are worse than the first of the group before."""
+    tiers = field.subject.tiers
+    if len(tiers) < _PAIR or len(field.ranked) <= _PAIR:
+        return
+    scores = {score.series: score for score in field.ranked}
+    said = [
+        listing([f"{name} ({_short(field, scores[name])})" for name in tier.series], most=_MOST_NAMED)
+        for tier in tiers
+    ]
+    firsts = [tier.series[0] for tier in tiers]
+    cuts = [
+        one for one in field.pairs if one.a in firsts and one.b in firsts and one.verdict is Verdict.BETTER
+    ]
+    closest = max(cuts, key=lambda one: one.adjusted_p or 0.0, default=None)
+    yield Observation(
+        rule=Rule.TIERS,
+        text=(
+            f"{len(tiers)} groups, best first: {'; '.join(said)}. "
+            "The first of each is worse than the first of the one before."
+        ),
+        evidence=field.evidence(*(("tier", (name,)) for tier in tiers for name in tier.series)),
+        threshold=_threshold(closest) if closest else "the verdicts of the comparisons",
+        series=tuple(name for tier in tiers for name in tier.series),
+        strength=_strength(closest) if closest else _UNDECIDED,
+    )
+
+
+def undecided(field: ScoreField) -> Iterator[Observation]:
+    """How many pairs cannot be told apart, and the largest difference among them."""
+    open_pairs = [one for one in field.pairs if one.verdict is Verdict.UNCLEAR and one.difference]
+    if len(field.ranked) <= _PAIR or not open_pairs:
+        return
+    largest = max(open_pairs, key=lambda one: abs(one.difference or 0.0))
+    total = len(field.pairs)
+    count = "None" if len(open_pairs) == total else f"{len(open_pairs):,}"
+    which = f"of the {total:,} pairs can" if len(open_pairs) == total else f"of {total:,} pairs cannot"
+    yield Observation(
+        rule=Rule.CONVERGE,
+        text=(
+            f"{count} {which} be told apart; the largest such difference is that of {largest.a} and "
+            f"{largest.b}: {field.difference(largest)} on {counted(largest.shared, 'shared problem')}."
+        ),
+        evidence=field.evidence(*(("tied", (one.a, one.b)) for one in open_pairs[:_MOST_NAMED])),
+        threshold=_threshold(largest),
+        series=(largest.a, largest.b),
+        strength=_UNDECIDED,
+    )
+
+
+def widest_difference(field: ScoreField) -> Iterator[Observation]:
+    """The largest difference that is beyond doubt, of three or more series."""
+    decided = [one for one in field.pairs if one.verdict is Verdict.BETTER and one.difference is not None]
+    if len(field.ranked) <= _PAIR or not decided:
+        return
+    largest = max(decided, key=lambda one: abs(one.difference or 0.0))
+    yield Observation(
+        rule=Rule.WIDEST_GAP,
+        text=(
+            f"{largest.a} and {largest.b} lie furthest apart: {field.difference(largest)} "
+            f"on {counted(largest.shared, 'shared problem')}."
+        ),
+        evidence=field.evidence(
+            ("difference", (largest.a, largest.b)),
+            *(("score", (name,)) for name in (largest.a, largest.b)),
+        ),
+        threshold=_threshold(largest),
+        series=(largest.a, largest.b),
+        strength=_strength(largest),
+    )
+
+
+SCORE_RULES: dict[Rule, Callable[[ScoreField], Iterator[Observation]]] = {
+    Rule.BEST: best_score,
+    Rule.TIERS: score_tiers,
+    Rule.WIDEST_GAP: widest_difference,
+    Rule.CONVERGE: undecided,
+}
+"""The rules that have something to say about scores."""
+
+
+def _whom(own: list[Comparison]) -> str:
+    return own[0].b if len(own) == 1 else f"each of the other {len(own):,}; nearest is {own[0].b}"
+
+
+def _against(own: list[Comparison]) -> str:
+    return f" on {counted(own[0].shared, 'shared problem')}"
+
+
+def _doubts(field: ScoreField, own: list[Comparison], near: Comparison) -> str:
+    """Who cannot be told from the best, and the nearest difference; or who shares too few problems."""
+    unclear = [one.b for one in own if one.verdict is Verdict.UNCLEAR]
+    if not unclear:
+        return f"{counted(near.shared, 'shared problem')} are too few to tell it from {near.b}"
+    nearest = next(one for one in own if one.verdict is Verdict.UNCLEAR)
+    which = "" if len(unclear) == 1 else f"{nearest.b} "
+    return (
+        f"cannot be told from {listing(unclear, most=_MOST_NAMED)}: {which}{field.difference(nearest)} "
+        f"on {counted(nearest.shared, 'shared problem')}"
+    )
+
+
+def _short(field: ScoreField, score: Score) -> str:
+    return value_words(score.estimate or 0.0, Quantity.VALUE, field.subject.scale)
+
+
+def _p(one: Comparison) -> str:
+    said = p_words(one.adjusted_p or 0.0)
+    return f"p {said}" if said.startswith("<") else f"p = {said}"
+
+
+def _threshold(one: Comparison) -> str:
+    if one.adjusted_p is None:
+        return one.reason or "not tested"
+    below = one.verdict in {Verdict.BETTER, Verdict.WORSE}
+    together = (
+        f"adjusted by Holm for {one.tested_together:,} tested together" if one.tested_together > 1 else ""
+    )
+    held = (
+        f"{_p(one)} is below 0.05, and the interval leaves out 0"
+        if below
+        else f"{_p(one)} or the interval leaves it open"
+    )
+    return "; ".join(filter(None, [held, together]))
+
+
+def _strength(one: Comparison | None) -> float:
+    """The difference by half its interval."""
+    if one is None or one.difference is None or one.low is None or one.high is None or one.high <= one.low:
+        return _UNDECIDED
+    return min(abs(one.difference) / ((one.high - one.low) / 2), 100.0)
