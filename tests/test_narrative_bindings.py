@@ -75,7 +75,7 @@ def agree(text: str) -> tuple[Binding, ...]:
 def test_a_binding_is_read_whole() -> None:
     """Kind, words, expression, attributes in any order, places and offsets."""
     text = (
-        "So [MEL ends\nabove]{name='lead' claim=\"final(MEL) >\n  final('G, \\'R')\" of=\"scores\" fails='why'}."
+        "So [MEL ends\nabove]{name='up' claim=\"final(MEL) >\n  final('G, \\'R')\" of=\"scores\" fails='so'}."
     )
     (found,), problems = drafted(text, 7, 100)
     assert not problems
@@ -84,10 +84,10 @@ def test_a_binding_is_read_whole() -> None:
         words="MEL ends above",
         expression="final(MEL) > final('G, \\'R')",
         of="scores",
-        name="lead",
-        fails="why",
+        name="up",
+        fails="so",
         place=Place("a.md", 7, 4),
-        expression_place=Place("a.md", 8, 27),
+        expression_place=Place("a.md", 8, 25),
         start=104,
         end=118,
     )

@@ -6,37 +6,21 @@ Whether Markdown shows it, or takes it for code or a comment, is decided elsewhe
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal
 
-from reportgen.narrative.naming import did_you_mean
+from reportgen.narrative.braces import KINDS, Fault, attributes_in, braces_from, faults_of, unclosed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LONGEST: Final = 4_000
-"""Characters from a brace to the end of its paragraph that are read at most."""
+    from reportgen.narrative.braces import Attribute, Braces
 
-_KINDS: Final = ("value", "claim")
-_ATTRIBUTES: Final = (*_KINDS, "of", "name", "fails")
 _MENTIONED: Final = re.compile(r"(?<![\w-])(?:value|claim)\s*=")
 _BRACE: Final = re.compile(r"\]( *)\{")
 _QUOTED: Final = re.compile(r"(?:[> ]|[-+*] +|\d+[.)] +)*")
 _EMPTY_LINE: Final = re.compile(r"\n[> ]*\n")
-_ATTRIBUTE: Final = re.compile(
-    r""" *(?:(?P<end>\})|(?P<name>[^\s={}"']+)"""
-    r"""(?: *= *(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<bare>[^\s}"']*)))?)"""
-)
 _CONTROL: Final = re.compile("[\x02\x03]")
-
-
-class Fault(NamedTuple):
-    """What is wrong with how a binding is written: an offset, what was found, and the next step."""
-
-    offset: int
-    message: str
-    next_step: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,28 +49,6 @@ class Candidate:
     expression_start: int
     closing: tuple[tuple[int, int], ...]
     faults: tuple[Fault, ...] = ()
-
-
-class _Attribute(NamedTuple):
-    """``name="text"`` at places in the braces' text; the text is None without ``=``."""
-
-    name: str
-    text: str | None
-    quoted: bool
-    start: int
-    text_start: int
-
-
-class _Braces(NamedTuple):
-    """The text from an opening brace to the end of its paragraph on one line, and where its parts stand."""
-
-    text: str
-    starts: tuple[tuple[int, int], ...]
-
-    def offset(self, place: int) -> int:
-        """Where a character of the one line stands."""
-        inside, start = self.starts[bisect_right(self.starts, place, key=lambda pair: pair[0]) - 1]
-        return start + place - inside
 
 
 def mentioned(text: str) -> bool:
@@ -122,18 +84,18 @@ def _candidate(text: str, match: re.Match[str]) -> Candidate | None:
     start = opening if opening >= 0 else closing
     quotes = _QUOTED.match(text, text.rfind("\n", 0, start) + 1, start)
     depth = quotes.group().count(">") if quotes else 0
-    braces = _braces(text, brace + 1, depth)
-    attributes, end = _attributes(braces.text)
+    braces = braces_from(text, brace + 1, depth)
+    attributes, end = attributes_in(braces.text)
     rest = braces.text[max(end, 0) :].partition("}")[0]
-    if not any(a.name in _KINDS for a in attributes) and (end >= 0 or not _MENTIONED.search(rest)):
+    if not any(a.name in KINDS for a in attributes) and (end >= 0 or not _MENTIONED.search(rest)):
         return None
     faults = [] if opening >= 0 else [_no_words(text, closing)]
     if match[1]:
         faults.append(Fault(closing + 1, "a space stands between the words and the braces", "Remove it"))
     if end < 0:
-        faults.append(_unclosed(text, brace, braces, attributes))
+        faults.append(unclosed(text, brace, braces, attributes))
     else:
-        faults += _faults(attributes, braces)
+        faults += faults_of(attributes, braces)
     return _finished(text, (opening, closing, brace), depth, (braces, attributes, end), faults)
 
 
@@ -141,7 +103,7 @@ def _finished(
     text: str,
     places: tuple[int, int, int],
     depth: int,
-    read: tuple[_Braces, list[_Attribute], int],
+    read: tuple[Braces, list[Attribute], int],
     faults: list[Fault],
 ) -> Candidate:
     opening, closing, brace = places
@@ -152,7 +114,7 @@ def _finished(
         step = "Write the words or the number between the square brackets"
         faults.append(Fault(opening, "nothing stands between the square brackets", step))
     texts = {a.name: a.text or "" for a in attributes}
-    bound = next((a for a in attributes if a.name in _KINDS), None)
+    bound = next((a for a in attributes if a.name in KINDS), None)
     expression = bound.text or "" if bound else ""
     lead = len(expression) - len(expression.lstrip())
     first = opening + 1 + len(raw) - len(raw.lstrip())
@@ -179,39 +141,7 @@ def _escaped(text: str, place: int) -> bool:
     return (place - before) % 2 == 1
 
 
-def _braces(text: str, start: int, depth: int) -> _Braces:
-    """The rest of a paragraph on one line: a line break, with the quote marks behind it, is one space."""
-    continues = re.compile(rf" *(?:> *){{0,{depth}}}")
-    pieces: list[str] = []
-    starts: list[tuple[int, int]] = []
-    length = 0
-    while True:
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        starts.append((length, start))
-        pieces.append(text[start : min(end, start + LONGEST)].rstrip(" "))
-        length += len(pieces[-1]) + 1
-        match = continues.match(text, end + 1)
-        if match is None or text[match.end() : match.end() + 1] in {"", "\n"} or length > LONGEST:
-            return _Braces(" ".join(pieces)[:LONGEST], tuple(starts))
-        start = match.end()
-
-
-def _attributes(text: str) -> tuple[list[_Attribute], int]:
-    """The attributes, and the place behind the closing brace: -1 where there is none to be found."""
-    found: list[_Attribute] = []
-    place = 0
-    while match := _ATTRIBUTE.match(text, place):
-        if match["end"]:
-            return found, match.end()
-        group = next((name for name in ("double", "single", "bare") if match[name] is not None), "")
-        value, start = (match[group], match.start(group)) if group else (None, match.end("name"))
-        found.append(_Attribute(match["name"], value, group != "bare", match.start("name"), start))
-        place = match.end()
-    return found, -1
-
-
-def _lines(text: str, closing: int, braces: _Braces, end: int) -> Iterator[tuple[int, int]]:
+def _lines(text: str, closing: int, braces: Braces, end: int) -> Iterator[tuple[int, int]]:
     """Each line's part from the closing bracket to the closing brace."""
     last = braces.offset(end - 1) + 1
     for number, (inside, offset) in enumerate(braces.starts):
@@ -227,40 +157,3 @@ def _no_words(text: str, closing: int) -> Fault:
         said = "the words of a statement hold a square bracket or a link"
         return Fault(closing, said, "Bind words without square brackets: [0.84]{...}")
     return Fault(closing, "this ] has no [ in its paragraph", "Write the words as [words]{...}")
-
-
-def _unclosed(text: str, brace: int, braces: _Braces, attributes: list[_Attribute]) -> Fault:
-    last = attributes[-1] if attributes else None
-    if len(braces.text) == LONGEST:
-        return Fault(brace, f"these braces are longer than {LONGEST} characters", "Shorten them")
-    if last and last.text == "" and not last.quoted and braces.text[last.text_start :][:1] in {'"', "'"}:
-        said = f"the quote behind {last.name}= is not closed"
-        return Fault(braces.offset(last.start), said, "Close it before the next empty line")
-    if "}" in text[brace : brace + LONGEST].partition("\n")[0]:
-        said = "what stands in these braces cannot be read"
-        return Fault(brace, said, 'Write name="text" for each attribute, with spaces between')
-    return Fault(brace, "this { is not closed", "Write a } before the next empty line")
-
-
-def _faults(attributes: list[_Attribute], braces: _Braces) -> Iterator[Fault]:
-    """What is wrong with attributes that could be read."""
-    seen: list[str] = []
-    kinds = [a.name for a in attributes if a.name in _KINDS]
-    for name, text, quoted, start, _ in attributes:
-        at = braces.offset(start)
-        if name not in _ATTRIBUTES:
-            known = ", ".join(f"{one}=" for one in _ATTRIBUTES)
-            said = f'"{name}" is no attribute of a statement'
-            yield Fault(at, said, f"{did_you_mean(name, _ATTRIBUTES)}There are {known}")
-        elif name in seen:
-            yield Fault(at, f"{name}= stands twice", "Leave one of them")
-        elif text is None or not quoted:
-            yield Fault(at, f"{name}= has no quotes around its text", f'Write {name}="..."')
-        elif not text.strip():
-            yield Fault(at, f"{name}= is empty", "Write something between its quotes")
-        elif name in {"name", "fails"} and "claim" not in kinds:
-            yield Fault(at, f"only a claim can have {name}=", "Remove it, or write claim= for value=")
-        seen.append(name)
-    if len(set(kinds)) > 1:
-        said = "a statement has value= or claim=, not both"
-        yield Fault(braces.offset(attributes[0].start), said, "Bind the words to one of them")
