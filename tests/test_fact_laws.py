@@ -1,0 +1,316 @@
+"""Laws of facts: what must not matter does not, and facts agree with each other, whatever the curves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from made_figures import curve_set
+
+from reportgen.facts.all_facts import all_facts
+from reportgen.facts.curve_facts import CurveSubject
+from reportgen.facts.curve_numbers import crossing_steps, differences, points, value_at, volatility
+from reportgen.model import Curve, Run
+from reportgen.statements import Fact, Quantity, Scale
+
+if TYPE_CHECKING:
+    from reportgen.model import FloatArray
+
+SIZES = {Quantity.VALUE, Quantity.DIFFERENCE}
+COUNTED = {Quantity.STEP, Quantity.NUMBER}
+VERDICTS = ("p_value", "better", "tied")
+# Whole numbers, so that to shift them and to turn their sign is exact.
+values = st.integers(-50, 50).map(float)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A series with one or more runs that share their steps."""
+
+    name: str
+    steps: tuple[float, ...]
+    runs: tuple[tuple[float, ...], ...]
+
+    def curve(
+        self, factor: float = 1.0, shift: float = 0.0, *, stretch: float = 1.0, later: float = 0.0
+    ) -> Curve:
+        """Its curve, with values and steps multiplied and moved."""
+        x = np.array(self.steps) * stretch + later
+        runs = tuple(
+            Run(self.name, f"run {i}", str(i), x, np.array(run) * factor + shift)
+            for i, run in enumerate(self.runs)
+        )
+        centre: FloatArray = np.mean([run.values for run in runs], axis=0)
+        half = 1.0 * factor
+        unknown = np.full(x.size, np.nan)
+        low, high = (unknown, unknown) if len(runs) == 1 else (centre - half, centre + half)
+        return Curve(self.name, x, centre, low, high, np.full(x.size, len(runs), dtype=np.int64), runs)
+
+
+@st.composite
+def lines(draw: st.DrawFn, name: str = "A", least: int = 1) -> Line:
+    """A series of up to 8 steps at unequal distances and 3 runs, close enough that some pairs are decided."""
+    steps = draw(st.lists(st.integers(0, 40), min_size=least, max_size=8, unique=True).map(sorted))
+    row = draw(st.tuples(*[values] * len(steps)))
+    offsets = draw(st.lists(st.integers(-2, 2), min_size=1, max_size=3))
+    return Line(name, tuple(map(float, steps)), tuple(tuple(one + more for one in row) for more in offsets))
+
+
+several = st.tuples(lines("A"), lines("B"), lines("C"))
+
+
+def subject(*curves: Curve, higher: bool = True) -> CurveSubject:
+    """Facts about these curves."""
+    return CurveSubject(curve_set(*curves), Scale("accuracy", higher_is_better=higher))
+
+
+def by_call(of: CurveSubject) -> dict[str, Fact]:
+    """Every fact that needs no step, each pair both ways."""
+    turned = CurveSubject(replace(of.curve_set, curves=of.curve_set.curves[::-1]), of.scale)
+    return {fact.call: fact for one in (of, turned) for fact in all_facts(one)}
+
+
+def number(fact: Fact) -> float:
+    """A fact's value."""
+    assert fact.value is not None
+    return float(fact.value)
+
+
+@given(several, st.integers(-20, 20), st.booleans())
+def test_scaling_values_scales_facts(drawn: tuple[Line, ...], power: int, higher: bool) -> None:  # noqa: FBT001 - drawn
+    """Values and differences are multiplied; steps, counts and verdicts stay."""
+    factor = 2.0**power
+    before = by_call(subject(*(line.curve() for line in drawn), higher=higher))
+    after = by_call(subject(*(line.curve(factor) for line in drawn), higher=higher))
+    for call, fact in before.items():
+        if fact.value is None:
+            assert after[call].value is None
+        elif fact.quantity in SIZES:
+            assert number(after[call]) == number(fact) * factor
+        else:
+            assert number(after[call]) == pytest.approx(number(fact), rel=1e-9)
+
+
+@given(several, st.floats(1e-6, 1e6))
+def test_scaling_by_any_number(drawn: tuple[Line, ...], factor: float) -> None:
+    """Also where multiplying rounds, up to that rounding."""
+    before = by_call(subject(*(line.curve() for line in drawn)))
+    after = by_call(subject(*(line.curve(factor) for line in drawn)))
+    for call, fact in before.items():
+        if fact.quantity in SIZES and fact.value is not None:
+            assert number(after[call]) == pytest.approx(number(fact) * factor, rel=1e-9, abs=1e-9 * factor)
+        elif call.startswith("crossings"):
+            assert after[call].value == fact.value
+
+
+@given(several, st.integers(-100, 100).map(float))
+def test_shifting_values(drawn: tuple[Line, ...], shift: float) -> None:
+    """Values move, and nothing else."""
+    before = by_call(subject(*(line.curve() for line in drawn)))
+    after = by_call(subject(*(line.curve(shift=shift) for line in drawn)))
+    for call, fact in before.items():
+        if fact.value is None:
+            continue
+        moved = number(fact) + (shift if fact.quantity is Quantity.VALUE else 0.0)
+        if fact.quantity in SIZES or call.startswith("crossings"):
+            assert number(after[call]) == pytest.approx(moved, abs=1e-9)
+
+
+@given(several, st.integers(-1000, 1000).map(float), st.integers(1, 60).map(float))
+def test_moving_and_stretching_steps(drawn: tuple[Line, ...], later: float, stretch: float) -> None:
+    """Steps move with them, and no value changes: a log in minutes says what one in seconds says."""
+    before = by_call(subject(*(line.curve() for line in drawn)))
+    after = by_call(subject(*(line.curve(stretch=stretch, later=later) for line in drawn)))
+    for call, fact in before.items():
+        if fact.quantity in SIZES and fact.value is not None:
+            assert number(after[call]) == pytest.approx(number(fact), abs=1e-9)
+        if call.startswith(("peak_step", "trough_step")):
+            assert number(after[call]) == number(fact) * stretch + later
+        if call.startswith("crossings"):
+            assert after[call].value == fact.value
+
+
+@given(several)
+def test_turning_the_sign_and_the_direction(drawn: tuple[Line, ...]) -> None:
+    """The best of the negatives, where lower is better, is the negative of the best."""
+    before = by_call(subject(*(line.curve() for line in drawn)))
+    after = by_call(subject(*(line.curve(-1.0) for line in drawn), higher=False))
+    for call, fact in before.items():
+        if fact.quantity is Quantity.VALUE:
+            assert number(after[call]) == -number(fact)
+        elif fact.value is not None:
+            assert number(after[call]) == pytest.approx(number(fact), rel=1e-9)
+        else:
+            assert after[call].value is None
+
+
+@given(several, st.permutations(range(3)))
+def test_the_order_of_series_is_irrelevant(drawn: tuple[Line, ...], order: list[int]) -> None:
+    """Every fact is the same, to the last digit."""
+    made = [line.curve() for line in drawn]
+    before, after = subject(*made), subject(*(made[place] for place in order))
+    for name in ("peak", "final", "volatility"):
+        for line in drawn:
+            assert before.fact(name, (line.name,)) == after.fact(name, (line.name,))
+    for a in drawn:
+        for b in drawn:
+            if a is not b:
+                for name in ("widest_gap", "crossings", *VERDICTS):
+                    first, second = (of.fact(name, (a.name, b.name)) for of in (before, after))
+                    assert (first.value, first.reason) == (second.value, second.reason)
+
+
+@given(several, values)
+def test_another_series_moves_no_line(drawn: tuple[Line, ...], level: float) -> None:
+    """A constant series adds no crossing and no gap to the pairs there are, and never crosses itself."""
+    made = [line.curve() for line in drawn]
+    constant = Line("constant", (0.0, 40.0), ((level, level),)).curve()
+    before, after = by_call(subject(*made)), by_call(subject(*made, constant))
+    for call, fact in before.items():
+        if not call.startswith(VERDICTS):
+            assert after[call] == fact
+    above = Line("above", (0.0, 40.0), ((1e3, 1e3),)).curve()
+    assert crossing_steps(constant, above).size == 0
+
+
+@given(lines("A"), lines("B"), st.floats(0, 40))
+def test_gaps(a: Line, b: Line, step: float) -> None:
+    """A gap is antisymmetric, the difference of two values, and nowhere wider than the widest."""
+    of = subject(a.curve(), b.curve())
+    assume(max(a.steps[0], b.steps[0]) <= step <= min(a.steps[-1], b.steps[-1]))
+    there, back = (of.fact("gap", (*names, step)) for names in (("A", "B"), ("B", "A")))
+    assert number(there) == -number(back)
+    assert (there.low, there.high) == (
+        None if back.high is None else -back.high,
+        None if back.low is None else -back.low,
+    )
+    first, second = (number(of.fact("at", (name, step))) for name in ("A", "B"))
+    assert number(there) == pytest.approx(first - second, abs=1e-9)
+    widest = of.fact("widest_gap", ("A", "B"))
+    assert abs(number(there)) <= number(widest) + 1e-9
+    assert widest == replace(of.fact("widest_gap", ("B", "A")), call=widest.call, series=widest.series)
+    assert widest.step is not None
+    assert abs(number(of.fact("gap", ("A", "B", widest.step)))) == number(widest)
+
+
+@given(lines("A"), st.booleans())
+def test_order_of_values(a: Line, higher: bool) -> None:  # noqa: FBT001 - drawn
+    """The peak is no worse than any other value, the trough no better; a mean lies between."""
+    of = subject(a.curve(), higher=higher)
+    worst, best = sorted((number(of.fact(name, ("A",))) for name in ("trough", "peak")), reverse=not higher)
+    low, high = min(worst, best), max(worst, best)
+    assert (best == high) is (higher or low == high)
+    told = [number(of.fact(name, ("A",))) for name in ("start", "final")]
+    told += [number(of.fact("at", ("A", step))) for step in np.linspace(a.steps[0], a.steps[-1], 7).tolist()]
+    assert all(low <= one <= high for one in told)
+    mean = number(of.fact("mean", ("A", a.steps[0], a.steps[-1])))
+    assert low - 1e-9 <= mean <= high + 1e-9
+    for name in ("peak", "trough"):
+        step = number(of.fact(f"{name}_step", ("A",)))
+        assert of.fact("at", ("A", step)).value == of.fact(name, ("A",)).value
+
+
+@given(lines("A"), st.floats(-60, 60), st.floats(0, 60), st.booleans())
+def test_steps_to_a_level(a: Line, level: float, more: float, higher: bool) -> None:  # noqa: FBT001 - drawn
+    """There the curve is at the level, before it never was, and a better level is not reached earlier."""
+    of = subject(a.curve(), higher=higher)
+    sign = 1 if higher else -1
+    fact = of.fact("steps_to", ("A", level))
+    best = number(of.fact("peak", ("A",)))
+    if fact.value is None:
+        assert sign * best < sign * level
+        return
+    step = number(fact)
+    there = number(of.fact("at", ("A", step)))
+    if step == a.steps[0]:
+        assert sign * there >= sign * level - 1e-9
+    else:
+        assert there == pytest.approx(level, abs=1e-6)
+    steps, curve_values = points(a.curve())
+    assert all(sign * one < sign * level for one in curve_values[steps < step])
+    further = of.fact("steps_to", ("A", level + sign * more))
+    assert further.value is None or number(further) >= step - 1e-9
+
+
+@given(lines("A", least=2), lines("B", least=2))
+def test_crossings(a: Line, b: Line) -> None:
+    """They lie inside both ranges, in order, the lines meet there, and an odd number changes the leader."""
+    one, two = a.curve(), b.curve()
+    steps, difference = differences(one, two)
+    crossed = crossing_steps(one, two)
+    assert crossed.tolist() == pytest.approx(crossing_steps(two, one).tolist())
+    assert np.all(np.diff(crossed) > 0)
+    assert crossed.size <= max(0, steps.size - 1)
+    for step in crossed.tolist():
+        assert steps[0] < step < steps[-1]
+        first, second = value_at(one, step), value_at(two, step)
+        assert first is not None
+        assert first == pytest.approx(second, abs=1e-6)
+    signs = np.sign(difference[difference != 0])
+    if signs.size:
+        assert (crossed.size % 2 == 1) is bool(signs[0] != signs[-1])
+
+
+@given(lines("A", least=2), lines("B", least=2), st.lists(st.floats(0, 40), max_size=5))
+def test_points_on_the_line_change_nothing(a: Line, b: Line, extra: list[float]) -> None:
+    """A log that is denser and says the same has the same gaps, crossings and extremes."""
+    one, two = a.curve(), b.curve()
+    inside = [step for step in extra if a.steps[0] < step < a.steps[-1] and step not in a.steps]
+    x = np.array(sorted({*a.steps, *inside}))
+    y = np.array([value_at(one, float(step)) for step in x], dtype=np.float64)
+    unknown = np.full(x.size, np.nan)
+    denser = Curve("A", x, y, unknown, unknown, np.ones(x.size, dtype=np.int64), one.runs)
+    before, after = subject(one, two), subject(denser, two)
+    for name in ("peak", "trough", "start", "final"):
+        assert before.fact(name, ("A",)).value == after.fact(name, ("A",)).value
+    widest = [of.fact("widest_gap", ("A", "B")).value for of in (before, after)]
+    assert widest[0] is None if widest[1] is None else widest[0] == pytest.approx(widest[1], abs=1e-9)
+    steps, difference = differences(one, two)
+    if steps.size and np.all(np.abs(difference) > 1e-9):
+        assert crossing_steps(denser, two).tolist() == pytest.approx(crossing_steps(one, two).tolist())
+
+
+@given(several)
+def test_verdicts_agree(drawn: tuple[Line, ...]) -> None:
+    """Better one way, better the other way or tied: exactly one, or all three cannot be decided."""
+    of = subject(*(line.curve() for line in drawn))
+    for a, b in (("A", "B"), ("A", "C"), ("B", "C")):
+        better, worse, tied = (
+            of.fact(*call) for call in (("better", (a, b)), ("better", (b, a)), ("tied", (a, b)))
+        )
+        p = of.fact("p_value", (a, b))
+        truths = [one.value for one in (better, worse, tied)]
+        assert truths == [None] * 3 if p.value is None else sorted(map(bool, truths)) == [False, False, True]
+        if better.value or worse.value:
+            assert number(p) < 0.05
+        assert p.value == of.fact("p_value", (b, a)).value
+
+
+@given(lines("A", least=3), st.integers(-9, 9).map(float))
+def test_a_trend_is_no_volatility(a: Line, slope: float) -> None:
+    """A straight line added to a curve leaves its volatility, however unequal its steps."""
+    made = a.curve()
+    tilted = replace(made, values=made.values + slope * made.steps)
+    first, second = volatility(made), volatility(tilted)
+    assert first is not None
+    assert second == pytest.approx(first, abs=1e-9)
+    flat = replace(made, values=slope * made.steps)
+    assert volatility(flat) == pytest.approx(0.0, abs=1e-9)
+
+
+@given(several)
+def test_every_fact_is_finite_or_has_a_reason(drawn: tuple[Line, ...]) -> None:
+    """No NaN, no infinity and no empty reason leaves a subject; asked again it says the same."""
+    made = [line.curve() for line in drawn]
+    facts = all_facts(subject(*made))
+    assert facts == all_facts(subject(*made))
+    for fact in facts:
+        assert bool(fact.reason) is (fact.value is None)
+        for one in (fact.value, fact.step, fact.from_step, fact.to_step, fact.low, fact.high):
+            assert one is None or math.isfinite(one)
+            assert not isinstance(one, np.generic)
