@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from reportgen.observations.field import Field, Threshold
     from reportgen.observations.turns import Turn
 
-COMES_BACK = 1 / 3
+COMES_BACK = 0.35
 """A turn that is not made good to this share is no dip but a loss that lasts, or no spike but a rise."""
 
 _MOST = 4
 """So many of one series at most; of a curve that goes up and down all the time nobody reads more."""
 
-_NARROW = 0.1
+_NARROW = 0.15
 """A peak that is over within this share of the steps is a spike."""
 
 
@@ -92,7 +92,6 @@ def _sentence(field: Field, series: str, turn: Turn, label: str) -> str:
 
 
 def _narrow(field: Field, series: str, turn: Turn) -> bool:
-    """Whether it stands over its shoulders for a few steps only, or for one reading."""
+    """Whether it stands over its shoulders for a few steps only."""
     steps = field.points(series).steps
-    width = steps[turn.right] - steps[turn.left]
-    return bool(turn.right - turn.left <= 2 or width <= _NARROW * (steps[-1] - steps[0]))  # noqa: PLR2004 - one reading between two
+    return bool(steps[turn.right] - steps[turn.left] <= _NARROW * (steps[-1] - steps[0]))

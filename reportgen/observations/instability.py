@@ -26,6 +26,7 @@ MORE = 1.5
 
 _FEWEST = 5
 _LISTED, _IN_TEXT = 5, 2
+_TIMES = {1: "once", 2: "twice"}
 
 
 class _Pair(NamedTuple):
@@ -126,7 +127,7 @@ def _observation(field: Field, pairs: list[_Pair]) -> Observation:
     first = widest.first
     steps, values = field.points(first)
     falls = setbacks(field.sign * values)
-    ratio, least = (number(value, significant=2) for value in (widest.ratio, widest.least))
+    ratio, least = (number(value, significant=3) for value in (widest.ratio, widest.least))
     deepest = falls[0]
     return Observation(
         rule=Rule.INSTABILITY,
@@ -156,10 +157,10 @@ def _sentence(field: Field, pairs: list[_Pair], falls: list[Setback]) -> str:
     verb = "falls back" if field.sign > 0 else "rises again"
     if field.noise(first).known:
         return f"{head}, and {verb} by up to {_fall(field, first, falls[0])}."
-    told = listing([_fall(field, first, fall) for fall in falls[:_IN_TEXT]])
-    times = "once" if len(falls) == 1 else counted(len(falls), "time")
-    most = "" if len(falls) <= _IN_TEXT else "most "
-    return f"{head} and {verb} {times}, {most}by {told}."
+    told = ", then ".join(_fall(field, first, fall) for fall in falls[:_IN_TEXT])
+    times = _TIMES.get(len(falls), f"{len(falls):,} times")
+    most = "" if len(falls) == 1 else "furthest "
+    return f"{head}. It {verb} {times}, {most}by {told}."
 
 
 def _volatilities(pair: _Pair) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.facts.fact_words import step_said
+from reportgen.observations.field import SAME
 from reportgen.observations.phrases import reading_fact, value_fact
 from reportgen.observations.smoothing import independent, running_mean, window
 from reportgen.settings.observation_blocks import Rule
@@ -54,7 +55,9 @@ def _rest(field: Field, series: str) -> _Rest | None:
     readings = (width, int(tail.sum())) if known else (1, 1)
     choices = independent(steps.size, width) * len(field.names)
     near = field.threshold(series, choices=choices, readings=readings)
-    outside = np.flatnonzero(apart > near.value * (1 + 1e-9))
+    alone = field.threshold(series, choices=steps.size * len(field.names), readings=(1, readings[1]))
+    beyond = (apart > near.value * (1 + SAME)) | (np.abs(values - level) > alone.value * (1 + SAME))
+    outside = np.flatnonzero(beyond)
     held = field.threshold(series, choices=steps.size * len(field.names))
     if not outside.size or not held.passed(float(apart[outside].max())):
         return None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reportgen.observations.field import Field
     from reportgen.observations.moves import Move
 
-_MOST_IN_EVIDENCE = 8
+_MOST_IN_EVIDENCE, _MOST_BETWEEN = 8, 2
 
 
 def rise(field: Field) -> Iterator[Observation]:
@@ -27,7 +27,7 @@ def rise(field: Field) -> Iterator[Observation]:
     for up in (True, False):
         alike = [one for one in moves if one.up is up]
         if alike:
-            yield _observation(field, sorted(alike, key=lambda one: (one.exact, one.series)))
+            yield _observation(field, sorted(alike, key=lambda one: (one.reached, one.series)))
 
 
 def _observation(field: Field, moves: Sequence[Move]) -> Observation:
@@ -67,18 +67,20 @@ def _sentence(field: Field, moves: Sequence[Move]) -> str:
     verb = "has made 90 % of its" if len(first) == 1 else "have made 90 % of their"
     head = f"{_names(first)} {verb} {_way(fastest)} {_by(field, fastest)}"
     between = [one for one in moves if one not in first and one not in last]
-    middle = f", {_between(field, between)}" if between else ""
-    slow = f"{_names(last)} {'is' if len(last) == 1 else 'are'} slowest"
+    middle = f", {_between(field, between)}" if 0 < len(between) <= _MOST_BETWEEN else ""
+    slow = (
+        f"{_names(last)} {'is' if len(last) == 1 else 'are'} {'slower' if last == moves[1:] else 'slowest'}"
+    )
     return f"{head}{middle}; {slow}, first there {at_step(slowest.reached, field.scale)}."
 
 
 def _between(field: Field, moves: Sequence[Move]) -> str:
-    return listing([f"{one.series} {_by(field, one)}" for one in moves], most=3)
+    return listing([f"{one.series} {_by(field, one)}" for one in moves], most=_MOST_BETWEEN + 1)
 
 
 def _slower(one: Move, other: Move) -> bool:
-    """Whether noise leaves no doubt of it."""
-    return one.earliest > other.latest + SAME * abs(other.latest)
+    """Whether readings show it and noise leaves no doubt of it."""
+    return one.reached > other.reached and one.earliest > other.latest + SAME * abs(other.latest)
 
 
 def _names(moves: Sequence[Move]) -> str:

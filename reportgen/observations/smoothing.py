@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reportgen.observations.noise import FEWEST_READINGS
+
 if TYPE_CHECKING:
     from reportgen.model import FloatArray
     from reportgen.observations.field import Field
@@ -17,11 +19,12 @@ _SHARE, _WIDEST = 10, 21
 def window(field: Field, series: str) -> int:
     """How many readings a running mean takes, an odd number: a tenth of them, 21 at most.
 
-    1 where noise is not known: then the readings are all there is.
+    1 where there are few readings: then they are all there is.
     """
-    if not field.noise(series).known:
+    count = field.points(series).steps.size
+    if not field.noise(series).known or count < FEWEST_READINGS:
         return 1
-    tenth = field.points(series).steps.size // _SHARE
+    tenth = count // _SHARE
     return max(min(tenth - 1 + tenth % 2, _WIDEST), 3)
 
 

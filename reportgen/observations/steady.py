@@ -59,7 +59,9 @@ def _one_way(field: Field, found: Move) -> Iterator[Observation]:
         against = held[1]
     else:
         against = field.threshold(series)
-        if back.depth > max(against.value, _SMALL * found.size):
+        # What it loses in the end and does not make good is a decline.
+        lost = back.depth > against.value and back.end == values.size - 1
+        if lost or back.depth > max(against.value, _SMALL * found.size):
             return
     last = sign * values[-1]
     yield Observation(
