@@ -114,6 +114,15 @@ def agrees(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> bool
     }
 
 
+def typed_value(typed: Typed, quantity: Quantity, scale: Scale) -> float:
+    """What was typed, as a number of the data's own unit; for a date milliseconds since 1970."""
+    if typed.moment:
+        moment = datetime.fromisoformat(typed.moment).replace(tzinfo=UTC)
+        return (moment - _FIRST_MOMENT) / timedelta(milliseconds=1)
+    size = Decimal(typed.milliseconds or 1).scaleb(-_shift(typed, quantity, scale), EXACT)
+    return float(EXACT.multiply(typed.number, size))
+
+
 def moment_of(typed: Typed, milliseconds: float) -> str:
     """The time in the precision typed: a day goes on to its end. Empty outside the years 1 to 9999."""
     try:
@@ -125,10 +134,7 @@ def moment_of(typed: Typed, milliseconds: float) -> str:
 
 def reading_of(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> Reading:
     """A value in the unit that was typed."""
-    hundredfold = typed.unit in {Unit.PERCENT, Unit.POINTS} and not (
-        scale.percent and quantity in {Quantity.VALUE, Quantity.DIFFERENCE}
-    )
-    shift = (2 if hundredfold else 0) - typed.magnitude
+    shift = _shift(typed, quantity, scale)
 
     def in_unit(one: Decimal) -> Decimal:
         shifted = one.scaleb(shift, EXACT)
@@ -145,6 +151,13 @@ def reading_of(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> 
         if low < nearly < high and low < exact < high:
             return Reading(exact, tuple(reliable), (float(low), float(high)))
     return Reading(exact, tuple(reliable), None)
+
+
+def _shift(typed: Typed, quantity: Quantity, scale: Scale) -> int:
+    """The power of ten between the data's own unit and the one typed."""
+    as_written = scale.percent and quantity in {Quantity.VALUE, Quantity.DIFFERENCE}
+    hundredfold = typed.unit in {Unit.PERCENT, Unit.POINTS} and not as_written
+    return (2 if hundredfold else 0) - typed.magnitude
 
 
 def _related(reading: Reading, relation: str, limit: Decimal) -> bool:

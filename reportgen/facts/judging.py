@@ -1,0 +1,142 @@
+"""What the data say to a bound value or a claim, in finished words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reportgen.facts.agreement import agrees, typed_value, unfitting
+from reportgen.facts.checking import checked
+from reportgen.facts.comparing import MOST_DIGITS, decimals_of, part_words
+from reportgen.facts.evaluation import evaluate
+from reportgen.facts.fact_words import at_step, fact_words, found_words, interval_words, value_words
+from reportgen.facts.faults import ExpressionError
+from reportgen.facts.language import Call
+from reportgen.facts.retyping import repaired
+from reportgen.facts.typed import read_typed
+from reportgen.statements import Judgement, Truth
+from reportgen.words import number
+
+if TYPE_CHECKING:
+    from reportgen.facts.checking import Checked
+    from reportgen.facts.faults import Fault
+    from reportgen.facts.results import Part, Result
+    from reportgen.facts.subject import Subject
+    from reportgen.facts.typed import Typed
+    from reportgen.statements import Binding, Fact, Quantity, Scale
+
+_SAID = {Truth.HOLDS: "holds", Truth.FAILS: "fails", Truth.UNDECIDED: "cannot be decided"}
+
+
+def judge(binding: Binding, subject: Subject) -> Judgement:
+    """Hold a bound value or a claim against the data.
+
+    Args:
+        binding: what the author wrote.
+        subject: what it is about.
+
+    Raises:
+        ExpressionError: every fault of its expression, with its place in ``binding.expression``, and of its
+            words, with the position -1.
+    """
+    if binding.kind == "claim":
+        expression = checked(binding.expression, subject, "claim")
+        return _of_claim(expression, evaluate(expression, subject), subject.scale)
+    typed: Typed | None = None
+    faults: list[Fault] = []
+    try:
+        typed = read_typed(binding.words, subject.scale)
+    except ExpressionError as error:
+        faults += error.faults
+    try:
+        expression = checked(binding.expression, subject, "value")
+    except ExpressionError as error:
+        raise ExpressionError([*faults, *error.faults]) from error
+    if typed is not None and (misfit := unfitting(typed, expression.quantity, subject.scale)):
+        faults.append(misfit)
+    if typed is None or faults:
+        raise ExpressionError(faults)
+    return _of_value(expression, typed, evaluate(expression, subject), subject.scale)
+
+
+def _of_value(expression: Checked, typed: Typed, result: Result, scale: Scale) -> Judgement:
+    fact = result.facts[-1] if isinstance(expression.tree, Call) else None  # asked after its arguments
+    told = {one: fact_words(one, scale) for one in result.facts}
+    if result.value is None:
+        found = told.pop(fact) if fact else f"{expression.text} has no value: {result.reason}"
+        return Judgement(Truth.UNDECIDED, found, tuple(told.values()), "", result.facts)
+    value, quantity = float(result.value), expression.quantity
+    holds = agrees(typed, value, quantity, scale)
+    new = typed.words if holds else repaired(typed, value, quantity, scale)
+    whole = _with_interval(fact, scale) if fact else value_words(value, quantity, scale)
+    shown = whole if holds else _told_apart(typed, whole, value, quantity, scale)
+    if fact and shown == whole:
+        found = told.pop(fact)
+    elif fact:
+        found = _equation(fact.call, shown) + told[fact].removeprefix(_equation(fact.call, whole))
+    else:
+        found = _equation(expression.text, shown)
+    return Judgement(
+        truth=Truth.HOLDS if holds else Truth.FAILS,
+        found=found,
+        evidence=tuple(told.values()),
+        repaired="" if new == typed.words else new,
+        facts=result.facts,
+    )
+
+
+def _with_interval(fact: Fact, scale: Scale) -> str:
+    if fact.low is None or fact.high is None or fact.value is None:
+        return found_words(fact, scale)
+    return interval_words(float(fact.value), fact.low, fact.high, fact.quantity, scale)
+
+
+def _equation(text: str, words: str) -> str:
+    return f"{text} {words}" if words.startswith("<") else f"{text} = {words}"
+
+
+def _told_apart(typed: Typed, whole: str, value: float, quantity: Quantity, scale: Scale) -> str:
+    """Words of a value that is not what was typed, with as many digits as show that."""
+    plain = whole.partition(" [")[0]
+    if _shows(typed, plain, quantity, scale):
+        return whole
+    for decimals in range(decimals_of(plain) + 1, MOST_DIGITS):
+        words = value_words(value, quantity, scale, decimals=decimals, signed=plain.startswith("+"))
+        if _shows(typed, words, quantity, scale):
+            return words
+    return number(value, significant=MOST_DIGITS)
+
+
+def _shows(typed: Typed, words: str, quantity: Quantity, scale: Scale) -> bool:
+    """Whether a reader of some words of the value sees that it is not what was typed."""
+    try:
+        shown = read_typed(words, scale)
+    except ExpressionError:
+        return True  # a time with more digits than anybody types
+    said = typed_value(shown, quantity, scale)
+    if shown.relation == "<":
+        return typed_value(typed, quantity, scale) > said
+    return not agrees(typed, said, quantity, scale)
+
+
+def _of_claim(expression: Checked, result: Result, scale: Scale) -> Judgement:
+    truth = Truth.UNDECIDED if result.value is None else Truth.HOLDS if result.value else Truth.FAILS
+    told = {one: fact_words(one, scale) for one in result.facts}
+    only = result.parts[0] if len(result.parts) == 1 and result.parts[0].truth is truth else None
+    if only is None:
+        found = f"{expression.text} {_SAID[truth]}: {'; '.join(_part(one, scale) for one in result.deciding)}"
+    else:
+        words, fact = part_words(only, scale), only.fact
+        place = (
+            f" {at_step(fact.step, scale)}"
+            if fact and fact.step is not None and fact.value is not None
+            else ""
+        )
+        found = f"{expression.text} {_SAID[truth]}{place}{f': {words}' if words else ''}"
+        if fact:
+            told.pop(fact)
+    return Judgement(truth, found, tuple(told.values()), "", result.facts)
+
+
+def _part(part: Part, scale: Scale) -> str:
+    words = part_words(part, scale)
+    return f"{part.text} {_SAID[part.truth]}{f' ({words})' if words else ''}"
