@@ -10,11 +10,11 @@ import numpy as np
 from reportgen.facts.fact_words import at_step
 from reportgen.observations.field import SAME
 from reportgen.observations.noise import FEWEST_READINGS, half_widths
-from reportgen.observations.phrases import during
+from reportgen.observations.phrases import stretches_said
 from reportgen.observations.smoothing import running_mean
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation
-from reportgen.words import counted, listing, number
+from reportgen.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,12 +88,15 @@ def _wide(field: Field, series: str, steps: FloatArray, half: FloatArray) -> Ite
     stretches = _stretches(widths, max(MORE * usual, (usual + float(widths[top])) / 2))
     told = sorted(stretches[:_MOST_STRETCHES])
     last = float(steps[-1])
-    places = listing([during(float(steps[s.first]), float(steps[s.last]), last, field.scale) for s in told])
+    ends = [(float(steps[one.first]), float(steps[one.last])) for one in told]
+    places = stretches_said(ends, last, field.scale)
     at = at_step(float(steps[top]), field.scale)
+    alone = len(told) == 1 and told[0].first == told[0].last
     words = _Words(usual, float(widths[top]), float(least[top]), half.size, width)
     yield Observation(
         rule=Rule.UNCERTAIN_HERE,
-        text=f"{series} is least certain {places}: {at} its band is {words.ratio} times as wide as on average.",
+        text=f"{series} is least certain {places}{', where' if alone else f': {at}'} its band is {words.ratio} "
+        "times as wide as on average.",
         evidence=words.evidence(series, at),
         threshold=words.threshold,
         series=(series,),
@@ -114,7 +117,7 @@ def _window(n: int) -> int:
 
 
 def _least(field: Field, series: str, n: int, width: int) -> FloatArray:
-    """How many times the average width chance alone makes of the widest place, if all are alike; shape (n,).
+    """How many times the average width chance alone makes of the widest place; shape (n,).
 
     The width of a band of r runs has a relative standard error of about 1 / √(2 (r − 1)), its running
     mean less by the root of its readings; the largest of n such means lies √(2 ln n) of them above. Of
