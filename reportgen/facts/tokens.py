@@ -54,6 +54,7 @@ _INSTEAD = {
     **dict.fromkeys(("\N{EN DASH}", "\N{EM DASH}", "\N{HYPHEN}", "\N{NON-BREAKING HYPHEN}"), "-"),
     **dict.fromkeys(("\N{MIDDLE DOT}", "\N{DOT OPERATOR}"), "*"),
     **dict.fromkeys(("\N{DIVISION SIGN}", "\N{DIVISION SLASH}"), "/"),
+    **dict.fromkeys(("\N{ALMOST EQUAL TO}", "~", "\N{PLUS-MINUS SIGN}"), "0.83 < final(A) < 0.85"),
     **dict.fromkeys(
         ("&quot;", "&#39;", "\N{LEFT SINGLE QUOTATION MARK}", "\N{RIGHT SINGLE QUOTATION MARK}"), "'"
     ),
