@@ -1,0 +1,147 @@
+"""``reportgen check`` from Markdown and data to the terminal: it names what became false, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from made_projects import PAGE, RUNS, share_cache, write_file, write_report
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STATED = (
+    PAGE
+    + """
+MEL ends at [0.82]{value="final(MEL)"} and GRPO at [**72 %**]{value="final(GRPO)"}, both at their best
+([step 10]{value="peak_step(MEL)"}). So [MEL ends
+above GRPO]{claim="final(MEL) > final(GRPO)"}.
+
+- It rises by [0.61]{value="final(MEL) - start(MEL)"}.
+- [GRPO falls]{claim="final(GRPO) < start(GRPO)" fails="a sentence that nobody believes"}.
+"""
+)
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a folder, as a user does on a wide terminal."""
+    clean = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"}
+    return subprocess.run(
+        [sys.executable, "-m", "reportgen", *words],
+        cwd=folder,
+        env=clean | {"COLUMNS": "120"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report whose statements hold, checked once; to be left as it is."""
+    root = write_report(tmp_path_factory.mktemp("stated") / "report", {"content/index.md": STATED})
+    done = run(root, "check")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "6 statements: 5 hold, 1 fails as expected"
+    return root
+
+
+@pytest.fixture
+def report(checked: Path, tmp_path: Path) -> Path:
+    """Another such report, to be changed."""
+    root = write_report(tmp_path / "report", {"content/index.md": STATED})
+    share_cache(checked, root)
+    return root
+
+
+def test_every_statement_stands_in_the_table(checked: Path) -> None:
+    """Where, of what kind, its words, what became of it, and what the data say."""
+    lines = run(checked, "check").stdout.splitlines()
+    assert len(lines) == 8
+    assert lines[0].split(None, 4)[:4] == ["content/index.md:8", "value", "0.82", "holds"]
+    assert re.search(r"content/index\.md:9 +claim  MEL ends above GRPO +holds +final\(MEL\) > ", lines[3])
+    assert "fails as expected" in lines[5]
+
+
+def test_a_changed_number_names_exactly_what_became_false(report: Path) -> None:
+    """Each at its bracket, the caret under its words; a check that fails leaves with 1."""
+    write_file(report / "data" / "runs.csv", RUNS.replace("MEL,1,10,0.84", "MEL,1,10,0.60"))
+    done = run(report, "check")
+    assert done.returncode == 1
+    told = [line for line in done.stdout.splitlines() if ": error: " in line]
+    assert [re.split(" but | is not so", line)[0] for line in told] == [
+        'content/index.md:8:13: error: "0.82"',
+        'content/index.md:9:41: error: "MEL ends above GRPO"',
+        'content/index.md:12:15: error: "0.61"',
+    ]
+    lines = done.stdout.splitlines()
+    assert lines[1].startswith('    8 | MEL ends at [0.82]{value="final(MEL)"} and GRPO')
+    assert lines[2] == "      |             ^^^^^^"
+    assert lines[-1] == "6 statements: 2 hold, 3 fail, 1 fails as expected"
+
+
+def test_an_expected_failure_that_holds_is_told(report: Path) -> None:
+    """Its mark has to go."""
+    low = RUNS.replace("GRPO,1,0,0.20", "GRPO,1,0,0.90").replace("GRPO,2,0,0.18", "GRPO,2,0,0.90")
+    write_file(report / "data" / "runs.csv", low)
+    value = json.loads(run(report, "check", "--format", "json").stdout)
+    assert value["counts"]["hold_unexpectedly"] == 1
+    (problem,) = [one for one in value["problems"] if one["rule"] == "expected-failure-holds"]
+    assert (problem["line"], problem["column"], problem["severity"]) == (13, 3, "error")
+    assert problem["length"] == len("[GRPO falls]")
+
+
+def test_what_cannot_be_decided_fails_the_check(report: Path) -> None:
+    """With the reason: one run tells nothing about chance."""
+    one_run = "".join(line for line in RUNS.splitlines(keepends=True) if ",2," not in line)
+    said = '\n[It is better]{claim="better(MEL, GRPO)"}.\n'
+    write_file(report / "data" / "runs.csv", one_run)
+    write_file(report / "content" / "index.md", PAGE + said)
+    done = run(report, "check", "--format", "github")
+    assert done.returncode == 1
+    first, last = done.stdout.splitlines()
+    assert first.startswith(
+        "::error file=content/index.md,line=8,col=1,endColumn=15,title=Statement cannot be decided::"
+    )
+    assert "1 run of MEL" in first
+    assert last == "1 statement: 1 cannot be decided"
+
+
+def test_a_fault_in_an_expression_has_its_own_place(report: Path) -> None:
+    """The caret stands under the unknown name, not under the sentence."""
+    said = '\nSo [MEL wins]{claim="final(MLE) > final(GRPO)"}.\n'
+    write_file(report / "content" / "index.md", PAGE + said)
+    done = run(report, "check")
+    assert done.returncode == 1
+    told, line, caret, last = done.stdout.splitlines()
+    assert told.startswith("content/index.md:8:28: error: ")
+    assert "MEL" in told
+    assert line[caret.index("^") :].startswith("MLE")
+    assert last == "1 problem; no statement was held against the data."
+
+
+def test_the_same_report_gives_the_same_bytes(checked: Path) -> None:
+    """In every format, so that two checks can be compared."""
+    for form in ("text", "github", "json", "sarif"):
+        first = run(checked, "check", "--format", form)
+        assert first.stdout == run(checked, "check", "--format", form).stdout
+        assert first.returncode == 0
+
+
+def test_a_build_says_the_same_as_a_check(report: Path) -> None:
+    """What a check tells as an error, a build warns of, and a strict one fails on."""
+    write_file(report / "data" / "runs.csv", RUNS.replace("MEL,1,10,0.84", "MEL,1,10,0.60"))
+    told = [
+        line.replace(": error: ", ": ")
+        for line in run(report, "check").stdout.splitlines()
+        if ": error: " in line
+    ]
+    warned = run(report, "build").stderr.splitlines()
+    assert warned == [f"warning: {line}" for line in told]
+    assert run(report, "build", "--strict").returncode == 1
