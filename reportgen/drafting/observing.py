@@ -9,10 +9,11 @@ from reportgen.drafting.score_answers import TellingAt
 from reportgen.drafting.subjects import curve_scale, said_of, score_scale
 from reportgen.figures.link_states import link_state
 from reportgen.model import CurveRequest, Observations, ScoreRequest
+from reportgen.settings.observation_blocks import Rule
 from reportgen.words import counted, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from reportgen.drafting.answers import Answers
     from reportgen.drafting.desk import Desk
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from reportgen.errors import Place
     from reportgen.model import Source
     from reportgen.narrative.topics import Topic
-    from reportgen.settings.observation_blocks import ObservationsSettings, Rule
+    from reportgen.settings.observation_blocks import ObservationsSettings
     from reportgen.statements import Observation
 
 
@@ -71,49 +72,63 @@ def observed(
     Raises:
         ReportError: what the data have wrong.
     """
-    curves = [topic for topic in topics if isinstance(topic.request, CurveRequest)]
-    found = [*_of_curves(curves, answers, rules)]
-    for topic in topics:
-        if isinstance(topic.request, ScoreRequest):
-            found += _of_scores(topic, topic.request, place, answers, rules)
-    figures = {said_of(topic, sources): topic for topic in topics}
-    figures |= {topic.request.metric: topic for topic in topics}
-    return tuple(_linked(one, figures.get(one.metric, topics[0])) for one in found)
+    several = len(topics) > 1
+    found = [
+        (one, topic)
+        for topic in topics
+        if isinstance(topic.request, ScoreRequest)
+        for one in _of_scores(topic.request, place, answers, rules)
+    ]
+    found += _of_curves(topics, answers, rules)
+    # Two metrics that part company are both named in the sentence.
+    return tuple(
+        _linked(_named(one, topic, sources) if several and one.rule != Rule.PART_COMPANY else one, topic)
+        for one, topic in found
+    )
 
 
-def _of_curves(topics: Sequence[Topic], answers: Answers, rules: Collection[Rule]) -> tuple[Observation, ...]:
+def _of_curves(
+    topics: Sequence[Topic], answers: Answers, rules: Collection[Rule]
+) -> Iterator[tuple[Observation, Topic]]:
+    """What is found in all of them together, each with the topic that it is about."""
     from reportgen.observations.choosing import observed as found_in  # noqa: PLC0415 - computes
 
-    if not topics:
-        return ()
     fields = []
+    about: dict[str, Topic] = {}
     for topic in topics:
         if isinstance(topic.request, CurveRequest):
             answer = answers.with_every_step(topic.request)
             scale = curve_scale(topic, answer.step_name, is_time=answer.step_is_time)
             fields.append((answer.curve_set, scale))
-    return found_in(fields, rules)
+            about.setdefault(scale.metric, topic)
+    for one in found_in(fields, rules) if fields else ():
+        yield one, about[one.metric]
 
 
 def _of_scores(
-    topic: Topic, request: ScoreRequest, place: Place, answers: Answers, rules: Collection[Rule]
+    request: ScoreRequest, place: Place, answers: Answers, rules: Collection[Rule]
 ) -> tuple[Observation, ...]:
     from reportgen.observations.choosing import observed_scores  # noqa: PLC0415 - as above
 
     with TellingAt(place):
         scored = answers.scores.scored(request)
         scale = score_scale(request, scored.problems.lowest, scored.problems.highest)
-        found = observed_scores(scored.scores, scored.comparisons, scored.tiers, scale, rules)
-    return tuple(replace(one, figure=topic.figure) for one in found)
+        return observed_scores(scored.scores, scored.comparisons, scored.tiers, scale, rules)
+
+
+def _named(one: Observation, topic: Topic, sources: Mapping[str, Source]) -> Observation:
+    """An observation that begins with what it is about, since its neighbours are about something else."""
+    return replace(one, text=f"{said_of(topic, sources)}: {one.text}")
 
 
 def _linked(one: Observation, topic: Topic) -> Observation:
     """An observation with the state of the figure that shows it."""
-    figure = one.figure or topic.figure
-    if not figure:
+    if not topic.figure:
         return one
-    if not isinstance(topic.request, CurveRequest):
-        return replace(one, figure=figure, state=link_state(figure, one.series))
-    x = None if one.from_step is None or one.to_step is None else (one.from_step, one.to_step)
+    if isinstance(topic.request, ScoreRequest):
+        return replace(one, figure=topic.figure, state=link_state(topic.figure, one.series))
+    x = None
+    if one.from_step is not None and one.to_step is not None and one.from_step < one.to_step:
+        x = (one.from_step, one.to_step)
     mark = None if one.mark is None or one.mark_series is None else (one.mark, one.mark_series)
-    return replace(one, figure=figure, state=link_state(figure, one.series, x, mark))
+    return replace(one, figure=topic.figure, state=link_state(topic.figure, one.series, x, mark))

@@ -62,7 +62,7 @@ def curve_scale(topic: Topic, step_name: str, *, is_time: bool) -> Scale:
     """What the numbers of a topic's curves mean."""
     metric = topic.request.metric
     return Scale(
-        metric=metric,
+        metric=topic.title or metric,
         higher_is_better=topic.higher_is_better,
         step_name=step_title(step_name),
         step_is_time=is_time,
@@ -85,8 +85,9 @@ def said_of(topic: Topic, sources: Mapping[str, Source]) -> str:
     """What statements of a topic are about, for their reader: the metric, and the benchmark of scores."""
     request = topic.request
     if isinstance(request, CurveRequest):
-        return request.metric
-    return f"{request.metric} on {benchmark_title(request, sources[request.source], None)}"
+        return topic.title or request.metric
+    metric = "score" if request.metric == "mean" else request.metric
+    return f"{metric} on {benchmark_title(request, sources[request.source], None)}"
 
 
 class Subjects:
@@ -100,7 +101,8 @@ class Subjects:
         """The subject of a topic, its data unread if all its facts are kept."""
         if topic not in self._known:
             source = self._sources[topic.request.source]
-            key = self._cache.key("facts", repr(topic.request), str(topic.higher_is_better), source.digest)
+            better, request = str(topic.higher_is_better), repr(topic.request)
+            key = self._cache.key("facts", request, better, topic.title, source.digest)
             self._known[topic] = KeptSubject(
                 self._cache.get(key),
                 lambda: subject_of(topic, place, self._answers),

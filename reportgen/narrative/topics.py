@@ -29,11 +29,13 @@ class Topic:
         request: its curves or outcomes, as the figure asks for them.
         higher_is_better: whether a larger value is better.
         figure: the id of the figure on the page that shows it; empty where none does.
+        title: what the page calls it, of a panel that has a title; otherwise empty.
     """
 
     request: Request
     higher_is_better: bool
     figure: str
+    title: str = ""
 
 
 def topics_of(of: str | None, page: Page, sources: Mapping[str, Source], place: Place) -> tuple[Topic, ...]:
@@ -163,7 +165,12 @@ def _shown(
     better = own.higher_is_better if own else True
     if isinstance(settings, PanelsSettings):
         panels = tuple(
-            Topic(request, _panel_better(metric, settings, default=better), f"{block.id}-{number}")
+            Topic(
+                request,
+                _panel_better(metric, settings, default=better),
+                f"{block.id}-{number}",
+                "" if isinstance(metric, str) else metric.title or "",
+            )
             for number, (request, metric) in enumerate(zip(requests, settings.metrics, strict=True), start=1)
         )
         yield block.id, panels
