@@ -1,0 +1,180 @@
+"""Types bound values anew where they no longer match: nothing else of a page changes, not even a line end."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from bisect import bisect_left
+from dataclasses import dataclass
+from difflib import SequenceMatcher, unified_diff
+from typing import TYPE_CHECKING
+
+from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.settings.text import normalised
+from reportgen.statements import Truth
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from reportgen.statements import Statement
+
+# Between two words of a binding: spaces, or a line's end with the marks of a quote before the next line.
+_GAP = r"([ \t\r\n]+[ \t\r\n>]*)"
+# So far from the words, and no further, their brackets are looked for.
+_NEAR = 1000
+_NO_LINE_END = "\\ No newline at end of file"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Repair:
+    """A bound value to type anew.
+
+    Attributes:
+        start, end: where its words stand in the page's text (see ``Binding``).
+        old: the words on one line, as the draft read them.
+        new: the words as they should be typed.
+        place: file, line and column, for messages.
+    """
+
+    start: int
+    end: int
+    old: str
+    new: str
+    place: Place
+
+
+def repairs(statements: Iterable[Statement]) -> dict[str, tuple[Repair, ...]]:
+    """What to type anew, by file relative to the project and in the order of its text; never a claim."""
+    found: dict[str, set[Repair]] = {}
+    for statement in statements:
+        binding, judgement = statement.binding, statement.judgement
+        if binding.kind == "value" and judgement.truth is Truth.FAILS and judgement.repaired:
+            repair = Repair(binding.start, binding.end, binding.words, judgement.repaired, binding.place)
+            found.setdefault(binding.place.file, set()).add(repair)
+    return {file: tuple(sorted(several)) for file, several in sorted(found.items())}
+
+
+def fixed_text(original: bytes, repairs: Sequence[Repair]) -> bytes:
+    """A page's bytes with its repairs; its line ends, its byte order mark and all other text stay.
+
+    Args:
+        original: the file as it is now, in UTF-8.
+        repairs: those of this file; they do not overlap.
+
+    Raises:
+        ReportError: the file is not as the draft read it, so that nobody knows what the places mean.
+    """
+    try:
+        text = original.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ReportError(*(_changed(repair) for repair in repairs)) from error
+    offsets = _Offsets(text)
+    parts, at, problems = [], 0, []
+    for repair in sorted(repairs):
+        start, end = offsets.original(repair.start), offsets.original(repair.end)
+        words = _retyped(text[start:end], repair) if _bound(text, start, end) else None
+        if words is None or start < at:
+            problems.append(_changed(repair))
+            continue
+        parts += [text[at:start], words]
+        at = end
+    if problems:
+        raise ReportError(*problems)
+    return "".join([*parts, text[at:]]).encode("utf-8")
+
+
+def difference(file: str, original: bytes, fixed: bytes) -> str:
+    """What a repair changes, as a unified diff with line feeds; empty where it changes nothing."""
+    old, new = (_lines(content) for content in (original, fixed))
+    lines = unified_diff(old, new, f"a/{file}", f"b/{file}", lineterm="")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def write(path: Path, original: bytes, fixed: bytes, file: str) -> None:
+    """Put a repaired page in place of the old one, whole or not at all, with the old one's mode.
+
+    Args:
+        path: the page; where it is a link, what it leads to is written.
+        original: what was repaired: if the file has become another meanwhile, it is left alone.
+        fixed: its new content.
+        file: its name relative to the project, for messages.
+
+    Raises:
+        ReportError: the file has changed, or cannot be written.
+    """
+    path = path.resolve()
+    fresh = path.with_name(f".{path.name}.reportgen-new")
+    try:
+        if path.read_bytes() != original:
+            raise ReportError(_changed_file(file))
+        if not os.access(path, os.W_OK):
+            raise PermissionError(0, "it may not be written")
+        try:
+            with fresh.open("wb") as writing:
+                writing.write(fixed)
+                writing.flush()
+                os.fsync(writing.fileno())
+            shutil.copymode(path, fresh)
+            fresh.replace(path)
+        finally:
+            fresh.unlink(missing_ok=True)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        step = "Make the file and its folder writable, and run this again"
+        problem = Problem(Place(file), f"this page cannot be written ({reason})", step, Stage.NARRATIVE)
+        raise ReportError(problem) from error
+
+
+class _Offsets:
+    """From places in a page's text, whose lines end with a line feed, to places in the file's."""
+
+    def __init__(self, text: str) -> None:
+        self._skipped = 1 if text.startswith("\ufeff") else 0
+        ends = re.finditer("\r\n", text)
+        self._pairs = [match.start() - self._skipped - count for count, match in enumerate(ends)]
+
+    def original(self, offset: int) -> int:
+        """Each pair of carriage return and line feed before it counts one more."""
+        return offset + self._skipped + bisect_left(self._pairs, offset)
+
+
+def _bound(text: str, start: int, end: int) -> bool:
+    """Whether what stands here is still between brackets, with braces behind."""
+    before, behind = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
+    return before.rstrip(" \t\r\n>").endswith("[") and behind.lstrip(" \t\r\n>").startswith("]{")
+
+
+def _retyped(raw: str, repair: Repair) -> str | None:
+    """The repaired words, over as many lines as the old ones; None if ``raw`` is not the old ones."""
+    words = re.split("( +)", repair.old)
+    match = re.fullmatch("".join(_GAP if word.isspace() else f"({re.escape(word)})" for word in words), raw)
+    if match is None:
+        return None
+    places: list[int] = []
+    for number, word in enumerate(words, 1):
+        start, end = match.span(number)
+        places += [start, *[end] * (len(word) - 1)] if word.isspace() else range(start, end)
+    places.append(len(raw))
+    matcher = SequenceMatcher(None, repair.old, repair.new, autojunk=False)
+    return "".join(
+        raw[places[start] : places[end]] if kind == "equal" else repair.new[first:last]
+        for kind, start, end, first, last in matcher.get_opcodes()
+    )
+
+
+def _lines(content: bytes) -> list[str]:
+    """Lines without their ends; of a last line without one, that is said."""
+    lines = normalised(content.decode("utf-8", "replace")).split("\n")
+    last = lines.pop()
+    return [*lines, f"{last}\n{_NO_LINE_END}"] if last else lines
+
+
+def _changed(repair: Repair) -> Problem:
+    said = f'"{repair.old}" no longer stands here: the page has changed since it was read'
+    return Problem(repair.place, said, "Run this again", Stage.NARRATIVE)
+
+
+def _changed_file(file: str) -> Problem:
+    return Problem(Place(file), "this page has changed since it was read", "Run this again", Stage.NARRATIVE)
