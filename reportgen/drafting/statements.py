@@ -98,7 +98,9 @@ def _state(planned: PlannedStatement, facts: Sequence[Fact]) -> str:
         return link_state(figure, series)
     points = [(fact.step, fact.series[0]) for fact in facts if fact.step is not None and fact.series]
     spans = [
-        (a, b) for fact in facts if (a := fact.from_step) is not None and (b := fact.to_step) is not None
+        (first, last)
+        for fact in facts
+        if (first := fact.from_step) is not None and (last := fact.to_step) is not None and first < last
     ]
     return link_state(figure, series, spans[0] if spans else None, points[0] if points else None)
 
