@@ -12,6 +12,7 @@ import click
 from reportgen import __version__
 from reportgen.commands.check import check
 from reportgen.commands.facts import facts
+from reportgen.commands.fix import fix
 from reportgen.commands.observations import observations
 from reportgen.commands.options import config_option
 from reportgen.commands.telling import problems_told, progress_bar, warn
@@ -39,7 +40,7 @@ def cli(context: click.Context) -> None:
         context.color = False
 
 
-for command in (check, facts, observations):
+for command in (check, fix, facts, observations):
     cli.add_command(command)
 
 

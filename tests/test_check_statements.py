@@ -1,4 +1,4 @@
-"""``reportgen check`` from Markdown and data to the terminal: it names what became false, and nothing else."""
+"""``reportgen check`` from Markdown and data to the terminal: it names what became false, nothing else."""
 
 from __future__ import annotations
 
