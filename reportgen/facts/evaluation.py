@@ -116,12 +116,13 @@ class _Evaluator:
         parts = []
         for at, operator in enumerate(chain.operators):
             first, last = chain.parts[at : at + 2]
+            # Cut from a chain, the words of two sides could miss a parenthesis.
+            text = f"{sides[at].text} {operator} {sides[at + 1].text}"
             start, length = first.position, last.position + last.length - first.position
             if len(chain.operators) == 1:
-                start, length = chain.position, chain.length
+                text, start, length = part_of(self._text, chain), chain.position, chain.length
             truth = compared(operator, *amounts[at : at + 2])
             reason = reasons((amounts[at].reason, amounts[at + 1].reason))
-            text = self._text[start : start + length]
             pair = tuple(sides[at : at + 2])
             parts.append(Part(text, _truth(truth), reason, operator, pair, None, start, length))
         self.parts += parts

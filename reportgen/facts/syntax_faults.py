@@ -72,7 +72,13 @@ def without_comma(text: str, before: str, behind: str, position: int) -> str:
     """
     if text[:position].endswith(f"{before},") and before.isdigit() and behind[:1].isdigit():
         thousands = len(behind.partition(".")[0]) == _THOUSANDS and not before.startswith("0")
-        return f"{before}{behind}" if thousands else f"{before}.{behind}" if behind.isdigit() else ""
+        return (
+            f"{before}{behind}".removesuffix(".")
+            if thousands
+            else f"{before}.{behind}"
+            if behind.isdigit()
+            else ""
+        )
     return ""
 
 
