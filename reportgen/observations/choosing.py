@@ -110,8 +110,6 @@ def _told_by(one: Observation, other: Observation) -> bool:
         return False
     if one.rule == Rule.WIDEST_GAP:
         return one.mark == other.from_step == other.to_step and set(one.series) <= set(other.series)
-    if one.rule == Rule.LATE_DECLINE:
-        return other.mark is not None and one.from_step == other.mark and one.series == (other.mark_series,)
     return other.mark is not None and (one.mark, one.mark_series) == (other.mark, other.mark_series)
 
 

@@ -40,22 +40,15 @@ def widest_gap(field: Field) -> Iterator[Observation]:
     held = field.threshold(*sorted(names), choices=several.size * pairs, steps=(step,))
     if size <= held.value * (1 + SAME):
         return
-    said, where = field.size(size, *names), at_step(step, field.scale)
-    ends = [float(values[place, at]) for place in (high, low)]
-    widest = f"{fact(field, 'widest_gap', *sorted(names))} = {said} {where}"
-    readings = (reading_fact(field, name, step, end) for name, end in zip(names, ends, strict=True))
-    first, second = (field.reading(end, name) for name, end in zip(names, ends, strict=True))
-    if len(both.names) == _PAIR:
-        text = f"The gap is widest {where}, {said}: {names[0]} {first}, {names[1]} {second}."
-    else:
-        text = (
-            f"The series lie furthest apart {where}, by {said}: "
-            f"from {second} ({names[1]}) to {first} ({names[0]})."
-        )
+    ends = (float(values[high, at]), float(values[low, at]))
+    widest = f"{fact(field, 'widest_gap', *sorted(names))} = {field.size(size, *names)}"
     yield Observation(
         rule=Rule.WIDEST_GAP,
-        text=text,
-        evidence=(widest, *readings),
+        text=_sentence(field, names, ends, step),
+        evidence=(
+            f"{widest} {at_step(step, field.scale)}",
+            *(reading_fact(field, name, step, end) for name, end in zip(names, ends, strict=True)),
+        ),
         threshold=held.words(size),
         series=names,
         strength=held.strength(size),
@@ -63,5 +56,16 @@ def widest_gap(field: Field) -> Iterator[Observation]:
         to_step=step,
         mark_series=names[1] if both.read[low, at] else names[0],
         mark=step,
-        label=f"gap {said}",
+        label=f"gap {field.size(size, *names)}",
+    )
+
+
+def _sentence(field: Field, names: tuple[str, str], ends: tuple[float, float], step: float) -> str:
+    where = at_step(step, field.scale)
+    size = field.size(ends[0] - ends[1], *names)
+    high, low = (field.reading(end, name) for end, name in zip(ends, names, strict=True))
+    if len(field.curves) == _PAIR:
+        return f"The gap is widest {where}, {size}: {names[0]} {high}, {names[1]} {low}."
+    return (
+        f"The series lie furthest apart {where}, by {size}: from {low} ({names[1]}) to {high} ({names[0]})."
     )
