@@ -78,12 +78,12 @@ def _heading(level: int, marked_up: str, line: int) -> Heading:
     if not (brace and attributes.endswith("}")):
         before, attributes = marked_up, ""
     given = _GIVEN_ID.search(attributes)
-    words = _words(before)
+    words = plain_words(before)
     return Heading(level, words, given[1] if given else _id_in_contents(words), line)
 
 
-def _words(marked_up: str) -> str:
-    """A heading without links, emphasis, code marks, tags and escapes."""
+def plain_words(marked_up: str) -> str:
+    """Words of one line without links, emphasis, code marks, tags and escapes."""
     plain = _EMPHASIS.sub("", _TAG.sub("", _LINK.sub(r"\1", marked_up)))
     return " ".join(html.unescape(_ESCAPE.sub(r"\1", plain)).split())
 

@@ -13,19 +13,23 @@ from mkdocs.utils import get_relative_url
 from reportgen.cache import Cache
 from reportgen.errors import Problem, Severity, Stage
 from reportgen.figures.live import view_name
+from reportgen.site.bound_spans import bound_on, untold, with_statements
 from reportgen.site.fences import Fences, fill, marked_ids
 from reportgen.site.fragments import benchmark_head, block_html, fragments_digest, view_html
 from reportgen.site.outputs import figure_files, figures_of, page_folder, report_json, tables_of
 from reportgen.site.page_context import figures_on, page_sources, site_context
 from reportgen.site.provenance import provenance_of
 from reportgen.site.search import index_script, lunr_path
+from reportgen.site.statement_fragments import BADGE, CHECKED, anchored, states_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from reportgen.cache import KeptText
-    from reportgen.model import Page, Report
+    from reportgen.model import Page, Report, Shown
+    from reportgen.narrative.candidates import Candidate
     from reportgen.site.beside import Ahead
+    from reportgen.site.bound_spans import Bound
     from reportgen.site.earlier import Earlier
 
 _SOURCES = Path(__file__).with_name("assets")
@@ -48,6 +52,7 @@ class Assembly:
         root: Path,
         ahead: Ahead,
         earlier: Earlier | None,
+        seen: Mapping[str, tuple[Candidate, ...]],
         *,
         site_url: str,
         serving: bool,
@@ -61,6 +66,7 @@ class Assembly:
         self._addresses: Mapping[str, str] = {}
         self._ahead = ahead
         self._earlier = earlier
+        self._seen = seen
         self._views: dict[str, str] = {}
 
     def _views_on(self, page: Page) -> str:
@@ -86,21 +92,26 @@ class Assembly:
         """Learn the address of each page, by its path below the content folder."""
         self._addresses = addresses
 
-    def block_ids(self, path: str) -> Iterator[str]:
-        """The ids that links to a page may name."""
-        page = self._pages.get(path)
-        for block in page.blocks if page else ():
-            shown = self.report.shown[path, block.id]
-            yield block.id
-            yield from (figure.id for figure in figures_of(shown))
-            yield from (table.id for table in tables_of(shown))
+    def own_ids(self, path: str) -> Iterator[str]:
+        """The ids that links to a page may name: of its blocks and statements."""
+        for block_id, shown in self._shown_on(path):
+            yield from _ids(block_id, shown)
+        statements = self.report.statements.get(path, ())
+        yield from ("checked-statements",) if statements else ()
+        for one in statements:
+            yield from (f"statement-{one.number}", f"checked-{one.number}")
+        for states in states_on(statements, (shown for _, shown in self._shown_on(path))).values():
+            yield from states
 
     def with_head(self, html: str, path: str) -> str:
-        """A page's content with what happened and its benchmark's key results after the title."""
+        """A page's content with what happened and its benchmark's key results after the title.
+
+        Below them, and at the content's end, stands what statements will be told by.
+        """
         result = self.report.benchmarks.get(path)
-        if result is None:
-            return html
-        head = benchmark_head(result, self._pages[path].front_matter.description or "")
+        head = benchmark_head(result, self._pages[path].front_matter.description or "") if result else ""
+        if self.report.statements.get(path):
+            head, html = head + BADGE, html + CHECKED
         found = _TITLE_END.search(html)
         return html[: found.end()] + head + html[found.end() :] if found else head + html
 
@@ -118,7 +129,7 @@ class Assembly:
         return self.context | own
 
     def unplaced(self, html: str, path: str) -> Iterator[Problem]:
-        """Blocks that were drafted and that Markdown then took for something else."""
+        """Blocks and statements that were drafted and that Markdown then took for something else."""
         page = self._pages.get(path)
         placed = set(marked_ids(html))
         for block in page.blocks if page else ():
@@ -126,6 +137,7 @@ class Assembly:
                 said = f"this {block.kind} block is not shown: Markdown reads its lines as code"
                 step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"
                 yield Problem(block.place, said, step, Stage.SITE, Severity.WARNING)
+        yield from untold(self._bound(html, path), page.file if page else path)
 
     def is_as_before(self, html: str, path: str, file: str, site: Path) -> bool:
         """Whether a page is the one of the last build, which then stands in the new site, too.
@@ -141,17 +153,24 @@ class Assembly:
         if self._earlier is None or not all(place in self.report.keys for place in places):
             return False
         blocks = [part for place in places for part in (place[1], self.report.keys[place])]
-        return self._earlier.link(file, Cache.key("page", fragments_digest(), html, *blocks), site)
+        # Statements are frozen values: what they look like in Python is all that they are.
+        statements = repr(self.report.statements.get(path, ()))
+        key = Cache.key("page", fragments_digest(), html, statements, *blocks)
+        return self._earlier.link(file, key, site)
 
     def with_blocks(self, html: str, path: str, url: str) -> str:
         """A finished page with every block in its place and the views of its figures at the end."""
         page = self._pages.get(path)
+        bound = self._bound(html, path)
+        html = with_statements(html, bound)
         if page is None or not page.blocks:
             return html
+        states = states_on(bound.shown, (shown for _, shown in self._shown_on(path)))
 
         def fragment(block_id: str) -> str:
             shown = self.report.shown[path, block_id]
-            return block_html(shown, lambda target: self._link(target, url), page_folder(path))
+            block = block_html(shown, lambda target: self._link(target, url), page_folder(path))
+            return anchored(block, (one for name in _ids(block_id, shown) for one in states.get(name, ())))
 
         before, end, after = html.rpartition("</body>")
         return "".join([fill(before, fragment), self._views_on(page), end, after])
@@ -170,12 +189,27 @@ class Assembly:
             _write(index.with_suffix(".js"), index_script(index.read_text("utf-8")).encode())
             _write(index.with_name("lunr.js"), lunr_path().read_bytes())
 
+    def _shown_on(self, path: str) -> Iterator[tuple[str, Shown]]:
+        """A page's blocks by their ids."""
+        page = self._pages.get(path)
+        return ((block.id, self.report.shown[path, block.id]) for block in (page.blocks if page else ()))
+
+    def _bound(self, html: str, path: str) -> Bound:
+        return bound_on(html, self._seen, self.report.statements.get(path, ()))
+
     def _address(self, target: str, url: str) -> str:
         """An absolute address where the site has one, since link previews want it; else a relative one."""
         return urljoin(self._site_url, target) if self._site_url else get_relative_url(target, url)
 
     def _link(self, target: str, url: str) -> str:
         return get_relative_url(self._addresses.get(target, target), url)
+
+
+def _ids(block_id: str, shown: Shown) -> tuple[str, ...]:
+    """A block's id, and those of its figures and tables, each once."""
+    figures = (figure.id for figure in figures_of(shown))
+    tables = (table.id for table in tables_of(shown))
+    return tuple(dict.fromkeys([block_id, *figures, *tables]))
 
 
 def _write(path: Path, content: bytes) -> None:

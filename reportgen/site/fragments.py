@@ -141,6 +141,11 @@ def _part(figure: Figure, link: Callable[[str], str], page_folder: str) -> dict[
     }
 
 
+def fragment(name: str, **given: object) -> str:
+    """A template of ``site_templates/fragments`` with what it is given; everything is escaped."""
+    return _template(name).render(**given)
+
+
 @cache
 def _template(name: str) -> Template:
     return _environment().get_template(f"fragments/{name}")

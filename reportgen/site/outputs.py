@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from reportgen.cache import KeptText
     from reportgen.model import Page, Report, Shown, Source
     from reportgen.site.provenance import Provenance
+    from reportgen.statements import Statement
 
 FORMAT = 1
 
@@ -112,6 +113,7 @@ def _page(page: Page, report: Report) -> dict[str, Any]:
             for block, shown in blocks
             if isinstance(shown, Observations)
         ],
+        "statements": [_statement(one) for one in report.statements.get(page.path, ())],
         "overviews": [
             {"id": shown.id, "benchmarks": [card.name for card in shown.cards]}
             for _, shown in blocks
@@ -164,6 +166,30 @@ def _observations(shown: Observations, line: int | None) -> dict[str, Any]:
         "title": shown.title,
         "more": shown.more,
         "items": [asdict(one) for one in shown.items],
+    }
+
+
+def _statement(one: Statement) -> dict[str, Any]:
+    binding, judgement = one.binding, one.judgement
+    return {
+        "number": one.number,
+        "kind": binding.kind,
+        "words": binding.words,
+        "expression": binding.expression,
+        "of": binding.of,
+        "name": binding.name,
+        "expected_to_fail": binding.fails,
+        "line": binding.place.line,
+        "column": binding.place.column,
+        "truth": judgement.truth.value,
+        "as_expected": one.as_expected,
+        "found": judgement.found,
+        "evidence": list(judgement.evidence),
+        "repaired": judgement.repaired,
+        "facts": [asdict(fact) for fact in judgement.facts],
+        "metric": one.metric,
+        "figure": one.figure,
+        "state": one.state,
     }
 
 

@@ -17,6 +17,7 @@ from mkdocs.structure.files import File, Files
 
 from reportgen.cache import Cache, FileHashes
 from reportgen.errors import Place, Problem, ReportError
+from reportgen.narrative.spans import Spans
 from reportgen.settings.loading import load_project
 from reportgen.site.added import added_file
 from reportgen.site.assembly import Assembly
@@ -77,6 +78,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._settings: ProjectSettings
         self._root: Path
         self._assembly: Assembly
+        self._spans = Spans()
 
     def load_config(
         self, options: dict[str, Any], config_file_path: str | None = None
@@ -107,12 +109,15 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             config.markdown_extensions.append("pymdownx.superfences")
         fences = config.mdx_configs.setdefault("pymdownx.superfences", {}).setdefault("custom_fences", [])
         fences += custom_fences(self._mark)
+        self._spans = Spans()
+        config.markdown_extensions.append(self._spans)  # type: ignore[arg-type]  # Markdown takes both
         # An aligned column would otherwise get a style attribute, which our policy refuses.
         config.mdx_configs.setdefault("tables", {}).setdefault("use_align_attribute", True)
         config.extra_css = [
             *self._fonts(config),
             f"{ASSETS}/tokens.css",
             f"{ASSETS}/figure.css",
+            f"{ASSETS}/statements.css",
             *config.extra_css,
         ]
         script = ExtraScriptValue(f"{ASSETS}/live.js")
@@ -147,7 +152,13 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self.report = report
         site_url = config.site_url or ""
         self._assembly = Assembly(
-            report, self._root, ahead, self.earlier, site_url=site_url, serving=self._serving
+            report,
+            self._root,
+            ahead,
+            self.earlier,
+            self._spans.seen,
+            site_url=site_url,
+            serving=self._serving,
         )
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
@@ -175,7 +186,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     def on_page_content(self, html: str, *, page: Page, **_: object) -> str:
         """Put the key results under the title of a benchmark's page, and let links find its figures."""
         if page.present_anchor_ids is not None:
-            page.present_anchor_ids.update(self._assembly.block_ids(page.file.src_uri))
+            page.present_anchor_ids.update(self._assembly.own_ids(page.file.src_uri))
         return self._assembly.with_head(html, page.file.src_uri)
 
     def on_page_context(self, context: TemplateContext, *, page: Page, **_: object) -> TemplateContext:

@@ -12,6 +12,7 @@ from mkdocs.commands.build import build
 from mkdocs.exceptions import Abort, MkDocsException
 
 from reportgen.cache import Cache
+from reportgen.narrative.spans import Spans
 from reportgen.settings.blocks import AltairSettings
 from reportgen.site import manifest
 from reportgen.site.configuration import configured, mkdocs_words, refusal
@@ -128,7 +129,9 @@ def _swap(root: Path, fresh: Path, site: Path) -> None:
 
 def _knows_its_inputs(config: MkDocsConfig) -> bool:
     """Whether everything that decides the site is known."""
-    extensions = set(config.markdown_extensions)
+    # Bound words are marked by an extension of ours, which is no name.
+    listed: list[object] = [*config.markdown_extensions]
+    extensions = {str(name) for name in listed if not isinstance(name, Spans)}
     text = Path(config.config_file_path or "mkdocs.yml").read_text(encoding="utf-8")
     return (
         set(config.plugins) <= _KNOWN_PLUGINS
