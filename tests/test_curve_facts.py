@@ -12,6 +12,7 @@ import pytest
 from made_figures import curve, curve_set
 
 from reportgen.facts.all_facts import all_facts
+from reportgen.facts.calls import Call, Found, call_text, fact_of
 from reportgen.facts.curve_facts import CurveSubject
 from reportgen.facts.curve_numbers import crossing_steps, detrended, differences, volatility
 from reportgen.facts.curve_pairs import PAIR_FACTS
@@ -251,6 +252,35 @@ def test_gap_of_medians_has_no_interval_of_means() -> None:
     assert of.fact("final", ("MEL",)).low is None
 
 
+def test_a_gap_between_runs_of_unequal_length_has_no_interval() -> None:
+    """Where a run has ended, the line between two means is not the mean of those that go on."""
+    a = spread("A", [[0.0, 1.0, 2.0], [0.0, 1.2, 2.2], [0.0, 5.0]], [[0, 5, 10], [0, 5, 10], [0, 5]])
+    b = spread("B", [[0.0, 0.0], [0.0, 0.1]], [[0, 10]] * 2)
+    of = subject(a, b)
+    assert of.fact("gap", ("A", "B", 5.0)).low is not None
+    assert of.fact("gap", ("A", "B", 7.0)).low is None
+
+
+def test_the_level_is_the_figure_s() -> None:
+    """Intervals and verdicts are at the confidence level of the curves."""
+    made = [curve(name, [0.0, level], half=0.1, runs=3) for name, level in (("A", 1.0), ("B", 1.1))]
+    half = [
+        (fact.high or 0.0) - (fact.value or 0.0)
+        for fact in (subject(*made, level=level).fact("gap", ("A", "B", 1.0)) for level in (0.5, 0.95))
+    ]
+    assert half[0] == pytest.approx(half[1] * 0.7407 / 2.7764, rel=1e-3)
+    sure, unsure = (subject(*made, level=level).fact("tied", ("A", "B")).note for level in (0.5, 0.95))
+    assert sure != unsure
+
+
+def test_an_interval_that_the_input_gives() -> None:
+    """It is the value's own, whatever band is asked for where there are several runs."""
+    given = replace(curve("A", [1.0, 2.0], half=0.5), given=True)
+    fact = subject(given, band="sd").fact("final", ("A",))
+    assert (fact.low, fact.high) == (1.5, 2.5)
+    assert two(band="sd").fact("final", ("MEL",)).low is None
+
+
 def test_widest_gap_over_unequal_steps() -> None:
     """The steps of both count, inside both ranges only."""
     a = curve("A", [0.0, 0.0, 9.0], steps=[0.0, 10.0, 30.0])
@@ -308,6 +338,12 @@ def test_volatility_by_hand() -> None:
     rest = made.values - slope * made.steps - intercept
     assert detrended(made) == pytest.approx(rest)
     assert value(subject(made), "volatility", "A") == pytest.approx(stdev(np.diff(rest).tolist()))
+
+
+def test_volatility_counts_the_fewest_runs() -> None:
+    """A step with fewer runs is noisier, so n is theirs."""
+    made = curve("A", [1.0, 2.0, 1.0], runs=3, n=[3, 3, 2])
+    assert subject(made).fact("volatility", ("A",)).n == 2
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-12, 1.0, 1e12, 1e300])
@@ -447,6 +483,15 @@ def test_numbers_too_large_are_said_to_be() -> None:
     assert of.fact("gap", ("A", "B", 0.0)).reason == said
     assert value(of, "peak", "A") == 1.7e308
     assert of.fact("mean", ("B", 1.0, 2.0)).reason == said
+    assert of.fact("crossings", ("A", "B")).reason == said
+    assert crossing_steps(*of.curve_set.curves).size == 1
+
+
+def test_half_an_interval_is_none() -> None:
+    """An end that does not fit into a float takes the other with it."""
+    call = Call("final", "final(A)", Quantity.VALUE, ("A",), ())
+    fact = fact_of(call, Found(1.0, low=-math.inf, high=2.0))
+    assert (fact.value, fact.low, fact.high) == (1.0, None, None)
 
 
 def test_a_fact_is_computed_once() -> None:
@@ -475,3 +520,5 @@ def test_calls_are_written_as_authors_write_them() -> None:
     assert of.fact("steps_to", ("it's 4B", 1.5)).call == "steps_to('it''s 4B', 1.5)"
     assert two().fact("gap", ("MEL", "GRPO", 120.0)).call == "gap(MEL, GRPO, 120)"
     assert two().fact("at", ("MEL", 0.25)).call == "at(MEL, 0.25)"
+    assert call_text("at", ("MEL", 1e300), Scale("accuracy")) == "at(MEL, 1e+300)"
+    assert call_text("at", ("MEL", 1e300), Scale("accuracy", step_is_time=True)) == "at(MEL, 1e+300)"

@@ -7,6 +7,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_scored import score_context
 
 from reportgen.facts.fact_words import (
     at_step,
@@ -18,6 +19,7 @@ from reportgen.facts.fact_words import (
     value_words,
 )
 from reportgen.facts.moments import read_moment
+from reportgen.figures.score_words import interval_text, score_text
 from reportgen.statements import Fact, Quantity, Scale
 
 PLAIN = Scale("accuracy")
@@ -158,6 +160,17 @@ def test_steps_in_a_sentence() -> None:
 def test_intervals(value: float, low: float, high: float, scale: Scale, words: str) -> None:
     """Value and ends share the digits that half the interval deserves."""
     assert interval_words(value, low, high, Quantity.VALUE, scale) == words
+
+
+@given(st.floats(0, 1), st.floats(1e-9, 0.5), st.sampled_from([1.0, 10.0]))
+def test_intervals_of_scores_are_those_of_tables(share: float, half: float, highest: float) -> None:
+    """The same score reads the same in a fact and in a table, whatever its range."""
+    context = score_context("A", highest=highest)
+    value, low, high = share * highest, max(0.0, share - half) * highest, min(1.0, share + half) * highest
+    ends = interval_text(low, high, context)
+    said = f"{score_text(value, context, half=(high - low) / 2)} {ends}"
+    scale = Scale("score", step_name="", bounds=(0.0, highest))
+    assert interval_words(value, low, high, Quantity.VALUE, scale) == said
 
 
 def test_facts() -> None:

@@ -45,7 +45,7 @@ class CurveSubject:
     @cached_property
     def series(self) -> tuple[str, ...]:
         """The names of its series, also of those without a finite value."""
-        empty = (name for name, run in self.curve_set.without_values if run is None)
+        empty = (name for name, _ in self.curve_set.without_values)
         return tuple(dict.fromkeys((*(curve.series for curve in self.curve_set.curves), *empty)))
 
     @cached_property

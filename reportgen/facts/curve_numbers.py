@@ -100,7 +100,7 @@ def first_reached(curve: Curve, level: float, *, higher_is_better: bool) -> floa
     if not reached.size:
         return None
     at = int(reached[0])
-    if at == 0 or above[at] == 0:
+    if at == 0:
         return float(steps[at])
     return _zero_between(steps[at - 1], steps[at], above[at - 1], above[at])
 
@@ -200,6 +200,7 @@ def _turn(steps: FloatArray, difference: FloatArray, left: int, right: int) -> f
 
 
 def _zero_between(start: float, end: float, before: float, after: float) -> float:
-    """Where the line between two points of opposite sign is 0."""
-    share = float(1 / (1 + abs(after / before)))
-    return float(min(max(start * (1 - share) + end * share, start), end))
+    """Where the line between two points of opposite sign is 0; NaN where they are too large to tell."""
+    share = 1 / (1 + abs(float(after) / float(before)))
+    between = float(start) * (1 - share) + float(end) * share
+    return min(max(between, float(start)), float(end)) if math.isfinite(between) else math.nan
