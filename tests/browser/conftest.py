@@ -96,6 +96,7 @@ class Tabs:
         self,
         name: str,
         *,
+        fragment: str = "",
         width: int = 1280,
         scheme: str = "light",
         served: bool = False,
@@ -121,7 +122,7 @@ class Tabs:
             tab.expose_function("noteViolation", lambda what: self.complaints.append(f"violation: {what}"))
             tab.add_init_script(_NOTE_VIOLATIONS + script)
         where = self.site.address if served else self.site.folder.as_uri()
-        tab.goto(f"{where}/{name}.html")
+        tab.goto(f"{where}/{name}.html{fragment}")
         return tab
 
     def _note(self, url: str) -> None:

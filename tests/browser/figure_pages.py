@@ -174,6 +174,7 @@ def write_site(folder: Path) -> None:
     """Write every page of the live tests, with the assets of a site."""
     write_assets(folder)
     write_page(folder, "points", points())
+    write_page(folder, "marked", marked())
     write_page(folder, "dense", dense())
     write_page(folder, "many", many(), points())
     write_page(folder, "log", log_axes())
@@ -199,6 +200,24 @@ def points() -> Figure:
         annotations=notes,
         references=lines,
     )
+
+
+def marked() -> Figure:
+    """Two series with more marks than their points have room for side by side, and long words at two."""
+    grpo = curve("GRPO", range(0, 160, 20), [0.74, 0.77, 0.795, 0.8, 0.8, 0.815, 0.82, 0.82])
+    mel = curve("MEL", range(0, 160, 20), [0.74, 0.77, 0.79, 0.81, 0.8, 0.81, 0.84, 0.82])
+    notes = [
+        ("MEL", 120, "best 0.84"),
+        ("GRPO", 120, "widest gap 0.02"),
+        ("MEL", 80, "dip 0.80"),
+        ("GRPO", 80, "crossing"),
+        ("MEL", 140, "late decline"),
+        ("GRPO", 60, "plateau from here on, at 0.80 and later a little above it"),
+        (None, 66, "new data, of which nobody knows where it came from"),
+        (None, 70, "restart"),
+    ]
+    found = tuple(Annotation(x=x, text=text, series=series) for series, x, text in notes)
+    return figure("marked", curve_set(grpo, mel, metric="score"), x_title="Training step", marked=found)
 
 
 def dense() -> Figure:

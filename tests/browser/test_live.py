@@ -20,6 +20,7 @@ pytestmark = pytest.mark.browser
 
 PAGES = {
     "points": ("points",),
+    "marked": ("marked",),
     "dense": ("dense",),
     "many": ("many", "points"),
     "log": ("log",),

@@ -74,10 +74,10 @@
       return stride < 0 ? this.all[0] : this.all.at(-1);
     }
 
-    /** Fade every part that belongs to other series; null shows all. */
+    /** Fade every part that belongs to none of these series; null shows all. */
     show(chosen) {
       for (const part of this.parts) {
-        part.classList.toggle("rg-faded", chosen !== null && part.dataset.rgSeries !== chosen);
+        part.classList.toggle("rg-faded", chosen !== null && !chosen.has(part.dataset.rgSeries));
       }
     }
   }
@@ -195,7 +195,7 @@
       const links = Object.entries(files).map(([kind, words]) => live.fileLink(figure, kind, words));
       const buttons = [this.all];
       if (figure.requestFullscreen) buttons.push(live.fullScreenButton(figure, () => this.point(null)));
-      buttons.push(live.saveMenu(links.filter(Boolean)), live.linkButton(figure, say));
+      buttons.push(live.saveMenu(links.filter(Boolean)), live.linkButton(figure, say, () => this.block.state));
       return live.makeBar(...buttons);
     }
 
@@ -291,6 +291,12 @@
       this.figure.classList.toggle("rg-is-zoomed", chosen !== null);
     }
 
+    /** Show only those of these series that are there; without one of them nothing changes. */
+    showOnly(names) {
+      const known = this.marks.series.filter((name) => names.includes(name));
+      if (known.length) this.block.show(new Set(known), this);
+    }
+
     say(words) {
       this.said.textContent = words;
     }
@@ -304,27 +310,44 @@
       this.readers = [];
     }
 
+    /** What a link to it names. */
+    get state() {
+      return { series: [...(this.chosen ?? [])] };
+    }
+
     /** Isolate a series, or show all again: for null, and for the one that is isolated already. */
     choose(name, reader) {
-      const next = name === this.chosen ? null : (name ?? null);
-      if (next === this.chosen) return;
-      this.chosen = next;
-      for (const one of this.readers) one.show(one.marks.series.includes(next) ? next : null);
-      for (const row of this.root.querySelectorAll(".rg-result tbody tr")) {
-        row.classList.toggle("rg-chosen", next !== null && row.cells[0].textContent === next);
+      const alone = this.chosen?.size === 1 && this.chosen.has(name);
+      const next = alone ? null : (name ?? null);
+      if (next === null && this.chosen === null) return;
+      this.show(next === null ? null : new Set([next]), reader);
+      this.readers.forEach((one) => live.forgetState(one.figure));
+    }
+
+    /** Isolate these series; null shows all. */
+    show(chosen, reader) {
+      this.chosen = chosen;
+      for (const one of this.readers) {
+        one.show(chosen && one.marks.series.some((name) => chosen.has(name)) ? chosen : null);
       }
-      reader.say(next === null ? "Showing all series" : `Showing ${next}`);
+      for (const row of this.root.querySelectorAll(".rg-result tbody tr")) {
+        row.classList.toggle("rg-chosen", Boolean(chosen?.has(row.cells[0].textContent)));
+      }
+      reader.say(chosen ? `Showing ${[...chosen].join(", ")}` : "Showing all series");
     }
   }
 
   const blocks = new Map();
+  live.readers = new Map(); // by figure
 
   /** Make a figure of marks alive, together with the rest of its block. */
   live.enlivenMarks = (figure) => {
     const root = figure.closest(".rg-stack") ?? figure;
     if (!blocks.has(root)) blocks.set(root, new Block(root));
     const block = blocks.get(root);
-    block.readers.push(new Reader(figure, block));
+    const reader = new Reader(figure, block);
+    block.readers.push(reader);
+    live.readers.set(figure, reader);
     figure.classList.add("rg-is-read");
   };
 })(window.reportgenLive);

@@ -64,9 +64,31 @@
     return bar;
   }
 
-  function linkButton(figure, say) {
+  /** A part of an address: nothing in it parts the parts of a state. */
+  function encoded(text) {
+    return encodeURIComponent(text.toWellFormed?.() ?? text).replaceAll("~", "%7E");
+  }
+
+  /** The fragment of a link to a state of a figure, as reportgen/figures/link_states.py writes it. */
+  function writeState(figure, { series = [], x = null, mark = null }) {
+    const parts = [encoded(figure.id)];
+    if (series.length) parts.push(`series=${series.map(encoded).join(",")}`);
+    if (x) parts.push(`x=${x.join("..")}`);
+    if (mark) parts.push(`mark=${mark.step}@${encoded(mark.one.name)}`);
+    return parts.join("~");
+  }
+
+  /** Take the state of a figure, which is no longer shown, out of the address. */
+  function forgetState(figure) {
+    const plain = `#${encoded(figure.id)}`;
+    if (!location.hash.startsWith(`${plain}~`)) return;
+    history.replaceState(history.state, "", location.href.split("#")[0] + plain);
+  }
+
+  /** Copies a link to the figure as it is shown; ``state`` says how. */
+  function linkButton(figure, say, state = () => ({})) {
     return toolButton("link", "Copy a link to this figure", async (button) => {
-      const address = `${location.href.split("#")[0]}#${figure.id}`;
+      const address = `${location.href.split("#")[0]}#${writeState(figure, state())}`;
       tell(button, (await copy(address)) ? "Link copied" : address, say);
     });
   }
@@ -146,5 +168,5 @@
     }
   }
 
-  Object.assign(live, { make, toolButton, makeBar, linkButton, fullScreenButton, fileLink, saveMenu });
+  Object.assign(live, { make, toolButton, makeBar, linkButton, forgetState, fullScreenButton, fileLink, saveMenu });
 })(window.reportgenLive);

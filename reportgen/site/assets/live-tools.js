@@ -19,6 +19,7 @@
   function addTools(plot) {
     const { figure, data, payload } = plot;
     const reset = toolButton("Reset zoom", "", () => {
+      live.clearStates();
       plot.group.zoom(null);
       plot.surface.focus({ preventScroll: true });
     });
@@ -27,8 +28,9 @@
     offer(data.positive, "log", "Logarithmic y axis", "log", () => plot.draw());
     offer(data.hasRuns, "runs", "A thin line for each run", "runs", () => plot.refresh("runs"));
     offer(data.hasBand, "band", payload.band || "Band", "band", () => plot.refresh("means"));
+    const state = () => live.stateOf(plot);
     if (figure.requestFullscreen) bar.append(live.fullScreenButton(figure, (full) => fit(plot, full)));
-    bar.append(saveTool(figure, () => exportView(plot), plot.say), live.linkButton(figure, plot.say));
+    bar.append(saveTool(figure, () => exportView(plot), plot.say), live.linkButton(figure, plot.say, state));
     plot.box.append(bar);
     plot.onRefresh = () => {
       reset.hidden = !plot.group.domain;

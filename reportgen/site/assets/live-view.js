@@ -300,6 +300,7 @@
     for (const plot of group.plots) {
       live.addPointer(plot);
       live.addTools(plot);
+      live.addState(plot);
       new ResizeObserver(() => plot.resized()).observe(plot.box);
     }
     live.addLegend(group);

@@ -13,6 +13,7 @@
     "live-toolbar.js",
     "live-pointer.js",
     "live-tools.js",
+    "live-state.js",
   ];
   const MARK_PARTS = ["live-toolbar.js", "live-marks.js"];
   const HINT =
@@ -21,7 +22,7 @@
   const MARK_HINT =
     "Arrow keys read the marks one by one, Enter shows a series alone, Escape shows everything again.";
   const live = (window.reportgenLive = {});
-  const awake = new WeakSet();
+  const awake = new WeakMap(); // what each unit that was woken promised
   const loading = new Map();
 
   /** Load scripts, each of them once; they run in this order. */
@@ -41,11 +42,27 @@
 
   /** Make a figure, or panels as one, alive; only the first call does something. */
   function wake(unit) {
-    if (awake.has(unit)) return;
-    awake.add(unit);
-    load(PARTS)
+    if (awake.has(unit)) return awake.get(unit);
+    const alive = load(PARTS)
       .then(() => live.enliven(unit))
       .catch((problem) => console.error(problem.message));
+    awake.set(unit, alive);
+    return alive;
+  }
+
+  /** Wake the figure that the address names, and show the state of it that stands behind a tilde. */
+  async function followAddress() {
+    const address = location.hash.slice(1);
+    const [id, ...parts] = address.split("~");
+    if (!parts.length) live.clearStates?.();
+    const named = document.getElementById(id);
+    const whole = named?.matches(".rg-panels, .rg-stack");
+    const figure = whole ? named.querySelector(".rg-figure") : named;
+    if (!figure?.matches(".rg-figure")) return;
+    if (parts.length && !document.getElementById(address)) named.scrollIntoView();
+    if (figure.matches(".rg-of-marks")) await load(parts.length ? [...MARK_PARTS, "live-state.js"] : []);
+    else await wake(figure.closest(".rg-panels") ?? figure);
+    if (parts.length && location.hash.slice(1) === address) live.showState?.(figure, parts);
   }
 
   /** What lies over the plot: it takes the pointer and the keyboard, and names the figure. */
@@ -113,6 +130,12 @@
       .catch((problem) => console.error(problem.message));
   }
 
+  /** Words that were held against the data tell about it. */
+  function startStatements() {
+    if (!document.querySelector(".rg-bound")) return;
+    load(["statements.js"]).catch((problem) => console.error(problem.message));
+  }
+
   /** A cell's place in its column: a number where it has one, otherwise its words; nothing comes last. */
   function sortKey(row, column) {
     const cell = row.cells[column];
@@ -156,7 +179,10 @@
   function start() {
     startFigures();
     startMarks();
+    startStatements();
     document.querySelectorAll("table.rg-sortable").forEach(makeSortable);
+    followAddress();
+    window.addEventListener("hashchange", followAddress);
   }
 
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);

@@ -1,0 +1,209 @@
+/* A state of a figure that the address names: FIGURE~series=A,B~x=100..140~mark=120@A, as
+   reportgen/figures/link_states.py writes it. The series are shown alone, the steps with some room, the
+   point with a ring and its value in words. What the figure does not have is passed over. */
+(function (live) {
+  "use strict";
+
+  const { make } = live;
+  const ROOM = 0.1; // of the range named, shown on either side of it
+  const AROUND = 0.05; // of the whole axis, shown on either side of a single step
+  const states = new Map(); // by figure
+
+  // ---- reading -------------------------------------------------------------------------------------
+
+  function decoded(text) {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      return text;
+    }
+  }
+
+  function number(text) {
+    return /^-?\d/.test(text) ? Number(text) : NaN;
+  }
+
+  /** What the parts behind a figure's id say: names of series, a range of steps, a point; null for none. */
+  function readState(parts) {
+    const said = new Map(parts.map((part) => part.split("=", 2)));
+    const ends = (said.get("x") ?? "").split("..").map(number);
+    const [step, name] = (said.get("mark") ?? "").split("@", 2);
+    return {
+      series: (said.get("series") ?? "").split(",").filter(Boolean).map(decoded),
+      x: ends.length === 2 && ends[0] <= ends[1] ? ends : null,
+      mark: name !== undefined && Number.isFinite(number(step)) ? [number(step), decoded(name)] : null,
+    };
+  }
+
+  // ---- ranges --------------------------------------------------------------------------------------
+
+  /** The part of an axis that shows a range with room around it; null where that is all of it, or none. */
+  function withRoom(axis, range) {
+    const [from, to] = range.map((step) => live.fraction(axis, step));
+    if (!(to >= 0 && from <= 1)) return null;
+    const room = from === to ? AROUND : ROOM * (to - from);
+    const ends = [Math.max(0, from - room), Math.min(1, to + room)];
+    return ends[0] === 0 && ends[1] === 1 ? null : ends.map((end) => live.valueOf(axis, end));
+  }
+
+  /** The range that is shown as this part of an axis. */
+  function withoutRoom(axis, domain) {
+    const [from, to] = domain.map((step) => live.fraction(axis, step));
+    const sides = (from > 0) + (to < 1);
+    const room = (ROOM * (to - from)) / (1 + sides * ROOM);
+    const ends = [from > 0 ? from + room : 0, to < 1 ? to - room : 1];
+    return ends.map((end) => live.valueOf(axis, end));
+  }
+
+  /** Steps with no more digits than can be told apart. */
+  function short([from, to]) {
+    const unit = 10 ** (Math.floor(Math.log10(to - from)) - 3);
+    return [from, to].map((step) => Number((Math.round(step / unit) * unit).toPrecision(15)));
+  }
+
+  // ---- words ---------------------------------------------------------------------------------------
+
+  /** A name in a sentence, whichever way it is read. */
+  function isolated(name) {
+    return /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\ufb1d-\ufefc]/.test(name) ? `\u2068${name}\u2069` : name;
+  }
+
+  function listing(names) {
+    const shown = names.map(isolated);
+    return shown.length < 2 ? shown.join("") : `${shown.slice(0, -1).join(", ")} and ${shown.at(-1)}`;
+  }
+
+  /** An axis inside a sentence: its capital goes, unless it is a word of capitals. */
+  function inSentence(axis) {
+    const { title } = axis;
+    const plain = /^.\p{Lowercase}/u.test(title);
+    return { ...axis, title: plain ? title[0].toLowerCase() + title.slice(1) : title };
+  }
+
+  // ---- curves --------------------------------------------------------------------------------------
+
+  /** The state of one plot; it ends as soon as the reader shows something else. */
+  class State {
+    constructor(plot) {
+      this.plot = plot;
+      this.now = null;
+      this.ring = make("div", "rg-state-ring");
+      this.ring.hidden = true;
+      plot.surface.append(this.ring);
+      this.words = make("span", "");
+      const all = make("button", "", "Show everything");
+      all.type = "button";
+      all.addEventListener("click", () => {
+        this.clear();
+        plot.surface.focus({ preventScroll: true });
+      });
+      this.line = make("p", "rg-state");
+      this.line.dir = "auto";
+      this.line.append(this.words, " ", all);
+      const redrawn = plot.onRefresh;
+      plot.onRefresh = () => {
+        redrawn();
+        this.redrawn();
+      };
+    }
+
+    /** Show what a link names, as far as this figure has it. */
+    show({ series, x, mark }) {
+      const { group, payload } = this.plot;
+      const known = group.names.filter((name) => series.includes(name));
+      const chosen = known.length && known.length < group.names.length ? new Set(known) : null;
+      const domain = x && withRoom(payload.x, x);
+      const point = mark && this.reading(...mark);
+      if (!known.length && !domain && !point) return this.clear();
+      this.now = { chosen, domain, point };
+      Object.assign(group, { chosen, domain });
+      group.refresh();
+      this.plot.pointer.pointAll(point?.step ?? null);
+      this.words.textContent = this.sentence(known, domain && x);
+      this.plot.box.after(this.line);
+      this.plot.say(this.words.textContent);
+    }
+
+    /** A point of a series, read out; null where the series has none. */
+    reading(step, name) {
+      const { data, payload } = this.plot;
+      const one = data.series.find((other) => other.name === name);
+      if (!one || step > one.steps.findLast((_, i) => one.y[i] !== null)) return null;
+      const value = data.valueAt(one, step, payload.x);
+      return value === null ? null : { one, step, value };
+    }
+
+    sentence(names, range) {
+      const { plot } = this;
+      const { point } = this.now;
+      const place = (words) => live.placeWords(inSentence(plot.payload.x), words);
+      const shown = [names.length && listing(names), range && place(range.map(plot.readX).join(" to "))];
+      const what = shown.filter(Boolean).join(", ");
+      const said = point && `${isolated(point.one.name)} ${plot.said(point.value)}`;
+      const marked = point && `Marked: ${said} at ${place(plot.readX(point.step))}.`;
+      return [what && `Showing ${what}.`, marked].filter(Boolean).join(" ");
+    }
+
+    redrawn() {
+      const { now, plot } = this;
+      if (!now) return;
+      const { group, room, x, y } = plot;
+      if (group.chosen !== now.chosen || group.domain !== now.domain) return this.leave();
+      const { point } = now;
+      this.ring.hidden = !point || !live.within(x, point.step) || !live.within(y, point.value);
+      if (this.ring.hidden) return;
+      this.ring.className = `rg-state-ring rg-slot-${point.one.slot}`;
+      const [across, up] = [live.fraction(x, point.step), live.fraction(y, point.value)];
+      this.ring.style.transform = `translate(${across * room.width}px, ${(1 - up) * room.height}px)`;
+    }
+
+    /** The figure shows the state no longer, nor does the address name it. */
+    leave() {
+      this.now = null;
+      this.ring.hidden = true;
+      this.line.remove();
+      live.forgetState(this.plot.figure);
+    }
+
+    /** Show everything again. */
+    clear() {
+      if (!this.now) return;
+      this.leave();
+      Object.assign(this.plot.group, { chosen: null, domain: null });
+      this.plot.group.refresh();
+      this.plot.pointer.pointAll(null);
+      this.plot.say("Showing everything");
+    }
+  }
+
+  function addState(plot) {
+    states.set(plot.figure, new State(plot));
+  }
+
+  /** What a plot shows now, for a link. */
+  function stateOf({ figure, group, payload }) {
+    return {
+      series: group.chosen ? group.names.filter((name) => group.shows(name)) : [],
+      x: group.domain && short(withoutRoom(payload.x, group.domain)),
+      mark: states.get(figure)?.now?.point ?? null,
+    };
+  }
+
+  // ---- the address ---------------------------------------------------------------------------------
+
+  function clearStates(except) {
+    for (const [figure, state] of states) if (figure !== except) state.clear();
+  }
+
+  /** Show the state of a figure, which is alive, that the parts of the address behind its id name. */
+  function showState(figure, parts) {
+    clearStates(figure);
+    const state = readState(parts);
+    if (states.has(figure)) states.get(figure).show(state);
+    else live.readers?.get(figure)?.showOnly(state.series);
+  }
+
+  document.addEventListener("keydown", ({ key }) => key === "Escape" && clearStates());
+
+  Object.assign(live, { addState, stateOf, showState, clearStates });
+})(window.reportgenLive);
