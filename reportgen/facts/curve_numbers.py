@@ -203,4 +203,4 @@ def _zero_between(start: float, end: float, before: float, after: float) -> floa
     """Where the line between two points of opposite sign is 0; NaN where they are too large to tell."""
     share = 1 / (1 + abs(float(after) / float(before)))
     between = float(start) * (1 - share) + float(end) * share
-    return min(max(between, float(start)), float(end)) if math.isfinite(between) else math.nan
+    return min(max(between, float(start)), float(end))
