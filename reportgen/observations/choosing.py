@@ -82,8 +82,9 @@ def observed_scores(
     field = ScoreField(ScoreSubject(tuple(scores), tuple(comparisons), tuple(tiers), scale))
     found = [
         replace(one, metric=scale.metric)
-        for rule, find in SCORE_RULES.items()
+        for rule, finders in SCORE_RULES.items()
         if not rules or rule in rules
+        for find in finders
         for one in find(field)
     ]
     return in_order(found)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from reportgen.outcomes import Comparison, Score
 
 _PAIR = 2
+_ALPHA = 0.05
 _MOST_NAMED = 6
 _UNDECIDED = 1.0
 """Strength of a doubt."""
@@ -79,7 +80,10 @@ def best_score(field: ScoreField) -> Iterator[Observation]:
     head = f"{first.series} has the {most} score, {field.said(first)}{behind}"
     own = [one for one in field.pairs if one.a == first.series]
     near = next((one for one in own if one.verdict is not Verdict.BETTER), None)
-    if not own:
+    level = [score.series for score in field.ranked if score.estimate == first.estimate]
+    if len(level) > 1:
+        text = f"{listing(level, most=_MOST_NAMED)} share the {most} score, {_short(field, first)}{behind}."
+    elif not own:
         text = f"{head}; {second.series} is next, {field.said(second)}, and was not compared with it."
     elif near is None:
         text = f"{head}, and is better than {_whom(own)}: {field.difference(own[0])}{_against(own)}."
@@ -95,7 +99,6 @@ def best_score(field: ScoreField) -> Iterator[Observation]:
         threshold=_threshold(judged) if judged else "no problems are known on which to compare",
         series=tuple(score.series for score in field.ranked),
         strength=_strength(judged) if judged and near is None else _UNDECIDED,
-        label="",
     )
 
 
@@ -137,7 +140,7 @@ def undecided(field: ScoreField) -> Iterator[Observation]:
     count = "None" if len(open_pairs) == total else f"{len(open_pairs):,}"
     which = f"of the {total:,} pairs can" if len(open_pairs) == total else f"of {total:,} pairs cannot"
     yield Observation(
-        rule=Rule.CONVERGE,
+        rule=Rule.TIERS,
         text=(
             f"{count} {which} be told apart; the largest such difference is that of {largest.a} and "
             f"{largest.b}: {field.difference(largest)} on {counted(largest.shared, 'shared problem')}."
@@ -171,11 +174,10 @@ def widest_difference(field: ScoreField) -> Iterator[Observation]:
     )
 
 
-SCORE_RULES: dict[Rule, Callable[[ScoreField], Iterator[Observation]]] = {
-    Rule.BEST: best_score,
-    Rule.TIERS: score_tiers,
-    Rule.WIDEST_GAP: widest_difference,
-    Rule.CONVERGE: undecided,
+SCORE_RULES: dict[Rule, tuple[Callable[[ScoreField], Iterator[Observation]], ...]] = {
+    Rule.BEST: (best_score,),
+    Rule.TIERS: (score_tiers, undecided),
+    Rule.WIDEST_GAP: (widest_difference,),
 }
 """The rules that have something to say about scores."""
 
@@ -211,18 +213,18 @@ def _p(one: Comparison) -> str:
 
 
 def _threshold(one: Comparison) -> str:
+    """What decided the verdict: p, the interval, or that there was nothing to test."""
     if one.adjusted_p is None:
         return one.reason or "not tested"
-    below = one.verdict in {Verdict.BETTER, Verdict.WORSE}
-    together = (
-        f"adjusted by Holm for {one.tested_together:,} tested together" if one.tested_together > 1 else ""
-    )
-    held = (
-        f"{_p(one)} is below 0.05, and the interval leaves out 0"
-        if below
-        else f"{_p(one)} or the interval leaves it open"
-    )
-    return "; ".join(filter(None, [held, together]))
+    decided = one.verdict in {Verdict.BETTER, Verdict.WORSE}
+    if decided:
+        held = f"{_p(one)} is below 0.05, and the interval leaves out 0"
+    elif one.adjusted_p < _ALPHA:
+        held = f"{_p(one)} is below 0.05, but the interval holds 0"
+    else:
+        held = f"{_p(one)} is not below 0.05"
+    together = one.tested_together
+    return f"{held}; adjusted by Holm for {together:,} tested together" if together > 1 else held
 
 
 def _strength(one: Comparison | None) -> float:
