@@ -107,8 +107,8 @@ def test_text_becomes_the_tree_that_is_meant(text: str, tree: str) -> None:
         ("peak(4B) > 1", 5, 2, '"4B" is neither a number nor a name', "quotes: '4B'"),
         ("peak(Qwen/7B) > 1", 10, 2, '"7B" is neither', "quotes: 'Qwen/7B'"),
         ("final(A)/7B > 1", 9, 2, '"7B" is neither', "quotes: '7B'"),
-        ("a > 120k", 4, 4, '"120k" is neither', "Write a number in digits"),
-        ("a > 1.2.3", 4, 5, '"1.2.3" is neither', "Write a number in digits"),
+        ("a > 120k", 4, 4, '"120k" is neither', "Write a number as 120"),
+        ("a > 1.2.3", 4, 5, '"1.2.3" is neither', "Write a number as 120"),
         ("a.b().c", 5, 2, '".c" is neither', "Put a name"),
         ("1e999", 0, 5, "This number is too large", "below 1e308"),
         ("9" * 400, 0, 400, "This number is too large", "below 1e308"),
@@ -267,6 +267,25 @@ def test_names_are_quoted_only_where_they_need_it() -> None:
         *("MEL", "v10-l1-length-4096", "Llama3.2", "_x", "'not'", "'Series A'", "'4B'", "'Bob''s'"),
         *("'a--b'", "'a-'", "''"),
     ]
+
+
+def test_no_character_is_passed_over() -> None:
+    """Every character between two names is part of a name, a mark, a space or a fault."""
+    for code in (*range(0x3000), 0xD800, 0xFEFF, 0x1F600):
+        places: list[tuple[int, int]] = []
+        try:
+            places = [(token.position, token.length) for token in tokens(f"a{chr(code)}b")]
+        except ExpressionError as error:
+            places = [(fault.position, fault.length) for fault in error.faults]
+        covered = any(at <= 1 < at + length for at, length in places)
+        assert covered is not chr(code).isspace(), hex(code)
+
+
+def test_foreign_characters_beside_each_other_keep_their_next_steps() -> None:
+    """A run of unknown ones is one fault; a typographic quote beside it is another."""
+    with pytest.raises(ExpressionError) as error:
+        parse("a $$# “b")
+    assert [(fault.position, fault.length) for fault in error.value.faults] == [(2, 3), (6, 1)]
 
 
 def test_tokens_know_their_place() -> None:

@@ -117,6 +117,7 @@ class _Parser:
         self._text = text
         self._tokens = tokens(text)
         self._at = 0
+        self._next = self._tokens[0]
         self._nodes = 0
         self._depth = 0
         self._opened: list[Token] = []
@@ -129,16 +130,14 @@ class _Parser:
             raise self._unexpected()
         return tree
 
-    @property
-    def _next(self) -> Token:
-        return self._tokens[self._at]
-
     def _ended(self) -> bool:
         return self._next.kind is TokenKind.END
 
     def _take(self) -> Token:
-        self._at += 1
-        return self._tokens[self._at - 1]
+        taken = self._next
+        self._at += 1  # the end is never taken
+        self._next = self._tokens[self._at]
+        return taken
 
     def _level(self) -> int:
         token = self._next

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from reportgen.facts.tokens import written
@@ -46,6 +47,12 @@ _HIGHEST, _LOWEST = {"max", "maximum", "highest"}, {"min", "minimum", "lowest"}
 
 def nearest(name: str, known: Sequence[str]) -> str:
     """The known name most like this one, whatever its capitals; empty if none is."""
+    return _nearest(name, tuple(known))
+
+
+# A series that was renamed is asked for on many lines, and comparing it with all others takes a while.
+@lru_cache(maxsize=256)
+def _nearest(name: str, known: tuple[str, ...]) -> str:
     by_small = {one.lower(): one for one in reversed(known)}
     found = get_close_matches(name.lower()[:_LONGEST_NAME], list(by_small), n=1)
     return by_small[found[0]] if found else ""

@@ -5,14 +5,10 @@ from __future__ import annotations
 import math
 import re
 import string
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from reportgen.facts.faults import ExpressionError, Fault
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 KEYWORDS = ("and", "or", "not")
 
@@ -27,8 +23,7 @@ class TokenKind(StrEnum):
     END = "the end"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word of an expression.
 
     Attributes:
@@ -62,6 +57,7 @@ _INSTEAD = {
 }
 _IN_PATHS = string.ascii_letters + string.digits + "_.-/"
 _LONG = "|".join(re.escape(mark) for mark in sorted(_INSTEAD, key=len, reverse=True) if len(mark) > 1)
+_FIRST = "".join(sorted({mark[0] for mark in _INSTEAD}))
 _SHORT = "|".join(re.escape(mark) for mark in _INSTEAD if len(mark) == 1)
 # Every branch that repeats can match in one way only, so that reading takes linear time.
 _PLAIN_NAME = r"[^\W\d][\w.]*(?:-[\w.]+)*"
@@ -76,7 +72,7 @@ _TOKEN = re.compile(
     rf"|(?P<long>{_LONG})"
     r"|(?P<mark><=|>=|!=|==|[<>=≤≥≠+\-−*×/(),%])"
     rf"|(?P<short>{_SHORT})"
-    r"|(?P<unknown>.)",
+    rf"|(?P<unknown>[^\w\s.'\"{re.escape('<>=≤≥≠+-−*×/(),%')}{re.escape(_FIRST)}]+|.)",
     re.DOTALL,
 )
 
@@ -90,15 +86,12 @@ def tokens(text: str) -> tuple[Token, ...]:
     found: list[Token] = []
     faults: list[Fault] = []
     for match in _TOKEN.finditer(text):
-        fault = _fault(match)
-        if fault is None:
-            found.extend(_token(match))
-        elif faults and match.lastgroup == "unknown" and _touch(faults[-1], fault):
-            # A run of foreign characters is one fault.
-            start = faults[-1].position
-            faults[-1] = _unknown(text[start : match.end()], start)
-        else:
-            faults.append(fault)
+        if match.lastgroup != "space":
+            token = _token(match)
+            if isinstance(token, Token):
+                found.append(token)
+            else:
+                faults.append(token)
     if faults:
         raise ExpressionError(faults)
     return (*found, Token(TokenKind.END, "", len(text), 1))
@@ -111,42 +104,38 @@ def written(name: str) -> str:
     return "'" + name.replace("'", "''") + "'"
 
 
-def _token(match: re.Match[str]) -> Iterator[Token]:
+def _token(match: re.Match[str]) -> Token | Fault:
     text, position = match.group(), match.start()
     match match.lastgroup:
-        case "number":
-            yield Token(TokenKind.NUMBER, text, position, len(text))
         case "name":
             kind = TokenKind.MARK if text in KEYWORDS else TokenKind.NAME
-            yield Token(kind, text, position, len(text))
-        case "string":
-            yield Token(TokenKind.STRING, text[1:-1].replace(text[0] * 2, text[0]), position, len(text))
+            return Token(kind, text, position, len(text))
         case "mark":
-            yield Token(TokenKind.MARK, _PLAIN.get(text, text), position, len(text))
+            return Token(TokenKind.MARK, _PLAIN.get(text, text), position, len(text))
+        case "number":
+            return _out_of_range(text, position) or Token(TokenKind.NUMBER, text, position, len(text))
+        case "string":
+            name = text[1:-1].replace(text[0] * 2, text[0])
+            return Token(TokenKind.STRING, name, position, len(text))
+    return Fault(position, len(text), *_foreign(match))
 
 
-def _fault(match: re.Match[str]) -> Fault | None:
-    text, position = match.group(), match.start()
+def _foreign(match: re.Match[str]) -> tuple[str, str]:
+    """What is wrong with characters that no expression has, and the next step."""
+    text = match.group()
     match match.lastgroup:
         case "unclosed":
-            return Fault(
-                position,
-                len(text),
-                "A quote is opened here and never closed",
-                f"Put {text[0]} behind the name",
-            )
+            return "A quote is opened here and never closed", f"Put {text[0]} behind the name"
         case "digits":
-            step = f"Put a name in quotes: {_quoted_path(match)}. Write a number in digits: 120, 0.84 or 1e-3"
-            return Fault(position, len(text), f'"{text}" is neither a number nor a name', step)
+            name = f"Put a name in quotes: {_quoted_path(match)}"
+            return f'"{text}" is neither a number nor a name', f"{name}. Write a number as 120, 0.84 or 1e-3"
+        case "long" | "short" if _INSTEAD[text] == "'":
+            step = "Use the straight quotes ' or \""
         case "long" | "short":
-            instead = _INSTEAD[text]
-            step = "Use the straight quotes ' or \"" if instead == "'" else f'Write "{instead}" instead'
-            return Fault(position, len(text), f'"{text}" means nothing in an expression', step)
-        case "unknown":
-            return _unknown(text, position)
-        case "number":
-            return _out_of_range(text, position)
-    return None
+            step = f'Write "{_INSTEAD[text]}" instead'
+        case _:
+            step = "Put a name that holds it in quotes" if text.isprintable() else "Take it out"
+    return f'"{text if text.isprintable() else ascii(text)[1:-1]}" means nothing in an expression', step
 
 
 def _quoted_path(match: re.Match[str]) -> str:
@@ -154,12 +143,6 @@ def _quoted_path(match: re.Match[str]) -> str:
     before = match.string[: match.start()]
     stem = before[len(before.rstrip(_IN_PATHS)) :] if before.endswith("/") else ""
     return written(stem.lstrip("/") + match.group())
-
-
-def _unknown(text: str, position: int) -> Fault:
-    step = "Put a name that holds it in quotes" if text.isprintable() else "Take it out"
-    said = text if text.isprintable() else ascii(text)[1:-1]
-    return Fault(position, len(text), f'"{said}" means nothing in an expression', step)
 
 
 def _out_of_range(text: str, position: int) -> Fault | None:
@@ -174,7 +157,3 @@ def _out_of_range(text: str, position: int) -> Fault | None:
 def number_value(text: str) -> float:
     """The value of a number token."""
     return float(text.replace("−", "-"))
-
-
-def _touch(first: Fault, second: Fault) -> bool:
-    return first.position + first.length == second.position and "means nothing" in first.message
