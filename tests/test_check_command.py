@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from command_line import run
 from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 from made_projects import PAGE, RUNS, SETTINGS, files_below, share_cache, write_report
 from made_statements import said_of, statement
@@ -40,21 +39,6 @@ def made(*problems: Problem, statements: tuple[Statement, ...] = ()) -> Check:
 def everything() -> Check:
     """One of each rule about statements, and a warning about data."""
     return made(said_of(FAILS), said_of(UNDECIDED), said_of(UNEXPECTED), TORN, statements=STATEMENTS)
-
-
-def run(
-    folder: Path, *words: str, environment: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run the command in a folder, as a user does."""
-    return subprocess.run(
-        [sys.executable, "-m", "reportgen", *words],
-        cwd=folder,
-        env={"PATH": "/usr/bin:/bin", "COLUMNS": "200", **(environment or {})},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
 
 
 # ---- what fails ---------------------------------------------------------------------------------
@@ -319,10 +303,9 @@ def test_files_are_named_as_the_repository_sees_them(tmp_path: Path) -> None:
     settings = SETTINGS.replace("[reportgen]", "[search]")
     root = write_report(tmp_path / "a" / "b", {"mkdocs.yml": settings})
     words = ("check", "--format", "github", "-f", str(root / "mkdocs.yml"))
-    workspace = {"GITHUB_WORKSPACE": str(tmp_path)}
     assert run(root, *words).stdout.startswith("::error file=mkdocs.yml,")
     assert run(tmp_path / "a", *words).stdout.startswith("::error file=b/mkdocs.yml,")
-    assert run(root, *words, environment=workspace).stdout.startswith("::error file=a/b/mkdocs.yml,")
+    assert run(root, *words, GITHUB_WORKSPACE=str(tmp_path)).stdout.startswith("::error file=a/b/mkdocs.yml,")
 
 
 def test_a_check_leaves_the_last_build_as_it_was(report: Path, tmp_path: Path) -> None:
@@ -334,6 +317,16 @@ def test_a_check_leaves_the_last_build_as_it_was(report: Path, tmp_path: Path) -
     assert run(root, "check").returncode == 0
     assert files_below(root / "site") == before
     assert run(root, "build").stdout.startswith("Nothing changed: ")
+
+
+def test_what_mkdocs_says_to_its_settings_is_a_warning(report: Path, tmp_path: Path) -> None:
+    """It was handled, so the check goes on."""
+    root = write_report(tmp_path / "odd", {"mkdocs.yml": SETTINGS + "colour: red\n"})
+    share_cache(report, root)
+    done = run(root, "check")
+    assert done.returncode == 0
+    assert re.match(r"mkdocs\.yml: warning: .*colour", done.stdout)
+    assert done.stderr == ""
 
 
 def test_an_unknown_format_is_wrong_usage(tmp_path: Path) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from command_line import run, run_on_terminal
 from made_projects import PAGE, RUNS, share_cache, write_file, write_report
 
 if TYPE_CHECKING:
@@ -26,20 +24,6 @@ above GRPO]{claim="final(MEL) > final(GRPO)"}.
 - [GRPO falls]{claim="final(GRPO) < start(GRPO)" fails="a sentence that nobody believes"}.
 """
 )
-
-
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run the command in a folder, as a user does on a wide terminal."""
-    clean = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"}
-    return subprocess.run(
-        [sys.executable, "-m", "reportgen", *words],
-        cwd=folder,
-        env=clean | {"COLUMNS": "120"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -145,3 +129,29 @@ def test_a_build_says_the_same_as_a_check(report: Path) -> None:
     warned = run(report, "build").stderr.splitlines()
     assert warned == [f"warning: {line}" for line in told]
     assert run(report, "build", "--strict").returncode == 1
+
+
+# ---- on a terminal ------------------------------------------------------------------------------
+
+ORDERS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
+
+
+def test_a_terminal_gets_a_table_of_its_width_with_colours(checked: Path) -> None:
+    """Long cells are broken into lines, and no line is longer than the terminal is wide."""
+    shown = run_on_terminal(checked, "check", COLUMNS="90")
+    assert "\x1b[32mholds" in shown
+    lines = [ORDERS.sub("", line).rstrip() for line in shown.splitlines()]
+    head = next(n for n, line in enumerate(lines) if line.endswith("the data say"))
+    assert lines[head].split()[:4] == ["where", "kind", "words", "truth"]
+    assert all(len(line) <= 90 for line in lines[head:])
+    assert len(lines) > head + 8
+    assert lines[-1] == "6 statements: 5 hold, 1 fails as expected"
+
+
+def test_who_wants_no_colours_gets_none(report: Path) -> None:
+    """``NO_COLOR`` is set: no order of the terminal is a colour, in problems, in the table or in a diff."""
+    write_file(report / "data" / "runs.csv", RUNS.replace("MEL,1,10,0.84", "MEL,1,10,0.60"))
+    colour = re.compile(r"\x1b\[(?:3\d|9\d|38;[\d;]+)m")
+    for command in ("check", "fix"):
+        assert colour.search(run_on_terminal(report, command))
+        assert not colour.search(run_on_terminal(report, command, NO_COLOR="1"))

@@ -225,7 +225,10 @@ HEAVY = {
 HEAVY |= {"vl_convert", "yaml", "rich", "pymdownx", "multiprocessing", "asyncio"}
 
 
-@pytest.mark.parametrize("words", [("--help",), ("--version",), ("build", "--help"), ("build",)])
+@pytest.mark.parametrize(
+    "words",
+    [("--help",), ("--version",), ("build", "--help"), ("check", "--help"), ("facts", "--help"), ("build",)],
+)
 def test_quick_commands_import_nothing_heavy(built: Path, words: tuple[str, ...]) -> None:
     """Help, and telling that nothing changed, take milliseconds because almost nothing is loaded."""
     done = run(built, command=(sys.executable, "-c", IMPORTED.format(words=words)))

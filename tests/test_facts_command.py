@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
+from command_line import run
 from made_projects import RUNS, write_report
 
 from reportgen.cli import cli
@@ -26,20 +24,6 @@ OUTCOMES = "model,benchmark,problem,correct\n" + "".join(
     for problem in range(40)
 )
 DATED = "series,date,value\n" + "".join(f"A,2024-05-{day:02},{day}\n" for day in range(1, 29))
-
-
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run the command in a folder, as a user does."""
-    clean = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"}
-    return subprocess.run(
-        [sys.executable, "-m", "reportgen", *words],
-        cwd=folder,
-        env=clean,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
 
 
 def told(folder: Path, *words: str) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from command_line import run
 from made_projects import PAGE, RUNS, files_below, share_cache, write_file, write_report
 
 if TYPE_CHECKING:
@@ -18,20 +17,6 @@ VALUES = '\nMEL ends at [0.81]{value="final(MEL)"}, GRPO at [**70 %**]{value="fi
 CLAIM = '\n[GRPO wins]{claim="final(GRPO) > final(MEL)"}.\n'
 SECOND = '# Two\n\n[step 0]{value="peak_step(MEL)" of="runs"}\n'
 RIGHT = VALUES.replace("0.81", "0.82").replace("70 %", "72 %")
-
-
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run the command in a folder, as a user does."""
-    clean = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"}
-    return subprocess.run(
-        [sys.executable, "-m", "reportgen", *words],
-        cwd=folder,
-        env=clean,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ _COLUMNS = (
     Column("kind"),
     Column("words", longest=40, wraps=True),
     Column("truth", styles={**_TRUTHS, "holds unexpectedly": "red"}),
-    Column("what the data say", wraps=True),
+    Column("the data say", wraps=True),
 )
 
 

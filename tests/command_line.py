@@ -1,0 +1,57 @@
+"""The command line in a process of its own, as a user runs it: into a pipe, or on a terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# What the tests' own terminal or workflow says must not decide.
+_OUTSIDE = {"FORCE_COLOR", "NO_COLOR", "SOURCE_DATE_EPOCH", "GITHUB_WORKSPACE"}
+
+
+def run(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder, with its output in pipes; ``variables`` are put into its environment."""
+    return subprocess.run(
+        _words(*words),
+        cwd=folder,
+        env=_environment(variables),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def run_on_terminal(folder: Path, *words: str, **variables: str) -> str:
+    """Everything that a command writes to a terminal, with the orders that it gives the terminal."""
+    own, its = pty.openpty()
+    terminal = {"TERM": "xterm-256color"} | variables
+    with subprocess.Popen(
+        _words(*words), cwd=folder, env=_environment(terminal), stdout=its, stderr=its
+    ) as process:
+        os.close(its)
+        parts = []
+        try:
+            while part := os.read(own, 4096):
+                parts.append(part)
+        except OSError:  # how Linux says that the other end was closed
+            pass
+        finally:
+            os.close(own)
+        process.wait(timeout=60)
+    return b"".join(parts).decode().replace("\r\n", "\n")
+
+
+def _words(*words: str) -> list[str]:
+    return [sys.executable, "-m", "reportgen", *words]
+
+
+def _environment(variables: dict[str, str]) -> dict[str, str]:
+    clean = {name: value for name, value in os.environ.items() if name not in _OUTSIDE}
+    return clean | {"COLUMNS": "120"} | variables
