@@ -76,13 +76,5 @@ def draft(
     second.add_to(parts, problems, told)
     whole = with_overviews(plan, parts, problems, told)
     problems.raise_errors()
-    return Report(
-        pages,
-        whole.shown,
-        whole.results,
-        whole.keys,
-        sources,
-        problems.in_order(),
-        cache.hits,
-        whole.statements,
-    )
+    found = problems.in_order()
+    return Report(pages, whole.shown, whole.results, whole.keys, sources, found, cache.hits, whole.statements)
