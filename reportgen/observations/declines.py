@@ -9,6 +9,7 @@ import numpy as np
 
 from reportgen.facts.fact_words import at_step, step_said
 from reportgen.observations.phrases import reading_fact, value_fact
+from reportgen.observations.plateaus import rest
 from reportgen.observations.smoothing import running_mean, window
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.observations.field import Field, Threshold
-
-_LASTS = 0.25
-"""A loss that has stayed as it is for this share of the steps is told as a drop."""
 
 _FEWEST = 3
 
@@ -31,14 +29,14 @@ class _Loss:
     Attributes:
         peak: the best reading, the first of equal ones.
         onset: the last place as good as the peak, within noise.
-        landed: from here on the series is as it ends, within noise.
+        landed: from here on it stays at its final level; None where it does not come to rest after it.
         depth: how much worse the last reading is than the best.
         held: what that was held against.
     """
 
     peak: int
     onset: int
-    landed: int
+    landed: int | None
     depth: float
     held: Threshold
 
@@ -69,8 +67,9 @@ def _loss(field: Field, series: str) -> _Loss | None:
     # What is best at the first reading has not declined late: it has never risen.
     if onset == 0 or onset == good.size - 1:
         return None
-    away = np.flatnonzero(np.abs(means - means[-1]) > near)
-    return _Loss(peak, onset, int(away[-1]) + 1, depth, held)
+    after = rest(field, series)
+    landed = after.place if after is not None and after.place > onset else None
+    return _Loss(peak, onset, landed, depth, held)
 
 
 def _observation(field: Field, series: str, loss: _Loss) -> Observation:
@@ -80,7 +79,7 @@ def _observation(field: Field, series: str, loss: _Loss) -> Observation:
     evidence = [value_fact(field, "peak", series, float(values[loss.peak]), peak)]
     if loss.onset != loss.peak:
         evidence.append(reading_fact(field, series, onset, float(values[loss.onset])))
-    if loss.landed < steps.size - 1:
+    if loss.landed is not None:
         evidence.append(reading_fact(field, series, float(steps[loss.landed]), float(values[loss.landed])))
     evidence.append(value_fact(field, "final", series, float(values[-1]), float(steps[-1])))
     return Observation(
@@ -104,19 +103,15 @@ def _sentence(field: Field, series: str, loss: _Loss) -> str:
     verb = "falls" if field.sign > 0 else "rises"
     beyond = "below" if field.sign > 0 else "above"
     best = "peak" if field.sign > 0 else "lowest value"
-    top, start, landed, end = (
-        field.reading(float(values[place]), series) for place in (loss.peak, loss.onset, loss.landed, -1)
-    )
-    at_peak, at_onset, at_landed, at_end = (
-        at_step(float(steps[place]), field.scale) for place in (loss.peak, loss.onset, loss.landed, -1)
-    )
+    places = (loss.peak, loss.onset, -1)
+    top, start, end = (field.reading(float(values[place]), series) for place in places)
+    at_peak, at_onset, at_end = (at_step(float(steps[place]), field.scale) for place in places)
     size = field.size(loss.depth, series)
-    span = float(steps[-1] - steps[0])
-    if steps[-1] - steps[loss.landed] >= _LASTS * span:
+    if loss.landed is not None:
+        landed = field.reading(float(values[loss.landed]), series)
+        there = at_step(float(steps[loss.landed]), field.scale)
         last = step_said(float(steps[-1]), field.scale)
-        return (
-            f"{series} {verb} from {start} {at_onset} to {landed} {at_landed} and stays there until {last}."
-        )
+        return f"{series} {verb} from {start} {at_onset} to {landed} {there} and stays there until {last}."
     if start == top and _one_fall(field, series, loss):
         return f"{series} {verb} from its {best}, {start} {at_onset}, to {end} {at_end}, where it ends."
     return f"{series} ends at {end} {at_end}, {size} {beyond} its {best} of {top} {at_peak}."

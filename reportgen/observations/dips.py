@@ -40,7 +40,7 @@ def _turns(field: Field, sign: float) -> Iterator[Observation]:
     for series in field.names:
         steps, values = field.points(series)
         # Both ends of a prominence are the extremes of many readings, and every series is looked at.
-        choices = (steps.size * len(field.names)) ** 2
+        choices = steps.size**2 * len(field.names)
         told = 0
         for turn in dips(sign * values, field.threshold(series, choices=choices).value):
             beside = turn.left if sign * (values[turn.left] - values[turn.right]) < 0 else turn.right

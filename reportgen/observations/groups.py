@@ -41,7 +41,8 @@ def groups(field: Field, values: Mapping[str, float], steps: tuple[float, ...] =
         steps: where the values stand, as in ``Field.threshold``.
     """
     order = sorted(values, key=lambda name: (-field.sign * values[name], name))
-    held = [field.threshold(*sorted(pair), choices=len(order) - 1, steps=steps) for pair in pairwise(order)]
+    # Neighbours of many values lie closer together, not further apart: there is no choice to pay for.
+    held = [field.threshold(*sorted(pair), steps=steps) for pair in pairwise(order)]
     gaps = np.abs(np.diff([values[name] for name in order]))
     cuts = [place for place, gap in enumerate(gaps.tolist()) if gap > held[place].value * (1 + SAME)]
     if not all(field.noise(name).known for name in order):

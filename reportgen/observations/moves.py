@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reportgen.observations.field import SAME
 from reportgen.observations.smoothing import independent, running_mean, window
 
 if TYPE_CHECKING:
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
 
 DONE = 0.9
 """A move is as good as done at this share of it."""
+
+_NEAR = 1.4
+"""Running means so many of their noise scales below the highest are about as high; found by simulation."""
+
+_DOUBT = 2.0
+"""So many of their noise scales below a level it is open whether it is reached; found by simulation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +34,7 @@ class Move:
         start, end: the first reading, and the level: the median of the readings about as far as it gets.
         start_step: the first step.
         reached: the first step with 90 % of the move; for sparse readings the reading by which it is done.
-        exact: the same, interpolated.
-        earliest, latest: between which steps noise lets it be.
+        earliest: the first step at which noise leaves open whether it is there.
         held: what its size was held against.
     """
 
@@ -38,9 +44,7 @@ class Move:
     end: float
     start_step: float
     reached: float
-    exact: float
     earliest: float
-    latest: float
     held: Threshold
 
     @property
@@ -62,32 +66,23 @@ def move(field: Field, series: str) -> Move | None:
     if not held.passed(max(float(risen.max()), 0.0)):
         return None
     noise = field.noise(series)
-    near = noise.value if noise.known else 0.0
+    slack = noise.value / np.sqrt(width) if noise.known else 0.0
     # The highest of many noisy readings lies above the level that they are about.
-    size = float(np.median(sign * (values[risen >= risen.max() - near] - values[0])))
-    slack = near / np.sqrt(width)
-    first, exact = _first(steps, risen, DONE * size)
+    size = float(np.median(sign * (values[risen >= risen.max() - _NEAR * slack] - values[0])))
+    reached = _first(steps, risen, DONE * size)
     return Move(
         series=series,
         up=bool(up),
         start=float(values[0]),
         end=float(values[0] + sign * size),
         start_step=float(steps[0]),
-        reached=first,
-        exact=exact,
-        earliest=_first(steps, risen, DONE * size - slack)[1],
-        latest=_first(steps, risen, DONE * size + slack)[1],
+        reached=reached,
+        earliest=_first(steps, risen, DONE * size - _DOUBT * slack),
         held=held,
     )
 
 
-def _first(steps: FloatArray, risen: FloatArray, level: float) -> tuple[float, float]:
-    """The first step with at least this rise, and where the line reaches it; the last step if none has."""
-    there = np.flatnonzero(risen >= level - 1e-9 * abs(level))
-    if not there.size:
-        return float(steps[-1]), float(steps[-1])
-    at = int(there[0])
-    if at == 0:
-        return float(steps[0]), float(steps[0])
-    share = (level - risen[at - 1]) / (risen[at] - risen[at - 1])
-    return float(steps[at]), float(steps[at - 1] + min(share, 1.0) * (steps[at] - steps[at - 1]))
+def _first(steps: FloatArray, risen: FloatArray, level: float) -> float:
+    """The first step with at least this rise; the last step if none has it."""
+    there = np.flatnonzero(risen >= level - SAME * abs(level))
+    return float(steps[there[0] if there.size else -1])

@@ -27,8 +27,15 @@ _SHORTEST = 2
 
 
 @dataclass(frozen=True, slots=True)
-class _Rest:
-    """A plateau: its first place in the curve, its level, how far the series came, and what that passed."""
+class Rest:
+    """A level that a series comes to rest at.
+
+    Attributes:
+        place: the first of its places in the curve.
+        level: the mean of the last quarter, or the last reading where noise is not known.
+        moved: how far from it the series has been.
+        held: what that was held against.
+    """
 
     place: int
     level: float
@@ -39,12 +46,12 @@ class _Rest:
 def plateau(field: Field) -> Iterator[Observation]:
     """Series that end at a level, held for a quarter of the steps or more, and were elsewhere before."""
     for series in field.names:
-        rest = _rest(field, series)
-        if rest is not None:
-            yield _observation(field, series, rest)
+        found = rest(field, series)
+        if found is not None:
+            yield _observation(field, series, found)
 
 
-def _rest(field: Field, series: str) -> _Rest | None:
+def rest(field: Field, series: str) -> Rest | None:
     """The final level: the mean of the last quarter, or the last reading where noise is not known."""
     steps, values = field.points(series)
     tail = steps >= steps[-1] - QUARTER * (steps[-1] - steps[0])
@@ -58,7 +65,7 @@ def _rest(field: Field, series: str) -> _Rest | None:
     alone = field.threshold(series, choices=steps.size * len(field.names), readings=(1, readings[1]))
     beyond = (apart > near.value * (1 + SAME)) | (np.abs(values - level) > alone.value * (1 + SAME))
     outside = np.flatnonzero(beyond)
-    held = field.threshold(series, choices=steps.size * len(field.names))
+    held = field.threshold(series, choices=choices)
     if not outside.size or not held.passed(float(apart[outside].max())):
         return None
     moved = float(apart[outside].max())
@@ -66,48 +73,48 @@ def _rest(field: Field, series: str) -> _Rest | None:
         if steps[-1] - steps[place] < QUARTER * (steps[-1] - steps[0]):
             return None
         if not known or _level(field, series, values[place:]):
-            return _Rest(place, level, moved, held)
+            return Rest(place, level, moved, held)
     return None
 
 
-def _level(field: Field, series: str, rest: FloatArray) -> bool:
+def _level(field: Field, series: str, values: FloatArray) -> bool:
     """Whether the two halves of a plateau are alike, so that it is none that still rises."""
-    half = rest.size // 2
+    half = values.size // 2
     if half == 0:
         return True
-    drift = abs(float(rest[-half:].mean() - rest[:half].mean()))
+    drift = abs(float(values[-half:].mean() - values[:half].mean()))
     return not field.threshold(series, readings=(half, half)).passed(drift)
 
 
-def _observation(field: Field, series: str, rest: _Rest) -> Observation:
+def _observation(field: Field, series: str, found: Rest) -> Observation:
     steps, values = field.points(series)
-    start, end = float(steps[rest.place]), float(steps[-1])
+    start, end = float(steps[found.place]), float(steps[-1])
     return Observation(
         rule=Rule.PLATEAU,
-        text=_sentence(field, series, rest),
+        text=_sentence(field, series, found),
         evidence=(
-            reading_fact(field, series, start, float(values[rest.place])),
+            reading_fact(field, series, start, float(values[found.place])),
             value_fact(field, "final", series, float(values[-1]), end),
-            f"before, up to {field.size(rest.moved, series)} away from {field.reading(rest.level, series)}",
+            f"before, up to {field.size(found.moved, series)} away from {field.reading(found.level, series)}",
         ),
-        threshold=rest.held.words(rest.moved),
+        threshold=found.held.words(found.moved),
         series=(series,),
-        strength=rest.held.strength(rest.moved) / 2,
+        strength=found.held.strength(found.moved) / 2,
         from_step=start,
         to_step=end,
         mark_series=series,
         mark=start,
-        label=f"plateau {field.reading(rest.level, series)}",
+        label=f"plateau {field.reading(found.level, series)}",
     )
 
 
-def _sentence(field: Field, series: str, rest: _Rest) -> str:
+def _sentence(field: Field, series: str, found: Rest) -> str:
     steps, values = field.points(series)
-    start, end = (step_said(float(steps[place]), field.scale) for place in (rest.place, -1))
-    level = field.reading(rest.level, series)
+    start, end = (step_said(float(steps[place]), field.scale) for place in (found.place, -1))
+    level = field.reading(found.level, series)
     if field.noise(series).known:
         return f"{series} stays within noise of {level} from {start} on."
-    inside = values[rest.place :]
+    inside = values[found.place :]
     ends = [field.reading(float(end), series) for end in (inside.min(), inside.max())]
     if ends[0] != ends[1]:
         level = f"between {ends[0]} and {ends[1]}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reportgen.facts.fact_words import at_step, step_said
-from reportgen.observations.field import SAME
 from reportgen.observations.moves import move
 from reportgen.observations.phrases import fact
 from reportgen.settings.observation_blocks import Rule
@@ -80,7 +79,7 @@ def _between(field: Field, moves: Sequence[Move]) -> str:
 
 def _slower(one: Move, other: Move) -> bool:
     """Whether readings show it and noise leaves no doubt of it."""
-    return one.reached > other.reached and one.earliest > other.latest + SAME * abs(other.latest)
+    return one.reached > other.reached and one.earliest > other.reached
 
 
 def _names(moves: Sequence[Move]) -> str:

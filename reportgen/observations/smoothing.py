@@ -10,7 +10,7 @@ import numpy as np
 from reportgen.observations.noise import FEWEST_READINGS
 
 if TYPE_CHECKING:
-    from reportgen.model import FloatArray
+    from reportgen.model import FloatArray, IntArray
     from reportgen.observations.field import Field
 
 _SHARE, _WIDEST = 10, 21
@@ -29,9 +29,7 @@ def window(field: Field, series: str) -> int:
 
 
 def running_mean(values: FloatArray, width: int) -> FloatArray:
-    """The mean of the ``width`` readings around each; towards the ends of as many as both sides have.
-
-    So a straight line stays what it is, and the first and last reading do.
+    """The mean of the ``width`` readings around each; towards the ends of those that there are.
 
     Args:
         values: shape (n,).
@@ -39,12 +37,16 @@ def running_mean(values: FloatArray, width: int) -> FloatArray:
     """
     if width == 1:
         return values
-    n = values.size
-    at = np.arange(n)
-    half = np.minimum(np.minimum(at, n - 1 - at), width // 2)
     total = np.concatenate([[0.0], np.cumsum(values - values[0])])
-    means: FloatArray = values[0] + (total[at + half + 1] - total[at - half]) / (2 * half + 1)
+    first, last = ends(values.size, width)
+    means: FloatArray = values[0] + (total[last] - total[first]) / (last - first)
     return means
+
+
+def ends(n: int, width: int) -> tuple[IntArray, IntArray]:
+    """First place of each reading's window, and the place after its last; each of shape (n,)."""
+    at = np.arange(n)
+    return np.maximum(at - width // 2, 0), np.minimum(at + width // 2 + 1, n)
 
 
 def independent(n: int, width: int) -> int:

@@ -28,6 +28,9 @@ _FEWEST = 4
 _SMALL = 0.1
 """Where noise is not known, a step back of this share of the way is told, and is still steady."""
 
+_WIDE = 3
+"""What is long and shallow shows in running means over so many windows."""
+
 _TWICE = 2
 """A series that could hide a setback of half its way is not called steady."""
 
@@ -87,7 +90,7 @@ def _limits(
 
     A setback of a few readings shows in the readings, a long and shallow one in the means.
     """
-    width = 2 * window(field, series) - 1
+    width = _WIDE * window(field, series) - _WIDE + 1
     count = rising.size * len(field.names)
     return (
         (
@@ -135,7 +138,7 @@ def _back(field: Field, series: str, back: Setback) -> str:
 def _flat(field: Field, series: str) -> Iterator[Observation]:
     """A series of which neither readings nor running means nor a trend go beyond noise."""
     steps, values = field.points(series)
-    width = 2 * window(field, series) - 1
+    width = _WIDE * window(field, series) - _WIDE + 1
     means = running_mean(values, width)[width // 2 : values.size - width // 2]
     count = values.size * len(field.names)
     pair = (width, width)

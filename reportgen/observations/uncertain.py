@@ -11,7 +11,7 @@ from reportgen.facts.fact_words import at_step
 from reportgen.observations.field import SAME
 from reportgen.observations.noise import FEWEST_READINGS, half_widths
 from reportgen.observations.phrases import stretches_said
-from reportgen.observations.smoothing import running_mean
+from reportgen.observations.smoothing import ends, running_mean
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation
 from reportgen.words import counted, number
@@ -88,15 +88,15 @@ def _wide(field: Field, series: str, steps: FloatArray, half: FloatArray) -> Ite
     stretches = _stretches(widths, max(MORE * usual, (usual + float(widths[top])) / 2))
     told = sorted(stretches[:_MOST_STRETCHES])
     last = float(steps[-1])
-    ends = [(float(steps[one.first]), float(steps[one.last])) for one in told]
-    places = stretches_said(ends, last, field.scale)
+    parts = [(float(steps[one.first]), float(steps[one.last])) for one in told]
+    places = stretches_said(parts, last, field.scale)
     at = at_step(float(steps[top]), field.scale)
     alone = len(told) == 1 and told[0].first == told[0].last
+    where = ", where" if alone else f": {at}"
     words = _Words(usual, float(widths[top]), float(least[top]), half.size, width)
     yield Observation(
         rule=Rule.UNCERTAIN_HERE,
-        text=f"{series} is least certain {places}{', where' if alone else f': {at}'} its band is {words.ratio} "
-        "times as wide as on average.",
+        text=f"{series} is least certain {places}{where} its band is {words.ratio} times its average width.",
         evidence=words.evidence(series, at),
         threshold=words.threshold,
         series=(series,),
@@ -127,9 +127,8 @@ def _least(field: Field, series: str, n: int, width: int) -> FloatArray:
     runs = int(field.curve(series).n.max())
     if field.curve(series).given or runs <= 1 or n < FEWEST_READINGS:
         return np.full(n, MORE)
-    at = np.arange(n)
-    readings = 2 * np.minimum(np.minimum(at, n - 1 - at), width // 2) + 1
-    spread = 1 / np.sqrt(2 * (runs - 1) * readings)
+    first, last = ends(n, width)
+    spread = 1 / np.sqrt(2 * (runs - 1) * (last - first))
     least: FloatArray = np.maximum(MORE, np.exp(math.sqrt(2 * math.log(n * len(field.names))) * spread))
     return least
 
