@@ -526,7 +526,10 @@ CONTRADICTED: dict[tuple[str, str], tuple[Callable[[], bool], str, tuple[str, ..
     ("aime", "v10 stays ahead from 400 until 1300"): (
         _v1_leads_at_1000_and_1200,
         "crossing",
-        (f"{V1} at iteration 1,200",),
+        (
+            f"{V1} at iterations 300, 1,000, 1,200 and 1,400",
+            f"{V10} at iterations 400 to 900, 1,100 and 1,300",
+        ),
     ),
     ("aime", "v1 stays down from 600 to 1000"): (
         _v1_dip_is_not_sustained,
