@@ -107,10 +107,23 @@ def _topic(pages: tuple[Page, ...], source: Source, metric: str | None, benchmar
         if source.kind == "measurements":
             _check(metric, source.metrics, "metric", source)
         told = told.model_copy(update={"metric": metric})
+    _is_settled(told, source)
     topic = source_topic(told, source)
     shown = [one for page in pages for one in topics_on(page, {source.name: source})]
     same = (one.higher_is_better for one in shown if one.request.metric == topic.request.metric)
     return replace(topic, higher_is_better=next(same, topic.higher_is_better))
+
+
+def _is_settled(told: Benchmark, source: Source) -> None:
+    """Refuse a question that has several answers."""
+    kind, names = "", source.metrics
+    if source.kind == "measurements" and told.metric is None and len(source.metrics) > 1:
+        kind, names = "metric", source.metrics
+    elif len(source.benchmarks) > 1 and not {told.benchmark, told.name} & set(source.benchmarks):
+        kind, names = "benchmark", source.benchmarks
+    if kind:
+        said = f'source "{source.name}" has {len(names)} {kind}s, and it is open which is meant'
+        raise ReportError(Problem(source.place, said, f"Name one with --{kind}: {listed(names)}", Stage.DATA))
 
 
 def _check(name: str, known: tuple[str, ...], kind: str, source: Source) -> None:
