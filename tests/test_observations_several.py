@@ -315,7 +315,7 @@ def test_of_noise_nothing_is_claimed(n: int, runs: int) -> None:
         for rule in (Rule.CROSSING, Rule.WIDEST_GAP, Rule.CONVERGE, Rule.TIERS):
             false[rule] += bool(list(SEVERAL[rule](made)))
         false[Rule.SAME_START] += any(
-            "unlike" in one.text or "higher" in one.text for one in same_start(made)
+            "not start alike" in one.text or "higher" in one.text for one in same_start(made)
         )
         (told,) = best(made)
         false[Rule.BEST] += "cannot be told" not in told.text

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 _UNDECIDED = 1.0
 """Strength of a doubt."""
 
-_MOST_IN_EVIDENCE = 8
+_PAIR = 2
+_MOST_IN_EVIDENCE, _MOST_NAMED = 8, 6
 
 
 def best(field: Field) -> Iterator[Observation]:
     """Who has the best value, told together with where it ends, and who ends best."""
-    if len(field.curves) < 2:  # noqa: PLR2004 - alone nobody is best
+    if len(field.curves) < _PAIR:
         return
     peak, end = ranked_peaks(field), ranked_ends(field)
     decided = len(peak.level) == 1
@@ -77,35 +78,42 @@ def _one_best(field: Field, peak: Ranked, end: Ranked) -> str:
 def _several_best(field: Field, peak: Ranked, end: Ranked) -> str:
     """Several share the best value, or cannot be told apart; and how they end."""
     most = _superlative(field)
-    who = listing(sorted(peak.level))
+    who = listing(sorted(peak.level), most=_MOST_NAMED)
     readings = {_reading(field, peak, name) for name in peak.level}
-    places = listing([f"{name} {_there(field, peak, name)}" for name in peak.level])
+    places = listing([f"{name} {_there(field, peak, name)}" for name in peak.level], most=_MOST_NAMED)
     valued = listing(
-        [f"{name} {_reading(field, peak, name)} {_there(field, peak, name)}" for name in peak.level]
+        [f"{name} {_reading(field, peak, name)} {_there(field, peak, name)}" for name in peak.level],
+        most=_MOST_NAMED,
     )
     if known(field, peak.level):
         doubt = f"cannot be told {runs_each(field, peak.level)}"
-        head = f"Which of {who} has the {most} value {doubt}: {valued}"
+        which = most if len(peak.level) > _PAIR else "higher" if field.sign > 0 else "lower"
+        head = f"Which of {who} has the {which} {'peak' if field.sign > 0 else 'minimum'} {doubt}: {valued}"
     elif len(readings) == 1:
         head = f"{who} reach the same {most} value, {readings.pop()}: {places}"
     else:
         head = f"{who} reach nearly the same {most} value: {valued}"
     if len(end.level) == 1:
         return f"{head}. {end.first} ends {most}, at {_reading(field, end, end.first)}; {_next(field, end)}."
-    said = "Nor can they be told apart" if known(field, end.level) else "They are level"
-    return f"{head}. {said} at the end: {_ended(field, end, end.level)}."
+    ends = _ended(field, end, end.level)
+    if not known(field, end.level):
+        return f"{head}. At the end {ends} are level."
+    if set(end.level) == set(peak.level):
+        return f"{head}. Nor can they be told apart at the end: {ends}."
+    return f"{head}. At the end {ends} cannot be told apart."
 
 
 def _next(field: Field, end: Ranked) -> str:
     second = end.order[1]
-    return f"{_ended(field, end, (second,))} {'is next' if len(end.order) > 2 else 'follows'}"  # noqa: PLR2004 - a pair
+    return f"{_ended(field, end, (second,))} {'is next' if len(end.order) > _PAIR else 'follows'}"
 
 
 def _ended(field: Field, end: Ranked, names: Sequence[str]) -> str:
     """Names with their last values, and the step where a series stops before others."""
     latest = max(end.steps.values())
     early = {name: f" {_there(field, end, name)}" for name in names if end.steps[name] < latest}
-    return listing([f"{name} ({_reading(field, end, name)}{early.get(name, '')})" for name in names])
+    said = [f"{name} ({_reading(field, end, name)}{early.get(name, '')})" for name in names]
+    return listing(said, most=_MOST_NAMED)
 
 
 def _there(field: Field, found: Ranked, name: str) -> str:

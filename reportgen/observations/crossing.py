@@ -56,6 +56,7 @@ def crossing(field: Field) -> Iterator[Observation]:
 
 def _leading(field: Field, both: Aligned, found: list[Stretch]) -> Observation:
     merged = turns(found)
+    rest = _rest(field, both, found)
     if len(found) > _MOST_STRETCHES:
         found = merged
     who = list(dict.fromkeys(one.leader for one in found))
@@ -71,7 +72,7 @@ def _leading(field: Field, both: Aligned, found: list[Stretch]) -> Observation:
     last = merged[-1]
     return Observation(
         rule=Rule.CROSSING,
-        text=f"{head}{', '.join(said)}{_rest(field, both, found)}.",
+        text=f"{head}{', '.join(said)}{rest}.",
         evidence=(*readings_alone(field, both), *ahead_of_each(field, both, last.leader)),
         threshold=weakest.words,
         series=tuple(names) if changes else tuple(dict.fromkeys([*names, *both.names])),
@@ -122,14 +123,19 @@ def _rest(field: Field, both: Aligned, found: Sequence[Stretch]) -> str:
     if not (several & ~led).any():
         return ""
     pair = len(both.names) == _PAIR
-    if known(field, both.names):
-        doubt = f"cannot be told apart {runs_each(field, both.names)}"
-        return f"; elsewhere {'they' if pair else 'the first two'} {doubt}"
+    who = "they" if pair else "the first two"
+    noisy = known(field, both.names)
+    doubt = f"{who} cannot be told apart {runs_each(field, both.names)}" if noisy else f"{who} are level"
+    if len(found) > _MOST_STRETCHES:
+        nobody = int((several & ~led).sum())
+        return f"; at {nobody:,} of {both.steps.size:,} steps, some of them in between, {doubt}"
+    if noisy:
+        return f"; elsewhere {doubt}"
     level = stretches(np.where(several & ~led, 0, -1))
     ends = [(float(both.steps[one.first]), float(both.steps[one.last])) for one in level]
     if not pair or len(ends) > _MOST_SAID:
-        return f"; elsewhere {'they' if pair else 'the first two'} are level"
-    return f"; they are level {stretches_said(ends, float(both.steps[-1]), field.scale)}"
+        return f"; elsewhere {doubt}"
+    return f"; {doubt} {stretches_said(ends, float(both.steps[-1]), field.scale)}"
 
 
 def _largest_lead(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from reportgen.observations.ranked import Ranked
 
 _PAIR, _FEWEST = 2, 3
+_MOST_NAMED = 8
 _WORDS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}
 
 
@@ -55,7 +56,7 @@ def _group(field: Field, end: Ranked, names: Sequence[str], last: float) -> str:
         name: f" {at_step(end.steps[name], field.scale)}" if end.steps[name] < last else "" for name in names
     }
     if len(names) > 1 and len(set(readings)) == 1 and not any(early.values()):
-        return f"{listing(names)} ({'both' if len(names) == _PAIR else 'all'} {readings[0]})"
-    return listing(
-        [f"{name} ({reading}{early[name]})" for name, reading in zip(names, readings, strict=True)]
-    )
+        every = "both" if len(names) == _PAIR else "all"
+        return f"{listing(names, most=_MOST_NAMED)} ({every} {readings[0]})"
+    said = [f"{name} ({reading}{early[name]})" for name, reading in zip(names, readings, strict=True)]
+    return listing(said, most=_MOST_NAMED)

@@ -34,7 +34,8 @@ def widest_gap(field: Field) -> Iterator[Observation]:
     at = int(several[int(np.argmax(spread >= spread.max() * (1 - SAME)))])
     high, low = int(np.nanargmax(values[:, at])), int(np.nanargmin(values[:, at]))
     size = float(values[high, at] - values[low, at])
-    pairs = len(both.names) * (len(both.names) - 1) // 2
+    # Either may be the higher one.
+    pairs = len(both.names) * (len(both.names) - 1)
     step = float(both.steps[at])
     names = both.names[high], both.names[low]
     held = field.threshold(*sorted(names), choices=several.size * pairs, steps=(step,))
