@@ -79,7 +79,7 @@ def half_widths(curve: Curve) -> FloatArray:
 def allowance(choices: int) -> float:
     """By how much the noise of a difference is multiplied where a rule picks the largest of so many.
 
-    1.2 + 0.27·√(2 ln choices): the largest of n normal deviates grows like √(2 ln n). The two constants
+    1.17 + 0.27·√(2 ln choices): the largest of n normal deviates grows like √(2 ln n). The two constants
     are from simulation: 1,000 flat curves of white noise (a single run of 20, 30, 60, 120 and 400 steps,
     whose scale is twice the median change; and the mean of 5 runs with 95 % bands), where these quantiles
     of differences, as multiples of √(a² + b²) of the two noise scales, were read off at 97 %: two readings
@@ -88,4 +88,4 @@ def allowance(choices: int) -> float:
     squared, as both its ends are extremes (2.1 to 2.5 here). Bands of runs need about three quarters of
     that. ``tests/test_observations_planted.py`` holds what follows from it.
     """
-    return 1.2 + 0.27 * math.sqrt(2 * math.log(max(choices, 1)))
+    return 1.17 + 0.27 * math.sqrt(2 * math.log(max(choices, 1)))

@@ -111,7 +111,8 @@ def _together_until(field: Field, names: tuple[str, ...]) -> float | None:
     side_by_side = aligned(field, names)
     apart = np.zeros(side_by_side.steps.size, dtype=np.bool_)
     for one in range(len(names)):
-        held = side_by_side.thresholds(one, side_by_side.steps.size * len(names))
+        # That they part is said of one step of many and of nothing else: doubly sure, or not at all.
+        held = side_by_side.thresholds(one, (side_by_side.steps.size * len(names)) ** 2)
         with np.errstate(invalid="ignore"):
             apart |= (np.abs(side_by_side.good - side_by_side.good[one]) > held * (1 + SAME)).any(axis=0)
     first = int(np.argmax(apart)) if apart.any() else apart.size
