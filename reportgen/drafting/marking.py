@@ -40,8 +40,8 @@ def marked_points(planned: PlannedBlock, settings: CurveSettings, desk: Desk) ->
 
 
 def _claims(planned: PlannedBlock, desk: Desk) -> Iterator[Annotation]:
-    from reportgen.drafting.statements import judgement_of  # noqa: PLC0415 - only where something is stated
-    from reportgen.drafting.subjects import Subjects  # noqa: PLC0415 - as above
+    from reportgen.drafting.kept_subjects import Subjects  # noqa: PLC0415 - only where something is stated
+    from reportgen.drafting.statements import judgement_of  # noqa: PLC0415 - as above
 
     subjects = Subjects(desk.answers, desk.sources, desk.cache)
     for claim in planned.claims:

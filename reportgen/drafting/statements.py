@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reportgen.drafting.subjects import Subjects, said_of
+from reportgen.drafting.kept_subjects import Subjects
+from reportgen.drafting.subjects import said_of
 from reportgen.errors import Problem, ReportError, Severity, Stage
 from reportgen.figures.link_states import link_state
 from reportgen.model import CurveRequest
@@ -71,7 +72,7 @@ def judgement_of(binding: Binding, planned: PlannedStatement, subjects: Subjects
     from reportgen.facts.judging import judge  # noqa: PLC0415 - only where something is stated
 
     try:
-        return judge(binding, subjects.of(planned.topic, binding.place))
+        return subjects.of(planned.topic, binding.place).judged(binding, judge)
     except ExpressionError as error:
         raise ReportError(*(_problem(fault, planned) for fault in error.faults)) from error
 

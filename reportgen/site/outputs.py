@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from reportgen import __version__
 from reportgen.model import Figure, Observations, Overview, Panels, ResultTable, Stack
+from reportgen.statements import Fact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from reportgen.statements import Statement
 
 FORMAT = 1
+_FACT = tuple(one.name for one in fields(Fact))
 
 
 def page_folder(page: str) -> str:
@@ -186,7 +188,7 @@ def _statement(one: Statement) -> dict[str, Any]:
         "found": judgement.found,
         "evidence": list(judgement.evidence),
         "repaired": judgement.repaired,
-        "facts": [asdict(fact) for fact in judgement.facts],
+        "facts": [{name: getattr(fact, name) for name in _FACT} for fact in judgement.facts],
         "metric": one.metric,
         "figure": one.figure,
         "state": one.state,
