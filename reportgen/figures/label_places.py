@@ -30,7 +30,7 @@ _LEVEL = 15
 _ABOVE, _BELOW = -12, 22
 _TOP, _BESIDE, _ASIDE = 10, 5, 11
 _GAP, _CLOSE = 6, 3
-_LEFT_EDGE, _RIGHT_EDGE = -4, 12
+_LEFT_EDGE, _RIGHT_EDGE, _TOP_EDGE = -4, 12, -11
 _SAMPLES = 481
 _SEEN_AT = (300, 700)
 
@@ -109,7 +109,7 @@ def around_point(x: float, y: float, widths: Sides, height: float) -> Iterator[P
                 away = level * _LEVEL
                 baseline = y + (_ABOVE - away if up else _BELOW + away)
                 box = _words(x, anchor, 0, widths, baseline)
-                if not (box.top >= -_DESCENT and box.bottom <= height + _DESCENT and _inside(box)):
+                if not (box.top >= _TOP_EDGE and box.bottom <= height + _DESCENT and _inside(box)):
                     break
                 ends = (box.bottom, y - RING) if up else (y + RING, box.top)
                 leader = Box(x, ((0, 0), (0, 0)), *ends) if level else None
