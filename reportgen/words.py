@@ -25,11 +25,11 @@ _MOST_DECIMALS = 6
 
 
 def number(
-    value: float,
+    value: float | Decimal,
     *,
     significant: int = 4,
     decimals: int | None = None,
-    within: tuple[float, float] | None = None,
+    within: tuple[float | Decimal, float | Decimal] | None = None,
     signed: bool = False,
 ) -> str:
     """A number to read: ``0.8214``, ``12,345``, ``1.6e24``, with U+2212 as the minus sign.
@@ -161,8 +161,8 @@ def _with_interval(value: Decimal, low: Decimal, high: Decimal, half: Decimal, s
     return f"{texts[0]} ± {texts[3]}"
 
 
-def _finite(value: float) -> Decimal:
-    exact = Decimal(float(value))
+def _finite(value: float | Decimal) -> Decimal:
+    exact = value if isinstance(value, Decimal) else Decimal(float(value))
     if not exact.is_finite():
         raise ValueError(f"{value} is not a number to write; say what is missing and why")
     return exact
@@ -175,7 +175,9 @@ def _exponent(value: Decimal, significant: int) -> int:
     return _EXACT.plus(value).quantize(_unit(significant - 1 - value.adjusted()), context=_EXACT).adjusted()
 
 
-def _rounded(value: Decimal, decimals: int, within: tuple[float, float] | None) -> Decimal:
+def _rounded(
+    value: Decimal, decimals: int, within: tuple[float | Decimal, float | Decimal] | None
+) -> Decimal:
     """The nearest multiple of 10^-decimals, kept off bounds that ``value`` lies strictly between."""
     unit = _unit(decimals)
     result = value.quantize(unit, rounding=ROUND_HALF_EVEN, context=_EXACT)

@@ -63,7 +63,7 @@ class Reading:
 
     exact: Decimal
     reliable: tuple[Decimal, ...]
-    within: tuple[float, float] | None
+    within: tuple[Decimal, Decimal] | None
 
 
 def unfitting(typed: Typed, quantity: Quantity, scale: Scale) -> Fault | None:
@@ -101,7 +101,7 @@ def agrees(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> bool
     ):
         return False
     if reading.within is not None:
-        low, high = (Decimal(bound) for bound in reading.within)
+        low, high = reading.within
         if not low < typed.number < high:
             return False
         if quantity is not Quantity.PROBABILITY and typed.number == _kept_off(reading, _place(typed)):
@@ -149,7 +149,7 @@ def reading_of(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> 
     if bounds is not None:
         low, high = (in_unit(Decimal(bound)) for bound in bounds)
         if low < nearly < high and low < exact < high:
-            return Reading(exact, tuple(reliable), (float(low), float(high)))
+            return Reading(exact, tuple(reliable), (low, high))
     return Reading(exact, tuple(reliable), None)
 
 
@@ -170,7 +170,7 @@ def _related(reading: Reading, relation: str, limit: Decimal) -> bool:
 
 def _kept_off(reading: Reading, decimals: int) -> Decimal:
     """The value rounded so that it does not seem to reach its bounds."""
-    text = number(float(reading.exact), decimals=decimals, within=reading.within)
+    text = number(reading.exact, decimals=decimals, within=reading.within)
     return Decimal(text.replace(",", "").replace(_MINUS, "-"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from reportgen.statements import Scale
 
 _MINUS = "\N{MINUS SIGN}"
+_LARGE, _SIGNIFICANT = 15, 4
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 # A p value typed without decimals has no digits to keep.
 _DECIMALS_OF_P = 2
@@ -57,13 +59,14 @@ def _dated(typed: Typed, moment: str) -> str:
 def _p_words(typed: Typed, reading: Reading) -> str:
     """Words for a p value, with ``<`` where its digits would say 0, and ``>`` where they would say 1."""
     if typed.exponent_mark:
-        text, relation = _written(typed, reading.exact, None), "="
+        text = _written(typed, reading.exact, reading.within)
+        relation = "=" if text == _written(typed, reading.exact, None) else ">"
     else:
         decimals = typed.decimals or (_DECIMALS_OF_P if typed.unit is Unit.NONE else 0)
         rounded = reading.exact.quantize(unit_of(decimals), rounding=ROUND_HALF_EVEN, context=EXACT)
         kept = rounded
         if reading.within is not None:
-            low, high = (Decimal(bound) for bound in reading.within)
+            low, high = reading.within
             kept = min(max(rounded, low + unit_of(decimals)), high - unit_of(decimals))
         relation = "<" if kept > rounded else ">" if kept < rounded else "="
         text = _styled(typed, f"{kept:,f}")
@@ -82,8 +85,13 @@ def _related(typed: Typed, relation: str) -> tuple[int, int, str]:
     return (start, end, relation) if end > start else (typed.start, typed.start, f"{relation} ")
 
 
-def _written(typed: Typed, value: Decimal, within: tuple[float, float] | None) -> str:
-    """Sign, digits and exponent in the author's style, with as many digits."""
+def _written(typed: Typed, value: Decimal, within: tuple[Decimal, Decimal] | None) -> str:
+    """Sign, digits and exponent in the author's style, with as many digits.
+
+    A number with more digits than a double has is written with an exponent, whatever the style.
+    """
+    if not typed.exponent_mark and value.adjusted() >= _LARGE:
+        typed = replace(typed, exponent_mark="e", exponent_digits="1", significant=_SIGNIFICANT)
     if not typed.exponent_mark or not value:
         return _styled(typed, _rounded(value, typed.decimals, within))
     exponent = value.adjusted()
@@ -94,17 +102,16 @@ def _written(typed: Typed, value: Decimal, within: tuple[float, float] | None) -
     return _styled(typed, text) + typed.exponent_mark + _exponent(typed, exponent)
 
 
-def _mantissa(typed: Typed, value: Decimal, exponent: int, within: tuple[float, float] | None) -> str:
+def _mantissa(typed: Typed, value: Decimal, exponent: int, within: tuple[Decimal, Decimal] | None) -> str:
     scaled = None
     if within is not None:
-        low, high = (float(Decimal(bound).scaleb(-exponent, EXACT)) for bound in within)
-        scaled = low, high
+        scaled = within[0].scaleb(-exponent, EXACT), within[1].scaleb(-exponent, EXACT)
     return _rounded(value.scaleb(-exponent, EXACT), typed.significant - 1, scaled)
 
 
-def _rounded(value: Decimal, decimals: int, within: tuple[float, float] | None) -> str:
+def _rounded(value: Decimal, decimals: int, within: tuple[Decimal, Decimal] | None) -> str:
     if within is not None:
-        return number(float(value), decimals=decimals, within=within)
+        return number(value, decimals=decimals, within=within)
     text = f"{value.quantize(unit_of(decimals), rounding=ROUND_HALF_EVEN, context=EXACT):,f}"
     return text.replace("-", _MINUS)
 
@@ -117,11 +124,15 @@ def _styled(typed: Typed, text: str) -> str:
     if not digits.strip("0.,"):
         sign = ""
     gap = typed.words[typed.start + len(typed.sign) : typed.digits]
+    if not sign:
+        # What the sign kept apart stays apart: "step−5".
+        before = typed.words[: typed.start][-1:]
+        gap = " " * bool(typed.sign and (before.isalnum() or before in {".", ","})) + gap.lstrip()
     if typed.separator is not None:
         digits = digits.replace(",", typed.separator)
     if typed.bare_point and digits.startswith("0."):
         digits = digits.removeprefix("0")
-    return sign + (gap if sign else gap.lstrip()) + digits
+    return sign + gap + digits
 
 
 def _exponent(typed: Typed, exponent: int) -> str:

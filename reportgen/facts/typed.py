@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from reportgen.statements import Scale
 
-MOST_CHARACTERS = 200
+MOST_CHARACTERS, MOST_DIGITS = 1_000, 40
 # No double has more digits before or behind its point.
 _MOST_EXPONENT = 330
 _NUMBERS = {"number", "moment"}
@@ -117,7 +117,7 @@ def read_typed(words: str, scale: Scale) -> Typed:
             has position -1: it is one of the words, not of the expression.
     """
     if len(words) > MOST_CHARACTERS:
-        said = f"a bound value has {len(words):,} characters, and there may be {MOST_CHARACTERS}"
+        said = f"a bound value has {len(words):,} characters, and there may be {MOST_CHARACTERS:,}"
         raise misread(said, f"Bind {_FORMS} alone")
     found = [match for match in typed_tokens(words, scale) if match.lastgroup not in _NOT_READ]
     at = _place_of_number(words, found)
@@ -158,8 +158,9 @@ def _digits(words: str, match: re.Match[str], sign: re.Match[str] | None) -> Typ
     # Python refuses to read thousands of digits, and nobody wants them.
     exponent = int(exponent_digits.translate(_RAISED)[:6] or "0")
     exponent = exponent if exponent_sign in {"", "+", "⁺"} else -exponent
-    if abs(exponent) > _MOST_EXPONENT:
-        raise misread(f'"{words}" has an exponent beyond all numbers here', "Check the exponent")
+    if abs(exponent) > _MOST_EXPONENT or len(whole + fraction) > MOST_DIGITS:
+        said = f'"{words}" has more digits, or a larger exponent, than any number here'
+        raise misread(said, "Type as many digits as tell something")
     number = Decimal(f"{whole}.{fraction}E{exponent}")
     return Typed(
         words,

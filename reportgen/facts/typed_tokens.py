@@ -22,7 +22,7 @@ _TOKEN = re.compile(
     rf"(?:(?:T|{SPACE})(?P<clock>[0-9]{{2}}:[0-9]{{2}}(?::[0-9]{{2}})?)Z?)?)"
     rf"|(?P<number>(?P<mantissa>(?:{_GROUPED}|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)"
     rf"(?:(?P<mark>[eE]|{SPACE}?(?:{_TIMES}|[x·⋅]){SPACE}?10(?:\^|(?=[⁰¹²³⁴-⁹⁺⁻])))"
-    rf"(?P<exponent_sign>[+⁺⁻]|{_MINUS})?(?P<exponent>[0-9]+|[⁰¹²³⁴-⁹]+)(?![^\W_]))?)"
+    rf"(?P<exponent_sign>[+⁺⁻]|{_MINUS})?(?P<exponent>[0-9]+|[⁰¹²³⁴-⁹]+))?)"
     rf"|(?P<sign>\+|{_MINUS})"
     r"|(?P<relation><=|>=|[<>=≤≥]|&[lg][te];)"
     r"|(?P<about>[~≈≃≅]|&(?:approx|asymp);)"
