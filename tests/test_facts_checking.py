@@ -258,6 +258,7 @@ def test_a_percentage_of_a_percentage_is_fine() -> None:
     """Only beside a value does the sign change what is meant."""
     assert result("final(GRPO) > 90% * final(MEL)", PERCENT).value is True
     assert result("final(GRPO) / final(MEL) > 90%", PERCENT).value is True
+    assert result("80 <= final(GRPO) < final(MEL) - 3", PERCENT).value is True
 
 
 def test_a_name_that_needs_quotes_is_told_so() -> None:

@@ -68,10 +68,10 @@ def test_expressions_say_what_the_data_say(text: str, value: float | bool) -> No
 
 def test_zero_has_no_sign() -> None:
     """No reader is told of minus nothing."""
-    found = result("-(0 * final(MEL))").value
-    assert isinstance(found, float)
-    assert math.copysign(1, found) == 1
-    assert math.copysign(1, result("0 * -final(MEL)").value or 0.0) == 1
+    for text in ("-(0 * final(MEL))", "0 * -final(MEL)", "0 * final(MEL) / -final(MEL)"):
+        found = result(text).value
+        assert isinstance(found, float)
+        assert math.copysign(1, found) == 1
 
 
 def test_every_fact_is_asked_and_told_once() -> None:
@@ -232,6 +232,7 @@ def test_equality_minds_where_numbers_come_from() -> None:
     assert asked(f"{_LEFT} - {_RIGHT} > 0.1", 0.9, 0.8) is False
     assert asked(f"{_LEFT} - {_RIGHT} = 0", 0.3, 0.1 + 0.2) is True
     assert asked(f"({_LEFT} - {_RIGHT}) / {_RIGHT} = 0", 0.3, 0.1 + 0.2) is True
+    assert asked(f"1000 * {_RIGHT} / ({_LEFT} - {_RIGHT}) / 1e11 = 1", 1e7 + 0.1, 1e7) is True
     assert asked(f"{_LEFT} = 0", 1e-17, 1.0) is False
     gap = {
         "widest_gap(MEL, GRPO)": 1e-17,
@@ -240,6 +241,14 @@ def test_equality_minds_where_numbers_come_from() -> None:
         "trough(MEL)": 0.1,
         "trough(GRPO)": 0.1,
     }
+    assert (
+        result("widest_gap(MEL, GRPO) = 0", MadeSubject({**gap, "widest_gap(MEL, GRPO)": 5e-10})).value
+        is True
+    )
+    assert (
+        result("widest_gap(MEL, GRPO) = 0", MadeSubject({**gap, "widest_gap(MEL, GRPO)": 1e-9})).value
+        is False
+    )
     found = result("widest_gap(MEL, GRPO) = 0", MadeSubject(gap))
     assert found.value is True
     assert [fact.call for fact in found.facts] == ["widest_gap(MEL, GRPO)"]

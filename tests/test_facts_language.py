@@ -78,6 +78,7 @@ def test_text_becomes_the_tree_that_is_meant(text: str, tree: str) -> None:
         ("2(3)", 1, 1, 'Nothing connects "("', 'Put "and", "or"'),
         ("final(A) > 1,200", 11, 5, '"1,200" has a comma', "Write 1200"),
         ("final(A) > 0,84", 11, 4, '"0,84" has a comma', "Write 0.84"),
+        ("final(A) > 0,842", 11, 5, '"0,842" has a comma', "Write 0.842"),
         ("final(A) > 1,5", 11, 3, '"1,5" has a comma', "Write 1.5"),
         ("a, b", 1, 1, "A comma stands outside", "Take it out"),
         ("(a > 1", 0, 1, 'This "(" is never closed', 'Put the ")"'),
