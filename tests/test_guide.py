@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, get_args
 import click
 import pytest
 
+from reportgen.facts.vocabulary import FACTS, FactKind
+from reportgen.narrative.braces import ATTRIBUTES
 from reportgen.settings.base import Settings
 from reportgen.settings.blocks import Band, Statistic
 from reportgen.settings.front_matter import FrontMatter
 from reportgen.settings.kinds import BLOCKS
+from reportgen.settings.observation_blocks import Rule
 from reportgen.settings.project import ProjectSettings
 from reportgen.settings.source import SourceSettings
 
@@ -71,10 +74,32 @@ def test_what_is_shown_is_what_is_drawn(name: str) -> None:
             assert block in drawn, f"content/guide/{name}.md shows a block that it does not draw:\n{block}"
 
 
-@pytest.mark.parametrize("word", [*Band, *Statistic])
+@pytest.mark.parametrize("word", [*Band, *Statistic, *Rule])
 def test_every_choice_is_explained(word: str) -> None:
-    """Each band and each column of a table is defined for readers."""
+    """Each band, each column of a table and each rule is defined for readers."""
     assert f"`{word}`" in GUIDE
+
+
+@pytest.mark.parametrize("fact", FACTS.values(), ids=list(FACTS))
+def test_every_fact_is_in_the_guide(fact: FactKind) -> None:
+    """An author finds each fact as it is written."""
+    assert f"`{fact.signature}`" in PAGES["statements"]
+
+
+@pytest.mark.parametrize("attribute", ATTRIBUTES)
+def test_every_attribute_of_a_statement_is_in_the_guide(attribute: str) -> None:
+    """What may stand in the braces is explained."""
+    assert f"| `{attribute}` |" in PAGES["statements"]
+
+
+def test_the_statements_shown_are_those_that_are_checked() -> None:
+    """A sentence shown as source stands on the page, too, where the build holds it against the data."""
+    page = PAGES["statements"]
+    shown = re.findall(r"^```markdown\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    drawn = re.sub(r"^```.*?^```$", "", page, flags=re.MULTILINE | re.DOTALL)
+    undecided = [source for source in shown if source not in drawn]
+    assert len(shown) - len(undecided) >= 4
+    assert all("better(" in source for source in undecided)
 
 
 def test_the_altair_page_shows_the_function_it_calls() -> None:

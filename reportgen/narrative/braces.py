@@ -15,7 +15,7 @@ LONGEST: Final = 4_000
 """Characters from a brace to the end of its paragraph that are read at most."""
 
 KINDS: Final = ("value", "claim")
-_ATTRIBUTES: Final = (*KINDS, "of", "name", "fails")
+ATTRIBUTES: Final = (*KINDS, "of", "name", "fails")
 _ATTRIBUTE: Final = re.compile(
     r""" *(?:(?P<end>\})|(?P<name>[^\s={}"']+)"""
     r"""(?: *= *(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<bare>[^\s}"']*)))?)"""
@@ -104,10 +104,10 @@ def faults_of(attributes: list[Attribute], braces: Braces) -> Iterator[Fault]:
     kinds = [a.name for a in attributes if a.name in KINDS]
     for name, text, quoted, start, _ in attributes:
         at = braces.offset(start)
-        if name not in _ATTRIBUTES:
-            known = ", ".join(f"{one}=" for one in _ATTRIBUTES)
+        if name not in ATTRIBUTES:
+            known = ", ".join(f"{one}=" for one in ATTRIBUTES)
             said = f'"{name}" is no attribute of a statement'
-            yield Fault(at, said, f"{did_you_mean(name, _ATTRIBUTES)}There are {known}")
+            yield Fault(at, said, f"{did_you_mean(name, ATTRIBUTES)}There are {known}")
         elif name in seen:
             yield Fault(at, f"{name}= stands twice", "Leave one of them")
         elif text is None or not quoted:
