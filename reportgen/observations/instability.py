@@ -157,7 +157,7 @@ def _sentence(field: Field, pairs: list[_Pair], falls: list[Setback]) -> str:
     verb = "falls back" if field.sign > 0 else "rises again"
     if field.noise(first).known:
         return f"{head}, and {verb} by up to {_fall(field, first, falls[0])}."
-    told = ", then ".join(_fall(field, first, fall) for fall in falls[:_IN_TEXT])
+    told = ", then by ".join(_fall(field, first, fall) for fall in falls[:_IN_TEXT])
     times = _TIMES.get(len(falls), f"{len(falls):,} times")
     most = "" if len(falls) == 1 else "furthest "
     return f"{head}. It {verb} {times}, {most}by {told}."

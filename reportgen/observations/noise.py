@@ -84,7 +84,7 @@ def allowance(choices: int) -> float:
     whose scale is twice the median change; and the mean of 5 runs with 95 % bands), where these quantiles
     of differences, as multiples of √(a² + b²) of the two noise scales, were read off at 97 %: two readings
     1.17; peak less last reading 1.6 to 1.9; widest gap of two series 1.8 to 2.1; both with the number of
-    steps as ``choices`` (1.9 to 2.1 here); depth of the deepest dip 1.9 to 2.5, with the number of steps
+    steps as ``choices`` (1.8 to 2.1 here); depth of the deepest dip 1.9 to 2.5, with the number of steps
     squared, as both its ends are extremes (2.1 to 2.5 here). Bands of runs need about three quarters of
     that. ``tests/test_observations_planted.py`` holds what follows from it.
     """
