@@ -101,21 +101,27 @@ def _told_apart(typed: Typed, whole: str, value: float, quantity: Quantity, scal
         return whole
     for decimals in range(decimals_of(plain) + 1, MOST_DIGITS):
         words = value_words(value, quantity, scale, decimals=decimals, signed=plain.startswith("+"))
+        # Steps are told without a choice of digits.
+        words = number(value, decimals=decimals) if words == plain else words
         if _shows(typed, words, quantity, scale):
             return words
     return number(value, significant=MOST_DIGITS)
 
 
 def _shows(typed: Typed, words: str, quantity: Quantity, scale: Scale) -> bool:
-    """Whether a reader of some words of the value sees that it is not what was typed."""
+    """Whether a reader of some words of the value sees that it is not what was typed.
+
+    Neither may be a rounding of the other; a date is told in full.
+    """
     try:
         shown = read_typed(words, scale)
     except ExpressionError:
         return True  # a time with more digits than anybody types
-    said = typed_value(shown, quantity, scale)
+    said, asked = (typed_value(one, quantity, scale) for one in (shown, typed))
     if shown.relation == "<":
-        return typed_value(typed, quantity, scale) > said
-    return not agrees(typed, said, quantity, scale)
+        return asked > said
+    rounded = not shown.moment and agrees(shown, asked, quantity, scale)
+    return not rounded and not agrees(typed, said, quantity, scale)
 
 
 def _of_claim(expression: Checked, result: Result, scale: Scale) -> Judgement:
