@@ -7,9 +7,13 @@ import re
 import pytest
 from markdown import Markdown
 
-from reportgen.errors import Place, Problem, Problems
-from reportgen.narrative.bindings import find_bindings
+from reportgen.errors import Place, Problem, Problems, ReportError
+from reportgen.narrative import bindings as module
+from reportgen.narrative.bindings import find_bindings, typed_text
+from reportgen.narrative.headings import headings
+from reportgen.narrative.pages import read_page
 from reportgen.narrative.spans import Spans, marks
+from reportgen.narrative.superfences import Walk
 from reportgen.statements import Binding
 
 EXTENSIONS = [
@@ -184,3 +188,147 @@ def test_what_the_site_shows_was_drafted(text: str) -> None:
 def test_what_the_site_shows_as_it_is_was_not_drafted(text: str) -> None:
     """Code, comments and escapes show how a binding is written, and bind nothing."""
     assert agree(text) == ()
+
+
+PROBLEMS = {
+    "a misspelt attribute": ('[a]{vale="1" value="x"}', 5, '"vale" is no attribute of a statement'),
+    "a class": ('[a]{.big value="x"}', 5, '".big" is no attribute of a statement'),
+    "no words": ('x []{value="x"}', 3, "nothing stands between the square brackets"),
+    "an unclosed quote": ('[a]{value="x}\nmore', 5, "the quote behind value= is not closed"),
+    "a quote closed too late": ('[a]{value="x\n\n"}', 5, "the quote behind value= is not closed"),
+    "no quotes": ("[a]{value=x}", 5, "value= has no quotes around its text"),
+    "braces of the author's own": ("[a]{value} [a]{x=claim} value=", 0, ""),
+    "curly quotes": ("[a]{value=“x”}", 5, "value= has no quotes around its text"),
+    "no opening bracket": ('a]{value="x"}', 2, "this ] has no ["),
+    "a link in the words": ('[[a](b)]{value="x"}', 8, "hold a square bracket or a link"),
+    "a space": ('[a] {value="x"}', 4, "a space stands between"),
+    "an empty expression": ('[a]{value=" "}', 5, "value= is empty"),
+    "an empty name": ('[a]{claim="x" of=""}', 15, "of= is empty"),
+    "both kinds": ('[a]{value="x" claim="y"}', 5, "a statement has value= or claim=, not both"),
+    "an attribute twice": ('[a]{value="x" value="y"}', 15, "value= stands twice"),
+    "a named value": ('[a]{value="x" name="y"}', 15, "only a claim can have name="),
+    "a value that may fail": ('[a]{value="x" fails="y"}', 15, "only a claim can have fails="),
+    "no closing brace": ('[a]{value="x"\nmore\n\n}', 4, "this { is not closed"),
+    "a stray text": ('[a]{value="x" "y"}', 4, "what stands in these braces cannot be read"),
+    "an endless expression": (f'[a]{{value="{"x" * 5000}"}}', 4, "longer than 4000 characters"),
+    "raw HTML": ('<div>[a]{value="x"}</div>', 6, "Markdown does not read this as a bound value"),
+    "words in two cells": ('|a|b|\n|-|-|\n|[x|y]{claim="x"}|', 2, "does not read this as a bound claim"),
+    "words in two items": ('- [x\n- y]{claim="x"}', 3, "does not read this as a bound claim"),
+}
+
+
+@pytest.mark.parametrize(("text", "column", "expected"), PROBLEMS.values(), ids=PROBLEMS)
+def test_what_is_badly_written_is_a_problem(text: str, column: int, expected: str) -> None:
+    """Each is told at its place, with the next step; braces without value= or claim= are the author's own."""
+    found, problems = drafted(f"first line\n\n{text}", 10)
+    assert found == ()
+    if not expected:
+        assert problems == []
+        return
+    assert expected in problems[0].message
+    assert problems[0].next_step
+    line = 12 + (2 if "|a|b|" in text else 0)
+    assert problems[0].place == Place("a.md", line, column)
+
+
+def test_all_problems_of_a_page_are_told_and_the_rest_is_found() -> None:
+    """One bad binding does not hide another, nor the good ones."""
+    found, problems = drafted(f'[a]{{value=x}} [0.84]{PEAK}\n\n[]{{claim="x" nam="y"}}')
+    assert [one.words for one in found] == ["0.84"]
+    assert [problem.place.line for problem in problems] == [1, 3, 3]
+    assert 'Did you mean "name"?' in problems[1].next_step
+
+
+def test_what_is_badly_written_in_code_is_no_problem() -> None:
+    """A guide may show what goes wrong."""
+    assert drafted('`[a]{value=x}`\n\n    []{value="x"}\n\n<!-- []{value="x"} -->') == ((), [])
+
+
+def test_an_endless_page_is_refused() -> None:
+    """Nobody waits for a page that no browser can show."""
+    found, problems = drafted(f"[a]{PEAK}" + "x" * 2_000_001)
+    assert found == ()
+    assert "longer than 2000000 characters" in problems[0].message
+
+
+def test_a_page_that_is_nested_too_deep_is_refused() -> None:
+    """A problem, not a failure of Python."""
+    found, problems = drafted("- " * 3000 + f"x\n\n<b>\n[a]{PEAK}")
+    assert found == ()
+    assert "nested too deep" in problems[0].message
+
+
+def test_a_page_knows_its_bindings_by_lines_of_the_file() -> None:
+    """Places count from the file's first line, offsets from the page's text; line ends do not matter."""
+    text = f"---\ntitle: A\n---\n\n# B\n\nIt is [0.84]{PEAK}.\n"
+    for written in (text, text.replace("\n", "\r\n"), "\ufeff" + text):
+        page = read_page("a.md", written, "content/a.md")
+        (one,) = page.bindings
+        assert one.place == Place("content/a.md", 7, 7)
+        assert page.text[one.start : one.end] == "0.84"
+
+
+def test_problems_of_bindings_are_problems_of_the_page() -> None:
+    """Together with those of its blocks."""
+    with pytest.raises(ReportError) as caught:
+        read_page("a.md", "[a]{value=x}\n\n```curve\nnonsense: 1\n```\n", "content/a.md")
+    assert [problem.place.line for problem in caught.value.problems] == [1, 4]
+
+
+HEADINGS = [
+    f"# Peak [0.84]{PEAK}",
+    f"# Peak [0.84]{PEAK} of *all* here",
+    f"## [MEL **ends** above]{PEAK} {{#given}}",
+    f"Peak [`0.84`]{PEAK}\n===",
+    f"# Two [0.84]{PEAK} [and]{PEAK} more #",
+    f"> # In a quote [0.84]{PEAK}",
+    f"# As [0.84]{PEAK} (1)\n\n# As [0.84]{PEAK} (2)",
+    f"Text [over\nlines]{PEAK}\n\n# Behind [0.84]{PEAK}",
+]
+
+
+@pytest.mark.parametrize("text", HEADINGS)
+def test_a_heading_is_called_by_the_typed_words(text: str) -> None:
+    """Its id, its entry in the contents and the page's title have no braces, on the page and in the draft."""
+    markdown = Markdown(extensions=["toc", "attr_list", "smarty", Spans()])
+    html = markdown.convert(text)
+    tokens = getattr(markdown, "toc_tokens", [])
+    assert len(tokens) == html.count("<h")
+    for token in tokens:
+        assert not re.search(r"[{}\[\]<]|value", token["name"])
+    found = [one for one in headings(typed_text(text)) if not text.startswith(">")]
+    flat = [(token["id"], token["name"]) for token in tokens]
+    assert [(one.id, one.words) for one in found] == (flat if found else [])
+    title = read_page("file.md", text, "file.md").title
+    assert title == next((one.words for one in found if one.level == 1), "File")
+
+
+def test_typed_text_keeps_lines_and_everything_else() -> None:
+    """Code, comments and an author's own braces stay; each line stays the line that it was."""
+    text = f'a [b\nc]{{value="x\ny"}} d `[e]{PEAK}` [f]{{.g}} \\[h]{PEAK}\n\n\t[i]{PEAK}\n'
+    typed = typed_text(text)
+    assert typed == f"a b\nc\n d `[e]{PEAK}` [f]{{.g}} \\[h]{PEAK}\n\n\t[i]{PEAK}\n"
+    assert typed.count("\n") == text.count("\n")
+
+
+def test_plain_prose_is_known_to_be_shown_without_a_conversion(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two hundred claims in plain prose cost no second conversion of the page."""
+
+    def refuse(*_: object) -> str:
+        pytest.fail("the page was converted")
+
+    monkeypatch.setattr(Walk, "rendered", refuse)
+    text = "".join(
+        f"## Part {n}\n\n- **[0.84]{PEAK}** as `code` and [a link](x.md) say,\n  and [so\n  on]{PEAK}."
+        f"\n\n> [{n}]{PEAK}\n\n"
+        for n in range(70)
+    )
+    assert len(drafted(text)[0]) == 210
+
+
+def test_a_page_without_bindings_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is looked at twice where neither value= nor claim= stands."""
+    monkeypatch.setattr(module, "_found", None)
+    for text in ("# A\n\nWords [a](b) {.c}", "[a]{.b} value", "value= claim="):
+        assert drafted(text) == ((), [])
+        assert typed_text(text) == text

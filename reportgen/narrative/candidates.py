@@ -87,7 +87,9 @@ def _candidate(text: str, match: re.Match[str]) -> Candidate | None:
     braces = braces_from(text, brace + 1, depth)
     attributes, end = attributes_in(braces.text)
     rest = braces.text[max(end, 0) :].partition("}")[0]
-    if not any(a.name in KINDS for a in attributes) and (end >= 0 or not _MENTIONED.search(rest)):
+    if not any(a.name in KINDS and a.text is not None for a in attributes) and (
+        end >= 0 or not _MENTIONED.search(rest)
+    ):
         return None
     faults = [] if opening >= 0 else [_no_words(text, closing)]
     if match[1]:

@@ -7,15 +7,17 @@ from typing import Final
 
 _OPENING: Final = re.compile(r"rgb[0-9a-f]{16}o(\d+)z")
 _CLOSING: Final = re.compile(r"rgb[0-9a-f]{16}c(\d+)p\d+z")
-_BLOCKS: Final = re.compile(r"\n(?:[> ]*\n)+")
+# A definition makes terms of the lines of the block in front of it.
+_BLOCKS: Final = re.compile(r"\n(?:[> ]*\n)++(?![> ]*:)")
 # Comments and raw HTML may hide whatever follows them.
 _HTML: Final = re.compile(r"<[A-Za-z!?/]")
-# Indented text, tables, escapes, definitions of links and notes, titles of admonitions and tabs.
-_HARD: Final = re.compile(r"^[> ]*(?:    |!!!|\?\?\?|===|///)|[\\|]|\]:", re.MULTILINE)
+# Indented text, definitions, titles of admonitions and tabs; tables, escapes, targets of links and notes.
+_HARD: Final = re.compile(r"^(?:[-+*>]|\d+[.)]| )*?(?:    |:|!!!|\?\?\?|===|///)|[\\|]|\]:", re.MULTILINE)
 _CODE: Final = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)")
 _LINK: Final = re.compile(r"!?\[[^\[\]]*\](?:\([^()]*\)| ?\[[^\[\]]*\])?")
 _BRACKETS: Final = re.compile(r"[\[\]]|\x00 ?\(")
 _QUOTES: Final = re.compile(r"[> ]*")
+_HEADING: Final = re.compile(r"(?:[-+*> ]|\d+[.)])*#")
 # What begins another block, so that words do not go on there.
 _BEGINS: Final = re.compile(r"[> ]*(?:[-+*#=_:~{\[]|\d+[.)] )")
 
@@ -55,7 +57,7 @@ def _broken(lines: list[str]) -> set[int]:
     for number, begin in first.items():
         inside = lines[begin : last.get(number, begin) + 1]
         depths = {_quotes(line) for line in inside}
-        heading = len(inside) > 1 and lines[begin].lstrip("> ").startswith("#")
+        heading = len(inside) > 1 and _HEADING.match(lines[begin]) is not None
         if heading or len(depths) > 1 or any(_BEGINS.match(line) for line in inside[1:]):
             broken.add(number)
     return broken
