@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reportgen.model import Curve
 from reportgen.observations.field import Field
-from reportgen.observations.noise import allowance
+from reportgen.observations.noise import allowance, noise_scale
 from reportgen.observations.rules import RULES
 from reportgen.observations.smoothing import running_mean
 from reportgen.observations.turns import deepest_fall, dips, setbacks
@@ -66,10 +66,12 @@ def test_a_dip_says_where_it_comes_from_and_when_it_is_back() -> None:
     """Gemma3 of the reference figures: a drop at step 60 that is nearly made good by step 100."""
     gemma = curve("Gemma3", [0.5, 0.75, 0.55, 0.7], [0, 40, 60, 100])
     (found,) = said(Rule.DIP, gemma)
-    assert found.text == "Gemma3 dips from 0.75 at step 40 to 0.55 at step 60; by step 100 it is back at 0.7."
+    assert (
+        found.text == "Gemma3 dips from 0.75 at step 40 to 0.55 at step 60; by step 100 it is back at 0.70."
+    )
     assert (found.mark_series, found.mark, found.label) == ("Gemma3", 60, "dip 0.55")
     assert (found.from_step, found.to_step) == (40, 100)
-    assert found.evidence == ("at(Gemma3, 40) = 0.75", "at(Gemma3, 60) = 0.55", "at(Gemma3, 100) = 0.7")
+    assert found.evidence == ("at(Gemma3, 40) = 0.75", "at(Gemma3, 60) = 0.55", "at(Gemma3, 100) = 0.70")
     assert found.threshold.startswith("0.15 is more than 0.0025, 1 % of the range; with 4 readings")
 
 
@@ -108,7 +110,9 @@ def test_lower_is_better_keeps_the_values_as_measured() -> None:
     assert texts(Rule.LATE_DECLINE, loss, scale=LOWER) == [
         "A rises from its lowest value, 0.4 at step 20, to 0.6 at step 30, where it ends."
     ]
-    assert texts(Rule.RISE, loss, scale=LOWER) == ["A has made 90 % of its fall, from 2 to 0.4, by step 20."]
+    assert texts(Rule.RISE, loss, scale=LOWER) == [
+        "A has made 90 % of its fall, from 2.0 to 0.4, by step 20."
+    ]
 
 
 def test_the_rise_names_fastest_and_slowest() -> None:
@@ -139,7 +143,7 @@ def test_few_readings_are_told_as_what_they_are() -> None:
     one_back = curve("A", [0.2, 0.15, 0.08, 0.09, 0.07, 0.05, 0.02])
     (sentence,) = texts(Rule.STEADY, one_back)
     assert sentence == (
-        "A falls from 0.2 at step 0 to 0.02 at step 60; in 7 readings its largest step back is 0.01, "
+        "A falls from 0.20 at step 0 to 0.02 at step 60; in 7 readings its largest step back is 0.01, "
         "from 0.08 at step 20 to 0.09 at step 30."
     )
     assert texts(Rule.STEADY, curve("A", [0.2, 0.5, 0.7])) == []
@@ -207,7 +211,7 @@ def test_a_time_axis_is_told_in_dates() -> None:
     day = 86_400_000.0
     dated = curve("A", [0.5, 0.75, 0.55, 0.7], [0, day, 2 * day, 3 * day])
     assert texts(Rule.DIP, dated, scale=Scale("accuracy", step_is_time=True)) == [
-        "A dips from 0.75 on 1970-01-02 to 0.55 on 1970-01-03; by 1970-01-04 it is back at 0.7."
+        "A dips from 0.75 on 1970-01-02 to 0.55 on 1970-01-03; by 1970-01-04 it is back at 0.70."
     ]
 
 
@@ -284,3 +288,17 @@ def test_the_running_mean_is_the_mean_of_its_window(values: list[float], width: 
 def test_more_choices_ask_for_more() -> None:
     """The allowance grows with the number of choices, slowly, and is near 1 for a single one."""
     assert 1 < allowance(1) < allowance(10) < allowance(100) < allowance(160_000) < 3
+
+
+def test_neither_slope_nor_bend_of_a_curve_is_noise() -> None:
+    """A smooth learning curve jitters by next to nothing, and noise is found through any trend."""
+    steps = np.arange(100.0)
+    noise = np.random.default_rng(7).normal(0, 0.01, steps.size)
+    bent = 1 - np.exp(-steps / 15)
+    flat_scale, bent_scale = (
+        noise_scale(curve("A", values.tolist()), 0.0).value for values in (noise, bent + noise)
+    )
+    assert noise_scale(curve("A", bent.tolist()), 0.0).value < 0.001
+    assert bent_scale == pytest.approx(flat_scale, rel=0.2)
+    # Twice the median difference of white noise is 1.9 of its deviations.
+    assert flat_scale == pytest.approx(0.019, rel=0.3)

@@ -199,7 +199,7 @@ def test_the_gap_at_an_unlike_start_is_told_once() -> None:
     found = observed([(curve_set(curve("A", [9, 5, 5.2]), curve("B", [1, 5, 5.1])), HIGHER)])
     assert Rule.WIDEST_GAP not in {one.rule for one in found}
     (start,) = [one for one in found if one.rule == Rule.SAME_START]
-    assert "widest_gap(A, B) = 8 at step 0" in start.evidence
+    assert "widest_gap(A, B) = 8.0 at step 0" in start.evidence
 
 
 def test_a_rule_alone_is_not_silenced_by_another() -> None:

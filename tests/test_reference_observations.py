@@ -427,10 +427,19 @@ def at(name: str, series: str, step: float, metric: str = "") -> float:
 
 
 def tells(one: Observation, part: str) -> bool:
-    """Whether an observation holds some words: whole numbers and names, so that 0.8 is not found in 0.82."""
+    """Whether an observation holds some words: whole numbers and names, so that 0.8 is not found in 0.82.
+
+    How many zeros a number ends with is no difference.
+    """
+    part, words = plain(part), plain("\n".join([one.text, *one.evidence]))
     before = r"(?<![\w.,])" if part[0].isalnum() else ""
     after = r"(?![\w]|[.,]\d)" if part[-1].isalnum() else ""
-    return bool(re.search(before + re.escape(part) + after, "\n".join([one.text, *one.evidence])))
+    return bool(re.search(before + re.escape(part) + after, words))
+
+
+def plain(words: str) -> str:
+    """Words whose decimals have no zeros at their end."""
+    return re.sub(r"(?<=\d)(\.\d*?)0+(?!\d)", lambda found: found[1].rstrip("."), words)
 
 
 @pytest.mark.parametrize("said", STATEMENTS, ids=[f"{one.figure}: {one.statement}" for one in STATEMENTS])

@@ -11,7 +11,7 @@ import numpy as np
 
 from reportgen.facts.curve_numbers import points
 from reportgen.facts.fact_words import value_words
-from reportgen.observations.noise import Noise, allowance, half_widths, noise_scale
+from reportgen.observations.noise import SMALLEST_SHARE, Noise, allowance, half_widths, noise_scale
 from reportgen.statements import Quantity
 from reportgen.words import number
 
@@ -172,14 +172,31 @@ class Field:
 
     def _digits(self, value: float, series: tuple[str, ...]) -> int:
         """Digits after the point, of a percentage where that is what is written."""
-        hundredfold = self.scale.bounds == (0.0, 1.0) and not self.scale.percent
-        factor = 100 if hundredfold else 1
+        factor = self._factor
         noises = [self.noise(name) for name in series]
         decimals = _decimals(factor * min((noise.value for noise in noises), default=0.0), 1)
         if all(noise.known for noise in noises):
-            return max(decimals, 0) if hundredfold else decimals
-        written = _trimmed(number(factor * value, decimals=max(decimals, 0)))
-        return len(written.partition(".")[2])
+            return max(decimals, 0) if factor > 1 else decimals
+        return max(_written(factor * value, decimals), self._usual_decimals)
+
+    @property
+    def _factor(self) -> int:
+        """100 where percentages are written."""
+        return 100 if self.scale.bounds == (0.0, 1.0) and not self.scale.percent else 1
+
+    @cached_property
+    def _usual_decimals(self) -> int:
+        """Decimals that do for four of five readings: 0.9 is told as 0.90 among 0.85 and 0.75."""
+        most = _decimals(self._factor * SMALLEST_SHARE * self.plotted_range, 1)
+        needed = [
+            _written(self._factor * v, most) for name in self.names for v in self.points(name).values.tolist()
+        ]
+        return sorted(needed)[(len(needed) - 1) * 4 // 5] if needed else 0
+
+
+def _written(value: float, most: int) -> int:
+    """The decimals that a number is written with, zeros at its end apart."""
+    return len(_trimmed(number(value, decimals=max(most, 0))).partition(".")[2])
 
 
 def _decimals(noise: float, significant: int) -> int:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.facts.curve_numbers import detrended, points
+from reportgen.facts.curve_numbers import points
 from reportgen.words import counted
 
 if TYPE_CHECKING:
+    from reportgen.facts.curve_numbers import Points
     from reportgen.model import Curve, FloatArray
 
 FEWEST_READINGS = 20
@@ -37,12 +38,12 @@ class Noise:
 
 
 def noise_scale(curve: Curve, plotted_range: float, band: str = "ci") -> Noise:
-    """Half the band's width, or else twice the median first difference of the detrended curve.
+    """Half the band's width, or else twice the median change from reading to reading, the trend taken out.
 
     With a band the median over the steps that have one; twice the standard error, where the band shows
-    that. Never less than 1 % of the plotted range, nor, with 20 readings or more, than the median change
-    says: a band that is narrower than the line jitters does not hold all the noise. Without a band and
-    with fewer than 20 readings the noise is not known.
+    that. Never less than 1 % of the plotted range, nor, with 20 readings or more, than ``jitter``: a band
+    that is narrower than the line jitters does not hold all the noise. Without a band and with fewer than
+    20 readings the noise is not known.
 
     Args:
         curve: unsmoothed; arrays of shape (steps,).
@@ -54,15 +55,33 @@ def noise_scale(curve: Curve, plotted_range: float, band: str = "ci") -> Noise:
     if np.isfinite(half).any():
         value = float(np.nanmedian(half))
         found.append((2 * value, "twice the standard error") if band == "se" else (value, _band_words(curve)))
-    count = points(curve).steps.size
+    known = points(curve)
+    count = known.steps.size
     if count >= FEWEST_READINGS:
-        jitter = 2 * float(np.median(np.abs(np.diff(detrended(curve)))))
-        found.append((jitter, "twice the median change between readings"))
+        found.append((2 * jitter(known), "twice the median change between readings"))
     elif len(found) == 1:
         source = f"1 % of the range; with {counted(count, 'reading')} and no band noise cannot be told"
         return Noise(found[0][0], known=False, source=source)
     value, source = max(found)
     return Noise(value, known=True, source=source)
+
+
+def jitter(known: Points) -> float:
+    """The median change from one reading to the next, the trend taken out.
+
+    The trend is local: each reading is held against the straight line between its neighbours, so that neither
+    the slope nor the bend of a learning curve counts as noise. In white noise of variance v that residual has
+    the variance v·(1 + w² + (1 − w)²), where w and 1 − w are its neighbours' weights, and a change has 2v:
+    the residuals are scaled to that. They are those of Gasser, Sroka and Jennen-Steinmetz 1986.
+
+    Args:
+        known: three readings or more.
+    """
+    left, here, right = known.steps[:-2], known.steps[1:-1], known.steps[2:]
+    weight = (right - here) / (right - left)
+    line = weight * known.values[:-2] + (1 - weight) * known.values[2:]
+    residuals = np.abs(known.values[1:-1] - line) / np.sqrt(1 + weight**2 + (1 - weight) ** 2)
+    return math.sqrt(2) * float(np.median(residuals))
 
 
 def _band_words(curve: Curve) -> str:
