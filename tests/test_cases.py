@@ -28,8 +28,9 @@ from reportgen.site.publishing import publish
 CASES = Path(__file__).parent / "cases"
 NAMES = sorted(path.name for path in CASES.iterdir() if path.is_dir())
 MOST_LINES = 60
-# A figure, a table, panels, several parts, cards: from its opening to the end of its outermost element.
-BLOCKS = re.compile(r'<(figure|div|section) class="rg-(?:figure|panels|stack|table|overview|benchmark)[" ]')
+# A figure, a table, panels, cards, sentences and so on: from its opening to the end of its outermost element.
+NAMES_OF_BLOCKS = "figure|panels|stack|table|overview|benchmark|observations|checked"
+BLOCKS = re.compile(rf'<(figure|div|section) class="rg-(?:{NAMES_OF_BLOCKS})[" ]')
 
 
 @pytest.fixture(scope="module")
