@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from reportgen.errors import Place, Problem, Severity, Stage
 from reportgen.narrative.spans import ELEMENT, marks
-from reportgen.site.statement_fragments import badge, bound_end, bound_start, checked_list, filled
+from reportgen.site.statement_fragments import badge, bound_end, bound_start, checked_list, filled, id_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -75,6 +75,7 @@ def with_statements(html: str, bound: Bound) -> str:
     parts: list[str] = []
     place = 0
     named: set[int] = set()
+    prefix = id_prefix(html)
     for mark, statement in bound.marks:
         end = html.find(_END, mark.end)
         if end < 0:
@@ -84,11 +85,13 @@ def with_statements(html: str, bound: Bound) -> str:
         if statement is None:
             parts.append(words)
         else:
-            start = bound_start(statement, in_link=mark.in_link, first=statement.number not in named)
+            first = statement.number not in named
+            start = bound_start(statement, prefix, in_link=mark.in_link, first=first)
             parts += [start, words, bound_end(statement, in_link=mark.in_link)]
             named.add(statement.number)
         place = end + len(_END)
-    return filled("".join([*parts, html[place:]]), badge(bound.shown), checked_list(bound.shown))
+    page = "".join([*parts, html[place:]])
+    return filled(page, badge(bound.shown, prefix), checked_list(bound.shown, prefix))
 
 
 def untold(bound: Bound, file: str) -> Iterator[Problem]:

@@ -5,6 +5,7 @@ The page gets them once the search index has read it: it finds the author's word
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ BADGE = '<p class="rg-badge"></p>'
 CHECKED = '<section class="rg-checked"></section>'
 """What stands for the list until ``filled``."""
 
+_OUR_IDS = re.compile(r'\b(?:id|data-rg-block)="(?:statement-\d+|checked-\d+|checked-statements(?:-title)?)"')
 _CLASSES = {
     "holds": "rg-holds",
     "fails": "rg-fails",
@@ -34,13 +36,19 @@ _CLASSES = {
 }
 
 
-def bound_start(statement: Statement, *, in_link: bool, first: bool) -> str:
+def id_prefix(html: str) -> str:
+    """What our ids begin with: nothing, or where a heading or block of the page has one of them ``rg-``."""
+    return "rg-" if _OUR_IDS.search(html) else ""
+
+
+def bound_start(statement: Statement, prefix: str, *, in_link: bool, first: bool) -> str:
     """What stands in front of bound words: a link to the list, or where it would be in a link a span."""
-    name = f' id="statement-{statement.number}"' if first else ""
+    name = f' id="{prefix}statement-{statement.number}"' if first else ""
     kind = f"rg-bound {_CLASSES[truth_words(statement)]}"
+    target = f"{prefix}checked-{statement.number}"
     if in_link:
-        return f'<span class="{kind}"{name} data-checked="checked-{statement.number}">'
-    return f'<a class="{kind}"{name} href="#checked-{statement.number}">'
+        return f'<span class="{kind}"{name} data-checked="{target}">'
+    return f'<a class="{kind}"{name} href="#{target}">'
 
 
 def bound_end(statement: Statement, *, in_link: bool) -> str:
@@ -60,7 +68,7 @@ def verdict_words(statement: Statement) -> str:
     return "" if truth == "holds" else known.get(truth, truth)
 
 
-def badge(statements: Sequence[Statement]) -> str:
+def badge(statements: Sequence[Statement], prefix: str) -> str:
     """``14 statements checked against the data, 2 do not hold``; empty without statements."""
     found = counts(statements)
     rest = [
@@ -74,10 +82,10 @@ def badge(statements: Sequence[Statement]) -> str:
         if found[name]
     ]
     words = counted(len(statements), "statement")
-    return fragment("badge.html", statements=words, rest=rest) if statements else ""
+    return fragment("badge.html", statements=words, rest=rest, prefix=prefix) if statements else ""
 
 
-def checked_list(statements: Sequence[Statement]) -> str:
+def checked_list(statements: Sequence[Statement], prefix: str) -> str:
     """The list at the page's end; empty without statements."""
     rows = [
         {
@@ -93,7 +101,7 @@ def checked_list(statements: Sequence[Statement]) -> str:
         }
         for one in statements
     ]
-    return fragment("checked_statements.html", rows=rows) if rows else ""
+    return fragment("checked_statements.html", rows=rows, prefix=prefix) if rows else ""
 
 
 def _told_truth(statement: Statement) -> str:
