@@ -63,9 +63,7 @@ def _observations(planned: PlannedBlock, desk: Desk) -> Iterator[Annotation]:
 
 def _label(fact: Fact, scale: Scale) -> str:
     """Two or three words: ``peak 0.84``."""
-    from reportgen.facts.fact_words import value_words  # noqa: PLC0415 - as above
+    from reportgen.facts.fact_words import found_words  # noqa: PLC0415 - as above
 
     name = fact.call.partition("(")[0].replace("_", " ").removesuffix(" step")
-    if fact.value is None or isinstance(fact.value, bool) or fact.quantity not in _TOLD:
-        return name
-    return f"{name} {value_words(fact.value, fact.quantity, scale)}"
+    return f"{name} {found_words(fact, scale)}".strip() if fact.quantity in _TOLD else name
