@@ -202,7 +202,7 @@ above GRPO]{{claim="final(MEL) > final(GRPO)"}}; see [here](#statement-1) and [t
 FILES = {
     "mkdocs.yml": SETTINGS.replace("[reportgen]", "[search, reportgen]"),
     "content/index.md": "---\ntitle: Small\n---\n" + STATED.replace("Accuracy", "Accuracy\nid: accuracy"),
-    "content/words.md": '---\ntitle: Words\n---\n\nIt is [0.84]{value="peak(MEL)" of="runs"}.\n',
+    "content/words.md": '# Peak of [0.84]{value="peak(MEL)" of="runs"}\n\nWords.\n',
 }
 
 
@@ -246,5 +246,7 @@ def test_a_page_of_words_alone_depends_on_its_statements(tmp_path: Path) -> None
     write_file(root / "data/runs.csv", RUNS.replace("0.84", "0.88"))
     after = build(root)["words/index.html"].decode()
     assert "the data say 0.82" in before
+    assert "<title>Peak of 0.84 · Small</title>" in before
+    assert "Peak of 0.84</a>" in before
     assert "the data say 0.84" not in before
     assert "the data say" not in after
