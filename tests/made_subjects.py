@@ -6,17 +6,17 @@ from collections.abc import Mapping  # noqa: TC003 - a field of a dataclass
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from reportgen.expressions.checking import Wanted, checked
+from reportgen.expressions.evaluation import evaluate
+from reportgen.expressions.faults import ExpressionError
 from reportgen.facts.calls import call_text
-from reportgen.facts.checking import Wanted, checked
-from reportgen.facts.evaluation import evaluate
-from reportgen.facts.faults import ExpressionError
 from reportgen.facts.subject import FactError
 from reportgen.facts.vocabulary import FACTS
 from reportgen.statements import Fact, Scale
 
 if TYPE_CHECKING:
-    from reportgen.facts.faults import Fault
-    from reportgen.facts.results import Result
+    from reportgen.expressions.faults import Fault
+    from reportgen.expressions.results import Result
     from reportgen.facts.subject import Argument, Subject
 
 Answer: TypeAlias = float | str | FactError

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,11 +12,9 @@ from reportgen.facts.fact_words import (
     fact_words,
     found_words,
     interval_words,
-    iso_moment,
     step_said,
     value_words,
 )
-from reportgen.facts.moments import read_moment
 from reportgen.figures.score_words import interval_text, score_text
 from reportgen.statements import Fact, Quantity, Scale
 
@@ -122,16 +118,6 @@ def test_no_difference_seems_to_be_none(value: float, scale: Scale) -> None:
     digits = words.partition(" ")[0].partition("e")[0].strip("+−").replace(",", "")
     assert (float(digits) == 0) is (value == 0)
     assert words.startswith("+" if value > 0 else "−" if value < 0 else "0")
-
-
-@given(st.floats(-62_135_596_800_000, 253_402_300_799_000))
-def test_moments_are_read_back(milliseconds: float) -> None:
-    """A date that is written for a step is that step, to the microsecond that calendars count."""
-    text = iso_moment(milliseconds)
-    assert text is not None
-    read = read_moment(text)
-    assert read is not None
-    assert math.isclose(read, milliseconds, abs_tol=1e-3, rel_tol=1e-15)
 
 
 def test_steps_in_a_sentence() -> None:

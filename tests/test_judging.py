@@ -15,12 +15,12 @@ from made_scored import scored
 from made_subjects import CURVES, MadeSubject
 
 from reportgen.errors import Place
-from reportgen.facts.agreement import agrees, typed_value
+from reportgen.expressions.faults import ExpressionError
 from reportgen.facts.curve_facts import CurveSubject
-from reportgen.facts.faults import ExpressionError
-from reportgen.facts.judging import judge
 from reportgen.facts.score_facts import ScoreSubject
-from reportgen.facts.typed import read_typed
+from reportgen.judging.agreement import agrees, typed_value
+from reportgen.judging.judge import judge
+from reportgen.judging.typed import read_typed
 from reportgen.statements import Binding, Judgement, Quantity, Scale, Truth
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from reportgen.facts.agreement import agrees, typed_value, unfitting
-from reportgen.facts.faults import ExpressionError
-from reportgen.facts.retyping import repaired
-from reportgen.facts.typed import Typed, read_typed
+from reportgen.expressions.faults import ExpressionError
+from reportgen.judging.agreement import agrees, typed_value, unfitting
+from reportgen.judging.retyping import repaired
+from reportgen.judging.typed import Typed, read_typed
 from reportgen.statements import Quantity, Scale
 
 PLAIN = Scale("accuracy")

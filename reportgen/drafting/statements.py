@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reportgen.drafting.desk import Desk
     from reportgen.drafting.plan import Plan, PlannedStatement
     from reportgen.errors import Place, Problems
-    from reportgen.facts.faults import Fault
+    from reportgen.expressions.faults import Fault
     from reportgen.statements import Binding, Fact, Judgement
 
 
@@ -68,8 +68,8 @@ def judgement_of(binding: Binding, planned: PlannedStatement, subjects: Subjects
     Raises:
         ReportError: every fault of its expression or of its words, each at its place.
     """
-    from reportgen.facts.faults import ExpressionError  # noqa: PLC0415 - as above
-    from reportgen.facts.judging import judge  # noqa: PLC0415 - only where something is stated
+    from reportgen.expressions.faults import ExpressionError  # noqa: PLC0415 - as above
+    from reportgen.judging.judge import judge  # noqa: PLC0415 - only where something is stated
 
     try:
         return subjects.of(planned.topic, binding.place).judged(binding, judge)

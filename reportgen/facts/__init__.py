@@ -1,1 +1,1 @@
-"""Facts: one vocabulary of named statements about results, and the language that claims are written in."""
+"""Facts: one vocabulary of named statements about curves and scores, and their words."""

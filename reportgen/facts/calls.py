@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reportgen.facts.fact_words import iso_moment
+from reportgen.facts.names import written
 from reportgen.facts.subject import FactError
-from reportgen.facts.tokens import written
 from reportgen.facts.vocabulary import FACTS, ParameterKind
+from reportgen.moments import iso_moment
 from reportgen.statements import Fact, Quantity
 from reportgen.words import listing
 

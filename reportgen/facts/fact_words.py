@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from reportgen.moments import iso_moment
 from reportgen.statements import Quantity
 from reportgen.words import interval_decimals, number, p_words, percent, percent_decimals, step_words
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from reportgen.statements import Fact, Scale
 
 _SHARE = (0.0, 1.0)
-_FIRST_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
 # Units of a length of time in milliseconds, largest first.
 _DURATIONS = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "second"))
 # Facts that are no smaller than 0: a plus sign would say nothing.
@@ -77,21 +76,6 @@ def at_step(step: float, scale: Scale) -> str:
     """Where something is: ``at step 120``, ``on 2024-05-03``, ``at 2024-05-03 12:30``."""
     said = step_said(step, scale)
     return f"on {said}" if scale.step_is_time and " " not in said else f"at {said}"
-
-
-def iso_moment(milliseconds: float) -> str | None:
-    """Milliseconds since 1970 as ``2024-05-03``, or ``2024-05-03T12:30`` where it is not midnight, in UTC.
-
-    None outside the years 1 to 9999, for which there are no dates.
-    """
-    try:
-        moment = _FIRST_MOMENT + timedelta(milliseconds=milliseconds)
-    except OverflowError:
-        return None
-    part = "milliseconds" if moment.microsecond % 1000 == 0 else "microseconds"
-    day, _, clock = moment.replace(tzinfo=None).isoformat(timespec=part).partition("T")
-    shortest = clock.removesuffix(".000").removesuffix(":00")
-    return day if shortest == "00:00" else f"{day}T{shortest}"
 
 
 def fact_words(fact: Fact, scale: Scale) -> str:

@@ -7,13 +7,15 @@ known: ``[,][.digits][~]`` with ``f``, ``e``, ``r`` or ``s`` for numbers.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from reportgen.moments import moment_at
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
 _SPECIFIER = re.compile(r"(,?)(?:\.(\d+))?(~?)([efrs])")
 _PREFIXES = ["y", "z", "a", "f", "p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E", "Z", "Y"]
@@ -24,7 +26,6 @@ _PLAIN_BELOW = 1e21
 """From here on JavaScript writes a number with its exponent, however many decimals are asked for."""
 # Room for every digit of every double: nothing is rounded but where it is asked for.
 _EXACT = Context(prec=1100, rounding=ROUND_HALF_UP)
-_FIRST_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class _Specifier(NamedTuple):
@@ -102,7 +103,7 @@ def format_time(milliseconds: float, specifier: str) -> str:
 
 def moment(milliseconds: float) -> datetime:
     """Milliseconds since 1970 as a time in UTC, cut to whole milliseconds as JavaScript does."""
-    return _FIRST_MOMENT + timedelta(milliseconds=int(milliseconds))
+    return moment_at(int(milliseconds))
 
 
 @cache

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.facts.faults import Fault
-from reportgen.facts.tokens import KEYWORDS, Token, TokenKind, written
+from reportgen.expressions.faults import Fault
+from reportgen.expressions.tokens import Token, TokenKind
+from reportgen.facts.names import KEYWORDS, written
 from reportgen.facts.vocabulary import FACTS
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ import string
 from enum import StrEnum
 from typing import NamedTuple
 
-from reportgen.facts.faults import ExpressionError, Fault
-
-KEYWORDS = ("and", "or", "not")
+from reportgen.expressions.faults import ExpressionError, Fault
+from reportgen.facts.names import KEYWORDS, PLAIN_NAME, written
 
 
 class TokenKind(StrEnum):
@@ -60,14 +59,13 @@ _LONG = "|".join(re.escape(mark) for mark in sorted(_INSTEAD, key=len, reverse=T
 _FIRST = "".join(sorted({mark[0] for mark in _INSTEAD}))
 _SHORT = "|".join(re.escape(mark) for mark in _INSTEAD if len(mark) == 1)
 # Every branch that repeats can match in one way only, so that reading takes linear time.
-_PLAIN_NAME = r"[^\W\d][\w.]*(?:-[\w.]+)*"
 _TOKEN = re.compile(
     r"(?P<space>\s+)"
     r"""|(?P<string>'(?:[^']|'')*+'|"(?:[^"]|"")*+")"""
     r"""|(?P<unclosed>['"].*)"""
     # A digit in front of letters is no number: 4B, 120k.
     r"|(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+\-−]?[0-9]+)?(?![\w.]))"
-    rf"|(?P<name>{_PLAIN_NAME})"
+    rf"|(?P<name>{PLAIN_NAME})"
     r"|(?P<digits>[\w.]+(?:-[\w.]+)*)"
     rf"|(?P<long>{_LONG})"
     r"|(?P<mark><=|>=|!=|==|[<>=≤≥≠+\-−*×/(),%])"
@@ -95,13 +93,6 @@ def tokens(text: str) -> tuple[Token, ...]:
     if faults:
         raise ExpressionError(faults)
     return (*found, Token(TokenKind.END, "", len(text), 1))
-
-
-def written(name: str) -> str:
-    """A name as expressions hold it: ``MEL``, and in quotes where it needs them: ``'Series A'``."""
-    if re.fullmatch(_PLAIN_NAME, name) and name not in KEYWORDS:
-        return name
-    return "'" + name.replace("'", "''") + "'"
 
 
 def _token(match: re.Match[str]) -> Token | Fault:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.facts.faults import Fault
-from reportgen.facts.language import Name, Number
-from reportgen.facts.moments import read_moment
-from reportgen.facts.naming import nearest, which_series
-from reportgen.facts.quantities import quantity_words
-from reportgen.facts.syntax_faults import without_comma
-from reportgen.facts.tokens import written
+from reportgen.expressions.faults import Fault
+from reportgen.expressions.language import Name, Number
+from reportgen.expressions.naming import nearest, which_series
+from reportgen.expressions.quantities import quantity_words
+from reportgen.expressions.syntax_faults import without_comma
+from reportgen.facts.names import written
 from reportgen.facts.vocabulary import FACTS, ParameterKind, facts_of
+from reportgen.moments import read_moment
 from reportgen.statements import Quantity
 from reportgen.words import counted, listing
 
 if TYPE_CHECKING:
-    from reportgen.facts.language import Call, Tree
-    from reportgen.facts.quantities import Kind
+    from reportgen.expressions.language import Call, Tree
+    from reportgen.expressions.quantities import Kind
     from reportgen.facts.subject import Subject
     from reportgen.facts.vocabulary import FactKind
 

@@ -15,22 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from reportgen.facts.faults import ExpressionError, Fault
-from reportgen.facts.syntax_faults import missing, unexpected
-from reportgen.facts.tokens import Token, TokenKind, number_value, tokens
-
-__all__ = [
-    "COMPARISONS",
-    "Call",
-    "Chain",
-    "ExpressionError",
-    "Fault",
-    "Name",
-    "Number",
-    "Prefix",
-    "Tree",
-    "parse",
-]
+from reportgen.expressions.faults import ExpressionError, Fault
+from reportgen.expressions.syntax_faults import missing, unexpected
+from reportgen.expressions.tokens import Token, TokenKind, number_value, tokens
 
 MOST_CHARACTERS, MOST_NODES, MOST_DEPTH = 1_000, 200, 40
 

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.facts.agreement import agrees, typed_value, unfitting
-from reportgen.facts.checking import checked
-from reportgen.facts.comparing import MOST_DIGITS, decimals_of, part_words
-from reportgen.facts.evaluation import evaluate
+from reportgen.expressions.checking import checked
+from reportgen.expressions.evaluation import evaluate
+from reportgen.expressions.faults import ExpressionError
+from reportgen.expressions.language import Call
 from reportgen.facts.fact_words import at_step, fact_words, found_words, interval_words, value_words
-from reportgen.facts.faults import ExpressionError
-from reportgen.facts.language import Call
-from reportgen.facts.retyping import repaired
-from reportgen.facts.typed import read_typed
+from reportgen.judging.agreement import agrees, typed_value, unfitting
+from reportgen.judging.part_words import MOST_DIGITS, decimals_of, part_words
+from reportgen.judging.retyping import repaired
+from reportgen.judging.typed import read_typed
 from reportgen.statements import Judgement, Truth
 from reportgen.words import number
 
 if TYPE_CHECKING:
-    from reportgen.facts.checking import Checked
-    from reportgen.facts.faults import Fault
-    from reportgen.facts.results import Part, Result
+    from reportgen.expressions.checking import Checked
+    from reportgen.expressions.faults import Fault
+    from reportgen.expressions.results import Part, Result
     from reportgen.facts.subject import Subject
-    from reportgen.facts.typed import Typed
+    from reportgen.judging.typed import Typed
     from reportgen.statements import Binding, Fact, Quantity, Scale
 
 _SAID = {Truth.HOLDS: "holds", Truth.FAILS: "fails", Truth.UNDECIDED: "cannot be decided"}

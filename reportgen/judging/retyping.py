@@ -6,14 +6,14 @@ from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING
 
-from reportgen.facts.agreement import EXACT, agrees, moment_of, reading_of, unit_of
-from reportgen.facts.typed_tokens import Unit, other_number
+from reportgen.judging.agreement import EXACT, agrees, moment_of, reading_of, unit_of
+from reportgen.judging.typed_tokens import Unit, other_number
 from reportgen.statements import Quantity
 from reportgen.words import number
 
 if TYPE_CHECKING:
-    from reportgen.facts.agreement import Reading
-    from reportgen.facts.typed import Typed
+    from reportgen.judging.agreement import Reading
+    from reportgen.judging.typed import Typed
     from reportgen.statements import Scale
 
 _MINUS = "\N{MINUS SIGN}"

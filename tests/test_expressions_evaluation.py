@@ -18,7 +18,7 @@ from reportgen.statements import Quantity, Scale, Truth
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reportgen.facts.results import Part, Result
+    from reportgen.expressions.results import Part, Result
 
 _LEFT, _RIGHT = "final(MEL)", "final(GRPO)"
 

@@ -6,7 +6,7 @@ import re
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from reportgen.facts.faults import ExpressionError, Fault
+from reportgen.expressions.faults import ExpressionError, Fault
 
 if TYPE_CHECKING:
     from reportgen.statements import Scale

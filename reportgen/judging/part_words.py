@@ -11,7 +11,7 @@ from reportgen.statements import Quantity, Truth
 from reportgen.words import number
 
 if TYPE_CHECKING:
-    from reportgen.facts.results import Part, Side
+    from reportgen.expressions.results import Part, Side
     from reportgen.statements import Scale
 
 # A double has no more digits than these.

@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 from made_subjects import ACCURACY, CURVES, MadeSubject, faults, marked, result
 
-from reportgen.facts.checking import checked
-from reportgen.facts.faults import ExpressionError, Fault
-from reportgen.facts.moments import read_moment
-from reportgen.facts.quantities import Kind, combined
+from reportgen.expressions.checking import checked
+from reportgen.expressions.faults import ExpressionError, Fault
+from reportgen.expressions.quantities import Kind, combined
 from reportgen.facts.vocabulary import FACTS, ParameterKind, facts_of
 from reportgen.statements import Quantity, Scale
 
@@ -362,26 +361,6 @@ def test_dates_are_steps_on_an_axis_of_time() -> None:
     assert result("at(MEL, '2024-05-01') > 0.5", DATED).value is True
     assert result("'2024-04-30' < peak_step(MEL) < '2024-05-01T00:00:01'", DATED).value is True
     assert result("peak_step(MEL) = '2024-05-01T02:00+02:00'", DATED).value is True
-
-
-@pytest.mark.parametrize(
-    ("text", "moment"),
-    [
-        ("1970-01-02", 86_400_000.0),
-        ("1970-01-01T00:00:01.5", 1500.0),
-        ("1970-01-01 01:00+01:00", 0.0),
-        ("1970-01-01T00:00Z", 0.0),
-        ("1969-12-31", -86_400_000.0),
-        ("2024-02-30", None),
-        ("20240501", None),
-        ("2024-W18", None),
-        ("0001-01-01T00:00+23:59", -62_135_683_140_000.0),
-        ("", None),
-    ],
-)
-def test_moments_are_read_in_utc(text: str, moment: float | None) -> None:
-    """ISO dates and times, UTC without an offset, and no other spelling."""
-    assert read_moment(text) == moment
 
 
 def test_the_vocabulary_is_whole() -> None:

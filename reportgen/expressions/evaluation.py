@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reportgen.facts.amounts import (
+from reportgen.expressions.amounts import (
     Amount,
     compared,
     computed,
@@ -15,20 +15,18 @@ from reportgen.facts.amounts import (
     number_amount,
     reasons,
 )
-from reportgen.facts.argument_faults import part_of, shortened
-from reportgen.facts.faults import ExpressionError, Fault
-from reportgen.facts.language import Call, Chain, Name, Number, Prefix, Tree
-from reportgen.facts.moments import read_moment
-from reportgen.facts.results import Part, Result, Side
+from reportgen.expressions.argument_faults import part_of, shortened
+from reportgen.expressions.faults import ExpressionError, Fault
+from reportgen.expressions.language import Call, Chain, Name, Number, Prefix, Tree
+from reportgen.expressions.results import Part, Result, Side
 from reportgen.facts.subject import FactError
 from reportgen.facts.vocabulary import FACTS, ParameterKind
+from reportgen.moments import read_moment
 from reportgen.statements import Fact, Quantity, Truth
 
 if TYPE_CHECKING:
-    from reportgen.facts.checking import Checked
+    from reportgen.expressions.checking import Checked
     from reportgen.facts.subject import Argument, Subject
-
-__all__ = ["Part", "Result", "Side", "evaluate"]
 
 
 def evaluate(checked: Checked, subject: Subject) -> Result:

@@ -24,7 +24,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from reportgen.facts.typed_tokens import (
+from reportgen.judging.typed_tokens import (
     ABOUT,
     MAGNITUDES,
     MILLISECONDS,

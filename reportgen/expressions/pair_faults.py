@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.facts.argument_faults import DATE_STEP, part_of, percent_fault, shortened
-from reportgen.facts.faults import Fault
-from reportgen.facts.quantities import alike, combined, quantity_words
+from reportgen.expressions.argument_faults import DATE_STEP, part_of, percent_fault, shortened
+from reportgen.expressions.faults import Fault
+from reportgen.expressions.quantities import alike, combined, quantity_words
 from reportgen.statements import Quantity
 
 if TYPE_CHECKING:
-    from reportgen.facts.language import Tree
-    from reportgen.facts.quantities import Kind
+    from reportgen.expressions.language import Tree
+    from reportgen.expressions.quantities import Kind
     from reportgen.facts.subject import Subject
 
 _DONE = {"+": "added", "-": "subtracted", "*": "multiplied", "/": "divided"}

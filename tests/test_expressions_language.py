@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from reportgen.facts.language import Call, Chain, ExpressionError, Fault, Name, Number, Prefix, Tree, parse
-from reportgen.facts.tokens import TokenKind, tokens, written
+from reportgen.expressions.faults import ExpressionError, Fault
+from reportgen.expressions.language import Call, Chain, Name, Number, Prefix, Tree, parse
+from reportgen.expressions.tokens import TokenKind, tokens
+from reportgen.facts.names import written
 
 
 def plain(tree: Tree) -> str:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
+from reportgen.expressions.checking import Wanted, checked
+from reportgen.expressions.evaluation import evaluate
+from reportgen.expressions.faults import ExpressionError
 from reportgen.facts.calls import call_text
-from reportgen.facts.checking import Wanted, checked
-from reportgen.facts.evaluation import evaluate
-from reportgen.facts.faults import ExpressionError
 from reportgen.facts.subject import FactError
 from reportgen.facts.vocabulary import FACTS, ParameterKind
 from reportgen.statements import Fact, Quantity, Scale
 
 if TYPE_CHECKING:
-    from reportgen.facts.results import Result
+    from reportgen.expressions.results import Result
     from reportgen.facts.subject import Argument, Subject
 
 STRINGS = 100_000

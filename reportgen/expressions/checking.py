@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from reportgen.facts.argument_faults import (
+from reportgen.expressions.argument_faults import (
     count_fault,
     first_series,
     name_fault,
@@ -15,11 +15,11 @@ from reportgen.facts.argument_faults import (
     shortened,
     twice_fault,
 )
-from reportgen.facts.faults import ExpressionError, Fault
-from reportgen.facts.language import COMPARISONS, Call, Chain, Name, Number, Prefix, Tree, parse
-from reportgen.facts.naming import no_such_fact, which_fact
-from reportgen.facts.pair_faults import amount_fault, pair_fault, truth_fault
-from reportgen.facts.quantities import Kind, combined, quantity_words
+from reportgen.expressions.faults import ExpressionError, Fault
+from reportgen.expressions.language import COMPARISONS, Call, Chain, Name, Number, Prefix, Tree, parse
+from reportgen.expressions.naming import no_such_fact, which_fact
+from reportgen.expressions.pair_faults import amount_fault, pair_fault, truth_fault
+from reportgen.expressions.quantities import Kind, combined, quantity_words
 from reportgen.facts.vocabulary import FACTS, ParameterKind
 from reportgen.statements import Quantity
 

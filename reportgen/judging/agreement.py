@@ -8,17 +8,17 @@ reach a bound that the value does not reach: 0.9996 is no ``100 %``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from typing import TYPE_CHECKING
 
-from reportgen.facts.faults import Fault
-from reportgen.facts.typed_tokens import Unit
+from reportgen.expressions.faults import Fault
+from reportgen.judging.typed_tokens import Unit
+from reportgen.moments import moment_at, read_moment
 from reportgen.statements import Quantity
 from reportgen.words import number
 
 if TYPE_CHECKING:
-    from reportgen.facts.typed import Typed
+    from reportgen.judging.typed import Typed
     from reportgen.statements import Scale
 
 _MINUS = "\N{MINUS SIGN}"
@@ -26,7 +26,6 @@ _MINUS = "\N{MINUS SIGN}"
 EXACT = Context(prec=2000)
 # Sums of measured values are right to this many digits: a tie within them counts as a tie.
 _RELIABLE = Context(prec=12)
-_FIRST_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
 
 _NUMBERS = frozenset(Quantity) - {Quantity.TRUTH}
 _FITTING = {
@@ -117,8 +116,7 @@ def agrees(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> bool
 def typed_value(typed: Typed, quantity: Quantity, scale: Scale) -> float:
     """What was typed, as a number of the data's own unit; for a date milliseconds since 1970."""
     if typed.moment:
-        moment = datetime.fromisoformat(typed.moment).replace(tzinfo=UTC)
-        return (moment - _FIRST_MOMENT) / timedelta(milliseconds=1)
+        return read_moment(typed.moment) or 0.0
     size = Decimal(typed.milliseconds or 1).scaleb(-_shift(typed, quantity, scale), EXACT)
     return float(EXACT.multiply(typed.number, size))
 
@@ -126,7 +124,7 @@ def typed_value(typed: Typed, quantity: Quantity, scale: Scale) -> float:
 def moment_of(typed: Typed, milliseconds: float) -> str:
     """The time in the precision typed: a day goes on to its end. Empty outside the years 1 to 9999."""
     try:
-        moment = _FIRST_MOMENT + timedelta(milliseconds=milliseconds)
+        moment = moment_at(milliseconds)
     except OverflowError:
         return ""
     return moment.replace(tzinfo=None).isoformat(timespec="seconds")[: len(typed.moment)]

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reportgen.facts.quantities import Kind, combined
+from reportgen.expressions.quantities import Kind, combined
 from reportgen.statements import Quantity
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from reportgen.facts.tokens import written
+from reportgen.facts.names import written
 from reportgen.facts.vocabulary import FACTS, facts_of
 from reportgen.words import listing
 
