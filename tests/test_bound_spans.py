@@ -81,7 +81,7 @@ def test_words_that_hold_are_a_discreet_link() -> None:
         (PEAK, Truth.FAILS, "", "rg-fails", "(does not hold)"),
         ('{claim="x"}', Truth.FAILS, "", "rg-fails", "(does not hold)"),
         ('{claim="x"}', Truth.UNDECIDED, "", "rg-undecided", "(cannot be decided)"),
-        (OTHER, Truth.FAILS, "", "rg-expected", "(known not to hold)"),
+        (OTHER, Truth.FAILS, "", "rg-expected", "(not so in these data)"),
         (OTHER, Truth.HOLDS, "", "rg-unexpected", "(holds, against expectation)"),
         (OTHER, Truth.UNDECIDED, "", "rg-undecided", "(cannot be decided)"),
     ],
@@ -154,7 +154,7 @@ def test_the_badge_counts() -> None:
     (badge,) = classed(tree(html), "rg-badge")
     assert words(badge) == (
         "5 statements checked against the data, 1 does not hold, 1 cannot be decided, "
-        "1 holds against expectation, 1 is known not to hold"
+        "1 holds against expectation, 1 fails as expected"
     )
     assert len(list(badge.iter("strong"))) == 3
     one, _ = shown(f"[a]{PEAK}", stated(f"[a]{PEAK}"))

@@ -64,7 +64,7 @@ def verdict_words(statement: Statement) -> str:
     if truth == "fails":
         repaired = plain_words(statement.judgement.repaired)
         return f"the data say {repaired}" if repaired else "does not hold"
-    known = {"fails as expected": "known not to hold", "holds unexpectedly": "holds, against expectation"}
+    known = {"fails as expected": "not so in these data", "holds unexpectedly": "holds, against expectation"}
     return "" if truth == "holds" else known.get(truth, truth)
 
 
@@ -77,7 +77,7 @@ def badge(statements: Sequence[Statement], prefix: str) -> str:
             ("fail", "does not hold", "do not hold"),
             ("undecided", "cannot be decided", "cannot be decided"),
             ("hold_unexpectedly", "holds against expectation", "hold against expectation"),
-            ("fail_as_expected", "is known not to hold", "are known not to hold"),
+            ("fail_as_expected", "fails as expected", "fail as expected"),
         )
         if found[name]
     ]
