@@ -48,7 +48,7 @@ class Problem:
     Attributes:
         place: file, line and column.
         message: what was found, a sentence without its full stop.
-        next_step: what to do about it, a sentence without its full stop; may be empty.
+        next_step: what to do about it, a sentence without its full stop, or a question; may be empty.
         stage: which kind of input it concerns.
         severity: error or warning.
     """
@@ -60,7 +60,8 @@ class Problem:
     severity: Severity = Severity.ERROR
 
     def __str__(self) -> str:
-        advice = f" {self.next_step}." if self.next_step else ""
+        asks = self.next_step.endswith("?")
+        advice = f" {self.next_step}{'' if asks else '.'}" if self.next_step else ""
         return f"{self.place}: {self.message}.{advice}"
 
 

@@ -62,7 +62,7 @@ def test_a_file_that_is_not_in_the_report(tmp_path: Path, file: str) -> None:
 def test_a_function_that_is_not_there(tmp_path: Path) -> None:
     """The nearest name is offered."""
     assert told(tmp_path, GOOD, "charts.py:barz").endswith(
-        'content/page.md:7: "charts.py" has no function "barz". Perhaps "bars" is meant.'
+        'content/page.md:7: "charts.py" has no function "barz". Did you mean "bars"?'
     )
     assert '"charts.py" has no function "bars"' in told(tmp_path, "bars = 7")
 

@@ -106,9 +106,9 @@ def test_one_series_has_no_pairs(report: Path) -> None:
 UNKNOWN = [
     (
         ("facts", "runz"),
-        r'data: error: there is no source "runz" in data/\. Perhaps "runs" is meant\. It has',
+        r'data: error: there is no source "runz" in data/\. Did you mean "runs"\? It has',
     ),
-    (("observations", "runz"), r'data: error: there is no source "runz" in data/\. Perhaps "runs" is meant'),
+    (("observations", "runz"), r'data: error: there is no source "runz" in data/\. Did you mean "runs"\?'),
     (("facts", "losses"), r"data/losses\.csv: error: .*losses.*loss"),
     (
         ("facts", "losses", "-m", "los"),

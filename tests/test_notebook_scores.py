@@ -207,8 +207,8 @@ def test_rows_are_narrowed_as_in_a_block() -> None:
 def test_what_a_table_cannot_give_is_told_at_its_source() -> None:
     """Unknown names with the nearest, too few samples, curves of outcomes and outcomes of curves."""
     for asked, told in (
-        ({"benchmark": "Kontest"}, 'no benchmark "Kontest". Perhaps "Contest" is meant'),
-        ({"series": ("Aspn",)}, 'no series "Aspn". Perhaps "Aspen" is meant'),
+        ({"benchmark": "Kontest"}, 'no benchmark "Kontest". Did you mean "Contest"?'),
+        ({"series": ("Aspn",)}, 'no series "Aspn". Did you mean "Aspen"?'),
         ({"metric": "pass@17"}, "Aspen has 16 of problem contest-01"),
     ):
         with pytest.raises(ReportError) as error:

@@ -122,7 +122,7 @@ def test_unknown_columns_in_the_settings_are_told_together(tmp_path: Path) -> No
     assert data.problems("s") == [
         (
             'data/s/source.yml: columns: series names the column "algos", which the data do not have.'
-            ' Perhaps "algo" is meant. They have algo, step and score.'
+            ' Did you mean "algo"? They have algo, step and score.'
         ),
         (
             'data/s/source.yml: columns: run names the column "trial", which the data do not have.'
@@ -199,9 +199,9 @@ def test_names_in_the_settings_that_the_data_lack(tmp_path: Path) -> None:
     assert data.warnings("s") == [
         (
             'data/s/source.yml: rename_metrics: there is no metric "los".'
-            ' Perhaps "loss" is meant. There are loss and eval/acc.'
+            ' Did you mean "loss"? There are loss and eval/acc.'
         ),
-        'data/s/source.yml: rename: there is no series "a". Perhaps "A" is meant. There are A and B.',
+        'data/s/source.yml: rename: there is no series "a". Did you mean "A"? There are A and B.',
     ]
     settings.write_text("metrics: [accuracy]")
     assert data.problems("s") == [
@@ -233,14 +233,14 @@ def test_unknown_names_in_a_question_are_told_together(tmp_path: Path) -> None:
     data.write("a.csv", "model,step,accuracy\nGRPO,0,1\nMEL,0,2\n")
     told = data.problems("a", "acuracy", x="stepp", series=("GRP",), where={"modell": "GRPO"})
     assert told == [
-        'data/a.csv: the source "a" has no metric "acuracy". Perhaps "accuracy" is meant. It has accuracy.',
-        'data/a.csv: the source "a" has no series "GRP". Perhaps "GRPO" is meant. It has GRPO and MEL.',
+        'data/a.csv: the source "a" has no metric "acuracy". Did you mean "accuracy"? It has accuracy.',
+        'data/a.csv: the source "a" has no series "GRP". Did you mean "GRPO"? It has GRPO and MEL.',
         (
-            'data/a.csv: the source "a" has no column "modell". Perhaps "model" is meant.'
+            'data/a.csv: the source "a" has no column "modell". Did you mean "model"?'
             " It has model, step and accuracy."
         ),
         (
-            'data/a.csv: the source "a" has no column or metric "stepp". Perhaps "step" is meant.'
+            'data/a.csv: the source "a" has no column or metric "stepp". Did you mean "step"?'
             " It has model, step and accuracy."
         ),
     ]

@@ -389,7 +389,7 @@ def test_names_that_no_sample_meets(tmp_path: Path) -> None:
         assert "rare" not in data.open(name).metrics
         assert list(data.frame(name, "rare")["value"]) == [0.5]
         assert list(data.frame(name, "rare", series=("B",))["value"]) == [0.5]
-        assert 'has no metric "rar". Perhaps "rare" is meant' in data.problems(name, "rar")[0]
+        assert 'has no metric "rar". Did you mean "rare"?' in data.problems(name, "rar")[0]
 
 
 @pytest.mark.parametrize("sorted_by", ["metric", "model"])

@@ -351,7 +351,7 @@ def test_a_benchmark_of_a_source_without_any(tmp_path: Path) -> None:
     assert found == [
         'data/a.csv: the source "a" has no series "C". It has A and B.',
         (
-            'data/a.csv: the source "a" has no column "subjekt". Perhaps "subject" is meant. It has model,'
+            'data/a.csv: the source "a" has no column "subjekt". Did you mean "subject"? It has model,'
             " seed, problem, sample, score, answer, gold, tokens, seconds, cost and subject."
         ),
         (

@@ -142,9 +142,9 @@ def test_a_mistyped_key_names_the_nearest() -> None:
         (
             "curve",
             "band: cii",
-            '"band: cii" is not one of ci, se, sd, range, iqr and none. Perhaps "ci" is meant.',
+            '"band: cii" is not one of ci, se, sd, range, iqr and none. Did you mean "ci"?',
         ),
-        ("curve", "y_scale: lgo", '"y_scale: lgo" is not one of linear and log. Perhaps "log" is meant.'),
+        ("curve", "y_scale: lgo", '"y_scale: lgo" is not one of linear and log. Did you mean "log"?'),
         (
             "curve",
             "band: zzzz",
@@ -183,7 +183,7 @@ def test_a_mistyped_key_names_the_nearest() -> None:
         (
             "table",
             "columns: [fin]",
-            '"columns: fin" is not one of final, peak and mean. Perhaps "final" is meant.',
+            '"columns: fin" is not one of final, peak and mean. Did you mean "final"?',
         ),
         ("overview", "benchmarks: AIME", "Write benchmarks: [AIME]."),
     ],
@@ -307,7 +307,7 @@ def test_an_empty_source_file_means_the_defaults(tmp_path: Path) -> None:
         (b"title: a\nnote: gr\xf6\xdfe\n", "data/a/source.yml:2: this is not UTF-8: byte 0xf6"),
         (b"columns: {serie: a}\n", 'data/a/source.yml:1:11: "serie" is not a key of columns in source.yml'),
         (b"files: {}\n", '"files" takes text or a list, not keys and values'),
-        (b"format: cvs\n", 'Perhaps "csv" is meant'),
+        (b"format: cvs\n", 'Did you mean "csv"?'),
     ],
 )
 def test_source_problems_name_file_and_line(tmp_path: Path, content: bytes, expected: str) -> None:

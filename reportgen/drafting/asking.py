@@ -11,7 +11,7 @@ from reportgen.drafting.observing import observed
 from reportgen.drafting.subjects import subject_of
 from reportgen.errors import Problem, Problems, ReportError, Stage
 from reportgen.model import CurveRequest
-from reportgen.narrative.naming import did_you_mean, listed
+from reportgen.naming import did_you_mean, listed
 from reportgen.narrative.topics import Topic, source_topic, topics_on
 from reportgen.settings.front_matter import Benchmark
 from reportgen.settings.loading import load_source_settings

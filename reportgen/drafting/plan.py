@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reportgen.errors import Place, Problem, ReportError, Stage
 from reportgen.model import CurveRequest, ScoreRequest
-from reportgen.narrative.naming import listed
+from reportgen.naming import listed
 from reportgen.narrative.requests import benchmark_request, requests_of
 from reportgen.narrative.topics import sources_named, sources_of, topics_of
 from reportgen.settings.blocks import CurveSettings

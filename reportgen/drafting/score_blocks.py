@@ -19,7 +19,7 @@ from reportgen.drafting.score_numbers import (
     numbers_of_scores,
 )
 from reportgen.errors import Place, Problem, ReportError, Stage
-from reportgen.narrative.naming import did_you_mean, listed
+from reportgen.naming import did_you_mean, listed
 from reportgen.narrative.score_requests import with_defaults
 from reportgen.outcomes import ScoresError
 from reportgen.settings.score_blocks import (

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from reportgen.expressions.faults import Fault
 from reportgen.expressions.language import Name, Number
-from reportgen.expressions.naming import nearest, which_series
+from reportgen.expressions.naming import which_series
 from reportgen.expressions.quantities import quantity_words
 from reportgen.expressions.syntax_faults import without_comma
 from reportgen.facts.names import written
 from reportgen.facts.vocabulary import FACTS, ParameterKind, facts_of
 from reportgen.moments import read_moment
+from reportgen.naming import nearest
 from reportgen.statements import Quantity
 from reportgen.words import counted, listing
 

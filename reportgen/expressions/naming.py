@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from reportgen.facts.names import written
 from reportgen.facts.vocabulary import FACTS, facts_of
+from reportgen.naming import nearest
 from reportgen.words import listing
 
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from reportgen.facts.vocabulary import Held
 
 _MOST_NAMES = 12
-_LONGEST_NAME = 100
 # What somebody means who asks curves for a fact of scores, or the other way round.
 _COUNTERPARTS = {
     "score": "final",
@@ -43,19 +41,6 @@ _SYNONYMS = {
     **dict.fromkeys(("beats", "wins"), "better"),
 }
 _HIGHEST, _LOWEST = {"max", "maximum", "highest"}, {"min", "minimum", "lowest"}
-
-
-def nearest(name: str, known: Sequence[str]) -> str:
-    """The known name most like this one, whatever its capitals; empty if none is."""
-    return _nearest(name, tuple(known))
-
-
-# A series that was renamed is asked for on many lines, and comparing it with all others takes a while.
-@lru_cache(maxsize=256)
-def _nearest(name: str, known: tuple[str, ...]) -> str:
-    by_small = {one.lower(): one for one in reversed(known)}
-    found = get_close_matches(name.lower()[:_LONGEST_NAME], list(by_small), n=1)
-    return by_small[found[0]] if found else ""
 
 
 def which_series(name: str, series: Sequence[str]) -> str:

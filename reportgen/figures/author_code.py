@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import sys
 import traceback
-from difflib import get_close_matches
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.naming import did_you_mean
 from reportgen.settings.parsing import shorten
 
 if TYPE_CHECKING:
@@ -72,12 +72,7 @@ def _function(module: ModuleType, file_name: str, name: str, place: Place) -> Ca
         found: Callable[..., object] = make
         return found
     known = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
-    nearest = get_close_matches(name, known, n=1)
-    raise _problem(
-        place,
-        f'"{file_name}" has no function "{name}"',
-        f'Perhaps "{nearest[0]}" is meant' if nearest else "",
-    )
+    raise _problem(place, f'"{file_name}" has no function "{name}"', did_you_mean(name, known).rstrip())
 
 
 def _raised(error: BaseException, path: Path, file_name: str) -> ReportError:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reportgen.narrative.naming import did_you_mean
+from reportgen.naming import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reportgen.errors import Place, Problem, ReportError, Stage
 from reportgen.model import CurveRequest
-from reportgen.narrative.naming import did_you_mean, listed
+from reportgen.naming import did_you_mean, listed
 from reportgen.narrative.score_requests import score_benchmark_request, score_requests, score_sources
 from reportgen.settings.blocks import (
     AltairSettings,

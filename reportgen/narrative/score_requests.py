@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from reportgen.errors import Place, Problem, ReportError, Stage
 from reportgen.model import ScoreRequest
-from reportgen.narrative.naming import did_you_mean, listed
+from reportgen.naming import did_you_mean, listed
 from reportgen.settings.score_blocks import (
     ComparisonSettings,
     MetricSettings,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.model import Page, ScoreRequest
-from reportgen.narrative.naming import did_you_mean, listed
+from reportgen.naming import did_you_mean, listed
 from reportgen.narrative.requests import benchmark_request, requests_of, source_names
 from reportgen.settings.blocks import DataSettings, PanelSettings, PanelsSettings
 from reportgen.settings.front_matter import Benchmark, FrontMatter

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from reportgen.drafting.answers import Answer, Answers
@@ -16,6 +15,7 @@ from reportgen.figures.tidy import csv_text
 from reportgen.figures.wanted import Context, wanted_curve
 from reportgen.figures.wording import subtitle
 from reportgen.model import CurveRequest
+from reportgen.naming import did_you_mean, listed
 from reportgen.settings.blocks import CurveSettings
 
 if TYPE_CHECKING:
@@ -145,11 +145,9 @@ def _metric(table: Table, metric: str | None) -> str:
         return known[0]
     if metric in known:
         return str(metric)
-    nearest = get_close_matches(metric or "", known, n=1)
-    hint = f'Did you mean "{nearest[0]}"? ' if nearest else ""
     said = f'"{metric}" is not a metric' if metric else "name a metric"
-    listed = ", ".join(f'"{name}"' for name in known)
-    raise ReportError(Problem(table.source.place, said, f"{hint}Its metrics are {listed}", Stage.DATA))
+    step = f"{did_you_mean(metric or '', known)}Its metrics are {listed(known)}"
+    raise ReportError(Problem(table.source.place, said, step, Stage.DATA))
 
 
 def _answer(table: Table, request: CurveRequest) -> Answer:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reportgen.naming import did_you_mean
 from reportgen.settings.parsing import shorten
-from reportgen.settings.wording import listed, nearest
+from reportgen.settings.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,8 +25,7 @@ def known_names(word: str, known: Sequence[str], says: str) -> str:
     """
     if not known:
         return ""
-    guess = nearest(word, known)
-    return f'Perhaps "{guess}" is meant. {says} {names(known)}' if guess else f"{says} {names(known)}"
+    return f"{did_you_mean(word, known)}{says} {names(known)}"
 
 
 def names(words: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from reportgen.errors import Place, Problem, Problems, ReportError, Stage
+from reportgen.naming import did_you_mean
 from reportgen.settings.faults import faults_of, misread_names
 from reportgen.settings.front_matter import FrontMatter
 from reportgen.settings.kinds import BLOCKS
@@ -16,7 +17,7 @@ from reportgen.settings.source import SourceSettings
 from reportgen.settings.text import normalised, read_text
 from reportgen.settings.tree import Mapping, Scalar, Sequence, from_value, plain
 from reportgen.settings.vega_lite import lifted
-from reportgen.settings.wording import nearest, problems_of
+from reportgen.settings.wording import problems_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,10 +136,10 @@ def _put(values: Any, path: KeyPath, text: str) -> None:  # noqa: ANN401  # dict
 
 def _mistyped(front_matter: Mapping) -> Iterator[Problem]:
     for key, place in front_matter.keys.items():
-        guess = nearest(key, _OWN_PAGE_KEYS, cutoff=0.88)
+        guess = did_you_mean(key, _OWN_PAGE_KEYS, cutoff=0.88).rstrip()
         if guess and key not in _OWN_PAGE_KEYS:
             message = f'"{key}" is not a key that reportgen or MkDocs reads'
-            yield Problem(place, message, f'Perhaps "{guess}" is meant', Stage.SETTINGS)
+            yield Problem(place, message, guess, Stage.SETTINGS)
 
 
 def _plugin_options(text: str, file: str) -> Node | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Problem, Stage
+from reportgen.naming import did_you_mean
 from reportgen.settings.faults import TAKES
 from reportgen.settings.parsing import shorten
 from reportgen.settings.spots import described, spot_at
@@ -61,13 +61,6 @@ def problems_of(
         message = f"there are {len(faults) - MAX_PROBLEMS} more problems like these in {owner}"
         told.append(Problem(faults[MAX_PROBLEMS].place, message, "Mend these first", stage))
     return tuple(told)
-
-
-def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The known name that a mistyped one most likely means, or None."""
-    lowered = {name.lower(): name for name in known}
-    matches = get_close_matches(word.lower()[:200], lowered, n=1, cutoff=cutoff)
-    return lowered[matches[0]] if matches else None
 
 
 def listed(words: Iterable[str], last: str = "and") -> str:
@@ -134,18 +127,15 @@ def _missing(fault: Fault, spot: Spot) -> tuple[str, str]:
 
 def _unknown_key(_: Fault, spot: Spot) -> tuple[str, str]:
     known = tuple(spot.holder.model_fields) if spot.holder else ()
-    guess = nearest(spot.key, known)
-    advice = f"The keys are {listed(known)}"
-    if guess:
-        advice = f'Did you mean "{guess}"? {advice}'
+    advice = f"{did_you_mean(spot.key, known)}The keys are {listed(known)}"
     return f'"{shorten(spot.key)}" is not a key of {spot.owner}', advice
 
 
 def _no_choice(fault: Fault, spot: Spot) -> tuple[str, str]:
     choices = re.findall(r"'([^']*)'", fault.context["expected"])
     message = f"{_shown(fault.node, spot)} is not one of {listed(choices)}"
-    guess = nearest(fault.node.text, choices) if isinstance(fault.node, Scalar) else None
-    return message, f'Perhaps "{guess}" is meant' if guess else spot.advice
+    guess = did_you_mean(fault.node.text, choices) if isinstance(fault.node, Scalar) else ""
+    return message, guess.rstrip() or spot.advice
 
 
 def _pattern(fault: Fault, spot: Spot) -> tuple[str, str]:
