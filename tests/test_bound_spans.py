@@ -81,7 +81,7 @@ def test_words_that_hold_are_a_discreet_link() -> None:
         (PEAK, Truth.FAILS, "", "rg-fails", "(does not hold)"),
         ('{claim="x"}', Truth.FAILS, "", "rg-fails", "(does not hold)"),
         ('{claim="x"}', Truth.UNDECIDED, "", "rg-undecided", "(cannot be decided)"),
-        (OTHER, Truth.FAILS, "", "rg-expected", "(not so in these data)"),
+        (OTHER, Truth.FAILS, "", "rg-expected", "(not borne out by these data)"),
         (OTHER, Truth.HOLDS, "", "rg-unexpected", "(holds, against expectation)"),
         (OTHER, Truth.UNDECIDED, "", "rg-undecided", "(cannot be decided)"),
     ],
