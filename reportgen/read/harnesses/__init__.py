@@ -1,0 +1,1 @@
+"""Files of evaluation harnesses: one module for each format, found by content."""

@@ -1,0 +1,1 @@
+"""Files of run loggers: one module for each format, found by content."""
