@@ -84,6 +84,11 @@ class Fact:
     n: int = 0
     note: str = ""
 
+    @property
+    def name(self) -> str:
+        """Which fact of the vocabulary it is: ``peak``."""
+        return self.call.partition("(")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class Binding:

@@ -11,15 +11,18 @@ if TYPE_CHECKING:
 
     from reportgen.model import Estimate
 
-_MINUS = "\N{MINUS SIGN}"
+MINUS = "\N{MINUS SIGN}"
+SMALLEST_P = 0.001
+"""Smaller p are told alike."""
+
 # From here on, and below, zeros are hard to count and an exponent is written.
 _LARGE, _SMALL = 12, -4
 # An interval this much smaller than its value does not share digits with it.
 _FAR_APART = 12
 # Room for every digit of every double: nothing is rounded but where it is asked for.
 _EXACT = Context(prec=1100)
-# Verdicts go by p below this, and smaller p than the next are told alike.
-_ALPHA, _SMALLEST_P = 0.05, 0.001
+# Verdicts go by p below this.
+_ALPHA = 0.05
 _TENTH_OF_A_POINT = 0.001
 _MOST_DECIMALS = 6
 
@@ -62,6 +65,12 @@ def number(
     return _with_sign(text, signed=signed)
 
 
+def off_zero(value: float, *, decimals: int | None = None, signed: bool = False) -> str:
+    """A difference as ``number`` writes it, which never seems to be 0 if it is not."""
+    far = 10 * abs(value) + 10
+    return number(value, decimals=decimals, within=(0.0, far) if value > 0 else (-far, 0.0), signed=signed)
+
+
 def percent(share: float, *, decimals: int = 1) -> str:
     """A share of 1 in percent: ``82.1%``; 0.9996 is ``99.9%``, only 1 itself is ``100.0%``.
 
@@ -98,7 +107,7 @@ def estimate_words(estimate: Estimate, *, significant: int = 2) -> str:
     exponent = _exponent(largest, significant + 1)
     if exponent >= _LARGE or exponent < _SMALL:
         value, low, high, half = (part.scaleb(-exponent, _EXACT) for part in (value, low, high, half))
-        return f"({_with_interval(value, low, high, half, significant)})e{exponent}".replace("-", _MINUS)
+        return f"({_with_interval(value, low, high, half, significant)})e{exponent}".replace("-", MINUS)
     return _with_interval(value, low, high, half, significant)
 
 
@@ -107,12 +116,17 @@ def p_words(p: float) -> str:
 
     Rounding never carries it over 0.05: 0.0496 is ``0.049``, since the verdict goes by what it is.
     """
-    if p < _SMALLEST_P:
-        return f"< {_SMALLEST_P}"
+    if p < SMALLEST_P:
+        return f"< {SMALLEST_P}"
     below = math.nextafter(_ALPHA, 0)  # the double nearest to 0.05 lies above it
     if p < _ALPHA:
         return number(min(p, math.nextafter(below, 0)), decimals=3, within=(0.0, below))
     return number(p, decimals=3, within=(_ALPHA, 1.0))
+
+
+def equation(name: str, words: str) -> str:
+    """What something is, which may be a limit: ``p = 0.012``, ``p < 0.001``."""
+    return f"{name} {words}" if words.startswith("<") else f"{name} = {words}"
 
 
 def percent_decimals(half: float | None) -> int:
@@ -172,14 +186,14 @@ def _exponent(value: Decimal, significant: int) -> int:
     """The power of ten of the first digit, after rounding to so many digits."""
     if not value:
         return 0
-    return _EXACT.plus(value).quantize(_unit(significant - 1 - value.adjusted()), context=_EXACT).adjusted()
+    return _EXACT.plus(value).quantize(unit_of(significant - 1 - value.adjusted()), context=_EXACT).adjusted()
 
 
 def _rounded(
     value: Decimal, decimals: int, within: tuple[float | Decimal, float | Decimal] | None
 ) -> Decimal:
     """The nearest multiple of 10^-decimals, kept off bounds that ``value`` lies strictly between."""
-    unit = _unit(decimals)
+    unit = unit_of(decimals)
     result = value.quantize(unit, rounding=ROUND_HALF_EVEN, context=_EXACT)
     if within is not None and Decimal(within[0]) < value < Decimal(within[1]):
         bottom, top = (Decimal(bound) for bound in within)
@@ -193,7 +207,8 @@ def _rounded(
     return result.quantize(Decimal(1), context=_EXACT) if decimals < 0 else result
 
 
-def _unit(decimals: int) -> Decimal:
+def unit_of(decimals: int) -> Decimal:
+    """What one of the last of so many decimals counts; tens or hundreds where there are fewer than none."""
     return Decimal((0, (1,), -decimals))
 
 
@@ -206,8 +221,8 @@ def _with_sign(text: str, *, signed: bool = False) -> str:
     bare = text.removeprefix("-")
     if not bare.partition("e")[0].strip("0.,"):
         return bare
-    sign = _MINUS if text.startswith("-") else "+" if signed else ""
-    return sign + bare.replace("-", _MINUS)
+    sign = MINUS if text.startswith("-") else "+" if signed else ""
+    return sign + bare.replace("-", MINUS)
 
 
 def axis_word(title: str) -> str:

@@ -178,11 +178,13 @@ def test_another_series_moves_no_line(drawn: tuple[Line, ...], level: float) -> 
     assert crossing_steps(constant, above).size == 0
 
 
-@given(lines("A"), lines("B"), st.floats(0, 40))
-def test_gaps(a: Line, b: Line, step: float) -> None:
+@given(lines("A", 2), lines("B", 2), st.floats(0, 1))
+def test_gaps(a: Line, b: Line, share: float) -> None:
     """A gap is antisymmetric, the difference of two values, and nowhere wider than the widest."""
     of = subject(a.curve(), b.curve())
-    assume(max(a.steps[0], b.steps[0]) <= step <= min(a.steps[-1], b.steps[-1]))
+    first, last = max(a.steps[0], b.steps[0]), min(a.steps[-1], b.steps[-1])
+    assume(first <= last)
+    step = min(first + share * (last - first), last)
     there, back = (of.fact("gap", (*names, step)) for names in (("A", "B"), ("B", "A")))
     assert number(there) == -number(back)
     assert (there.low, there.high) == (

@@ -65,5 +65,5 @@ def _label(fact: Fact, scale: Scale) -> str:
     """Two or three words: ``peak 0.84``."""
     from reportgen.facts.fact_words import found_words  # noqa: PLC0415 - as above
 
-    name = fact.call.partition("(")[0].replace("_", " ").removesuffix(" step")
+    name = fact.name.replace("_", " ").removesuffix(" step")
     return f"{name} {found_words(fact, scale)}".strip() if fact.quantity in _TOLD else name

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 from reportgen.moments import iso_moment
 from reportgen.statements import Quantity
-from reportgen.words import interval_decimals, number, p_words, percent, percent_decimals, step_words
+from reportgen.words import (
+    MINUS,
+    equation,
+    interval_decimals,
+    number,
+    off_zero,
+    p_words,
+    percent,
+    percent_decimals,
+    step_words,
+)
 
 if TYPE_CHECKING:
     from reportgen.statements import Fact, Scale
@@ -92,7 +102,7 @@ def fact_words(fact: Fact, scale: Scale) -> str:
     if fact.quantity is Quantity.TRUTH:
         said = f"{fact.call} is {'true' if fact.value else 'not true'}"
     else:
-        said = _equation(fact.call, _with_interval(fact, scale))
+        said = equation(fact.call, measured_words(fact, scale))
     note = f": {fact.note}" if fact.note else ""
     return f"{said}{_place(fact, scale)}{note}"
 
@@ -105,36 +115,29 @@ def interval_words(value: float, low: float, high: float, quantity: Quantity, sc
     return f"{value_words(value, quantity, scale, decimals=decimals)} [{', '.join(ends)}]"
 
 
+def measured_words(fact: Fact, scale: Scale) -> str:
+    """What a fact found, with its interval: ``0.84 [0.82, 0.86]``, ``step 120``; empty without a value."""
+    if fact.value is None or fact.low is None or fact.high is None:
+        return found_words(fact, scale)
+    return interval_words(float(fact.value), fact.low, fact.high, fact.quantity, scale)
+
+
 def found_words(fact: Fact, scale: Scale) -> str:
     """What a fact found, alone: ``0.84``, ``+3.2 points``, ``step 120``, ``true``; empty without a value."""
     if fact.value is None:
         return ""
-    return value_words(float(fact.value), fact.quantity, scale, signed=_name(fact) not in _SIZES)
-
-
-def _with_interval(fact: Fact, scale: Scale) -> str:
-    if fact.low is None or fact.high is None:
-        return found_words(fact, scale)
-    return interval_words(float(fact.value or 0.0), fact.low, fact.high, fact.quantity, scale)
-
-
-def _equation(call: str, words: str) -> str:
-    return f"{call} {words}" if words.startswith("<") else f"{call} = {words}"
+    return value_words(float(fact.value), fact.quantity, scale, signed=fact.name not in _SIZES)
 
 
 def _place(fact: Fact, scale: Scale) -> str:
-    if fact.quantity is Quantity.STEP or _name(fact) in _PLACED:
+    if fact.quantity is Quantity.STEP or fact.name in _PLACED:
         return ""
     if fact.step is not None:
         return f" {at_step(fact.step, scale)}"
-    if _name(fact) == "crossings" and fact.from_step is not None and fact.to_step is not None:
+    if fact.name == "crossings" and fact.from_step is not None and fact.to_step is not None:
         first, last = (step_said(step, scale) for step in (fact.from_step, fact.to_step))
         return f" between {first} and {last}"
     return ""
-
-
-def _name(fact: Fact) -> str:
-    return fact.call.partition("(")[0]
 
 
 def _unit(quantity: Quantity, scale: Scale) -> str:
@@ -152,10 +155,7 @@ def _value(value: float, scale: Scale, decimals: int | None) -> str:
 def _difference(value: float, scale: Scale, decimals: int | None, *, signed: bool) -> str:
     if scale.bounds == _SHARE and not scale.percent:
         value, decimals = value * 100, 1 if decimals is None else decimals
-    # Only 0 must not be reached; the other end is far beyond.
-    far = 10 * abs(value) + 10
-    within = (0.0, far) if value > 0 else (-far, 0.0)
-    return number(value, decimals=decimals, within=within, signed=signed)
+    return off_zero(value, decimals=decimals, signed=signed)
 
 
 def _steps(value: float, scale: Scale, decimals: int | None) -> str:
@@ -164,7 +164,7 @@ def _steps(value: float, scale: Scale, decimals: int | None) -> str:
     else:
         size, unit = next((one for one in _DURATIONS if abs(value) >= one[0]), (1, "millisecond"))
         count = number(value / size, decimals=decimals)
-    return f"{count} {unit}" if count in {"1", "\N{MINUS SIGN}1"} else f"{count} {unit}s"
+    return f"{count} {unit}" if count in {"1", f"{MINUS}1"} else f"{count} {unit}s"
 
 
 def _deserved(value: float, low: float, high: float, scale: Scale) -> int | None:

@@ -8,7 +8,7 @@ from reportgen.facts.calls import Found
 from reportgen.facts.fact_words import interval_words, value_words
 from reportgen.outcomes import Verdict
 from reportgen.statements import Quantity
-from reportgen.words import p_words
+from reportgen.words import equation, p_words
 
 if TYPE_CHECKING:
     from reportgen.outcomes import Comparison
@@ -40,9 +40,8 @@ def verdict_found(
     said = _difference(one, scale)
     if name == "p_value":
         return Found(one.adjusted_p, step=step, n=one.shared, note=f"{said}, {behind}")
-    p = p_words(one.adjusted_p)
-    adjusted = "adjusted p" if one.tested_together > 1 else "p"
-    note = f"{said}, {adjusted} {p if p.startswith('<') else f'= {p}'}, {behind}"
+    p = equation("adjusted p" if one.tested_together > 1 else "p", p_words(one.adjusted_p))
+    note = f"{said}, {p}, {behind}"
     if name == "tied":
         remark = f"; {one.reason}" if one.reason else ""
         return Found(one.verdict is Verdict.UNCLEAR, step=step, n=one.shared, note=f"{note}{remark}")

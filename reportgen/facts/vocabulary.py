@@ -115,8 +115,18 @@ _ALL = (
         " that both have, or a sign-flip test over shared problems.",
         *(_C, _S),
     ),
-    _fact("better(a, b)", Quantity.TRUTH, "True where a is better than b beyond doubt.", _C, _S),
-    _fact("tied(a, b)", Quantity.TRUTH, "True where a and b cannot be told apart.", _C, _S),
+    _fact(
+        "better(a, b)",
+        Quantity.TRUTH,
+        "True where a is better, with an adjusted p below 0.05 and an interval of the difference without 0.",
+        *(_C, _S),
+    ),
+    _fact(
+        "tied(a, b)",
+        Quantity.TRUTH,
+        "True where neither is better in that sense: the data cannot tell the two apart.",
+        *(_C, _S),
+    ),
 )
 
 FACTS: dict[str, FactKind] = {fact.name: fact for fact in _ALL}

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from reportgen.words import (
     counted,
+    equation,
     interval_decimals,
     listing,
     number,
+    off_zero,
     p_words,
     percent,
     percent_decimals,
@@ -114,8 +116,7 @@ def p_text(p: float | None) -> str:
     """
     if p is None:
         return "not tested"
-    said = p_words(p)
-    return f"p {said}" if said.startswith("<") else f"p = {said}"
+    return equation("p", p_words(p))
 
 
 def level_text(level: float) -> str:
@@ -228,7 +229,4 @@ def _gold(names: Sequence[str]) -> str:
 def _difference(value: float, context: ScoreContext, half: float | None, *, signed: bool) -> str:
     """A difference in points or as a plain number, kept off 0 where it is not 0."""
     scale, decimals = (100, percent_decimals(half)) if in_percent(context) else (1, interval_decimals(half))
-    # Ends far beyond the range: only 0 must not be reached.
-    reach = 10 * scale * (context.highest - context.lowest)
-    within = (0.0, reach) if value > 0 else (-reach, 0.0)
-    return number(value * scale, decimals=decimals, within=within, signed=signed)
+    return off_zero(value * scale, decimals=decimals, signed=signed)

@@ -15,13 +15,12 @@ from reportgen.expressions.faults import Fault
 from reportgen.judging.typed_tokens import Unit
 from reportgen.moments import moment_at, read_moment
 from reportgen.statements import Quantity
-from reportgen.words import number
+from reportgen.words import MINUS, number, unit_of
 
 if TYPE_CHECKING:
     from reportgen.judging.typed import Typed
     from reportgen.statements import Scale
 
-_MINUS = "\N{MINUS SIGN}"
 # Room for every digit of every double beside every exponent that may be typed.
 EXACT = Context(prec=2000)
 # Sums of measured values are right to this many digits: a tie within them counts as a tie.
@@ -66,10 +65,7 @@ class Reading:
 
 
 def unfitting(typed: Typed, quantity: Quantity, scale: Scale) -> Fault | None:
-    """What is wrong with a unit that does not go with the quantity; None where it goes."""
-    if quantity is Quantity.TRUTH:
-        said = "the expression is true or false, and a bound value is a number"
-        return Fault(-1, 1, said, "Write claim= instead of value=")
+    """What is wrong with a unit that does not go with what a number is; None where it goes."""
     by_time = _SAID_OF_TIMES if scale.step_is_time else {}
     what, examples = by_time.get(quantity, _SAID[quantity])
     timed = quantity in by_time
@@ -169,14 +165,9 @@ def _related(reading: Reading, relation: str, limit: Decimal) -> bool:
 def _kept_off(reading: Reading, decimals: int) -> Decimal:
     """The value rounded so that it does not seem to reach its bounds."""
     text = number(reading.exact, decimals=decimals, within=reading.within)
-    return Decimal(text.replace(",", "").replace(_MINUS, "-"))
+    return Decimal(text.replace(",", "").replace(MINUS, "-"))
 
 
 def _place(typed: Typed) -> int:
     """Decimals of the last digit typed; below 0 where it counts tens or hundreds."""
     return typed.decimals - typed.exponent
-
-
-def unit_of(decimals: int) -> Decimal:
-    """What one of the last digit counts."""
-    return Decimal((0, (1,), -decimals))

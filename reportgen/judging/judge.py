@@ -8,13 +8,13 @@ from reportgen.expressions.checking import checked
 from reportgen.expressions.evaluation import evaluate
 from reportgen.expressions.faults import ExpressionError
 from reportgen.expressions.language import Call
-from reportgen.facts.fact_words import at_step, fact_words, found_words, interval_words, value_words
+from reportgen.facts.fact_words import at_step, fact_words, measured_words, value_words
 from reportgen.judging.agreement import agrees, typed_value, unfitting
 from reportgen.judging.part_words import MOST_DIGITS, decimals_of, part_words
 from reportgen.judging.retyping import repaired
 from reportgen.judging.typed import read_typed
 from reportgen.statements import Judgement, Truth
-from reportgen.words import number
+from reportgen.words import equation, number
 
 if TYPE_CHECKING:
     from reportgen.expressions.checking import Checked
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from reportgen.expressions.results import Part, Result
     from reportgen.facts.subject import Subject
     from reportgen.judging.typed import Typed
-    from reportgen.statements import Binding, Fact, Quantity, Scale
+    from reportgen.statements import Binding, Quantity, Scale
 
 _SAID = {Truth.HOLDS: "holds", Truth.FAILS: "fails", Truth.UNDECIDED: "cannot be decided"}
 
@@ -67,14 +67,14 @@ def _of_value(expression: Checked, typed: Typed, result: Result, scale: Scale) -
     value, quantity = float(result.value), expression.quantity
     holds = agrees(typed, value, quantity, scale)
     new = typed.words if holds else repaired(typed, value, quantity, scale)
-    whole = _with_interval(fact, scale) if fact else value_words(value, quantity, scale)
+    whole = measured_words(fact, scale) if fact else value_words(value, quantity, scale)
     shown = whole if holds else _told_apart(typed, whole, value, quantity, scale)
     if fact and shown == whole:
         found = told.pop(fact)
     elif fact:
-        found = _equation(fact.call, shown) + told[fact].removeprefix(_equation(fact.call, whole))
+        found = equation(fact.call, shown) + told[fact].removeprefix(equation(fact.call, whole))
     else:
-        found = _equation(expression.text, shown)
+        found = equation(expression.text, shown)
     return Judgement(
         truth=Truth.HOLDS if holds else Truth.FAILS,
         found=found,
@@ -82,16 +82,6 @@ def _of_value(expression: Checked, typed: Typed, result: Result, scale: Scale) -
         repaired="" if new == typed.words else new,
         facts=result.facts,
     )
-
-
-def _with_interval(fact: Fact, scale: Scale) -> str:
-    if fact.low is None or fact.high is None or fact.value is None:
-        return found_words(fact, scale)
-    return interval_words(float(fact.value), fact.low, fact.high, fact.quantity, scale)
-
-
-def _equation(text: str, words: str) -> str:
-    return f"{text} {words}" if words.startswith("<") else f"{text} = {words}"
 
 
 def _told_apart(typed: Typed, whole: str, value: float, quantity: Quantity, scale: Scale) -> str:

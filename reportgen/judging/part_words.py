@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reportgen.facts.fact_words import value_words
 from reportgen.statements import Quantity, Truth
-from reportgen.words import number
+from reportgen.words import SMALLEST_P, number
 
 if TYPE_CHECKING:
     from reportgen.expressions.results import Part, Side
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 MOST_DIGITS = 17
 # Equal to the language: what it compares is right to a billionth.
 _CLOSE = 1e-9
-_SMALLEST_P = 0.001
 _DECIMALS = re.compile(r"[0-9]\.([0-9]+)")
 _FAILED = {">": "is not above", "<": "is not below", ">=": "is below", "<=": "is above"}
 _OF_STEPS = {"above": "after", "below": "before"}
@@ -84,7 +83,7 @@ def decimals_of(words: str) -> int:
 
 
 def _words(value: float, quantity: Quantity, scale: Scale, decimals: int | None = None) -> str:
-    if quantity is Quantity.PROBABILITY and decimals is None and value < _SMALLEST_P:
+    if quantity is Quantity.PROBABILITY and decimals is None and value < SMALLEST_P:
         # What is compared is a number: "< 0.001 is below 0.05" reads badly.
         return number(value, significant=2)
     return value_words(value, quantity, scale, decimals=decimals, signed=False)

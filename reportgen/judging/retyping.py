@@ -6,17 +6,16 @@ from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING
 
-from reportgen.judging.agreement import EXACT, agrees, moment_of, reading_of, unit_of
+from reportgen.judging.agreement import EXACT, agrees, moment_of, reading_of
 from reportgen.judging.typed_tokens import Unit, other_number
 from reportgen.statements import Quantity
-from reportgen.words import number
+from reportgen.words import MINUS, number, unit_of
 
 if TYPE_CHECKING:
     from reportgen.judging.agreement import Reading
     from reportgen.judging.typed import Typed
     from reportgen.statements import Scale
 
-_MINUS = "\N{MINUS SIGN}"
 _LARGE, _SIGNIFICANT = 15, 4
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 # A p value typed without decimals has no digits to keep.
@@ -96,7 +95,7 @@ def _written(typed: Typed, value: Decimal, within: tuple[Decimal, Decimal] | Non
         return _styled(typed, _rounded(value, typed.decimals, within))
     exponent = value.adjusted()
     text = _mantissa(typed, value, exponent, within)
-    if text.lstrip(_MINUS).startswith("10"):
+    if text.lstrip(MINUS).startswith("10"):
         exponent += 1
         text = _mantissa(typed, value, exponent, within)
     return _styled(typed, text) + typed.exponent_mark + _exponent(typed, exponent)
@@ -113,13 +112,13 @@ def _rounded(value: Decimal, decimals: int, within: tuple[Decimal, Decimal] | No
     if within is not None:
         return number(value, decimals=decimals, within=within)
     text = f"{value.quantize(unit_of(decimals), rounding=ROUND_HALF_EVEN, context=EXACT):,f}"
-    return text.replace("-", _MINUS)
+    return text.replace("-", MINUS)
 
 
 def _styled(typed: Typed, text: str) -> str:
     """A number with commas and U+2212, dressed with the author's signs and marks."""
-    digits = text.removeprefix("-").removeprefix(_MINUS)
-    minus = typed.sign if typed.sign not in {"", "+"} else _MINUS
+    digits = text.removeprefix("-").removeprefix(MINUS)
+    minus = typed.sign if typed.sign not in {"", "+"} else MINUS
     sign = minus if digits != text else "+" if typed.sign == "+" else ""
     if not digits.strip("0.,"):
         sign = ""
@@ -138,7 +137,7 @@ def _styled(typed: Typed, text: str) -> str:
 def _exponent(typed: Typed, exponent: int) -> str:
     """An exponent, raised or not, with the sign and the zeros in front that its author writes."""
     raised = typed.exponent_digits[0] in _RAISED
-    minus, plus = ("⁻", "⁺") if raised else ("-" if typed.exponent_mark in {"e", "E"} else _MINUS, "+")
+    minus, plus = ("⁻", "⁺") if raised else ("-" if typed.exponent_mark in {"e", "E"} else MINUS, "+")
     if typed.exponent_sign not in {"", plus}:
         minus = typed.exponent_sign
     sign = minus if exponent < 0 else plus if typed.exponent_sign == plus else ""

@@ -39,7 +39,7 @@ def fact_groups(subject: Subject) -> tuple[FactGroup, ...]:
     """The facts that there are for what a subject holds, in the order of the vocabulary."""
     known: dict[str, list[Fact]] = {}
     for fact in all_facts(subject):
-        known.setdefault(_name(fact), []).append(fact)
+        known.setdefault(fact.name, []).append(fact)
     return tuple(_group(kind, known, subject) for kind in facts_of(subject.holds))
 
 
@@ -54,10 +54,6 @@ def _group(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> Fa
 def _row(fact: Fact, subject: Subject) -> tuple[str, str]:
     said = fact_words(fact, subject.scale).removeprefix(fact.call).strip()
     return fact.call, said.removeprefix("= ").removeprefix("is ")
-
-
-def _name(fact: Fact) -> str:
-    return fact.call.partition("(")[0]
 
 
 def _example(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> Iterator[Fact]:
