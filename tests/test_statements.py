@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -173,3 +174,29 @@ def test_observations_are_a_block_of_their_own(tmp_path: Path) -> None:
     assert len(shown.items) == 1
     assert shown.more > 0
     assert shown.items[0].state.startswith("scores")
+
+
+def test_observations_of_several_metrics_say_which(tmp_path: Path) -> None:
+    """What a panel is called stands first, and the sentence goes on with a small letter or a name."""
+    rows = "series,step,reward,loss\n" + "".join(
+        f"{name},{step},{0.1 * step * way},{2 - 0.1 * step * way}\n"
+        for name, way in (("MEL", 1), ("GRPO", 2))
+        for step in range(4)
+    )
+    page = (
+        "# Panels\n\n```panels\nid: two\nsource: runs\n"
+        "metrics: [reward, {metric: loss, title: Loss, higher_is_better: false}]\n```\n\n"
+        "```observations\nof: two\ncount: 40\n```\n"
+    )
+    report = drafted(tmp_path, "", page=page, runs=rows)
+    shown = report.shown["index.md", "observations"]
+    assert isinstance(shown, Observations)
+    texts = [one.text for one in shown.items]
+    assert {text.partition(": ")[0] for text in texts if one_metric(text)} == {"reward", "Loss"}
+    assert not any(re.match(r"(reward|Loss): [A-Z](?!EL|RPO)", text) for text in texts)
+    assert {one.figure for one in shown.items} == {"two-1", "two-2"}
+
+
+def one_metric(text: str) -> bool:
+    """Whether a sentence is about one metric, not about two that part company."""
+    return ": " in text.partition(",")[0]

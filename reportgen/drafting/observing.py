@@ -118,7 +118,9 @@ def _of_scores(
 
 def _named(one: Observation, topic: Topic, sources: Mapping[str, Source]) -> Observation:
     """An observation that begins with what it is about, since its neighbours are about something else."""
-    return replace(one, text=f"{said_of(topic, sources)}: {one.text}")
+    starts_with_name = any(one.text.startswith(name) for name in one.series)
+    text = one.text if starts_with_name else one.text[:1].lower() + one.text[1:]
+    return replace(one, text=f"{said_of(topic, sources)}: {text}")
 
 
 def _linked(one: Observation, topic: Topic) -> Observation:
