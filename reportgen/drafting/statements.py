@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from reportgen.drafting.plan import Plan, PlannedStatement
     from reportgen.errors import Place, Problems
     from reportgen.expressions.faults import Fault
+    from reportgen.facts.subject import Subject
     from reportgen.statements import Binding, Fact, Judgement
 
 
@@ -68,13 +69,18 @@ def judgement_of(binding: Binding, planned: PlannedStatement, subjects: Subjects
     Raises:
         ReportError: every fault of its expression or of its words, each at its place.
     """
-    from reportgen.expressions.faults import ExpressionError  # noqa: PLC0415 - as above
-    from reportgen.judging.judge import judge  # noqa: PLC0415 - only where something is stated
+    from reportgen.expressions.faults import ExpressionError  # noqa: PLC0415 - only where something is stated
 
     try:
-        return subjects.of(planned.topic, binding.place).judged(binding, judge)
+        return subjects.of(planned.topic, binding.place).judged(binding, _judge)
     except ExpressionError as error:
         raise ReportError(*(_problem(fault, planned) for fault in error.faults)) from error
+
+
+def _judge(binding: Binding, subject: Subject) -> Judgement:
+    from reportgen.judging.judge import judge  # noqa: PLC0415 - only where no earlier draft has judged it
+
+    return judge(binding, subject)
 
 
 def _statement(planned: PlannedStatement, subjects: Subjects, desk: Desk) -> Statement:

@@ -64,6 +64,9 @@ def braces_from(text: str, start: int, depth: int) -> Braces:
         starts.append((length, start))
         pieces.append(text[start : min(end, start + LONGEST)].rstrip(" "))
         length += len(pieces[-1]) + 1
+        # Most braces end on their line; the rest of a long paragraph need not be joined for each of them.
+        if "}" in pieces[-1] and attributes_in(" ".join(pieces))[1] >= 0:
+            return Braces(" ".join(pieces)[:LONGEST], tuple(starts))
         match = continues.match(text, end + 1)
         if match is None or text[match.end() : match.end() + 1] in {"", "\n"} or length > LONGEST:
             return Braces(" ".join(pieces)[:LONGEST], tuple(starts))

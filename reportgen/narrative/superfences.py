@@ -30,7 +30,7 @@ _CONTAINERS: Final = (
     "pymdownx.tabbed",
 )
 # Lines that may make code, a comment or a link's target of what follows; elsewhere every fence is shown.
-_HARD: Final = re.compile(r"^[> ]*    |<|\]:")
+_HARD: Final = re.compile(r"^[> ]*    |<[A-Za-z!?/]|\]:")
 # Browsers let an unclosed comment or script run to the end of the page.
 _NEVER_SHOWN: Final = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE
