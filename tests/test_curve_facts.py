@@ -494,13 +494,6 @@ def test_half_an_interval_is_none() -> None:
     assert (fact.value, fact.low, fact.high) == (1.0, None, None)
 
 
-def test_a_fact_is_computed_once() -> None:
-    """Asked again, the same fact comes back."""
-    of = two()
-    assert of.fact("volatility", ("MEL",)) is of.fact("volatility", ("MEL",))
-    assert of.fact("tied", ("MEL", "GRPO")) is of.fact("tied", ("MEL", "GRPO"))
-
-
 def test_all_facts() -> None:
     """Every fact that needs no step, of each series and each pair once; better as it is true."""
     made = [curve(name, [0.0, end], half=0.01, runs=3) for name, end in (("A", 0.5), ("B", 0.9), ("C", 0.1))]

@@ -18,11 +18,11 @@ from reportgen.expressions.amounts import (
 from reportgen.expressions.argument_faults import part_of, shortened
 from reportgen.expressions.faults import ExpressionError, Fault
 from reportgen.expressions.language import Call, Chain, Name, Number, Prefix, Tree
-from reportgen.expressions.results import Part, Result, Side
+from reportgen.expressions.results import Part, Result, Side, truth_of
 from reportgen.facts.subject import FactError
 from reportgen.facts.vocabulary import FACTS, ParameterKind
 from reportgen.moments import read_moment
-from reportgen.statements import Fact, Quantity, Truth
+from reportgen.statements import Fact, Quantity
 
 if TYPE_CHECKING:
     from reportgen.expressions.checking import Checked
@@ -43,20 +43,16 @@ def evaluate(checked: Checked, subject: Subject) -> Result:
         ExpressionError: facts that the results have no answer to, each where it stands.
     """
     evaluator = _Evaluator(checked.text, subject)
-    if checked.quantity is Quantity.TRUTH:
-        judged = evaluator.judged(checked.tree)
-        amount = None
-    else:
-        judged = _Judged(None)
-        amount = evaluator.amount(checked.tree)
+    of_truth = checked.quantity is Quantity.TRUTH
+    found = evaluator.judged(checked.tree) if of_truth else evaluator.amount(checked.tree)
     if evaluator.faults:
         raise ExpressionError(evaluator.faults)
     facts = tuple(dict.fromkeys(evaluator.facts))
-    if amount is not None:
-        return Result(checked.quantity, amount.value, amount.reason, facts)
-    reason = reasons(tuple(part.reason for part in judged.deciding)) if judged.truth is None else ""
+    if isinstance(found, Amount):
+        return Result(checked.quantity, found.value, found.reason, facts)
+    reason = reasons(tuple(part.reason for part in found.deciding)) if found.truth is None else ""
     parts = tuple(sorted(evaluator.parts, key=lambda part: part.position))
-    return Result(checked.quantity, judged.truth, reason, facts, parts, judged.deciding)
+    return Result(checked.quantity, found.truth, reason, facts, parts, found.deciding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +107,7 @@ class _Evaluator:
     def _comparisons(self, chain: Chain) -> _Judged:
         amounts = [self.amount(part) for part in chain.parts]
         sides = [self._side(part, amount) for part, amount in zip(chain.parts, amounts, strict=True)]
-        parts = []
+        judged = []
         for at, operator in enumerate(chain.operators):
             first, last = chain.parts[at : at + 2]
             # Cut from a chain, the words of two sides could miss a parenthesis.
@@ -122,15 +118,16 @@ class _Evaluator:
             truth = compared(operator, *amounts[at : at + 2])
             reason = reasons((amounts[at].reason, amounts[at + 1].reason))
             pair = tuple(sides[at : at + 2])
-            parts.append(Part(text, _truth(truth), reason, operator, pair, None, start, length))
-        self.parts += parts
-        return _joined("and", [_Judged(_VALUES[part.truth], (part,)) for part in parts])
+            part = Part(text, truth_of(truth), reason, operator, pair, None, start, length)
+            judged.append(_Judged(truth, (part,)))
+            self.parts.append(part)
+        return _joined("and", judged)
 
     def _fact_part(self, call: Call) -> _Judged:
         fact = self._fact(call)
         truth = None if fact.value is None else bool(fact.value)
         text = part_of(self._text, call)
-        part = Part(text, _truth(truth), fact.reason, "", (), fact, call.position, call.length)
+        part = Part(text, truth_of(truth), fact.reason, "", (), fact, call.position, call.length)
         self.parts.append(part)
         return _Judged(truth, (part,))
 
@@ -151,15 +148,12 @@ class _Evaluator:
             arguments.append(0.0 if amount.value is None else amount.value)
             unknown += [amount.reason] if amount.value is None else []
         series = tuple(argument for argument in arguments if isinstance(argument, str))
-        missing = Fact(part_of(self._text, call), kind.quantity, None, reasons(tuple(unknown)), series)
+        fact = Fact(part_of(self._text, call), kind.quantity, None, reasons(tuple(unknown)), series)
         if not unknown:
             try:
                 fact = self._subject.fact(call.name, tuple(arguments))
             except FactError as error:
                 self.faults.append(Fault(call.position, call.length, error.message, error.next_step))
-                fact = missing
-        else:
-            fact = missing
         self.facts.append(fact)
         return fact
 
@@ -170,13 +164,6 @@ class _Evaluator:
         names = ("peak", "trough") if self._subject.holds == "curves" else ("score",)
         values = [self._subject.fact(name, (series,)).value for name in names for series in fact.series]
         return max((abs(value) for value in values if value is not None), default=0.0)
-
-
-_VALUES: dict[Truth, bool | None] = {Truth.HOLDS: True, Truth.FAILS: False, Truth.UNDECIDED: None}
-
-
-def _truth(value: bool | None) -> Truth:  # noqa: FBT001 - the three values of a truth
-    return next(truth for truth, known in _VALUES.items() if known is value)
 
 
 def _joined(operator: str, several: list[_Judged]) -> _Judged:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reportgen.statements import Truth
+
 if TYPE_CHECKING:
-    from reportgen.statements import Fact, Quantity, Truth
+    from reportgen.statements import Fact, Quantity
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +76,8 @@ class Result:
     facts: tuple[Fact, ...]
     parts: tuple[Part, ...] = ()
     deciding: tuple[Part, ...] = ()
+
+
+def truth_of(value: bool | None) -> Truth:  # noqa: FBT001 - the three values of a truth
+    """What the data say, where None is what nobody can know."""
+    return Truth.UNDECIDED if value is None else Truth.HOLDS if value else Truth.FAILS

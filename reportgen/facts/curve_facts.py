@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -35,7 +35,6 @@ class CurveSubject:
 
     curve_set: CurveSet
     scale: Scale
-    _kept: dict[tuple[str, tuple[Argument, ...]], Fact] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def holds(self) -> Literal["curves"]:
@@ -58,12 +57,9 @@ class CurveSubject:
         return Pairs(tuple(self._curves.values()), self.scale, self.curve_set.level, self.curve_set.band)
 
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
-        """A fact of the vocabulary, computed when it is first asked for; see ``Subject``."""
-        key = (name, arguments)
-        if key not in self._kept:
-            call = call_of(name, arguments, self)
-            self._kept[key] = fact_of(call, self._found(call))
-        return self._kept[key]
+        """A fact of the vocabulary; see ``Subject``."""
+        call = call_of(name, arguments, self)
+        return fact_of(call, self._found(call))
 
     def _found(self, call: Call) -> Found:
         lacking = [name for name in call.series if name not in self._curves]

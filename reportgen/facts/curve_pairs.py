@@ -20,7 +20,7 @@ from reportgen.statistics.verdicts import adjusted, mirrored
 from reportgen.words import counted, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from reportgen.model import Curve
     from reportgen.outcomes import Comparison
@@ -84,12 +84,9 @@ def _widest_gap(_: Pairs, a: Curve, b: Curve) -> Found:
     return Found(abs(float(difference[at])), step=float(steps[at]))
 
 
-def _widest_gap_step(_: Pairs, a: Curve, b: Curve) -> Found:
-    steps, difference = differences(a, b)
-    if not steps.size:
-        return _apart(a, b)
-    step = float(steps[int(np.argmax(np.abs(difference)))])
-    return Found(step, step=step)
+def _widest_gap_step(pairs: Pairs, a: Curve, b: Curve) -> Found:
+    found = _widest_gap(pairs, a, b)
+    return found if found.step is None else Found(found.step, step=found.step)
 
 
 def _crossings(_: Pairs, a: Curve, b: Curve) -> Found:
@@ -108,11 +105,13 @@ def _verdict(name: str, pairs: Pairs, a: Curve, b: Curve) -> Found:
     one, step = pairs.comparison(a, b), _last_step(a, b)
     if one is None or step is None:
         return _apart(a, b)
-    counts = [_runs_at(curve, step) for curve in (a, b)]
-    behind = f"{counted(counts[0], 'run')} a side" if counts[0] == counts[1] else _runs_said(a, b, counts)
-    few = [curve for curve, count in zip((a, b), counts, strict=True) if count < _FEWEST_RUNS]
-    said = listing([_few_runs(curve, _runs_at(curve, step), step, pairs.scale) for curve in few])
-    return verdict_found(name, one, pairs.scale, behind=behind, few=said, step=step)
+    runs = {curve.series: _runs_at(curve, step) for curve in (a, b)}
+    few = [
+        _few_runs(curve, runs[curve.series], step, pairs.scale)
+        for curve in (a, b)
+        if runs[curve.series] < _FEWEST_RUNS
+    ]
+    return verdict_found(name, one, pairs.scale, behind=_runs_said(runs), few=listing(few), step=step)
 
 
 def _last_step(a: Curve, b: Curve) -> float | None:
@@ -126,8 +125,10 @@ def _runs_at(curve: Curve, step: float) -> int:
     return sum(bool(run.steps.size) and run.steps[0] <= step <= run.steps[-1] for run in curve.runs)
 
 
-def _runs_said(a: Curve, b: Curve, counts: Sequence[int]) -> str:
-    return f"{counted(counts[0], 'run')} of {a.series} and {counts[1]} of {b.series}"
+def _runs_said(runs: dict[str, int]) -> str:
+    """``5 runs a side``, ``5 runs of MEL and 3 of GRPO``."""
+    (a, first), (b, second) = runs.items()
+    return f"{counted(first, 'run')} {'a side' if first == second else f'of {a} and {second} of {b}'}"
 
 
 def _few_runs(curve: Curve, count: int, step: float, scale: Scale) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -39,7 +39,6 @@ class ScoreSubject:
     comparisons: tuple[Comparison, ...]
     tiers: tuple[Tier, ...]
     scale: Scale
-    _kept: dict[tuple[str, tuple[Argument, ...]], Fact] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def holds(self) -> Literal["scores"]:
@@ -62,12 +61,9 @@ class ScoreSubject:
         return both | {(one.a, one.b): one for one in self.comparisons}
 
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
-        """A fact of the vocabulary, computed when it is first asked for; see ``Subject``."""
-        key = (name, arguments)
-        if key not in self._kept:
-            call = call_of(name, arguments, self)
-            self._kept[key] = fact_of(call, self._found(call))
-        return self._kept[key]
+        """A fact of the vocabulary; see ``Subject``."""
+        call = call_of(name, arguments, self)
+        return fact_of(call, self._found(call))
 
     def _found(self, call: Call) -> Found:
         if call.name in _ONE:

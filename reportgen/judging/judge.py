@@ -8,6 +8,7 @@ from reportgen.expressions.checking import checked
 from reportgen.expressions.evaluation import evaluate
 from reportgen.expressions.faults import ExpressionError
 from reportgen.expressions.language import Call
+from reportgen.expressions.results import truth_of
 from reportgen.facts.fact_words import at_step, fact_words, measured_words, value_words
 from reportgen.judging.agreement import agrees, typed_value, unfitting
 from reportgen.judging.part_words import MOST_DIGITS, decimals_of, part_words
@@ -115,7 +116,7 @@ def _shows(typed: Typed, words: str, quantity: Quantity, scale: Scale) -> bool:
 
 
 def _of_claim(expression: Checked, result: Result, scale: Scale) -> Judgement:
-    truth = Truth.UNDECIDED if result.value is None else Truth.HOLDS if result.value else Truth.FAILS
+    truth = truth_of(None if result.value is None else bool(result.value))
     told = {one: fact_words(one, scale) for one in result.facts}
     only = result.parts[0] if len(result.parts) == 1 and result.parts[0].truth is truth else None
     if only is None:
