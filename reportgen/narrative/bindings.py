@@ -6,6 +6,7 @@ code or a comment is no binding. The site looks through the same text with the s
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
@@ -70,6 +71,9 @@ def typed_text(text: str) -> str:
         parts += [text[place:start], text[opened:closed], "\n" * text.count("\n", closed, end)]
         place = end
     return "".join([*parts, text[place:]])
+
+
+_SHIFTING = re.compile("[\t\x02\x03]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +182,8 @@ def _starts(text: str) -> Iterator[int]:
 
 def _column(line: str, wanted: int) -> int:
     """Where a character stands in a line as it was, before tabs became spaces and marks were removed."""
+    if not _SHIFTING.search(line):
+        return min(wanted, len(line))
     column = 0
     for index, character in enumerate(line):
         width = 4 - column % 4 if character == "\t" else 0 if character in "\x02\x03" else 1
