@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.errors import Place, Problem, Problems, ReportError, Stage
 from reportgen.model import CurveRequest, ScoreRequest
 from reportgen.naming import listed
 from reportgen.narrative.requests import benchmark_request, requests_of
@@ -15,9 +15,8 @@ from reportgen.settings.blocks import CurveSettings
 from reportgen.settings.observation_blocks import ObservationsSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
-    from reportgen.errors import Problems
     from reportgen.model import Block, Page, Request, Source
     from reportgen.narrative.topics import Topic
     from reportgen.settings.front_matter import Benchmark
@@ -150,48 +149,59 @@ def plan_of(pages: tuple[Page, ...], sources: Mapping[str, Source], problems: Pr
             if all(name in sources for name in sources_of(block, page)):
                 with problems.collecting():
                     blocks.append(_block(block, page, sources))
-        for number, binding in enumerate(page.bindings, start=1):
-            if all(name in sources for name in sources_named(binding.of, page)):
-                with problems.collecting():
-                    topic = _topic(binding, page, sources)
-                    statements.append(PlannedStatement(page, binding, number, topic))
+        statements += _statements(page, sources, problems)
     return Plan(tuple(blocks), tuple(benchmarks), tuple(statements))
 
 
+def _statements(page: Page, sources: Mapping[str, Source], problems: Problems) -> Iterator[PlannedStatement]:
+    """The statements of a page; most of them are about one topic, which is looked up once."""
+    topics: dict[str | None, Topic] = {}
+    for number, binding in enumerate(page.bindings, start=1):
+        if binding.of not in topics and any(name not in sources for name in sources_named(binding.of, page)):
+            continue
+        with problems.collecting():
+            if binding.of not in topics:
+                topics[binding.of] = _topic(binding, page, sources)
+            yield PlannedStatement(page, binding, number, topics[binding.of])
+
+
 def _block(block: Block, page: Page, sources: Mapping[str, Source]) -> PlannedBlock:
-    names = sources_of(block, page)
-    if isinstance(block.settings, ObservationsSettings):
-        topics = topics_of(block.settings.of, page, sources, block.place)
+    names, settings = sources_of(block, page), block.settings
+    if isinstance(settings, ObservationsSettings):
+        topics = topics_of(settings.of, page, sources, block.place)
         return PlannedBlock(page, block, names, (), topics)
     requests = requests_of(block, page.front_matter.benchmark, sources)
-    if not isinstance(block.settings, CurveSettings) or not block.settings.annotate:
+    if not isinstance(settings, CurveSettings) or not settings.annotate:
         return PlannedBlock(page, block, names, requests)
     topics = topics_of(block.id, page, sources, block.place)
-    return PlannedBlock(page, block, names, requests, topics, _claims(block, page, sources, topics[0]))
+    problems = Problems()
+    claims = []
+    for name in settings.annotate:
+        if name != OBSERVATIONS:
+            with problems.collecting():
+                claims.append(_claim(name, block, page, sources, topics[0]))
+    problems.raise_errors()
+    return PlannedBlock(page, block, names, requests, topics, tuple(claims))
 
 
-def _claims(block: Block, page: Page, sources: Mapping[str, Source], topic: Topic) -> tuple[Binding, ...]:
-    """The claims that a figure wants drawn.
+def _claim(name: str, block: Block, page: Page, sources: Mapping[str, Source], topic: Topic) -> Binding:
+    """The claim of a name, to be drawn into the block's figure.
 
     Raises:
-        ReportError: the page has no claim of a name, or it is about something else.
+        ReportError: the page has none, or several, or it is about something else than the figure.
     """
-    named = {binding.name: binding for binding in page.bindings if binding.name}
-    asked = [name for name in getattr(block.settings, "annotate", ()) if name != OBSERVATIONS]
-    problems = []
-    for name in asked:
-        if name not in named:
-            step = f"Name a claim of this page: {listed(tuple(named)) or 'none has a name yet'}"
-            said = f'"annotate: {name}" names no claim of this page'
-        elif _topic(named[name], page, sources).request != topic.request:
-            step = f'Give the claim of="{block.id}"'
-            said = f'the claim "{name}" is about other data than this figure'
-        else:
-            continue
-        problems.append(Problem(block.place, said, step, Stage.NARRATIVE))
-    if problems:
-        raise ReportError(*problems)
-    return tuple(named[name] for name in asked)
+    claims = [binding for binding in page.bindings if binding.name == name]
+    if len(claims) != 1:
+        known = tuple(dict.fromkeys(binding.name for binding in page.bindings if binding.name))
+        said = f'"annotate: {name}" names {len(claims) or "no"} claim{"s" if claims else ""} of this page'
+        step = f"Name a claim of this page: {listed(known) or 'none has a name yet'}"
+        step = "Give each claim a name of its own" if claims else step
+    elif _topic(claims[0], page, sources).request != topic.request:
+        said = f'the claim "{name}" is about other data than this figure'
+        step = f'Give the claim of="{block.id}"'
+    else:
+        return claims[0]
+    raise ReportError(Problem(block.place, said, step, Stage.NARRATIVE))
 
 
 def _topic(binding: Binding, page: Page, sources: Mapping[str, Source]) -> Topic:

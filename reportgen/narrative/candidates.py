@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
 from reportgen.narrative.braces import KINDS, Fault, attributes_in, braces_from, faults_of, unclosed
@@ -56,6 +57,7 @@ def mentioned(text: str) -> bool:
     return "]" in text and "{" in text and _MENTIONED.search(text) is not None
 
 
+@lru_cache(maxsize=256)  # the draft asks, and later the page itself
 def candidates(text: str) -> tuple[Candidate, ...]:
     """Everything in a text that is written as a binding, or was plainly meant as one, in order.
 
