@@ -164,6 +164,9 @@ def test_a_named_claim_is_marked_in_its_figure(tmp_path: Path) -> None:
     assert "peak 0.82" in str(figure.inline_svg)
     with pytest.raises(ReportError, match='"annotate: late" names no claim of this page'):
         drafted(tmp_path / "b", "no claim", page=page)
+    twice = '[a]{claim="peak(MEL) > 0.5" name="late"} [b]{claim="peak(MEL) > 0.4" name="late"}'
+    with pytest.raises(ReportError, match='"annotate: late" names 2 claims of this page'):
+        drafted(tmp_path / "c", twice, page=page)
 
 
 def test_observations_are_a_block_of_their_own(tmp_path: Path) -> None:

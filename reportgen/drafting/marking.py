@@ -46,7 +46,7 @@ def _claims(planned: PlannedBlock, desk: Desk) -> Iterator[Annotation]:
     subjects = Subjects(desk.answers, desk.sources, desk.cache)
     for claim in planned.claims:
         (topic,) = planned.topics
-        judgement = judgement_of(claim, PlannedStatement(planned.page, claim, 0, topic), subjects)
+        judgement = judgement_of(PlannedStatement(planned.page, claim, 0, topic), subjects)
         scale = subjects.of(topic, claim.place).scale
         for fact in judgement.facts:
             if fact.step is not None and fact.series:

@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reportgen.drafting.score_answers import TellingAt
-from reportgen.drafting.subjects import curve_scale, said_of, score_scale
-from reportgen.figures.link_states import link_state
+from reportgen.drafting.subjects import curve_scale, said_of, score_scale, state_of
 from reportgen.model import CurveRequest, Observations, ScoreRequest
 from reportgen.settings.observation_blocks import Rule
 from reportgen.words import counted, listing
@@ -125,12 +124,6 @@ def _named(one: Observation, topic: Topic, sources: Mapping[str, Source]) -> Obs
 
 def _linked(one: Observation, topic: Topic) -> Observation:
     """An observation with the state of the figure that shows it."""
-    if not topic.figure:
-        return one
-    if isinstance(topic.request, ScoreRequest):
-        return replace(one, figure=topic.figure, state=link_state(topic.figure, one.series))
-    x = None
-    if one.from_step is not None and one.to_step is not None and one.from_step < one.to_step:
-        x = (one.from_step, one.to_step)
+    x = None if one.from_step is None or one.to_step is None else (one.from_step, one.to_step)
     mark = None if one.mark is None or one.mark_series is None else (one.mark, one.mark_series)
-    return replace(one, figure=topic.figure, state=link_state(topic.figure, one.series, x, mark))
+    return replace(one, figure=topic.figure, state=state_of(topic, one.series, x, mark))

@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reportgen.drafting.kept_subjects import Subjects
-from reportgen.drafting.subjects import said_of
+from reportgen.drafting.subjects import said_of, state_of
 from reportgen.errors import Problem, ReportError, Severity, Stage
-from reportgen.figures.link_states import link_state
-from reportgen.model import CurveRequest
+from reportgen.expressions.faults import ExpressionError
 from reportgen.statements import Statement, Truth
 
 if TYPE_CHECKING:
@@ -63,14 +62,13 @@ def told(statement: Statement) -> Iterator[Problem]:
     yield Problem(binding.place, said, step, Stage.NARRATIVE, Severity.WARNING)
 
 
-def judgement_of(binding: Binding, planned: PlannedStatement, subjects: Subjects) -> Judgement:
-    """What the data say to one binding.
+def judgement_of(planned: PlannedStatement, subjects: Subjects) -> Judgement:
+    """What the data say to a statement.
 
     Raises:
         ReportError: every fault of its expression or of its words, each at its place.
     """
-    from reportgen.expressions.faults import ExpressionError  # noqa: PLC0415 - only where something is stated
-
+    binding = planned.binding
     try:
         return subjects.of(planned.topic, binding.place).judged(binding, _judge)
     except ExpressionError as error:
@@ -84,7 +82,7 @@ def _judge(binding: Binding, subject: Subject) -> Judgement:
 
 
 def _statement(planned: PlannedStatement, subjects: Subjects, desk: Desk) -> Statement:
-    judgement = judgement_of(planned.binding, planned, subjects)
+    judgement = judgement_of(planned, subjects)
     return Statement(
         binding=planned.binding,
         number=planned.number,
@@ -96,20 +94,15 @@ def _statement(planned: PlannedStatement, subjects: Subjects, desk: Desk) -> Sta
 
 
 def _state(planned: PlannedStatement, facts: Sequence[Fact]) -> str:
-    """The figure with the series that the facts are about, and the first point that one of them names."""
-    figure = planned.topic.figure
-    if not figure:
-        return ""
+    """The figure with the series that the facts are about, and the first range and point that they name."""
     series = tuple(dict.fromkeys(name for fact in facts for name in fact.series))
-    if not isinstance(planned.topic.request, CurveRequest):
-        return link_state(figure, series)
-    points = [(fact.step, fact.series[0]) for fact in facts if fact.step is not None and fact.series]
-    spans = [
+    points = ((fact.step, fact.series[0]) for fact in facts if fact.step is not None and fact.series)
+    spans = (
         (first, last)
         for fact in facts
         if (first := fact.from_step) is not None and (last := fact.to_step) is not None and first < last
-    ]
-    return link_state(figure, series, spans[0] if spans else None, points[0] if points else None)
+    )
+    return state_of(planned.topic, series, next(spans, None), next(points, None))
 
 
 def _problem(fault: Fault, planned: PlannedStatement) -> Problem:

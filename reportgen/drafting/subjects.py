@@ -8,6 +8,7 @@ from reportgen.drafting.answers import every_step
 from reportgen.drafting.desk import step_title
 from reportgen.drafting.score_answers import TellingAt
 from reportgen.drafting.score_contexts import benchmark_title
+from reportgen.figures.link_states import link_state
 from reportgen.model import CurveRequest, ScoreRequest
 from reportgen.statements import Scale
 
@@ -85,3 +86,24 @@ def said_of(topic: Topic, sources: Mapping[str, Source]) -> str:
         return topic.title or request.metric
     metric = "score" if request.metric == "mean" else request.metric
     return f"{metric} on {benchmark_title(request, sources[request.source], None)}"
+
+
+def state_of(
+    topic: Topic,
+    series: tuple[str, ...],
+    x: tuple[float, float] | None,
+    mark: tuple[float, str] | None,
+) -> str:
+    """The fragment of the link that shows something in a topic's figure; empty where none shows it.
+
+    Args:
+        topic: what it is about; scores have no steps, and so neither range nor point.
+        series: whom it is about.
+        x: the range of steps to look at; a single step is none.
+        mark: the step and series of the point to mark.
+    """
+    if not topic.figure:
+        return ""
+    if isinstance(topic.request, ScoreRequest):
+        return link_state(topic.figure, series)
+    return link_state(topic.figure, series, x if x and x[0] < x[1] else None, mark)
