@@ -46,15 +46,16 @@ def facts(source: str, metric: str | None, benchmark: str | None, config_file: P
       reportgen facts math500
       reportgen facts training --metric reward
     """
-    from reportgen.drafting.asking import source_subject
+    from reportgen.drafting.asking import asked
     from reportgen.site.checking import opened
     from reportgen.site.fact_lists import fact_groups
 
     with problems_told("no facts can be told"):
         report = opened(config_file)
-        subject = source_subject(
+        question = asked(
             report.project, source, report.cache, report.hashes, metric=metric, benchmark=benchmark
         )
+        subject = question.subject()
         groups = fact_groups(subject)
     click.secho(_title(source, subject), bold=True)
     width = max((len(call) for group in groups for call, _ in group.rows), default=0)
@@ -78,8 +79,7 @@ def _tell(group: FactGroup, width: int) -> None:
 
     click.echo()
     click.secho(group.signature, fg="cyan", nl=False)
-    more = "" if group.rows else " It needs two series." if "b" in group.signature.partition("(")[2] else ""
-    click.secho(f"  {group.says}{' For example:' if group.is_example and group.rows else more}", dim=True)
+    click.secho(f"  {' '.join(filter(None, [group.says, group.note]))}", dim=True)
     for call, said in group.rows:
         click.echo(f"  {printable(call).ljust(width)}  {printable(said)}")
 

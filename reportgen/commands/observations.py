@@ -38,14 +38,15 @@ def observations(
       reportgen observations math500
       reportgen observations training --metric reward --count 3
     """
-    from reportgen.drafting.asking import source_observations
+    from reportgen.drafting.asking import asked
     from reportgen.site.checking import opened
 
     with problems_told("nothing can be observed"):
         report = opened(config_file)
-        found = source_observations(
+        question = asked(
             report.project, source, report.cache, report.hashes, metric=metric, benchmark=benchmark
         )
+        found = question.observations()
     for observation in found[:count]:
         _tell(observation)
     if not found:

@@ -25,14 +25,37 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What is asked, and what answers."""
+class Asked:
+    """A question about a source that has one answer.
+
+    Attributes:
+        topic: what is asked about.
+        source: where it stands.
+        answers: the data.
+    """
 
     topic: Topic
+    source: Source
     answers: Answers
 
+    def subject(self) -> Subject:
+        """What facts are asked of.
 
-def source_subject(
+        Raises:
+            ReportError: what the data have wrong.
+        """
+        return subject_of(self.topic, self.source.place, self.answers)
+
+    def observations(self) -> tuple[Observation, ...]:
+        """What rules find, most telling first.
+
+        Raises:
+            ReportError: what the data have wrong.
+        """
+        return observed((self.topic,), self.source.place, self.answers, {self.source.name: self.source})
+
+
+def asked(
     project: Project,
     name: str,
     cache: Cache,
@@ -40,8 +63,8 @@ def source_subject(
     *,
     metric: str | None = None,
     benchmark: str | None = None,
-) -> Subject:
-    """What facts about a source are asked of.
+) -> Asked:
+    """A question about a source, with what the pages say of it.
 
     Args:
         project: the report that the source belongs to.
@@ -55,23 +78,13 @@ def source_subject(
         ReportError: the source cannot be read, or it is open which metric or benchmark is meant.
     """
     source = _opened(project, name, cache, hashes)
-    asked = _asked(project, source, metric, benchmark)
-    return subject_of(asked.topic, source.place, asked.answers)
-
-
-def source_observations(
-    project: Project,
-    name: str,
-    cache: Cache,
-    hashes: FileHashes,
-    *,
-    metric: str | None = None,
-    benchmark: str | None = None,
-) -> tuple[Observation, ...]:
-    """What rules find in a source, most telling first; arguments and errors as in ``source_subject``."""
-    source = _opened(project, name, cache, hashes)
-    asked = _asked(project, source, metric, benchmark)
-    return observed((asked.topic,), source.place, asked.answers, {name: source})
+    # What pages have wrong is another command's business.
+    pages = gather_pages(project, Problems())
+    topic = _topic(pages, source, metric, benchmark)
+    requests: tuple[Request, ...] = (topic.request,)
+    if isinstance(topic.request, CurveRequest):
+        requests += (every_step(topic.request),)
+    return Asked(topic, source, Answers(project.root, {name: source}, requests))
 
 
 def _opened(project: Project, name: str, cache: Cache, hashes: FileHashes) -> Source:
@@ -83,17 +96,6 @@ def _opened(project: Project, name: str, cache: Cache, hashes: FileHashes) -> So
     )
     hashes.save()
     return source
-
-
-def _asked(project: Project, source: Source, metric: str | None, benchmark: str | None) -> _Asked:
-    # What pages have wrong is another command's business.
-    pages = gather_pages(project, Problems())
-    topic = _topic(pages, source, metric, benchmark)
-    request = topic.request
-    requests: tuple[Request, ...] = (request,)
-    if isinstance(request, CurveRequest):
-        requests += (every_step(request),)
-    return _Asked(topic, Answers(project.root, {source.name: source}, requests))
 
 
 def _topic(pages: tuple[Page, ...], source: Source, metric: str | None, benchmark: str | None) -> Topic:

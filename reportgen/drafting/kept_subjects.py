@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from reportgen.drafting.subjects import subject_of
@@ -54,9 +55,7 @@ class KeptSubject:
         self, kept: bytes | None, make: Callable[[], Subject], keep: Callable[[bytes], None]
     ) -> None:
         self._make, self._keep = make, keep
-        self._made: Subject | None = None
         self._kept: dict[str, Any] = json.loads(kept) if kept else {"facts": {}, "judgements": {}}
-        self._about = _described(self._kept["about"]) if kept else None
         self._facts: dict[str, Fact] = {}
         self._judgements: dict[str, Judgement] = {}
         self._fresh = not kept
@@ -64,20 +63,17 @@ class KeptSubject:
     @property
     def holds(self) -> Literal["curves", "scores"]:
         """See ``Subject``."""
-        holds: Literal["curves", "scores"] = self._described["holds"]
-        return holds
+        return self._about.holds
 
     @property
     def scale(self) -> Scale:
         """See ``Subject``."""
-        scale: Scale = self._described["scale"]
-        return scale
+        return self._about.scale
 
     @property
     def series(self) -> tuple[str, ...]:
         """See ``Subject``."""
-        series: tuple[str, ...] = self._described["series"]
-        return series
+        return self._about.series
 
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
         """See ``Subject``."""
@@ -102,31 +98,36 @@ class KeptSubject:
         if not self._fresh:
             return
         value = {
-            "about": {**self._described, "scale": asdict(self.scale)},
+            "about": asdict(self._about),
             "facts": {call: asdict(fact) for call, fact in sorted(self._facts.items())},
             "judgements": {asked: asdict(one) for asked, one in sorted(self._judgements.items())},
         }
         self._keep(json.dumps(value, allow_nan=False).encode())
 
-    @property
+    @cached_property
     def _subject(self) -> Subject:
-        if self._made is None:
-            self._made = self._make()
-        return self._made
+        return self._make()
 
-    @property
-    def _described(self) -> dict[str, Any]:
-        if self._about is None:
-            subject = self._subject
-            self._about = {"holds": subject.holds, "series": subject.series, "scale": subject.scale}
-        return self._about
+    @cached_property
+    def _about(self) -> _About:
+        if "about" in self._kept:
+            return _about(self._kept["about"])
+        return _About(self._subject.holds, self._subject.scale, self._subject.series)
 
 
-def _described(about: dict[str, Any]) -> dict[str, Any]:
-    scale = about["scale"]
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What a subject says of itself before it is asked for a fact."""
+
+    holds: Literal["curves", "scores"]
+    scale: Scale
+    series: tuple[str, ...]
+
+
+def _about(fields: dict[str, Any]) -> _About:
+    scale = fields["scale"]
     bounds = tuple(scale["bounds"]) if scale["bounds"] else None
-    series = tuple(about["series"])
-    return {"holds": about["holds"], "series": series, "scale": Scale(**{**scale, "bounds": bounds})}
+    return _About(fields["holds"], Scale(**{**scale, "bounds": bounds}), tuple(fields["series"]))
 
 
 def _fact(fields: dict[str, Any]) -> Fact:

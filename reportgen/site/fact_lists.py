@@ -25,14 +25,14 @@ class FactGroup:
     Attributes:
         signature: how it is written: ``peak(s)``.
         says: its meaning, one sentence.
-        rows: pairs of a call to paste and what the data say; none where it needs more series than there are.
-        is_example: whether the rows are one example, since an author chooses the step or level.
+        rows: pairs of a call to paste and what the data say.
+        note: why there are no rows, or that they are one example, a sentence; otherwise empty.
     """
 
     signature: str
     says: str
     rows: tuple[tuple[str, str], ...]
-    is_example: bool = False
+    note: str = ""
 
 
 def fact_groups(subject: Subject) -> tuple[FactGroup, ...]:
@@ -44,11 +44,13 @@ def fact_groups(subject: Subject) -> tuple[FactGroup, ...]:
 
 
 def _group(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> FactGroup:
-    if all(parameter.kind is ParameterKind.SERIES for parameter in kind.parameters):
-        found = known.get(kind.name, [])
-        return FactGroup(kind.signature, kind.says, tuple(_row(fact, subject) for fact in found))
-    rows = tuple(_row(fact, subject) for fact in _example(kind, known, subject))
-    return FactGroup(kind.signature, kind.says, rows, is_example=True)
+    chosen = any(parameter.kind is not ParameterKind.SERIES for parameter in kind.parameters)
+    found = _example(kind, known, subject) if chosen else known.get(kind.name, [])
+    rows = tuple(_row(fact, subject) for fact in found)
+    note = "For example:" if rows and chosen else ""
+    if not rows and len(subject.series) < _series_of(kind):
+        note = "It needs two series."
+    return FactGroup(kind.signature, kind.says, rows, note)
 
 
 def _row(fact: Fact, subject: Subject) -> tuple[str, str]:
@@ -58,7 +60,7 @@ def _row(fact: Fact, subject: Subject) -> tuple[str, str]:
 
 def _example(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> Iterator[Fact]:
     """The fact of the first series or pair, at a step or level that its curve has."""
-    wanted = sum(parameter.kind is ParameterKind.SERIES for parameter in kind.parameters)
+    wanted = _series_of(kind)
     series = subject.series[:wanted]
     numbers = {
         "x": _value(known, "widest_gap_step" if wanted > 1 else "peak_step"),
@@ -75,6 +77,10 @@ def _example(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> 
     except FactError:
         # A curve without such a step: the signature alone says how the fact is written.
         return
+
+
+def _series_of(kind: FactKind) -> int:
+    return sum(parameter.kind is ParameterKind.SERIES for parameter in kind.parameters)
 
 
 def _first(known: dict[str, list[Fact]], name: str) -> Fact | None:
