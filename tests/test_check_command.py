@@ -242,6 +242,15 @@ def test_sarif_addresses_are_relative_and_escaped() -> None:
     assert places[3]["region"] == {"startLine": 10}
 
 
+def test_a_file_outside_the_report_has_its_whole_address() -> None:
+    """Data may lie beside the repository, and then it is relative to nothing."""
+    log = json.loads(
+        check_sarif(made(Problem(Place("/data/a b.csv", 3), "torn", "", Stage.DATA)), "reports/")
+    )
+    (found,) = log["runs"][0]["results"]
+    assert found["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "file:///data/a%20b.csv"}
+
+
 # ---- the command --------------------------------------------------------------------------------
 
 

@@ -127,5 +127,7 @@ def _table(statements: Sequence[Statement]) -> None:
 
 
 def _unfinished(found: Check) -> str:
+    from reportgen.words import counted
+
     errors = sum(finding.fails for finding in found.findings)
-    return f"{errors} problem{'' if errors == 1 else 's'}; no statement was held against the data."
+    return f"{counted(errors, 'problem')}; no statement was held against the data."

@@ -44,13 +44,14 @@ def tell_problem(problem: Problem, *, err: bool = True) -> None:
 
 
 def _tell(error: ReportError, outcome: str) -> None:
+    from reportgen.words import counted
+
     for problem in error.problems:
         tell_problem(problem)
     errors = sum(problem.severity == "error" for problem in error.problems)
-    count = errors or len(error.problems)
-    kind = f"{'problem' if errors else 'warning'}{'' if count == 1 else 's'}"
+    told = counted(errors, "problem") if errors else counted(len(error.problems), "warning")
     why = "" if errors else ", and --strict allows none"
-    click.echo(f"{count} {kind}{why}; {outcome}.", err=True)
+    click.echo(f"{told}{why}; {outcome}.", err=True)
 
 
 @contextmanager

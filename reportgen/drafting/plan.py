@@ -197,7 +197,7 @@ def _claim(name: str, block: Block, page: Page, sources: Mapping[str, Source], t
         step = f"Name a claim of this page: {listed(known) or 'none has a name yet'}"
         step = "Give each claim a name of its own" if claims else step
     elif _topic(claims[0], page, sources).request != topic.request:
-        said = f'the claim "{name}" is about other data than this figure'
+        said = f'the claim "{name}" is about something else than this figure'
         step = f'Give the claim of="{block.id}"'
     else:
         return claims[0]

@@ -72,7 +72,6 @@ def findings_of(
     for statement in statements:
         if not statement.as_expected:
             binding = statement.binding
-            broken[binding.expression_place] = statement, len(binding.expression)
             broken[binding.place] = statement, binding.end - binding.start + len("[]")
     return tuple(_finding(problem, broken.get(problem.place), root) for problem in problems)
 

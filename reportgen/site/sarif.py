@@ -5,13 +5,13 @@ The format: Static Analysis Results Interchange Format, OASIS Standard, 2020.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from reportgen import __version__
 from reportgen.errors import Severity
 from reportgen.site.findings import RULES, address
+from reportgen.site.statement_reports import json_text
 
 if TYPE_CHECKING:
     from reportgen.site.checking import Check
@@ -22,7 +22,7 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning"}
 
 
 def check_sarif(check: Check, prefix: str) -> str:
-    """A check as a SARIF log with one run, keys sorted.
+    """A check as a SARIF log with one run.
 
     Args:
         check: what was found.
@@ -40,8 +40,7 @@ def check_sarif(check: Check, prefix: str) -> str:
         "invocations": [{"executionSuccessful": check.is_whole}],
         "results": [_result(finding, prefix) for finding in check.findings],
     }
-    value = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def _rule(name: str) -> dict[str, Any]:
@@ -67,8 +66,11 @@ def _result(finding: Finding, prefix: str) -> dict[str, Any]:
 
 def _location(finding: Finding, prefix: str) -> dict[str, Any]:
     place = finding.problem.place
+    uri = quote(address(prefix, place.file))
+    within = {"uri": uri, "uriBaseId": "%SRCROOT%"}
+    # A file outside the report has a whole path, which is not relative to anything.
     location: dict[str, Any] = {
-        "artifactLocation": {"uri": quote(address(prefix, place.file)), "uriBaseId": "%SRCROOT%"}
+        "artifactLocation": {"uri": f"file://{uri}"} if uri.startswith("/") else within
     }
     region: dict[str, Any] = {}
     if place.line:

@@ -51,7 +51,7 @@ def _property(text: str) -> str:
 
 
 def check_json(check: Check) -> str:
-    """The whole check, keys sorted; the same report gives the same bytes."""
+    """The whole check."""
     value = {
         "format": FORMAT,
         "fails": check.fails,
@@ -59,6 +59,11 @@ def check_json(check: Check) -> str:
         "problems": [_problem(finding) for finding in check.findings],
         "statements": [_statement(statement) for statement in check.statements] if check.is_whole else None,
     }
+    return json_text(value)
+
+
+def json_text(value: object) -> str:
+    """JSON to read and to compare, keys sorted; the same value gives the same bytes."""
     return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
 
 
