@@ -1,0 +1,127 @@
+"""Metrics that grow value by value while a log is read, without a Python object for each."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from reportgen.read.logged import Finding, Points, UnreadableError
+from reportgen.words import counted, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from pathlib import Path
+
+    from reportgen.model import FloatArray
+
+MOST_POINTS: Final = 10_000_000
+_FEW: Final = 3
+_LONGEST_NAME: Final = 60
+
+
+def number(cell: object) -> float | None:
+    """A cell as a number: also ``true``, ``"0.5"``, ``"NaN"``, ``"-Infinity"``; None where it is none."""
+    if isinstance(cell, float):
+        return cell
+    if isinstance(cell, int):
+        try:
+            return float(cell)
+        except OverflowError:
+            return None
+    return number_of(cell) if isinstance(cell, str) else None
+
+
+def number_of(text: str) -> float | None:
+    """A text as a number; None where it is none."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    # Python also reads 1_000 and digits of other scripts.
+    return value if text.isascii() and "_" not in text else None
+
+
+class Growing:
+    """The metrics of one run.
+
+    ``add`` takes one value, ``extend`` many of one metric; ``drop`` counts a cell that is no number.
+    """
+
+    def __init__(self, path: Path, wanted: Collection[str] | None = None, *, timed: bool = False) -> None:
+        self._path = path
+        self._wanted = wanted
+        self._timed = timed
+        self._columns: dict[str, tuple[array[float], array[float], array[float]]] = {}
+        self._dropped: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def wants(self, name: str) -> bool:
+        """Whether somebody asked for this metric."""
+        return self._wanted is None or name in self._wanted
+
+    def add(self, name: str, step: float, value: float, time: float = math.nan) -> None:
+        """Put a value behind the others of its metric.
+
+        Raises:
+            UnreadableError: the metric has too many.
+        """
+        column = self._columns.get(name)
+        if column is None:
+            if not self.wants(name):
+                return
+            column = self._columns[name] = (array("d"), array("d"), array("d"))
+        column[0].append(step)
+        column[1].append(value)
+        if self._timed:
+            column[2].append(time)
+        if len(column[0]) > MOST_POINTS:
+            raise self._too_many(name)
+
+    def extend(self, name: str, steps: FloatArray, values: FloatArray) -> None:
+        """Put values behind the others of their metric, in a log without times; see ``add``."""
+        if not self.wants(name) or not len(values):
+            return
+        column = self._columns.setdefault(name, (array("d"), array("d"), array("d")))
+        column[0].frombytes(steps.tobytes())
+        column[1].frombytes(values.tobytes())
+        if len(column[0]) > MOST_POINTS:
+            raise self._too_many(name)
+
+    def drop(self, name: str, count: int = 1) -> None:
+        """Count cells of a metric that are no numbers."""
+        if self.wants(name):
+            self._dropped[name] = self._dropped.get(name, 0) + count
+
+    def points(self) -> dict[str, Points]:
+        """Every metric that has a value, in the order of first appearance."""
+        return {
+            name: Points(
+                np.frombuffer(steps, np.float64),
+                np.frombuffer(values, np.float64),
+                np.frombuffer(times, np.float64) if times and not np.isnan(times).all() else None,
+            )
+            for name, (steps, values, times) in self._columns.items()
+        }
+
+    def findings(self) -> Iterator[Finding]:
+        """At most one: cells that are no numbers in metrics that have numbers; columns of words are no fault."""
+        mixed = {name: count for name, count in self._dropped.items() if name in self._columns}
+        if mixed:
+            cells = counted(sum(mixed.values()), "value that is no number", "values that are no numbers")
+            names = listing([_short(name) for name in mixed], most=_FEW)
+            yield Finding(self._path, f"{cells} in {names}: left out")
+
+    def _too_many(self, name: str) -> UnreadableError:
+        message = f"the metric {_short(name)} has more than {MOST_POINTS:,} values"
+        return UnreadableError(self._path, message, "Thin it out before it is read")
+
+
+def _short(name: str) -> str:
+    """A name for a message: one line, not too long."""
+    line = " ".join(name.split())
+    return f'"{line if len(line) <= _LONGEST_NAME else line[: _LONGEST_NAME - 1] + "…"}"'

@@ -1,0 +1,111 @@
+"""Rows of a JSON list as metrics: column by column where all cells are numbers, cell by cell where not."""
+
+from __future__ import annotations
+
+import math
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from reportgen.read.logged import Finding
+from reportgen.read.loggers.growing import Growing, number
+from reportgen.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
+
+    from reportgen.model import FloatArray
+    from reportgen.read.logged import Points
+
+_STEP: Final = "step"
+_NUMBERS: Final = frozenset((int, float, bool))
+# Rows of one logger have few shapes; beyond these, arrays for each shape cost more than they save.
+_MOST_SHAPES: Final = 256
+
+
+def gather(
+    path: Path, rows: Sequence[Any], wanted: Collection[str] | None = None
+) -> tuple[Mapping[str, Points], tuple[Finding, ...]]:
+    """The metrics of rows such as ``{"step": 10, "epoch": 0.5, "loss": 2.3}``.
+
+    Args:
+        path: the file, for findings.
+        rows: in the order of writing; what is no object is counted.
+        wanted: only these metrics.
+
+    Raises:
+        UnreadableError: a metric has more values than are read.
+    """
+    shapes: dict[tuple[str, ...], list[int]] = {}
+    strange = 0
+    for place, row in enumerate(rows):
+        if isinstance(row, dict):
+            shapes.setdefault(tuple(row), []).append(place)
+        else:
+            strange += 1
+    growing = Growing(path, wanted)
+    tables = _tables(rows, shapes) if len(shapes) <= _MOST_SHAPES else None
+    if tables is None:
+        _by_cell(rows, growing)
+    else:
+        _by_column(tables, growing)
+    findings = list(growing.findings())
+    if strange:
+        message = f"{counted(strange, 'row that is no object', 'rows that are no objects')}: left out"
+        findings.append(Finding(path, message))
+    without = sum(len(places) for shape, places in shapes.items() if shape and _STEP not in shape)
+    if without:
+        findings.append(Finding(path, f"{counted(without, 'row')} without a step"))
+    return growing.points(), tuple(findings)
+
+
+def _by_cell(rows: Sequence[Any], growing: Growing) -> None:
+    for row in rows:
+        if not isinstance(row, dict):
+            continue
+        step = number(row.get(_STEP))
+        at = math.nan if step is None else step
+        for name, cell in row.items():
+            value = number(cell)
+            if name == _STEP or cell is None:
+                continue
+            if value is None:
+                growing.drop(name)
+            else:
+                growing.add(name, at, value)
+
+
+def _tables(
+    rows: Sequence[Any], shapes: Mapping[tuple[str, ...], Sequence[int]]
+) -> list[tuple[tuple[str, ...], FloatArray, FloatArray]] | None:
+    """For each set of keys: the keys, the places of its rows (n,) and their cells (n, keys).
+
+    None where a cell is no number: a text, a list, null, a number beyond a double.
+    """
+    tables = []
+    for shape, places in shapes.items():
+        cells = list(chain.from_iterable(rows[place].values() for place in places))
+        if not _NUMBERS.issuperset(map(type, cells)):
+            return None
+        try:
+            table = np.fromiter(cells, np.float64, len(cells)).reshape(len(places), len(shape))
+        except OverflowError:
+            return None
+        tables.append((shape, np.array(places, np.float64), table))
+    return tables
+
+
+def _by_column(tables: Sequence[tuple[tuple[str, ...], FloatArray, FloatArray]], growing: Growing) -> None:
+    """Columns of the same name from several tables are put into the order of writing."""
+    pieces: dict[str, list[tuple[FloatArray, FloatArray, FloatArray]]] = {}
+    for shape, places, table in tables:
+        steps = table[:, shape.index(_STEP)] if _STEP in shape else np.full(len(places), np.nan)
+        for column, name in enumerate(shape):
+            if name != _STEP:
+                pieces.setdefault(name, []).append((places, steps, table[:, column]))
+    for name, found in pieces.items():
+        places, steps, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        order = np.argsort(places) if len(found) > 1 else slice(None)
+        growing.extend(name, steps[order], values[order])

@@ -1,0 +1,73 @@
+"""The settings of a run from files beside its log: nested JSON or YAML as names joined by dots."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.errors import Problems
+from reportgen.read.logged import Finding, UnreadableError
+from reportgen.read.loggers.text_file import Decoding, whole
+from reportgen.settings.parsing import Origin, parse
+from reportgen.settings.text import normalised
+from reportgen.settings.tree import plain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reportgen.read.logged import Setting
+
+_LONGEST: Final = 2_000_000
+_MOST: Final = 10_000
+
+
+def settings_of(path: Path) -> tuple[dict[str, Setting], tuple[Finding, ...]]:
+    """What a ``.json``, ``.yaml`` or ``.yml`` file sets; a file that cannot be read is a finding.
+
+    YAML tags run nothing: what stands behind one is taken as the text or tree that it is.
+    """
+    decoding = Decoding(path)
+    try:
+        text = decoding.text(whole(path, _LONGEST))
+    except UnreadableError as error:
+        return {}, (Finding(path, f"{error.message}; the settings in it are left out", error.line),)
+    problems: list[Finding] = []
+    tree = _json(path, text, problems) if path.suffix == ".json" else _yaml(path, text, problems)
+    return flattened(tree), (*problems, *decoding.findings())
+
+
+def flattened(tree: object) -> dict[str, Setting]:
+    """Nested names joined by dots, lists as JSON; what is null or empty is left out."""
+    found: dict[str, Setting] = {}
+    waiting: list[tuple[str, Any]] = [("", tree)]
+    while waiting and len(found) < _MOST:
+        name, value = waiting.pop()
+        if isinstance(value, dict):
+            children = [(f"{name}.{key}" if name else str(key), child) for key, child in value.items()]
+            waiting += reversed(children)
+        elif isinstance(value, list):
+            # A list of lists of lists may be deeper than Python recurses; nobody compares runs by one.
+            if name and value and not any(isinstance(item, list | dict) for item in value):
+                found[name] = json.dumps(value, ensure_ascii=False)
+        elif name and isinstance(value, str | int | float):
+            found[name] = value
+    return found
+
+
+def _json(path: Path, text: str, problems: list[Finding]) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        problems.append(Finding(path, "this is no whole JSON; the settings in it are left out"))
+        return None
+
+
+def _yaml(path: Path, text: str, problems: list[Finding]) -> object:
+    told = Problems()
+    with told.collecting():
+        tree = parse(normalised(text), Origin(path.name), any_tag=True)
+        return plain(tree) if tree else None
+    first = told.found[0]
+    message = f"{first.message}; the settings in this file are left out"
+    problems.append(Finding(path, message, first.place.line))
+    return None
