@@ -1,0 +1,71 @@
+"""What both stores of MLflow share: settings that are texts, the name of a run, and how it ended.
+
+Source: ``mlflow/entities/lifecycle_stage.py``, ``run_status.py`` and ``utils/mlflow_tags.py`` of the
+repository mlflow/mlflow.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reportgen.read.logged import Finding, UnreadableError
+from reportgen.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from reportgen.read.logged import Setting
+
+DELETED: Final = "deleted"
+RUN_NAME: Final = "mlflow.runName"
+OWN_TAGS: Final = "mlflow."
+"""Tags that MLflow sets itself begin so."""
+
+# A file store writes the number, a database the word.
+_ENDED: Final = {"4": "failed", "FAILED": "failed", "5": "was killed", "KILLED": "was killed"}
+
+
+def setting(text: str) -> Setting:
+    """A parameter, which MLflow keeps as text: the number or truth value of that text, otherwise the text."""
+    if text in {"True", "False"}:
+        return text == "True"
+    for kind in (int, float):
+        try:
+            value = kind(text)
+        except ValueError:
+            continue
+        # 007 and 1.50 stay what they are; nan and inf are no settings to reckon with.
+        if str(value) == text and value - value == 0:
+            return value
+    return text
+
+
+def config_of(params: Mapping[str, str], tags: Mapping[str, str]) -> dict[str, Setting]:
+    """Parameters by their own names, and the user's tags as ``tags.NAME``."""
+    config = {name: setting(text) for name, text in params.items()}
+    own = {f"tags.{name}": setting(text) for name, text in tags.items() if not name.startswith(OWN_TAGS)}
+    return own | config
+
+
+def ended(path: Path, status: str) -> tuple[Finding, ...]:
+    """At most one: that the run did not come to its end."""
+    how = _ENDED.get(status)
+    return (Finding(path, f"MLflow says that the run {how}: its values end there"),) if how else ()
+
+
+def left_out(path: Path, deleted: int, total: int) -> tuple[Finding, ...]:
+    """At most one: runs that were deleted in MLflow, which keeps their data.
+
+    Raises:
+        UnreadableError: there is no other run.
+    """
+    if deleted == total:
+        message = (
+            f"all {counted(total, 'run')} of this store are deleted" if total else "the store has no run"
+        )
+        raise UnreadableError(path, message, "Restore them with mlflow runs restore" if total else "")
+    if not deleted:
+        return ()
+    were = "is" if deleted == 1 else "are"
+    return (Finding(path, f"{counted(deleted, 'run')} of {total:,} {were} deleted in MLflow: left out"),)

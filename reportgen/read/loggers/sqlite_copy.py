@@ -1,0 +1,217 @@
+"""SQLite databases of loggers: opened so that nothing is lost, and nothing is written beside the original.
+
+Source: "Database File Format" and "Write-Ahead Logging" of the SQLite documentation. A database at rest is
+opened in place, as one that does not change (``immutable``), which takes no lock and makes no file. Rows
+that were committed and not yet carried over lie in a ``-wal`` file beside it, and what a killed program had
+half overwritten lies in a ``-journal``: then all of them are copied to a temporary folder, and SQLite puts
+the copy in order.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.read.logged import Finding, UnreadableError
+from reportgen.read.loggers.text_file import HEAD, LONGEST, Decoding, head, size, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+SUFFIXES: Final = frozenset({".db", ".db3", ".sqlite", ".sqlite3"})
+
+_HEADER: Final = b"SQLite format 3\x00"
+_SIDECARS: Final = ("-wal", "-journal")
+_WAL_HEADER: Final = 32
+_ROWS_AT_ONCE: Final = 4096
+_COPIES: Final = 3
+# A schema may name functions and views; neither is needed, and both are somebody else's program.
+_GUARDS: Final = ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON")
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """An open database: the tables that are really tables, and rows in portions.
+
+    Attributes:
+        path: the original.
+        columns: the columns of every ordinary table, in lower case.
+    """
+
+    path: Path
+    columns: dict[str, frozenset[str]]
+    _connection: sqlite3.Connection
+    _decoding: Decoding
+    _state: tuple[object, ...]
+
+    def rows(self, query: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query, a few thousand in memory at a time; cells have the types of SQLite."""
+        with closing(self._connection.execute(query, values)) as cursor:
+            while portion := cursor.fetchmany(_ROWS_AT_ONCE):
+                yield from portion
+
+    def column(self, table: str, name: str, otherwise: str = "NULL") -> str:
+        """The column in SQL, or something else where older stores lack it."""
+        return f'{table}."{name}"' if name in self.columns.get(table, ()) else otherwise
+
+    def expect(self, table: str, columns: Collection[str], title: str) -> None:
+        """Make sure that a table has these columns.
+
+        Raises:
+            UnreadableError: it has not.
+        """
+        if not self.columns.get(table, frozenset()) >= set(columns):
+            message = f"the database has no table {table} as a {title} has it"
+            raise UnreadableError(self.path, message, "Check the format of the source")
+
+    def findings(self) -> Iterator[Finding]:
+        """What was irregular so far."""
+        yield from self._decoding.findings()
+        if _state(self.path) != self._state:
+            yield Finding(self.path, "the database was written to while it was read: newer rows are missing")
+
+
+def columns_of(path: Path, table: str) -> frozenset[str] | None:
+    """The columns of a table, to recognise a store by; None where the file should be a database and is none.
+
+    Empty for a file with another ending, an empty file, and a database without the table.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        return frozenset()
+    beginning = head(path, HEAD)
+    if not beginning:
+        return frozenset()
+    if not beginning.startswith(_HEADER):
+        return None
+    try:
+        with _in_place(path) as store:
+            found = store.columns.get(table)
+        if found is None and sidecars(path):
+            # A store that was begun a moment ago has its tables in the -wal only.
+            with opened(path) as store:
+                found = store.columns.get(table)
+    except UnreadableError:
+        return None
+    return found or frozenset()
+
+
+def sidecars(path: Path) -> tuple[Path, ...]:
+    """The files beside a database that hold a part of it."""
+    beside = (path.with_name(path.name + ending) for ending in _SIDECARS)
+    return tuple(file for file in beside if size(file))
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Store]:
+    """A database for reading, with everything that was committed; the original stays as it is.
+
+    Raises:
+        UnreadableError: it is no database, is damaged, encrypted or a Git LFS pointer, or cannot be copied.
+    """
+    real = path.resolve()
+    if not head(real).startswith(_HEADER):
+        raise _no_database(path, real)
+    if not sidecars(real):
+        with _in_place(path) as store:
+            yield store
+        return
+    with tempfile.TemporaryDirectory(prefix="reportgen-") as folder:
+        copy, state = _copied(path, real, Path(folder))
+        with _connected(path, f"{copy.as_uri()}?mode=rw", state) as store:
+            yield store
+
+
+@contextmanager
+def _in_place(path: Path) -> Iterator[Store]:
+    with _connected(path, f"{path.resolve().as_uri()}?mode=ro&immutable=1", _state(path)) as store:
+        yield store
+
+
+@contextmanager
+def _connected(path: Path, uri: str, state: tuple[object, ...]) -> Iterator[Store]:
+    """An open connection; whatever SQLite stumbles over is told as the file's."""
+    decoding = Decoding(path)
+    try:
+        with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
+            connection.text_factory = decoding.text
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
+            for guard in _GUARDS:
+                connection.execute(f"PRAGMA {guard}")
+            yield Store(path, _tables(connection), connection, decoding, state)
+    except (sqlite3.Error, OverflowError) as error:
+        raise _unreadable(path, error, changed=_state(path) != state) from error
+
+
+def _tables(connection: sqlite3.Connection) -> dict[str, frozenset[str]]:
+    # Views and virtual tables have no root page: their rows are made by a program, possibly without end.
+    names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0")
+    return {
+        name: frozenset(
+            column.lower()
+            # table_info leaves out computed columns.
+            for (column,) in connection.execute("SELECT name FROM pragma_table_info(?)", (name,))
+        )
+        for (name,) in names.fetchall()
+    }
+
+
+def _copied(path: Path, real: Path, folder: Path) -> tuple[Path, tuple[object, ...]]:
+    """A copy of the database and of what lies beside it, from one moment, and the state at that moment."""
+    for attempt in range(_COPIES):
+        copy, before = folder / f"{attempt}.db", _state(path)
+        try:
+            shutil.copyfile(real, copy)
+            for ending in _SIDECARS:
+                beside, beside_copy = Path(f"{real}{ending}"), Path(f"{copy}{ending}")
+                if _stamp(beside) is not None:
+                    shutil.copyfile(beside, beside_copy)
+        except OSError as error:
+            message = f"the database cannot be copied: {error.strerror or error}"
+            raise UnreadableError(path, message, "Check the space in the temporary folder") from error
+        # Between the two copies the log may have been carried over and begun anew.
+        if _state(path)[:-1] == before[:-1]:
+            return copy, before
+    message = "the database is written to all the time, and no whole copy of it could be made"
+    raise UnreadableError(path, message, "Read it when the run has ended")
+
+
+def _state(path: Path) -> tuple[object, ...]:
+    """What changes when the database does: its stamp, the beginning of its log, and last the log's stamp."""
+    real = path.resolve()
+    log, journal = (Path(f"{real}{ending}") for ending in _SIDECARS)
+    return _stamp(real), _stamp(journal), head(log, _WAL_HEADER), _stamp(log)
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _no_database(path: Path, real: Path) -> UnreadableError:
+    try:
+        whole(real, HEAD)
+    except UnreadableError as error:
+        if "larger" not in error.message:
+            return error
+    message = "this does not begin as a SQLite database does: it is damaged or encrypted"
+    return UnreadableError(path, message, "Copy it again from where the run wrote it")
+
+
+def _unreadable(path: Path, error: Exception, *, changed: bool) -> UnreadableError:
+    if changed:
+        message = "the database changed while it was read, and does not fit together"
+        return UnreadableError(path, message, "Read it again, or when the run has ended")
+    if isinstance(error, sqlite3.OperationalError) and "lock" in str(error):
+        return UnreadableError(
+            path, "another program has locked the database", "Read it when the run has ended"
+        )
+    message = f"the database is damaged or cut short ({error})"
+    return UnreadableError(path, message, "Copy it again from where the run wrote it")
