@@ -316,3 +316,10 @@ def test_a_failing_value_is_seen_to_differ(number: float, words: str, scale: Sca
         assert not agrees(typed, typed_value(shown, Quantity.VALUE, scale), Quantity.VALUE, scale)
         assert not agrees(shown, typed_value(typed, Quantity.VALUE, scale), Quantity.VALUE, scale)
         assert value(judged.repaired, "peak(MEL)", of).truth is Truth.HOLDS
+
+
+def test_a_claim_of_several_parts_that_hold_is_told_shortly() -> None:
+    """Its facts are the evidence; told by each part again they would fill a page."""
+    found = claim("final(MEL) > 0.5 and final(GRPO) > 0.5 and peak(MEL) < 1")
+    assert found.found.endswith("peak(MEL) < 1 holds")
+    assert len(found.evidence) == 3

@@ -119,7 +119,10 @@ def _of_claim(expression: Checked, result: Result, scale: Scale) -> Judgement:
     truth = truth_of(None if result.value is None else bool(result.value))
     told = {one: fact_words(one, scale) for one in result.facts}
     only = result.parts[0] if len(result.parts) == 1 and result.parts[0].truth is truth else None
-    if only is None:
+    if only is None and truth is Truth.HOLDS and len(result.deciding) > 1:
+        # The facts, which stand below it, tell the rest; of what fails the part that makes it fail is told.
+        found = f"{expression.text} holds"
+    elif only is None:
         found = f"{expression.text} {_SAID[truth]}: {'; '.join(_part(one, scale) for one in result.deciding)}"
     else:
         words, fact = part_words(only, scale), only.fact
