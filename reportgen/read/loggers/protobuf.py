@@ -45,35 +45,47 @@ def varint(data: memoryview | bytes, at: int) -> tuple[int, int]:
     raise MalformedError("a number without an end")
 
 
-def fields(message: memoryview) -> Iterator[tuple[int, int, int | memoryview]]:
-    """Number, wire type and value of every field, in the order of writing.
+def spans(message: memoryview, start: int, stop: int) -> Iterator[tuple[int, int, int, int, int]]:
+    """Number, wire type, start and stop of the content of every field of ``message[start:stop]``.
 
-    The value is an int for ``VARINT`` (see ``signed``), the bare bytes for ``FIXED64``, ``FIXED32`` and
-    ``DELIMITED``. What was yielded before an error was whole.
+    The fifth is the value of a ``VARINT`` (see ``signed``), otherwise 0. What was yielded before an error
+    was whole.
 
     Raises:
         MalformedError: the rest is no message.
     """
-    at, end = 0, len(message)
-    while at < end:
+    at = start
+    while at < stop:
         tag, at = varint(message, at)
-        number, wire = tag >> 3, tag & 7
-        if not number:
-            raise MalformedError("a field without a number")
-        if wire == VARINT:
-            value, at = varint(message, at)
-            yield number, wire, value
-            continue
+        number, wire, value = tag >> 3, tag & 7, 0
+        begin = at
         if wire == DELIMITED:
-            width, at = varint(message, at)
+            width, begin = varint(message, at)
+            at = begin + width
+        elif wire == VARINT:
+            value, at = varint(message, at)
         elif wire in _WIDTHS:
-            width = _WIDTHS[wire]
+            at += _WIDTHS[wire]
         else:
             raise MalformedError(f"a field of wire type {wire}")
-        if width > end - at:
+        if not number:
+            raise MalformedError("a field without a number")
+        if at > stop:
             raise MalformedError("a field that goes beyond the end")
-        yield number, wire, message[at : at + width]
-        at += width
+        yield number, wire, begin, at, value
+
+
+def fields(message: memoryview) -> Iterator[tuple[int, int, int | memoryview]]:
+    """Number, wire type and value of every field, in the order of writing.
+
+    The value is an int for ``VARINT`` (see ``signed``), the bare bytes for ``FIXED64``, ``FIXED32`` and
+    ``DELIMITED``.
+
+    Raises:
+        MalformedError: as ``spans``.
+    """
+    for number, wire, start, stop, value in spans(message, 0, len(message)):
+        yield number, wire, value if wire == VARINT else message[start:stop]
 
 
 def delimited(message: memoryview) -> Iterator[tuple[int, memoryview]]:

@@ -1,0 +1,228 @@
+"""Records of a TFRecord file, whole and checked, a block of many at a time.
+
+A record is the length of its message (uint64), the checksum of that length, the message, and its checksum,
+all little-endian. Source: TensorFlow, tensorflow/core/lib/io/record_writer.h, and the guide "TFRecord and
+tf.train.Example".
+"""
+
+from __future__ import annotations
+
+import array
+import os
+from dataclasses import dataclass
+from struct import Struct
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
+
+from reportgen.read.logged import Finding, UnreadableError
+from reportgen.read.loggers.crc32c import Bytes, checksums, checksums_of_rows
+from reportgen.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from io import BufferedReader
+    from pathlib import Path
+
+Places: TypeAlias = npt.NDArray[np.int64]
+
+HEADER: Final = 12
+FEW: Final = 16
+"""Fewer records of one length than this are not worth arrays of their own."""
+
+_FRAME: Final = HEADER + 4
+_BLOCK: Final = 16 << 20
+_LONGEST: Final = 256 << 20
+_LENGTH: Final = Struct("<Q")
+_CHECKSUM: Final = Struct("<I")
+_LFS: Final = b"version https://git-lfs"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Whole records that lie together in memory, their checksums found right.
+
+    Attributes:
+        data: the bytes that they lie in.
+        starts, lengths: of their messages in ``data``, shape (n,), in the order of writing.
+        alike: for each length that many have: which records, shape (m,), and their messages, (m, length).
+        others: which records have a length that few have.
+    """
+
+    data: memoryview
+    starts: Places
+    lengths: Places
+    alike: tuple[tuple[Places, Bytes], ...]
+    others: Places
+
+    def message(self, record: int) -> memoryview:
+        """The message of one record."""
+        start = int(self.starts[record])
+        return self.data[start : start + int(self.lengths[record])]
+
+
+def can_begin(header: bytes) -> bool:
+    """Whether a record can begin with these bytes, at least 12."""
+    return _length(header[:HEADER]) is not None
+
+
+def blocks(path: Path, findings: list[Finding]) -> Iterator[Block]:
+    """All whole records up to the first that is torn or damaged, of which ``findings`` then tells.
+
+    A message beyond 256 MiB is passed over and told of.
+
+    Raises:
+        UnreadableError: the file does not begin with a record.
+    """
+    with path.open("rb") as file:
+        scan = _Scan(path, file, findings)
+        while scan.going:
+            block = scan.block()
+            if len(block.starts):
+                yield block
+
+
+class _Scan:
+    """Where in a file the reading is: ``rest`` was read and not yet used, from byte ``base`` on."""
+
+    def __init__(self, path: Path, file: BufferedReader, findings: list[Finding]) -> None:
+        self.path, self.file, self.findings = path, file, findings
+        self.lengths: dict[bytes, int] = {}
+        self.rest, self.base, self.count = b"", 0, 0
+        self.going = True
+
+    def block(self) -> Block:
+        """The records that the next piece of the file makes whole; perhaps none."""
+        missing = self.lengths.get(self.rest[:HEADER], 0) + _FRAME - len(self.rest)
+        more = self.file.read(max(_BLOCK, missing))
+        data = self.rest + more if self.rest else more
+        starts, stop = _walk(data, self.lengths)
+        block, wrong = _checked(data, starts, stop)
+        self.count += len(block.starts)
+        if wrong is not None:
+            stop = wrong
+        self.rest, self.base = data[stop:], self.base + stop
+        header = self.rest[:HEADER]
+        if wrong is not None or (len(header) == HEADER and header not in self.lengths):
+            self._damaged()
+        elif self.lengths.get(header, 0) > _LONGEST:
+            self._pass(self.lengths[header])
+        elif not more:
+            self._ended()
+        return block
+
+    def _damaged(self) -> None:
+        self.going = False
+        if not self.base and not can_begin(self.rest):
+            _refuse(self.path, self.rest)
+        left = counted(self._size() - self.base, "byte")
+        message = (
+            f"record {self.count + 1:,} is damaged (a checksum is wrong), and the last {left} are not read"
+        )
+        self._tell(message)
+
+    def _ended(self) -> None:
+        self.going = False
+        if self.rest:
+            message = f"record {self.count + 1:,}, the last one, is torn: the run still writes or was killed"
+            self._tell(message)
+
+    def _tell(self, message: str) -> None:
+        before = counted(self.count, "record")
+        kept = (
+            f"{before} before it {'is' if self.count == 1 else 'are'} read"
+            if self.count
+            else "none is before it"
+        )
+        self.findings.append(Finding(self.path, f"{message}; {kept}"))
+
+    def _size(self) -> int:
+        """The file may grow while it is read."""
+        return os.fstat(self.file.fileno()).st_size
+
+    def _pass(self, length: int) -> None:
+        """Go on behind a message that is too long to hold."""
+        following = self.base + _FRAME + length
+        if following > self._size():
+            self._ended()
+            return
+        self.count += 1
+        self.findings.append(
+            Finding(self.path, f"record {self.count:,} has {length >> 20:,} MiB and is passed over")
+        )
+        self.file.seek(following)
+        self.rest, self.base = b"", following
+
+
+def _walk(data: bytes, lengths: dict[bytes, int]) -> tuple[Places, int]:
+    """Where the messages of all records begin that are whole in ``data``, and where the last record ends.
+
+    ``lengths`` keeps what a header says, by its bytes: a dictionary is faster than a checksum, and a file
+    has few lengths. The walk ends at a header that is wrong.
+    """
+    starts = array.array("q")
+    at, last = 0, len(data) - HEADER
+    while at <= last:
+        header = data[at : at + HEADER]
+        length = lengths.get(header)
+        if length is None:
+            length = _length(header)
+            if length is None:
+                break
+            lengths[header] = length
+        following = at + _FRAME + length
+        if following > len(data):
+            break
+        starts.append(at + HEADER)
+        at = following
+    return np.frombuffer(starts, np.int64) if starts else np.empty(0, np.int64), at
+
+
+def _length(header: bytes) -> int | None:
+    """What a header says; None where its checksum is wrong."""
+    right = int(checksums([memoryview(header[:8])])[0])
+    return int(_LENGTH.unpack_from(header)[0]) if right == _CHECKSUM.unpack_from(header, 8)[0] else None
+
+
+def _checked(data: bytes, starts: Places, stop: int) -> tuple[Block, int | None]:
+    """The records before the first whose checksum is wrong, and where that one begins; None without one."""
+    view, content = memoryview(data), np.frombuffer(data, np.uint8)
+    lengths = np.diff(starts, append=stop + HEADER) - _FRAME
+    if not len(starts):
+        return Block(view, starts, lengths, (), starts), None
+    written = sliding_window_view(content, 4)[starts + lengths].view("<u4")[:, 0]
+    right = np.empty(len(starts), np.bool_)
+    alike, others = [], []
+    for members in _of_one_length(lengths):
+        length = int(lengths[members[0]])
+        if len(members) < FEW or not length:
+            others.append(members)
+            continue
+        rows = sliding_window_view(content, length)[starts[members]]
+        right[members] = checksums_of_rows(rows) == written[members]
+        alike.append((members, rows))
+    few = np.sort(np.concatenate(others)) if others else np.empty(0, np.int64)
+    if len(few):
+        whole = Block(view, starts, lengths, (), few)
+        right[few] = checksums([whole.message(record) for record in few]) == written[few]
+    if right.all():
+        return Block(view, starts, lengths, tuple(alike), few), None
+    wrong = int(np.argmin(right))
+    kept = tuple((members[members < wrong], rows[members < wrong]) for members, rows in alike)
+    block = Block(view, starts[:wrong], lengths[:wrong], kept, few[few < wrong])
+    return block, int(starts[wrong]) - HEADER
+
+
+def _of_one_length(lengths: Places) -> list[Places]:
+    """Which records share a length, each in the order of writing."""
+    order = np.argsort(lengths, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1)
+
+
+def _refuse(path: Path, beginning: bytes) -> None:
+    """Raise the error for a file that does not begin with a record."""
+    if beginning.startswith(_LFS):
+        raise UnreadableError(path, "it is a Git LFS pointer, not the data themselves", "Run git lfs pull")
+    raise UnreadableError(path, "it does not begin with a record, as an event file does")
