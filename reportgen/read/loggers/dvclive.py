@@ -1,9 +1,9 @@
 """What DVCLive wrote: a table for each metric, the last values, and the parameters.
 
-SCHEMA: iterative/dvclive, src/dvclive/plots/metric.py (``plots/metrics/NAME.tsv``: columns ``step`` and the last
-part of the name, before them ``timestamp`` in milliseconds where it was asked for) and src/dvclive/live.py
-(``metrics.json`` nests the last values, ``params.yaml`` holds the parameters). Older versions wrote to
-``metrics/``, to ``scalars/`` or straight into the folder, with a timestamp in each row.
+SCHEMA: iterative/dvclive, src/dvclive/plots/metric.py (``plots/metrics/NAME.tsv``: columns ``step`` and the
+last part of the name, before them ``timestamp`` in milliseconds where it was asked for) and
+src/dvclive/live.py (``metrics.json`` nests the last values, ``params.yaml`` holds the parameters). Older
+versions wrote to ``metrics/``, to ``scalars/`` or straight into the folder, with a timestamp in each row.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ class Growing:
         }
 
     def findings(self) -> Iterator[Finding]:
-        """At most one: cells that are no numbers in metrics that have numbers; columns of words are no fault."""
+        """At most one: cells that are no numbers in metrics that have some; a column of words is no fault."""
         mixed = {name: count for name, count in self._dropped.items() if name in self._columns}
         if mixed:
             cells = counted(sum(mixed.values()), "value that is no number", "values that are no numbers")

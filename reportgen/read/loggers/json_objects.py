@@ -15,7 +15,7 @@ _DEEPEST: Final = 20
 
 
 def whole_object(text: str) -> dict[str, Any] | None:
-    """An object; None where the text is anything else. NaN and infinities may stand bare, as Python writes."""
+    """An object, in which NaN and infinities may stand bare; None where the text is anything else."""
     try:
         item = json.loads(text)
     except (ValueError, RecursionError):

@@ -1,9 +1,9 @@
 """JSON Lines whose objects nest: a step, and the metrics of that step in objects within.
 
-SCHEMA: volcengine/verl, verl/utils/tracking.py, class ``FileLogger``: ``{"step": n, "data": {"actor/lr": …}}`` a
-line, newer ones with ``elapsed_seconds`` beside the step. Others group by phase:
-``{"step": n, "train": {"loss": …}, "eval": {"acc": …}}``. Names within are joined by ``/``; ``data`` and
-``metrics`` only wrap and add no name. Flat JSON Lines are a table, which ``read.json_lines`` reads.
+SCHEMA: volcengine/verl, verl/utils/tracking.py, class ``FileLogger``: a line is
+``{"step": n, "data": {"actor/lr": …}}``, newer ones with ``elapsed_seconds`` beside the step. Others group by
+phase: ``{"step": n, "train": {"loss": …}, "eval": {"acc": …}}``. Names within are joined by ``/``; ``data``
+and ``metrics`` only wrap and add no name. Flat JSON Lines are a table, which ``read.json_lines`` reads.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TITLE: Final = "JSON Lines with nested metrics (verl and others)"
 
 _ENDINGS: Final = frozenset((".jsonl", ".ndjson", ".json", ".log"))
 _STEPS: Final = ("step", "_step", "global_step", "iteration", "iter", "epoch")
-_TIMES: Final = frozenset(("timestamp", "_timestamp", "time", "ts"))
+_TIMES: Final = ("timestamp", "_timestamp", "time", "ts")
 _WRAPPERS: Final = frozenset(("data", "metrics"))
 # Seconds since 1970 beyond the year 2001, and milliseconds beyond it: smaller numbers count something else.
 _SECONDS, _MILLISECONDS = 1e9, 1e12
@@ -89,7 +89,7 @@ class _Rows:
         if step is None or math.isnan(step):
             step = math.nan
             self.without += 1
-        time = next((found for key in _TIMES & item.keys() if (found := _milliseconds(item[key]))), math.nan)
+        time = next((found for key in _TIMES if (found := _milliseconds(item.get(key)))), math.nan)
         skipped = {self.step_name} if math.isnan(time) else {self.step_name, *_TIMES}
         kept = {key: value for key, value in item.items() if key not in skipped}
         for name, cell in leaves(kept, _WRAPPERS):
@@ -119,7 +119,7 @@ class _Rows:
             yield Finding(self.path, f"{message}: left out", self.first_strange)
         if self.torn:
             message = (
-                "the last line is torn: the file was cut off, or is still written; the lines before are read"
+                "the last line is torn: the writer was killed, or still writes; those before it are read"
             )
             yield Finding(self.path, message, self.torn)
 

@@ -69,7 +69,7 @@ def lines(path: Path, longest: int = LONGEST) -> Iterator[tuple[int, bytes]]:
                 number += 1
                 if number == 1:
                     _refuse_pointer(path, line)
-                    line = line.removeprefix(_BOM)  # noqa: PLW2901 - the mark is no part of the line
+                    line = line.removeprefix(_BOM)
                 if len(line) > longest:
                     message = f"the line is longer than {longest >> 20:,} MiB"
                     raise UnreadableError(path, message, "Check that this is a text file", number)

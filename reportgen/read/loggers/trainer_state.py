@@ -1,9 +1,9 @@
 """The state that the Hugging Face Trainer keeps of a run, with everything that it logged.
 
-SCHEMA: huggingface/transformers, src/transformers/trainer_callback.py, class ``TrainerState``: one JSON object
+SCHEMA: huggingface/transformers, src/transformers/trainer_callback.py, class ``TrainerState``: a JSON object
 whose ``log_history`` is a list of objects, each with ``step``, mostly ``epoch``, and what was logged there.
-Python writes NaN and infinities bare. A checkpoint's file holds everything since the start of training, so of a
-folder of checkpoints the newest whole file is read. TRL (DPO, GRPO) logs through the same Trainer.
+Python writes NaN and infinities bare. A checkpoint's file holds everything since the start of training, so
+of a folder of checkpoints the newest whole file is read. TRL (DPO, GRPO) logs through the same Trainer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from reportgen.read.loggers.json_objects import after_gap
 from reportgen.read.loggers.json_rows import gather
 from reportgen.read.loggers.settings_beside import flattened, settings_of
 from reportgen.read.loggers.text_file import Decoding, head, whole
-from reportgen.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -34,8 +33,9 @@ _FILE: Final = "trainer_state.json"
 _CHECKPOINT: Final = re.compile(r"(?:tmp-)?checkpoint[-_](\d+)")
 _HISTORY: Final = re.compile(rb'"log_history"\s*:\s*\[')
 _TEXT_HISTORY: Final = re.compile(r'"log_history"\s*:\s*\[')
+# The model's config.json is no setting of the run.
 _SETTINGS: Final = re.compile(
-    r"(train(ing|er)?_)?(arg(ument)?s|config|params)\.json|hparams\.json|run_config\.json"
+    r"((train(ing|er)?_)?arg(ument)?s|train(ing|er)?_config|run_config|h?params)\.json"
 )
 # What a run was told to do, among what it has done.
 _TOLD: Final = (
