@@ -72,6 +72,7 @@ LIBRARIES = {
     "pymdownx": r"narrative/watch|site/fences",
     "pydantic": r"settings/.*|drafting/kept",
     "pydantic_core": r"settings/.*",
+    "zstandard": r"read/harnesses/archive",
     "yaml": r"settings/parsing|narrative/generated",
     "click": r"cli|commands/.*",
     "rich": r"commands/.*",

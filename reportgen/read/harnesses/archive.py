@@ -1,0 +1,168 @@
+"""Members of a zip archive, read into memory and within limits; nothing is ever written to a disk.
+
+ZIP as in APPNOTE.TXT by PKWARE: methods 0 (stored), 8 (deflate) and 93 (Zstandard). Members are asked for by
+their exact name, so a name such as ``../x`` leads nowhere. What counts is what is really unpacked, not what
+the archive says of itself: a member may unpack to 256 MiB, everything together to 2 GiB, and a member beyond
+16 MiB to at most 200 times its packed size (texts of real logs unpack to 5 to 40 times).
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import sys
+import zipfile
+import zlib
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from reportgen.read.logged import UnreadableError
+from reportgen.read.loggers.text_file import head
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import IO
+
+if sys.version_info < (3, 14):  # from 3.14 on zipfile reads Zstandard itself
+    import zstandard
+
+MOST_MEMBERS: Final = 1_000_000
+LARGEST_MEMBER: Final = 256 << 20
+LARGEST_TOTAL: Final = 2 << 30
+MOST_EXPANSION: Final = 200
+EXPANSION_COUNTS_FROM: Final = 16 << 20
+
+_ZSTANDARD: Final = 93
+_METHODS: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD}
+_ENCRYPTED: Final = 1
+_LOCAL_HEADER: Final = struct.Struct("<4s22xHH")
+_LOCAL_SIGNATURE: Final = b"PK\x03\x04"
+_DAMAGE: Final = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
+    *(ValueError, OverflowError, NotImplementedError),
+)
+_PIECE: Final = 1 << 16
+# zipfile unpacks what it has taken in of a Zstandard member without a bound, so it is given little at a time.
+_PIECE_OF_ZIPFILE: Final = 1 << 12
+_WINDOW: Final = 128 << 20
+_POINTER: Final = b"version https://git-lfs"
+
+
+class Archive:
+    """An open archive; see ``opened``.
+
+    Attributes:
+        path: the file.
+        names: of all members; a name that stands twice is there once, and its last content counts.
+    """
+
+    def __init__(self, path: Path, file: IO[bytes], zipped: zipfile.ZipFile) -> None:
+        self.path = path
+        self.names = frozenset(zipped.namelist())
+        self._file = file
+        self._zip = zipped
+        self._unpacked = 0
+
+    def read(self, name: str) -> bytes:
+        """The content of a member.
+
+        Raises:
+            UnreadableError: there is no such member, or it is encrypted, damaged, of an unknown kind, or
+                beyond a limit.
+        """
+        if name not in self.names:
+            raise UnreadableError(self.path, f"the archive has no {name}", "Write it again")
+        info = self._zip.getinfo(name)
+        if info.flag_bits & _ENCRYPTED:
+            message = f"{name} in the archive is encrypted"
+            raise UnreadableError(self.path, message, "Unpack it with its password and pack it without one")
+        if info.compress_type not in _METHODS:
+            message = f"{name} in the archive is packed by method {info.compress_type}, which is not read"
+            raise UnreadableError(self.path, message, "Pack it with deflate or Zstandard")
+        try:
+            return self._content(info)
+        except _DAMAGE as error:
+            message = f"{name} in the archive is damaged"
+            raise UnreadableError(self.path, message, "Copy or write the file again") from error
+
+    def _content(self, info: zipfile.ZipInfo) -> bytes:
+        pieces = self._by_zstandard(info) if _needs_zstandard(info) else self._by_zipfile(info)
+        content = io.BytesIO()
+        for piece in pieces:
+            content.write(piece)
+            self._unpacked += len(piece)
+            self._keep_limits(info, content.tell())
+        return content.getvalue()
+
+    def _keep_limits(self, info: zipfile.ZipInfo, size: int) -> None:
+        times = size / max(info.compress_size, 1)
+        if size > EXPANSION_COUNTS_FROM and times > MOST_EXPANSION:
+            limit = f"more than {MOST_EXPANSION} times its size"
+        elif size > LARGEST_MEMBER:
+            limit = f"more than {LARGEST_MEMBER >> 20} MiB"
+        elif self._unpacked > LARGEST_TOTAL:
+            limit = f"more than {LARGEST_TOTAL >> 30} GiB, with what was read before"
+        else:
+            return
+        message = f"{info.filename} in the archive unpacks to {limit}"
+        raise UnreadableError(self.path, message, "Leave it out if it is not yours; log less if it is")
+
+    def _by_zipfile(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
+        """The content in pieces; its checksum is held at the end."""
+        with self._zip.open(info) as member:
+            while piece := member.read(_PIECE_OF_ZIPFILE):
+                yield piece
+
+    def _by_zstandard(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
+        """As ``_by_zipfile``, for a member that zipfile of this Python cannot unpack."""
+        self._file.seek(info.header_offset)
+        signature, name, extra = _LOCAL_HEADER.unpack(self._file.read(_LOCAL_HEADER.size))
+        if signature != _LOCAL_SIGNATURE:
+            raise zipfile.BadZipFile("a member does not begin where it should")
+        self._file.seek(name + extra, io.SEEK_CUR)
+        packed = io.BytesIO(self._file.read(min(info.compress_size, LARGEST_MEMBER)))
+        checksum = 0
+        try:
+            with zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(
+                packed, read_across_frames=True
+            ) as member:
+                while piece := member.read(_PIECE):
+                    checksum = zlib.crc32(piece, checksum)
+                    yield piece
+        except zstandard.ZstdError as error:
+            raise zipfile.BadZipFile("a member is not whole Zstandard") from error
+        if checksum != info.CRC:
+            raise zipfile.BadZipFile("a member has another checksum")
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Archive]:
+    """A zip archive.
+
+    Raises:
+        UnreadableError: it cannot be read, is none, was cut off, or has too many members.
+    """
+    if head(path, len(_POINTER)) == _POINTER:
+        raise UnreadableError(path, "it is a Git LFS pointer, not the data themselves", "Run git lfs pull")
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        message = f"the file cannot be read: {error.strerror or error}"
+        raise UnreadableError(path, message, "Check that it exists and may be read") from error
+    with file:
+        try:
+            zipped = zipfile.ZipFile(file)
+        except _DAMAGE as error:
+            message = "it is no whole zip archive: its list of members is missing or damaged"
+            advice = "Wait until it is written; if its program was killed, recover the log with its own tool"
+            raise UnreadableError(path, message, advice) from error
+        with zipped:
+            if len(zipped.filelist) > MOST_MEMBERS:
+                message = f"the archive has more than {MOST_MEMBERS:,} members"
+                raise UnreadableError(path, message, "Leave it out if it is not yours")
+            yield Archive(path, file, zipped)
+
+
+def _needs_zstandard(info: zipfile.ZipInfo) -> bool:
+    return info.compress_type == _ZSTANDARD and sys.version_info < (3, 14)

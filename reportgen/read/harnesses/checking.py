@@ -1,0 +1,145 @@
+"""Whether what a harness says of a benchmark can be true, and agrees with its own answers."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+from reportgen.read.logged import Finding
+from reportgen.read.loggers.growing import number
+from reportgen.words import counted
+from reportgen.words import number as written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from reportgen.read.logged import Answered, Total
+
+# Metrics that count right answers; each answer is right or wrong, unless a standard error shows otherwise.
+_COUNTS: Final = frozenset(
+    (
+        *("acc", "accuracy", "acc_norm", "em", "exact_match", "quasi_exact_match", "prefix_exact_match"),
+        *("quasi_prefix_exact_match", "extractive_match", "pass@1", "correct"),
+    )
+)
+_HUNDRED: Final = 100.0
+_ROUNDING: Final = 1e-6
+
+
+@dataclass(slots=True)
+class _Sum:
+    """Scores of one metric: how many answers have one, and their sum."""
+
+    scored: int = 0
+    unscored: int = 0
+    total: float = 0.0
+
+
+def counts_right(metric: str) -> bool:
+    """Whether a metric is known to count right answers: ``acc``, ``exact_match (strict)``."""
+    return metric.partition(" (")[0].partition("@5")[0].lower() in _COUNTS
+
+
+def impossible(path: Path, total: Total, *, repeats: int = 1, partial: bool = False) -> Finding | None:
+    """A share of right answers that no whole number of right answers gives.
+
+    Args:
+        path: where it stands.
+        total: the share, of 1 or in percent; metrics that do not count right answers pass.
+        repeats: answers to each problem.
+        partial: an answer may be half right.
+    """
+    if not counts_right(total.metric):
+        return None
+    if not 0 <= total.value <= _HUNDRED:
+        told = written(total.value)
+        return Finding(path, f"{total.metric} is {told}, and a share of right answers lies between 0 and 1")
+    if total.n is None:
+        return None
+    unit = _HUNDRED if total.value > 1 else 1.0
+    answers = total.n * repeats * (2 if partial else 1)
+    right = total.value / unit * answers
+    # A value may have been rounded to the digits that it is written in.
+    rounding = 0.5 * 10.0 ** _exponent(total.value) / unit * answers
+    if abs(right - round(right)) <= rounding + _ROUNDING * answers or _graded(total, unit):
+        return None
+    told, nearest = (written(value, significant=6) for value in (total.value, round(right) / answers * unit))
+    message = f"{total.metric} is {told}, which no whole number of right answers out of {answers:,} gives"
+    return Finding(path, f"{message}; the nearest is {nearest}")
+
+
+def disagreement(
+    path: Path, answers: Sequence[Answered], totals: Mapping[str, Total], what: str = "answers"
+) -> Iterator[Finding]:
+    """Totals that are not the mean of their answers, and answers that no total counts.
+
+    Args:
+        path: where it stands.
+        answers: of one benchmark.
+        totals: by the metric of the answers that they are the mean of.
+        what: what the answers are called.
+    """
+    sums: dict[str, _Sum] = defaultdict(_Sum)
+    for answer in answers:
+        one = sums[answer.metric]
+        if answer.score is None:
+            one.unscored += 1
+        else:
+            one.scored += 1
+            one.total += answer.score
+    for metric, total in totals.items():
+        one = sums[metric] if metric in sums else _Sum()
+        if not one.scored:
+            continue
+        mean = one.total / one.scored
+        if math.isclose(mean, total.value, rel_tol=1e-4, abs_tol=1e-4):
+            if one.unscored:
+                over = f"{one.scored:,} of {one.scored + one.unscored:,} {what}"
+                counts = "counts" if one.unscored == 1 else "count"
+                failed = f"the {one.unscored:,} without a score {counts} neither as right nor as wrong"
+                yield Finding(path, f"{total.metric} is over {over}: {failed}")
+        else:
+            told, own = (written(value, significant=6) for value in (total.value, mean))
+            yield Finding(
+                path, f"{total.metric} is said to be {told}, and its {one.scored:,} {what} give {own}"
+            )
+
+
+def spelled_alike(path: Path, answers: Sequence[Answered]) -> Iterator[Finding]:
+    """Answers that count as wrong though they are the gold answer as a number: ``16.00`` and ``16``."""
+    alike = [
+        answer
+        for answer in answers
+        if answer.score == 0 and answer.answer and answer.gold and _same(answer.answer, answer.gold)
+    ]
+    if alike:
+        first = alike[0]
+        message = f"{counted(len(alike), 'answer counts', 'answers count')} as wrong though equal to the gold"
+        example = f'"{first.answer}" and "{first.gold}" for problem {first.problem}'
+        yield Finding(path, f"{message} answer as numbers, such as {example}; they are left as scored")
+
+
+def _exponent(value: float) -> int:
+    """The power of ten of the last digit that a number is written with."""
+    exponent = Decimal(repr(value)).as_tuple().exponent
+    return exponent if isinstance(exponent, int) else 0
+
+
+def _same(answer: str, gold: str) -> bool:
+    mine, right = (number(text.strip().rstrip(".").replace(",", "")) for text in (answer, gold))
+    return mine is not None and mine == right
+
+
+def _graded(total: Total, unit: float) -> bool:
+    """Whether the standard error is not that of right or wrong: then answers are graded in between."""
+    if total.stderr is None or total.n is None or total.n < 2:  # noqa: PLR2004 - no deviation of one
+        return False
+    share = min(total.value / unit, 1.0)
+    return not any(
+        math.isclose(total.stderr / unit, math.sqrt(share * (1 - share) / n), rel_tol=0.02, abs_tol=1e-9)
+        for n in (total.n, total.n - 1)
+    )

@@ -1,0 +1,223 @@
+"""Results of the Language Model Evaluation Harness, with the answers beside them.
+
+Schema: repository EleutherAI/lm-evaluation-harness, ``lm_eval/loggers/evaluation_tracker.py`` writes
+``results_DATE.json`` and ``samples_TASK_DATE.jsonl`` into a folder named after the model; the parts of the
+results are put together in ``lm_eval/evaluator.py``. Files before 0.4 have keys without a filter (``acc``,
+``acc_stderr``), any name, and no number of problems; it follows from a share p of right answers and its
+standard error s as n = p(1 - p)/s² + 1, since s² = p(1 - p)/(n - 1).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.read.harnesses.checking import counts_right, disagreement, impossible, spelled_alike
+from reportgen.read.harnesses.documents import head_text, json_object, mapping, word
+from reportgen.read.harnesses.lm_eval_protocol import model_of, protocol_of_task, seed_of
+from reportgen.read.harnesses.lm_eval_samples import Samples, label_of, read_samples
+from reportgen.read.harnesses.protocol import SUBTASKS
+from reportgen.read.harnesses.scoring import count_of, total_of
+from reportgen.read.logged import Evaluated, Finding, Total, Unit, UnreadableError
+from reportgen.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+NAME: Final = "lm_eval"
+TITLE: Final = "results of the Language Model Evaluation Harness (lm-eval)"
+
+_DATE: Final = re.compile(r"_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)$")
+_RESULTS: Final = re.compile(r'\s*\{\s*"results"\s*:\s*\{')
+_MARKS: Final = re.compile(r'_stderr[",]|,none"|"alias"\s*:')
+_PARTS: Final = re.compile(r'"(?:results|groups|group_subtasks|configs|n-shot|versions)"\s*:')
+_OTHERS: Final = '"config_general"'
+_SAMPLES: Final = re.compile(r'\s*\{\s*"doc_id"\s*:[^\n]*?"doc"\s*:')
+_NO_METRIC: Final = frozenset(("alias", "name", "sample_len", "sample_count", "samples"))
+_STDERR: Final = "_stderr"
+
+
+def units(files: Sequence[Path]) -> tuple[Unit, ...]:
+    """Each results file with the answers of its folder and date, and answers that have no results."""
+    results = [path for path in files if path.suffix == ".json" and _holds_results(path)]
+    samples = [path for path in files if path.suffix == ".jsonl" and _SAMPLES.match(head_text(path))]
+    beside: dict[tuple[Path, str], list[Path]] = defaultdict(list)
+    for path in samples:
+        beside[path.parent, _date(path)].append(path)
+    beside_each_other = Counter(path.parent for path in results)
+    found = []
+    for path in results:
+        mine = beside.pop((path.parent, _date(path)), [])
+        if beside_each_other[path.parent] == 1 and not _date(path):
+            for place in [place for place in beside if place[0] == path.parent]:
+                mine += beside.pop(place)
+        found.append(Unit(NAME, path, (path, *mine)))
+    for (folder, _), paths in beside.items():
+        found.append(Unit(NAME, paths[0] if len(paths) == 1 else folder, tuple(paths)))
+    return tuple(found)
+
+
+def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluated]:
+    """Each task and each group of tasks of a results file, in its order.
+
+    Args:
+        unit: a results file and its answers, or answers alone.
+        wanted: only these metrics, by their names with or without the filter.
+
+    Raises:
+        UnreadableError: a file is not what it seemed.
+    """
+    paths = [path for path in unit.files if path.suffix != ".jsonl"]
+    document: dict[str, Any] = {}
+    findings: tuple[Finding, ...] = ()
+    if paths:
+        document, findings = json_object(paths[0])
+        if not isinstance(document.get("results"), dict):
+            advice = "Check that lm-eval wrote it"
+            raise UnreadableError(paths[0], 'there is no object "results" in the file', advice)
+    run = _Run(paths[0] if paths else unit.path, document, _date((paths or unit.files)[0]))
+    samples = {_task_of(path, run): path for path in unit.files if path.suffix == ".jsonl"}
+    entries = {**mapping(document.get("groups")), **mapping(document.get("results"))}
+    tasks = [task for task in mapping(document.get("results")) if isinstance(entries[task], dict)]
+    tasks += [task for task in entries if task not in tasks and isinstance(entries[task], dict)]
+    for task in [*tasks, *(task for task in samples if task not in tasks)]:
+        one = _evaluated(run, task, mapping(entries.get(task)), samples.get(task), wanted)
+        if one is not None:
+            yield replace(one, findings=(*findings, *one.findings))
+            findings = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A results file: its parts, and the date in its name."""
+
+    path: Path
+    document: Mapping[str, Any]
+    date: str
+
+
+def _evaluated(
+    run: _Run, task: str, entry: Mapping[str, Any], samples: Path | None, wanted: Collection[str] | None
+) -> Evaluated | None:
+    """One task; None where it has neither scores nor answers, as the heading of a group."""
+    findings: list[Finding] = []
+    totals = list(_totals(run, task, entry, wanted, findings))
+    own = read_samples(samples, wanted) if samples else Samples()
+    if not totals and samples is None:
+        return None
+    protocol = protocol_of_task(run.document, task, run.date)
+    subtasks = mapping(run.document.get("group_subtasks")).get(task)
+    group = bool(subtasks) or (task in mapping(run.document.get("groups")) and samples is None)
+    if group:
+        protocol[SUBTASKS] = ", ".join(map(word, subtasks)) if isinstance(subtasks, list) else "several"
+    else:
+        findings += _irregular(run, task, totals, own)
+    return Evaluated(
+        path=samples if samples and not entry else run.path,
+        model=model_of(run.document) or word(run.path.absolute().parent.name),
+        benchmark=word(task),
+        run=run.date,
+        seed=seed_of(run.document, task),
+        protocol=protocol,
+        answers=own.answers,
+        totals=tuple(totals),
+        findings=(*findings, *own.findings),
+    )
+
+
+def _totals(
+    run: _Run,
+    task: str,
+    entry: Mapping[str, Any],
+    wanted: Collection[str] | None,
+    findings: list[Finding],
+) -> Iterator[Total]:
+    better = mapping(mapping(run.document.get("higher_is_better")).get(task))
+    n = _problems(run, task, "effective") or count_of(entry.get("sample_len"))
+    inferred = set()
+    for key, cell in entry.items():
+        metric, comma, chosen = key.partition(",")
+        if metric in _NO_METRIC or metric.endswith(_STDERR):
+            continue
+        label = label_of(metric, chosen)
+        if wanted is not None and not {label, metric, key} & set(wanted):
+            continue
+        higher = better.get(metric)
+        total, finding = total_of(
+            run.path,
+            label,
+            cell,
+            entry.get(f"{metric}{_STDERR}{comma}{chosen}"),
+            n=n,
+            higher_is_better=higher if isinstance(higher, bool) else None,
+        )
+        findings += [replace(finding, message=f"{word(task)}: {finding.message}")] if finding else []
+        if total and n is None and (own := _inferred(total)):
+            total = replace(total, n=own)
+            inferred.add(own)
+        if total:
+            yield total
+    if len(inferred) == 1:
+        message = (
+            f"{word(task)}: the number of problems is not written; {inferred.pop():,} follows from score"
+        )
+        findings.append(Finding(run.path, f"{message} and standard error"))
+
+
+def _inferred(total: Total) -> int | None:
+    """The number of problems from a share of right answers and its standard error; see the module."""
+    share, error = total.value, total.stderr
+    if not counts_right(total.metric) or not error or not 0 < share < 1:
+        return None
+    n = share * (1 - share) / error**2 + 1
+    right = share * round(n)
+    whole = abs(n - round(n)) < 1e-3 and abs(right - round(right)) < 1e-3  # noqa: PLR2004 - both are whole
+    return round(n) if whole else None
+
+
+def _irregular(run: _Run, task: str, totals: Sequence[Total], own: Samples) -> Iterator[Finding]:
+    """What cannot be so, or does not fit together."""
+    problems = {answer.problem for answer in own.answers}
+    asked, all_ = (_problems(run, task, key) for key in ("effective", "original"))
+    if asked and all_ and asked < all_:
+        message = f"{word(task)}: {asked:,} of {counted(all_, 'problem')} were asked, by its limit"
+        yield Finding(run.path, message)
+    if asked and problems and len(problems) != asked:
+        message = f"{word(task)}: the answers are to {counted(len(problems), 'problem')}, the scores over"
+        yield Finding(own.path or run.path, f"{message} {asked:,}")
+    repeats = count_of(mapping(mapping(run.document.get("configs")).get(task)).get("repeats")) or 1
+    for total in totals:
+        if not own.answers and (finding := impossible(run.path, total, repeats=repeats)):
+            yield replace(finding, message=f"{word(task)}: {finding.message}")
+    means = {total.metric: total for total in totals if counts_right(total.metric)}
+    for finding in disagreement(own.path or run.path, own.answers, means):
+        yield replace(finding, message=f"{word(task)}: {finding.message}")
+    yield from spelled_alike(own.path or run.path, own.answers)
+
+
+def _problems(run: _Run, task: str, key: str) -> int | None:
+    return count_of(mapping(mapping(run.document.get("n-samples")).get(task)).get(key))
+
+
+def _holds_results(path: Path) -> bool:
+    text = head_text(path)
+    if _OTHERS in text:
+        return False
+    named = path.name.startswith("results") and _PARTS.search(text) is not None
+    return bool((_RESULTS.match(text) and (named or _MARKS.search(text))) or (named and _MARKS.search(text)))
+
+
+def _date(path: Path) -> str:
+    found = _DATE.search(path.stem)
+    return found["date"] if found else ""
+
+
+def _task_of(path: Path, run: _Run) -> str:
+    """The task whose answers a file holds, by its name: ``samples_TASK_DATE.jsonl``."""
+    stem = _DATE.sub("", path.stem)
+    tasks = mapping(run.document.get("results"))
+    fitting = [task for task in tasks if stem in {f"samples_{task}", task} or stem.endswith(f"_{task}")]
+    return max(fitting, key=len) if fitting else stem.removeprefix("samples_")

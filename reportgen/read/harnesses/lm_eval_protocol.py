@@ -1,0 +1,105 @@
+"""What a results file of lm-eval says of its model and of how a task was measured."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.read.harnesses.documents import mapping, word
+from reportgen.read.harnesses.protocol import protocol_of
+from reportgen.read.loggers.growing import number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# In the order of GeneralConfigTracker._get_model_name: adapters stand beside the model that they change.
+_MODEL_KEYS: Final = ("peft", "delta", "pretrained", "model", "path", "engine")
+_MOST_TOKENS: Final = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_length")
+_ARGUMENT: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*([^,]*)")
+_DAY: Final = 10
+_LAST_SECOND: Final = 253_402_300_799
+
+
+def model_of(document: Mapping[str, Any]) -> str:
+    """What was evaluated; empty where the file does not say."""
+    config = mapping(document.get("config"))
+    arguments = _arguments(config.get("model_args"))
+    named = (arguments[key] for key in _MODEL_KEYS if word(arguments.get(key)))
+    return word(document.get("model_name")) or word(next(named, "")) or word(config.get("model"))
+
+
+def seed_of(document: Mapping[str, Any], task: str) -> str | None:
+    """The seed of sampling where it is given, otherwise the harness's own."""
+    config = mapping(document.get("config"))
+    said = (
+        _generation(document, task).get("seed"),
+        _arguments(config.get("model_args")).get("seed"),
+        config.get("random_seed"),
+    )
+    return next((word(seed) for seed in said if word(seed) and not isinstance(seed, bool)), None)
+
+
+def protocol_of_task(document: Mapping[str, Any], task: str, date: str) -> dict[str, str]:
+    """How a task was measured.
+
+    Args:
+        document: the results file.
+        task: the task.
+        date: as in the file's name; empty without one.
+    """
+    config = mapping(document.get("config"))
+    own = mapping(mapping(document.get("configs")).get(task))
+    generation = _generation(document, task)
+    greedy = str(generation.get("do_sample")).lower() == "false"
+    generated = own.get("output_type") == "generate_until"
+    return protocol_of(
+        {
+            "samples": own.get("repeats") if generated else None,
+            "temperature": 0 if greedy else generation.get("temperature"),
+            "top_p": None if greedy else generation.get("top_p"),
+            "max_tokens": next((generation[key] for key in _MOST_TOKENS if key in generation), None),
+            "prompt": _prompt(document, config, own, task),
+            "harness": "lm-evaluation-harness",
+            "version": document.get("lm_eval_version") or document.get("git_hash"),
+            "date": date[:_DAY] or _day(document.get("date")),
+            "task version": mapping(document.get("versions")).get(task),
+            "limit": config.get("limit"),
+            "backend": document.get("model_source") or config.get("model"),
+        }
+    )
+
+
+def _prompt(document: Mapping[str, Any], config: Mapping[str, Any], own: Mapping[str, Any], task: str) -> str:
+    """``5-shot, chat template, system instruction``."""
+    told = (
+        mapping(document.get("n-shot")).get(task),
+        own.get("num_fewshot"),
+        config.get("num_fewshot"),
+    )
+    shots = next((word(one) for one in told if one is not None and word(one).isdecimal()), "")
+    parts = [f"{shots}-shot"] if shots else []
+    parts += ["chat template"] if document.get("chat_template") else []
+    parts += ["system instruction"] if document.get("system_instruction") else []
+    return ", ".join(parts)
+
+
+def _generation(document: Mapping[str, Any], task: str) -> dict[str, Any]:
+    """Settings of generation: the task's own, and over them what the command line said."""
+    own = mapping(mapping(document.get("configs")).get(task)).get("generation_kwargs")
+    return {**mapping(own), **_arguments(mapping(document.get("config")).get("gen_kwargs"))}
+
+
+def _arguments(said: object) -> dict[str, Any]:
+    """``a=1,b=2`` or an object."""
+    if isinstance(said, str):
+        return {name: value.strip() for name, value in _ARGUMENT.findall(said)}
+    return mapping(said)
+
+
+def _day(seconds: object) -> str:
+    """The day, in UTC, of seconds since 1970."""
+    value = number(seconds)
+    if value is None or not 0 < value <= _LAST_SECOND:
+        return ""
+    return datetime.fromtimestamp(value, UTC).date().isoformat()

@@ -1,0 +1,41 @@
+"""How something was measured, in the keys of a source's ``protocol:`` where they fit.
+
+The keys ``samples``, ``temperature``, ``top_p``, ``max_tokens``, ``prompt``, ``harness``, ``version``,
+``grader`` and ``date`` mean what ``settings.source.Protocol`` says, and hold what it allows. Others are the
+field's words as they are: ``task version``, ``few-shot``, ``limit``, ``dataset``, ``split``. ``SUBTASKS``
+stands only where scores are means over other benchmarks, which are its value: such a benchmark is a group,
+and has no problems of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from reportgen.read.harnesses.documents import word
+from reportgen.read.harnesses.scoring import count_of
+from reportgen.read.loggers.growing import number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SUBTASKS: Final = "subtasks"
+_COUNTS: Final = frozenset(("samples", "max_tokens"))
+
+
+def protocol_of(said: Mapping[str, object]) -> dict[str, str]:
+    """What is said of a protocol as texts; what is missing, or not what its key allows, is left out."""
+    texts = {key: _text(key, value) for key, value in said.items()}
+    return {key: text for key, text in texts.items() if text}
+
+
+def _text(key: str, value: object) -> str:
+    if key in _COUNTS:
+        count = count_of(value)
+        return "" if count is None else str(count)
+    if key in {"temperature", "top_p"}:
+        told = number(value)
+        if told is None or isinstance(value, bool) or not math.isfinite(told) or told < 0:
+            return ""
+        return "" if key == "top_p" and not 0 < told <= 1 else f"{told:g}"
+    return word(value)

@@ -1,0 +1,79 @@
+"""Scores as harnesses write them: numbers, truth values, marks such as C and I, and texts with a ±."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Final
+
+from reportgen.read.logged import Finding, Total
+from reportgen.read.loggers.growing import number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+# The marks of Inspect's scorers (inspect_ai, scorer/_metric.py: value_to_float), and what others write.
+_MARKS: Final[Mapping[str, float]] = {
+    **dict.fromkeys(("C", "c", "yes", "true", "correct", "right", "pass", "passed"), 1.0),
+    **dict.fromkeys(("I", "i", "N", "n", "no", "false", "incorrect", "wrong", "fail", "failed"), 0.0),
+    **dict.fromkeys(("P", "p"), 0.5),
+}
+_PLUS_MINUS: Final = re.compile(
+    r"\s*(?P<value>[-+\N{MINUS SIGN}]?\d+(?:\.\d+)?)\s*(?:±|\+/-|\+-|\\pm)\s*(?P<half>\d+(?:\.\d+)?)\s*%?\s*"
+)
+
+
+def score_of(cell: object) -> float | None:
+    """A cell as the score of one answer; None where it is none or not finite."""
+    value = number(cell)
+    if value is None and isinstance(cell, str):
+        mark = cell.strip()
+        value = _MARKS.get(mark, _MARKS.get(mark.lower()))
+    return value if value is not None and math.isfinite(value) else None
+
+
+def total_of(
+    path: Path,
+    metric: str,
+    cell: object,
+    stderr: object = None,
+    *,
+    n: int | None = None,
+    higher_is_better: bool | None = None,
+) -> tuple[Total | None, Finding | None]:
+    """A score of a whole benchmark, and what was irregular about it.
+
+    Texts such as ``28.7±4.8`` give their first number alone: nothing says whether the second is a standard
+    error or half an interval. A standard error such as ``N/A`` is none, which is no irregularity.
+    """
+    value, finding = number(cell), None
+    if value is None and isinstance(cell, str) and (match := _PLUS_MINUS.fullmatch(cell)):
+        value = float(match["value"].replace("\N{MINUS SIGN}", "-"))
+        message = (
+            f'{metric} is the text "{cell.strip()}": {match["value"]} is read, and {match["half"]} is left'
+        )
+        finding = Finding(path, f"{message} out, since nothing says what interval it is")
+    if value is None or not math.isfinite(value):
+        if cell in (None, "", " "):
+            return None, None
+        told = cell if isinstance(cell, str) else type(cell).__name__ if value is None else str(value)
+        return None, Finding(path, f"{metric} is no number ({str(told)[:40]}): left out")
+    error = number(stderr)
+    if error is not None and not (math.isfinite(error) and error >= 0):
+        error = None
+    return Total(metric, value, error, n, higher_is_better), finding
+
+
+def count_of(cell: object) -> int | None:
+    """A cell as a number of things; None where it is none, or not even one."""
+    value = number(cell)
+    if (
+        value is None
+        or isinstance(cell, bool)
+        or not math.isfinite(value)
+        or value < 1
+        or value != int(value)
+    ):
+        return None
+    return int(value)
