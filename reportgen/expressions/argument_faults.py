@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.expressions.faults import Fault
-from reportgen.expressions.language import Name, Number
-from reportgen.expressions.naming import which_series
+from reportgen.expressions.faults import Fault, shortened
+from reportgen.expressions.language import Name, Number, part_of
 from reportgen.expressions.quantities import quantity_words
 from reportgen.expressions.syntax_faults import without_comma
+from reportgen.expressions.unknown_names import which_series
 from reportgen.facts.names import written
 from reportgen.facts.vocabulary import FACTS, ParameterKind, facts_of
 from reportgen.moments import read_moment
@@ -29,11 +29,6 @@ _TWO = {
     ParameterKind.STEP: "two steps",
     ParameterKind.LEVEL: "two levels",
 }
-
-
-def part_of(text: str, tree: Tree) -> str:
-    """The words of an expression that a part of its tree stands for."""
-    return text[tree.position : tree.position + tree.length]
 
 
 def count_fault(text: str, call: Call, fact: FactKind) -> Fault | None:
@@ -147,8 +142,3 @@ def percent_fault(text: str, tree: Tree, subject: Subject) -> Fault:
 def first_series(subject: Subject) -> str:
     """A series for examples, as expressions hold it."""
     return written(subject.series[0]) if subject.series else "A"
-
-
-def shortened(text: str, most: int = 60) -> str:
-    """Words of an expression inside a sentence."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"

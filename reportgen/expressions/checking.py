@@ -10,16 +10,24 @@ from reportgen.expressions.argument_faults import (
     first_series,
     name_fault,
     number_fault,
-    part_of,
     series_fault,
-    shortened,
     twice_fault,
 )
-from reportgen.expressions.faults import ExpressionError, Fault
-from reportgen.expressions.language import COMPARISONS, Call, Chain, Name, Number, Prefix, Tree, parse
-from reportgen.expressions.naming import no_such_fact, which_fact
+from reportgen.expressions.faults import ExpressionError, Fault, shortened
+from reportgen.expressions.language import (
+    COMPARISONS,
+    Call,
+    Chain,
+    Name,
+    Number,
+    Prefix,
+    Tree,
+    parse,
+    part_of,
+)
 from reportgen.expressions.pair_faults import amount_fault, pair_fault, truth_fault
 from reportgen.expressions.quantities import Kind, combined, quantity_words
+from reportgen.expressions.unknown_names import no_such_fact, which_fact
 from reportgen.facts.vocabulary import FACTS, ParameterKind
 from reportgen.statements import Quantity
 

@@ -15,9 +15,8 @@ from reportgen.expressions.amounts import (
     number_amount,
     reasons,
 )
-from reportgen.expressions.argument_faults import part_of, shortened
-from reportgen.expressions.faults import ExpressionError, Fault
-from reportgen.expressions.language import Call, Chain, Name, Number, Prefix, Tree
+from reportgen.expressions.faults import ExpressionError, Fault, shortened
+from reportgen.expressions.language import Call, Chain, Name, Number, Prefix, Tree, part_of
 from reportgen.expressions.results import Part, Result, Side, truth_of
 from reportgen.facts.subject import FactError
 from reportgen.facts.vocabulary import FACTS, ParameterKind

@@ -36,3 +36,8 @@ class ExpressionError(ValueError):
     def __init__(self, faults: Iterable[Fault]) -> None:
         self.faults = tuple(sorted(set(faults)))
         super().__init__("\n".join(fault.message for fault in self.faults))
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """Words of an expression inside a sentence."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

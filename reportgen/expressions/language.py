@@ -97,6 +97,11 @@ def parse(text: str) -> Tree:
     return _Parser(text).whole()
 
 
+def part_of(text: str, tree: Tree) -> str:
+    """The words of an expression that a part of its tree stands for."""
+    return text[tree.position : tree.position + tree.length]
+
+
 class _Parser:
     """Precedence climbing over the tokens: one level of nesting takes few frames, a chain takes none."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.expressions.argument_faults import DATE_STEP, part_of, percent_fault, shortened
-from reportgen.expressions.faults import Fault
+from reportgen.expressions.argument_faults import DATE_STEP, percent_fault
+from reportgen.expressions.faults import Fault, shortened
+from reportgen.expressions.language import part_of
 from reportgen.expressions.quantities import alike, combined, quantity_words
 from reportgen.statements import Quantity
 
