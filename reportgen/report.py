@@ -10,6 +10,7 @@ from reportgen.drafting.blocks import draw, with_overviews
 from reportgen.drafting.colours import colours_of, series_names
 from reportgen.drafting.desk import Desk
 from reportgen.drafting.gathering import fitted, gather_pages, gather_sources
+from reportgen.drafting.kept_subjects import Subjects
 from reportgen.drafting.plan import plan_of
 from reportgen.drafting.second import Second, shared
 from reportgen.drafting.skeletons import Skeletons
@@ -65,7 +66,8 @@ def draft(
     names |= second.names(problems)
     colours = colours_of(plan, names, project.settings.series, problems)
     second.start_drawing(colours)
-    desk = Desk(project, sources, answers, colours, cache, Skeletons(cache))
+    subjects = Subjects(answers, sources, cache)
+    desk = Desk(project, sources, answers, subjects, colours, cache, Skeletons(cache))
     done = count(1)
 
     def told(page: str, block: Shown) -> None:

@@ -1,4 +1,4 @@
-"""What every block is drawn from: the sources, their curves, the palette, and what earlier drafts drew."""
+"""What every block is drawn from: sources, their curves and facts, the palette, what earlier drafts drew."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from reportgen.cache import Cache
     from reportgen.drafting.answers import Answer, Answers
     from reportgen.drafting.colours import Colours
+    from reportgen.drafting.kept_subjects import Subjects
     from reportgen.drafting.project import Project
     from reportgen.drafting.skeletons import Skeletons
     from reportgen.errors import Place
@@ -34,6 +35,7 @@ class Desk:
     project: Project
     sources: Mapping[str, Source]
     answers: Answers
+    subjects: Subjects
     colours: Colours
     cache: Cache
     skeletons: Skeletons

@@ -40,14 +40,12 @@ def marked_points(planned: PlannedBlock, settings: CurveSettings, desk: Desk) ->
 
 
 def _claims(planned: PlannedBlock, desk: Desk) -> Iterator[Annotation]:
-    from reportgen.drafting.kept_subjects import Subjects  # noqa: PLC0415 - only where something is stated
-    from reportgen.drafting.statements import judgement_of  # noqa: PLC0415 - as above
+    from reportgen.drafting.statements import judgement_of  # noqa: PLC0415 - only where something is stated
 
-    subjects = Subjects(desk.answers, desk.sources, desk.cache)
     for claim in planned.claims:
         (topic,) = planned.topics
-        judgement = judgement_of(PlannedStatement(planned.page, claim, 0, topic), subjects)
-        scale = subjects.of(topic, claim.place).scale
+        judgement = judgement_of(PlannedStatement(planned.page, claim, 0, topic), desk)
+        scale = desk.subjects.of(topic, claim.place).scale
         for fact in judgement.facts:
             if fact.step is not None and fact.series:
                 yield Annotation(x=fact.step, text=_label(fact, scale), series=fact.series[0])

@@ -13,6 +13,7 @@ from reportgen.drafting.answers import Answers
 from reportgen.drafting.blocks import draw
 from reportgen.drafting.colours import series_names
 from reportgen.drafting.desk import Desk
+from reportgen.drafting.kept_subjects import Subjects
 from reportgen.drafting.keys import names_key
 from reportgen.drafting.plan import Plan
 from reportgen.drafting.skeletons import Skeletons
@@ -134,5 +135,7 @@ def _draw(
     plan: Plan, project: Project, sources: dict[str, Source], colours: Colours, cache: Cache
 ) -> tuple[Drawn, list[Problem]]:
     problems = Problems()
-    desk = Desk(project, sources, _answers.pop(project.root), colours, cache, Skeletons(cache))
+    answers = _answers.pop(project.root)
+    subjects = Subjects(answers, sources, cache)
+    desk = Desk(project, sources, answers, subjects, colours, cache, Skeletons(cache))
     return draw(plan, desk, problems), problems.found

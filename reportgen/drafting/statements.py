@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reportgen.drafting.kept_subjects import Subjects
 from reportgen.drafting.subjects import said_of, state_of
 from reportgen.errors import Problem, ReportError, Severity, Stage
 from reportgen.expressions.faults import ExpressionError
@@ -31,14 +30,13 @@ def statements_of(plan: Plan, desk: Desk, problems: Problems) -> dict[str, tuple
         problems: gets an error for each statement that cannot be read, and a warning for each that does not
             hold, cannot be decided, or was expected to fail and holds.
     """
-    subjects = Subjects(desk.answers, desk.sources, desk.cache)
     found: dict[str, list[Statement]] = {}
     for planned in plan.statements:
         with problems.collecting():
-            statement = _statement(planned, subjects, desk)
+            statement = _statement(planned, desk)
             found.setdefault(planned.page.path, []).append(statement)
             problems.add(told(statement))
-    subjects.keep()
+    desk.subjects.keep()
     return {path: tuple(statements) for path, statements in found.items()}
 
 
@@ -62,7 +60,7 @@ def told(statement: Statement) -> Iterator[Problem]:
     yield Problem(binding.place, said, step, Stage.NARRATIVE, Severity.WARNING)
 
 
-def judgement_of(planned: PlannedStatement, subjects: Subjects) -> Judgement:
+def judgement_of(planned: PlannedStatement, desk: Desk) -> Judgement:
     """What the data say to a statement.
 
     Raises:
@@ -70,7 +68,7 @@ def judgement_of(planned: PlannedStatement, subjects: Subjects) -> Judgement:
     """
     binding = planned.binding
     try:
-        return subjects.of(planned.topic, binding.place).judged(binding, _judge)
+        return desk.subjects.of(planned.topic, binding.place).judged(binding, _judge)
     except ExpressionError as error:
         raise ReportError(*(_problem(fault, planned) for fault in error.faults)) from error
 
@@ -81,8 +79,8 @@ def _judge(binding: Binding, subject: Subject) -> Judgement:
     return judge(binding, subject)
 
 
-def _statement(planned: PlannedStatement, subjects: Subjects, desk: Desk) -> Statement:
-    judgement = judgement_of(planned, subjects)
+def _statement(planned: PlannedStatement, desk: Desk) -> Statement:
+    judgement = judgement_of(planned, desk)
     return Statement(
         binding=planned.binding,
         number=planned.number,
