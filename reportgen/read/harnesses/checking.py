@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
@@ -32,11 +32,24 @@ _ROUNDING: Final = 1e-6
 
 @dataclass(slots=True)
 class _Sum:
-    """Scores of one metric: how many answers have one, and their sum."""
+    """Scores of one metric: how many answers have none and how many one, their sum, and it by problem."""
 
-    scored: int = 0
     unscored: int = 0
+    scored: int = 0
     total: float = 0.0
+    problems: dict[str, tuple[float, int]] = field(default_factory=dict)
+
+    def add(self, problem: str, score: float) -> None:
+        """Count a score."""
+        self.scored += 1
+        self.total += score
+        total, count = self.problems.get(problem, (0.0, 0))
+        self.problems[problem] = (total + score, count + 1)
+
+    def means(self) -> tuple[float, float]:
+        """Over all answers, and over the means of the problems; harnesses take one or the other."""
+        by_problem = (total / count for total, count in self.problems.values())
+        return self.total / self.scored, sum(by_problem) / len(self.problems)
 
 
 def counts_right(metric: str) -> bool:
@@ -89,21 +102,20 @@ def disagreement(
         if answer.score is None:
             one.unscored += 1
         else:
-            one.scored += 1
-            one.total += answer.score
+            one.add(answer.problem, answer.score)
     for metric, total in totals.items():
         one = sums[metric] if metric in sums else _Sum()
         if not one.scored:
             continue
-        mean = one.total / one.scored
-        if math.isclose(mean, total.value, rel_tol=1e-4, abs_tol=1e-4):
+        means = one.means()
+        if any(math.isclose(mean, total.value, rel_tol=1e-4, abs_tol=1e-4) for mean in means):
             if one.unscored:
                 over = f"{one.scored:,} of {one.scored + one.unscored:,} {what}"
                 counts = "counts" if one.unscored == 1 else "count"
                 failed = f"the {one.unscored:,} without a score {counts} neither as right nor as wrong"
                 yield Finding(path, f"{total.metric} is over {over}: {failed}")
         else:
-            told, own = (written(value, significant=6) for value in (total.value, mean))
+            told, own = (written(value, significant=6) for value in (total.value, means[0]))
             yield Finding(
                 path, f"{total.metric} is said to be {told}, and its {one.scored:,} {what} give {own}"
             )

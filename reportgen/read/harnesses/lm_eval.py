@@ -183,7 +183,7 @@ def _irregular(run: _Run, task: str, totals: Sequence[Total], own: Samples) -> I
     problems = {answer.problem for answer in own.answers}
     asked, all_ = (_problems(run, task, key) for key in ("effective", "original"))
     if asked and all_ and asked < all_:
-        message = f"{word(task)}: {asked:,} of {counted(all_, 'problem')} were asked, by its limit"
+        message = f"{word(task)}: the limit leaves {asked:,} of {counted(all_, 'problem')}"
         yield Finding(run.path, message)
     if asked and problems and len(problems) != asked:
         message = f"{word(task)}: the answers are to {counted(len(problems), 'problem')}, the scores over"

@@ -1,0 +1,120 @@
+"""The scores in the results of an Inspect log: for each scorer and reducer its metrics and their errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.read.harnesses.documents import mapping, word
+from reportgen.read.harnesses.scoring import count_of, total_of
+from reportgen.read.logged import Finding, Total
+from reportgen.read.loggers.growing import number
+from reportgen.words import number as written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+# Metrics that say how sure or how wide another is.
+_ERRORS: Final = ("stderr", "bootstrap_stderr")
+_SPREADS: Final = frozenset((*_ERRORS, "std", "var"))
+# Metrics that a standard error in the same entry is of.
+_MEANS: Final = frozenset(("accuracy", "mean"))
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A score of a whole task.
+
+    Attributes:
+        label: what answers call the scorer: ``match``, ``judge/style``.
+        total: the score.
+        is_mean: whether it is the mean of the answers' scores.
+    """
+
+    label: str
+    total: Total
+    is_mean: bool
+
+
+def label_of(name: str, scorer: str) -> str:
+    """A scorer, with the key of its value where that has several: ``match``, ``judge/style``."""
+    return name if name == scorer or not scorer else f"{scorer}/{name}"
+
+
+def scores_of(
+    path: Path, results: Mapping[str, Any], epochs: int
+) -> tuple[list[Scored], tuple[Finding, ...]]:
+    """Every metric that is no spread, in the order of the log.
+
+    Args:
+        path: the log, for findings.
+        results: the ``results`` of its header.
+        epochs: how often each sample was answered.
+    """
+    scores: list[Scored] = []
+    findings: list[Finding] = []
+    entries = results.get("scores")
+    if not isinstance(entries, list):  # logs of 2024 have one scorer, and its metrics beside it
+        entries = [results] if "metrics" in results else []
+    completed = count_of(results.get("completed_samples"))
+    problems = completed // epochs if completed and completed % epochs == 0 else None
+    for entry in map(mapping, entries):
+        _add(path, entry, problems, scores, findings)
+    return scores, tuple(findings)
+
+
+def _add(
+    path: Path,
+    entry: Mapping[str, Any],
+    problems: int | None,
+    scores: list[Scored],
+    findings: list[Finding],
+) -> None:
+    scorer = entry.get("scorer")
+    scorer = word(mapping(scorer).get("name")) if isinstance(scorer, dict) else word(scorer)
+    label = label_of(word(entry.get("name")) or scorer, scorer)
+    reducer = word(entry.get("reducer"))
+    where = f"{label}, {reducer}" if reducer else label
+    metrics = mapping(entry.get("metrics"))
+    errors = list(_errors(metrics))
+    if len(errors) > 1:
+        told = ", ".join(
+            f"{written(value, significant=3)}{f' {how}' if how else ''}" for how, value in errors
+        )
+        message = f"{where} has {len(errors)} standard errors ({told}): the first is taken"
+        findings.append(Finding(path, message))
+    for key, metric in metrics.items():
+        name = _bare(mapping(metric).get("name")) or key
+        if name in _SPREADS:
+            continue
+        mean = name in _MEANS
+        total, finding = total_of(
+            path,
+            f"{word(key)} ({where})" if where else word(key),
+            mapping(metric).get("value") if isinstance(metric, dict) else metric,
+            errors[0][1] if mean and errors else None,
+            n=count_of(entry.get("scored_samples")) or problems,
+        )
+        if finding:
+            findings.append(finding)
+        if total:
+            scores.append(Scored(label, total, mean and reducer in {"", "mean"}))
+
+
+def _errors(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """How each standard error was made, and itself: those over all samples first."""
+    found = []
+    for key, metric in metrics.items():
+        name = _bare(mapping(metric).get("name")) or key
+        value = number(mapping(metric).get("value"))
+        if name in _ERRORS and value is not None and value >= 0:
+            said = mapping(mapping(metric).get("params")) or mapping(mapping(metric).get("options"))
+            cluster = word(said.get("cluster"))
+            found.append((f"clustered by {cluster}" if cluster else "", value))
+    yield from sorted(found, key=lambda one: bool(one[0]))
+
+
+def _bare(name: object) -> str:
+    """``inspect_ai/accuracy`` as ``accuracy``."""
+    return word(name).rpartition("/")[2]
