@@ -94,7 +94,7 @@ class Growing:
 
     def drop(self, name: str, count: int = 1) -> None:
         """Count cells of a metric that are no numbers."""
-        if self.wants(name):
+        if count and self.wants(name):
             self._dropped[name] = self._dropped.get(name, 0) + count
 
     def points(self) -> dict[str, Points]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.errors import Problems
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 2_000_000
 _MOST: Final = 10_000
+# How Python's writer puts down a class or function: its name is in the tag, and the value is empty.
+_NAMED: Final = re.compile(r"!!python/(?:name|module):([\w.]+)[ \t]+''")
 
 
 def settings_of(path: Path) -> tuple[dict[str, Setting], tuple[Finding, ...]]:
@@ -49,7 +52,7 @@ def flattened(tree: object) -> dict[str, Setting]:
             # A list of lists of lists may be deeper than Python recurses; nobody compares runs by one.
             if name and value and not any(isinstance(item, list | dict) for item in value):
                 found[name] = json.dumps(value, ensure_ascii=False)
-        elif name and isinstance(value, str | int | float):
+        elif name and isinstance(value, str | int | float) and value != "":
             found[name] = value
     return found
 
@@ -65,7 +68,7 @@ def _json(path: Path, text: str, problems: list[Finding]) -> object:
 def _yaml(path: Path, text: str, problems: list[Finding]) -> object:
     told = Problems()
     with told.collecting():
-        tree = parse(normalised(text), Origin(path.name), any_tag=True)
+        tree = parse(_NAMED.sub(r"\1", normalised(text)), Origin(path.name), any_tag=True)
         return plain(tree) if tree else None
     first = told.found[0]
     message = f"{first.message}; the settings in this file are left out"

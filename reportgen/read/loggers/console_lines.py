@@ -1,0 +1,117 @@
+"""One line of a trainer's console log: which step it tells, and which numbers.
+
+SCHEMA: volcengine/verl, verl/utils/logger/aggregate_logger.py (rllm prints the same):
+``step:12 - actor/kl_loss:0.01 - …``, values as Python writes them. OpenRLHF/OpenRLHF,
+openrlhf/trainer/ppo_trainer.py: ``Global step 12: {'policy_loss': 0.01, …}``; older versions and its other
+trainers put the numbers into a progress bar of tqdm: ``Episode [1/2]:  50%|…| 3/6 [01:02<01:02, …, kl=0.1]``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from reportgen.read.loggers.growing import number_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+WORTH_A_LOOK: Final = re.compile(rb"step:\d+ - |lobal[_ ]step \d+|Episode \[\d|Train step of epoch \d")
+"""Stands in every line that tells numbers, and in few others."""
+
+# Colours and movements of a terminal (ECMA-48, sections 5.3 to 5.6), and titles of its window.
+_ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_BY_KEY: Final = re.compile(r"(?:^|[\s)\]|>])step:(\d+) - (?=\S)")
+_BY_DICT: Final = re.compile(r"[Gg]lobal[_ ]step (\d+)\b[^{]{0,80}\{(?=['\"])")
+_BY_BAR: Final = re.compile(
+    r"(?P<bar>Episode \[(?P<episode>\d+)/\d+\]|Train step of epoch (?P<epoch>\d+)):\s*\d+%\|[^|]*\|"
+    r"\s*(?P<done>\d+)/(?P<all>\d+) \[[^\],]*,[^\],]*, (?P<shown>[^\]]*=[^\]]*)\]"
+)
+_PAIR: Final = re.compile(r"""['"]([^'"]+)['"]: ((?:[\w.]+\()?[-+\w.]+\)?)(?=[,}])""")
+# Ray's mark of lines that it shows once.
+_REPEATED: Final = re.compile(r"\s*\[repeated \d+x [^\]]*\]\s*$")
+# How numpy and torch write a number: np.float64(0.5).
+_WRAPPED: Final = re.compile(r"[\w.]+\(([^(),]+)(?:,[^()]*)?\)")
+_WITH_COMMA: Final = re.compile(r"[-+]?\d[\d.]*(?:,\d[\d.]*)+(?:[eE][-+]?\d+)?")
+_WITH_THOUSANDS: Final = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+\.\d+")
+_WORDS: Final = {"True": 1.0, "False": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a line tells.
+
+    Attributes:
+        step: of all its values.
+        values: names and numbers, in the order of writing.
+        wrong: names whose values are no numbers.
+        commas: how many values have a comma as their decimal mark.
+        bar: the progress bar that shows them, with its text; empty for a line that is told once.
+    """
+
+    step: int
+    values: tuple[tuple[str, float], ...]
+    wrong: tuple[str, ...]
+    commas: int = 0
+    bar: str = ""
+
+
+def without_colours(text: str) -> str:
+    """A line as a reader sees it."""
+    return _ANSI.sub("", text) if "\x1b" in text else text
+
+
+def told_by(line: str) -> Told | None:
+    """What a line without colours tells; None where it is any other line."""
+    if found := _BY_KEY.search(line):
+        rest = _REPEATED.sub("", line[found.end() :])
+        return _told(int(found[1]), list(_between_dashes(rest)))
+    if found := _BY_DICT.search(line):
+        return _told(int(found[1]), [(name, value) for name, value in _PAIR.findall(line, found.end())])
+    if found := _BY_BAR.search(line):
+        before = int(found["episode"]) - 1 if found["episode"] else int(found["epoch"])
+        step = before * int(found["all"]) + int(found["done"])
+        pairs = [pair.partition("=") for pair in found["shown"].split(", ")]
+        bar = f"{found['bar']} {found['shown']}"
+        return _told(step, [(name.strip(), value) for name, _, value in pairs], bar)
+    return None
+
+
+def _told(step: int, pairs: Iterable[tuple[str, str]], bar: str = "") -> Told:
+    texts = [(name, value.strip()) for name, value in pairs]
+    with_comma = [text for _, text in texts if "," in text and _WITH_COMMA.fullmatch(text)]
+    points = bool(with_comma) and any(_has_decimal_point(text) for _, text in texts)
+    cells = [(name, _number(text, decimal_comma=not points)) for name, text in texts]
+    values = tuple((name, value) for name, value in cells if value is not None)
+    wrong = tuple(name for name, value in cells if value is None)
+    return Told(step, values, wrong, 0 if points else len(with_comma), bar)
+
+
+def _between_dashes(rest: str) -> Iterator[tuple[str, str]]:
+    """Names and values: the value stands behind the last colon, and a name may hold a dash itself."""
+    kept = ""
+    for part in rest.split(" - "):
+        kept = f"{kept} - {part}" if kept else part
+        name, colon, value = kept.rpartition(":")
+        if colon:
+            yield name.strip(), value
+            kept = ""
+
+
+def _has_decimal_point(text: str) -> bool:
+    """Whether a value shows that its line writes decimals with a point, so that commas part thousands."""
+    return ("." in text and number_of(text) is not None) or _WITH_THOUSANDS.fullmatch(text) is not None
+
+
+def _number(text: str, *, decimal_comma: bool) -> float | None:
+    value = number_of(text)
+    if value is not None:
+        return value
+    if wrapped := _WRAPPED.fullmatch(text):
+        return number_of(wrapped[1])
+    if _WITH_COMMA.fullmatch(text):
+        if decimal_comma and text.count(",") == 1:
+            return number_of(text.replace(".", "").replace(",", "."))
+        return number_of(text.replace(",", ""))
+    return _WORDS.get(text)
