@@ -37,7 +37,8 @@ _BLOCK: Final = 16 << 20
 _LONGEST: Final = 256 << 20
 _LENGTH: Final = Struct("<Q")
 _CHECKSUM: Final = Struct("<I")
-_LFS: Final = b"version https://git-lfs"
+LFS: Final = b"version https://git-lfs"
+"""How a pointer of Git LFS begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +224,6 @@ def _of_one_length(lengths: Places) -> list[Places]:
 
 def _refuse(path: Path, beginning: bytes) -> None:
     """Raise the error for a file that does not begin with a record."""
-    if beginning.startswith(_LFS):
+    if beginning.startswith(LFS):
         raise UnreadableError(path, "it is a Git LFS pointer, not the data themselves", "Run git lfs pull")
     raise UnreadableError(path, "it does not begin with a record, as an event file does")
