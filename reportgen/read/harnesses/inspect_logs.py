@@ -124,11 +124,10 @@ def _outcome(log: _Log, answers: Sequence[Answered]) -> Iterator[Finding]:
         yield Finding(log.path, "the log is marked as invalid")
     dataset = mapping(said.get("dataset"))
     ids, all_ = dataset.get("sample_ids"), count_of(dataset.get("samples"))
-    asked = len(ids) if isinstance(ids, list) and ids else None
+    limit = count_of(mapping(said.get("config")).get("limit"))
+    asked = len(ids) if isinstance(ids, list) and ids else limit
     if asked and all_ and asked < all_:
-        yield Finding(
-            log.path, f"{asked:,} of {counted(all_, 'sample')} of the dataset were asked, by its limit"
-        )
+        yield Finding(log.path, f"the limit leaves {asked:,} of {counted(all_, 'sample')} of the dataset")
     problems = len({answer.problem for answer in answers})
     if asked and 0 < problems < asked:
         yield Finding(log.path, f"answers to {problems:,} of {counted(asked, 'sample')} are there")
