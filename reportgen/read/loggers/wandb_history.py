@@ -1,0 +1,234 @@
+"""The history of a W&B run: items of key and JSON value become metrics, most of them without a JSON parser.
+
+Source: ``HistoryRecord`` in wandb/proto/wandb_internal.proto of wandb/wandb; ``wandb_items`` has its items.
+Images, histograms and other media are objects with ``_type``; the numbers in them are no metrics.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from reportgen.read.logged import Finding, Points, UnreadableError
+from reportgen.read.loggers import protobuf
+from reportgen.read.loggers.growing import MOST_POINTS, number
+from reportgen.read.loggers.wandb_items import Column, parsed, value_of
+from reportgen.settings.parsing import shorten
+from reportgen.words import counted, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from pathlib import Path
+
+    from reportgen.model import FloatArray
+
+STEP: Final = "_step"
+TIME: Final = "_timestamp"
+_ITEM: Final = 0x0A
+# The tag of ``value_json`` (field 16), which ends what names an item.
+_VALUE: Final = b"\x82\x01"
+_KEY, _NESTED_KEY = 1, 2
+_ROW_STEP: Final = 2
+_TWO_BYTES: Final = 0x80
+_MILLISECONDS: Final = 1000.0
+_FEW: Final = 3
+_LONGEST_NAME: Final = 60
+
+
+_UNSEEN: Final = Column("")
+
+
+class History:
+    """The metrics of one run, which grow row by row.
+
+    Args:
+        path: the file, for messages.
+        wanted: only these metrics; None: all.
+    """
+
+    def __init__(self, path: Path, wanted: Collection[str] | None = None) -> None:
+        self.rows = 0
+        self._path = path
+        self._wanted = wanted
+        self._columns: dict[str, Column | None] = {}
+        # The same by the bytes that name an item, so that most items are looked up as they stand.
+        self._known: dict[bytes, Column | None] = {}
+        self._given_steps = Column("")
+        self._media: set[str] = set()
+        self._strange: set[str] = set()
+        self._malformed = 0
+
+    def add(self, record: bytes, at: int, end: int) -> None:
+        """Take a row: the ``HistoryRecord`` that stands in ``record`` from ``at`` up to ``end``.
+
+        Raises:
+            UnreadableError: a metric has too many values.
+        """
+        row, known = self.rows, self._known
+        self.rows += 1
+        try:
+            while at < end:
+                size = record[at + 1]
+                if record[at] != _ITEM or size >= _TWO_BYTES:
+                    at = self._field(record, at, end, row)
+                    continue
+                item = record[at + 2 : at + 2 + size]
+                at += 2 + size
+                head, _, value = item.partition(_VALUE)
+                column = known.get(head, _UNSEEN)
+                if column is None:
+                    continue
+                if column is _UNSEEN or value[0] != len(value) - 1:
+                    self._item(item, row)
+                    continue
+                try:
+                    column.values.append(float(value[1:]))
+                    column.rows.append(row)
+                except ValueError:
+                    self._put(column, parsed(value[1:]), row)
+        except (protobuf.MalformedError, IndexError):
+            at = -1
+        if at != end:
+            self._malformed += 1
+        if row >= MOST_POINTS:
+            self._check_size()
+
+    def points(self) -> dict[str, Points]:
+        """Every metric that has a value, by the row of its first; newer writers shuffle the items of a row."""
+        steps, time = self._steps(), self._columns.get(TIME)
+        times = time.spread(self.rows) * _MILLISECONDS if time else np.full(self.rows, math.nan)
+        found = {}
+        for column in sorted(self._metrics(), key=lambda column: (column.rows[0], column.name)):
+            at = column.over(times)
+            values = np.frombuffer(column.values, np.float64)
+            found[column.name] = Points(column.over(steps), values, None if np.isnan(at).all() else at)
+        return found
+
+    def findings(self) -> Iterator[Finding]:
+        """What was irregular in the rows."""
+        mixed = [column for column in self._metrics() if column.dropped]
+        if mixed:
+            count = sum(column.dropped for column in mixed)
+            cells = counted(count, "value that is no number", "values that are no numbers")
+            where = listing([_quoted(column.name) for column in mixed], most=_FEW)
+            yield Finding(self._path, f"{cells} in {where}: left out")
+        if stepless := int(np.isnan(self._steps()).sum()):
+            yield Finding(self._path, f"{counted(stepless, 'row')} without a step")
+        if self._strange:
+            names = counted(len(self._strange), "metric name")
+            yield Finding(self._path, f"bytes that are not UTF-8 in {names} are shown as U+FFFD")
+        if self._malformed:
+            rows = counted(self._malformed, "row of the history is", "rows of the history are")
+            yield Finding(self._path, f"{rows} malformed: what could be read is read")
+
+    def _steps(self) -> FloatArray:
+        """The step of every row: its item ``_step``, otherwise the row's own field."""
+        steps, items = self._given_steps.spread(self.rows), self._columns.get(STEP)
+        if items is None:
+            return steps
+        own = items.spread(self.rows)
+        return np.where(np.isnan(own), steps, own)
+
+    def _metrics(self) -> Iterator[Column]:
+        for name, column in self._columns.items():
+            if column and column.values and name not in {STEP, TIME} and not self._in_media(name):
+                yield column
+
+    def _in_media(self, name: str) -> bool:
+        """Whether a name is that of a part of an image, a histogram or the like."""
+        return bool(self._media) and any(
+            sign == "." and name[:place] in self._media for place, sign in enumerate(name)
+        )
+
+    def _field(self, record: bytes, at: int, end: int, row: int) -> int:
+        """Take a field of a row that is no short item; where the next one begins."""
+        tag, at = protobuf.varint(record, at)
+        wire = tag & 7
+        if wire == protobuf.VARINT:
+            return protobuf.varint(record, at)[1]
+        if wire in {protobuf.FIXED64, protobuf.FIXED32}:
+            return at + (8 if wire == protobuf.FIXED64 else 4)
+        size, at = protobuf.varint(record, at)
+        if wire != protobuf.DELIMITED or at + size > end:
+            raise protobuf.MalformedError
+        if tag == _ITEM:
+            self._item(record[at : at + size], row)
+        elif tag == _ROW_STEP:
+            self._row_step(memoryview(record)[at : at + size], row)
+        return at + size
+
+    def _row_step(self, message: memoryview, row: int) -> None:
+        items = self._columns.get(STEP)
+        if items and items.rows and items.rows[-1] == row:
+            return
+        # A number that is left out is 0.
+        step = next((value for _, _, value in protobuf.fields(message) if isinstance(value, int)), 0)
+        self._given_steps.put(float(protobuf.signed(step)), row)
+
+    def _item(self, item: bytes, row: int) -> None:
+        """Take an item of any kind."""
+        parts: list[str] = []
+        values: list[object] = []
+        head = b""
+        for field, wire, content in protobuf.fields(memoryview(item)):
+            if field in {_KEY, _NESTED_KEY} and isinstance(content, memoryview):
+                parts.append(self._name(content))
+                head += bytes([field << 3 | wire, len(content) & 0x7F]) + bytes(content)
+            else:
+                values.append(value_of(field, content))
+        name = ".".join(parts)
+        if parts[-1:] == ["_type"]:
+            self._media.add(".".join(parts[:-1]))
+        column = self._column(name)
+        if item.startswith(head + _VALUE):
+            self._known[head] = column
+        if column and values:
+            self._put(column, values[-1], row)
+
+    def _put(self, column: Column, value: object, row: int) -> None:
+        """Take a value; the numbers in an object belong to metrics of their own."""
+        waiting: list[tuple[str, object]] = [(column.name, value)]
+        while waiting:
+            name, value = waiting.pop()
+            if isinstance(value, dict):
+                if "_type" in value:
+                    self._media.add(name)
+                else:
+                    waiting += [(f"{name}.{key}", child) for key, child in reversed(value.items())]
+                continue
+            metric = self._column(name)
+            if metric is None or value is None:
+                continue
+            found = number(value)
+            if found is None:
+                metric.dropped += 1
+            else:
+                metric.put(found, row)
+
+    def _column(self, name: str) -> Column | None:
+        """The column of a metric; None where nobody asked for it."""
+        if name not in self._columns:
+            wanted = self._wanted
+            asked = wanted is None or name in {STEP, TIME, *wanted}
+            # Old logs have nested metrics in one object.
+            asked = asked or any(metric.startswith(f"{name}.") for metric in wanted or ())
+            self._columns[name] = Column(name) if asked and name else None
+        return self._columns[name]
+
+    def _name(self, content: memoryview) -> str:
+        name = protobuf.text(content)
+        if "\ufffd" in name:
+            self._strange.add(name)
+        return name
+
+    def _check_size(self) -> None:
+        for column in self._columns.values():
+            if column and len(column.values) > MOST_POINTS:
+                message = f"the metric {_quoted(column.name)} has more than {MOST_POINTS:,} values"
+                raise UnreadableError(self._path, message, "Thin it out before it is read")
+
+
+def _quoted(name: str) -> str:
+    return f'"{shorten(name, _LONGEST_NAME)}"'

@@ -1,0 +1,102 @@
+"""Runs of Weights & Biases on disk: ``run-DATE_TIME-ID/run-ID.wandb``, written offline or online.
+
+Source: wandb/proto/wandb_internal.proto of wandb/wandb for the records, see ``wandb_records``; ``record_log``
+has the file around them. The log is complete in itself: ``files/config.yaml`` beside it is only read where
+the log says nothing of the configuration, as where the run was killed at once. Steps are ``_step``, which counts
+calls of ``log``; a metric that the run draws over, such as an epoch, is a metric here, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from reportgen.read.logged import Finding, Logged, Unit
+from reportgen.read.loggers.record_log import RecordLog, may_be_log
+from reportgen.read.loggers.settings_beside import flattened, settings_of
+from reportgen.read.loggers.text_file import head
+from reportgen.read.loggers.wandb_history import STEP
+from reportgen.read.loggers.wandb_records import Records
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
+
+    from reportgen.read.logged import Setting
+
+NAME: Final = "wandb"
+TITLE: Final = "Weights & Biases runs"
+
+_ENDING: Final = ".wandb"
+_FOLDER: Final = re.compile(r"(offline-)?run-\d{8}_\d{6}-.+")
+_CONFIG: Final = ("files", "config.yaml")
+# A line of config.yaml: ``lr: {desc: null, value: 0.001}``.
+_SETTING: Final = re.compile(r"(?P<name>.+?)\.value(?P<within>\..+)?", re.DOTALL)
+
+
+def units(files: Sequence[Path]) -> tuple[Unit, ...]:
+    """Every ``.wandb`` file, known by the run's folder where that has its usual name and no other."""
+    logs = [file for file in files if file.suffix == _ENDING and may_be_log(head(file))]
+    logs_in = Counter(file.parent for file in logs)
+    there = set(files)
+    found = []
+    for log in logs:
+        folder = log.parent
+        own = bool(_FOLDER.fullmatch(folder.name)) and logs_in[folder] == 1
+        config = folder.joinpath(*_CONFIG)
+        beside = (config,) if own and config in there else ()
+        found.append(Unit(NAME, folder if own else log, (log, *beside)))
+    return tuple(found)
+
+
+def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
+    """The run of a unit.
+
+    Raises:
+        UnreadableError: the file is no log of wandb, or goes beyond a limit.
+    """
+    path, *beside = unit.files
+    log, told = RecordLog(path), Records(path, wanted)
+    for record in log:
+        told.take(record)
+    config = flattened(told.config)
+    findings = [*log.findings(), *told.findings(), *_ending(path, log, told)]
+    if not config and beside:
+        config, problems = _config_of(beside[0])
+        findings += problems
+    yield Logged(
+        path=unit.path,
+        name=told.name,
+        id=told.id,
+        group=told.group,
+        config=config,
+        metrics=told.history.points(),
+        step_name=STEP,
+        findings=tuple(findings),
+    )
+
+
+def _ending(path: Path, log: RecordLog, told: Records) -> Iterator[Finding]:
+    """How the run ended, where that was not well."""
+    if not log.records:
+        if not log.torn:
+            yield Finding(path, "the run was killed before it wrote a record, or is just starting")
+    elif told.exit_code is None:
+        if not log.torn:
+            yield Finding(path, "the log has no end: the run was killed, or is still running")
+    elif told.exit_code:
+        yield Finding(path, f"the run failed: it ended with exit code {told.exit_code}")
+    if log.records and not told.history.rows:
+        yield Finding(path, "the run logged no metrics")
+
+
+def _config_of(path: Path) -> tuple[dict[str, Setting], tuple[Finding, ...]]:
+    """The settings of a ``config.yaml``, without what wandb notes for itself."""
+    told, findings = settings_of(path)
+    found = {
+        match["name"] + (match["within"] or ""): value
+        for name, value in told.items()
+        if (match := _SETTING.fullmatch(name)) and match["name"] != "_wandb"
+    }
+    return found, findings
