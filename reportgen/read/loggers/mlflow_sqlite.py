@@ -55,14 +55,14 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
         runs = list(store.rows(_runs(store)))
         alive = [run[:-2] for run in runs if DELETED not in run[-2:]]
         found = left_out(unit.path, len(runs) - len(alive), len(runs))
-        for uuid, name, status, experiment in alive:
-            tags, params = _texts(store, "tags", uuid), _texts(store, "params", uuid)
-            growing = _metrics(store, uuid, wanted)
+        for run_id, name, status, experiment in alive:
+            tags, params = _texts(store, "tags", run_id), _texts(store, "params", run_id)
+            growing = _metrics(store, run_id, wanted)
             metrics = {name: _unbounded(points) for name, points in growing.points().items()}
             yield Logged(
                 path=unit.path,
                 name=tags.get(RUN_NAME) or str(name or ""),
-                id=str(uuid),
+                id=str(run_id),
                 group=str(experiment or ""),
                 config=config_of(params, tags),
                 metrics=metrics,
@@ -94,15 +94,15 @@ def _runs(store: Store) -> str:
     return f"SELECT {', '.join(columns)} FROM runs {join} ORDER BY runs.rowid"  # noqa: S608 - names of ours
 
 
-def _texts(store: Store, table: str, uuid: object) -> dict[str, str]:
+def _texts(store: Store, table: str, run_id: object) -> dict[str, str]:
     """Parameters or tags of a run."""
     if not store.columns.get(table, frozenset()) >= {"key", "value", "run_uuid"}:
         return {}
     query = f"SELECT key, value FROM {table} WHERE run_uuid = ? ORDER BY rowid"  # noqa: S608 - a name of ours
-    return {str(key): str(value) for key, value in store.rows(query, (uuid,)) if value is not None}
+    return {str(key): str(value) for key, value in store.rows(query, (run_id,)) if value is not None}
 
 
-def _metrics(store: Store, uuid: object, wanted: Collection[str] | None) -> Growing:
+def _metrics(store: Store, run_id: object, wanted: Collection[str] | None) -> Growing:
     """The values of a run in the order of writing."""
     columns = [store.column("metrics", name) for name in ("key", "value", "step", "timestamp", "is_nan")]
     query, values = f"SELECT {', '.join(columns)} FROM metrics WHERE run_uuid = ?", [uuid]  # noqa: S608 - same
