@@ -105,7 +105,7 @@ def _texts(store: Store, table: str, run_id: object) -> dict[str, str]:
 def _metrics(store: Store, run_id: object, wanted: Collection[str] | None) -> Growing:
     """The values of a run in the order of writing."""
     columns = [store.column("metrics", name) for name in ("key", "value", "step", "timestamp", "is_nan")]
-    query, values = f"SELECT {', '.join(columns)} FROM metrics WHERE run_uuid = ?", [uuid]  # noqa: S608 - same
+    query, values = f"SELECT {', '.join(columns)} FROM metrics WHERE run_uuid = ?", [run_id]  # noqa: S608 - same
     if wanted is not None and len(wanted) < _MOST_VARIABLES:
         query += f" AND key IN ({', '.join('?' * len(wanted))})"
         values += sorted(wanted)
