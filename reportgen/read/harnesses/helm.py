@@ -72,6 +72,9 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
         UnreadableError: a file is not what it seemed.
     """
     parts = {path.name: path for path in unit.files}
+    if _SPEC not in parts:
+        advice = f"Give the folder of the run, with its {_SPEC}"
+        raise UnreadableError(unit.path, f"a run of HELM has a {_SPEC}, which is not there", advice)
     spec, findings = json_object(parts[_SPEC])
     read_ = _Read(wanted)
     for name, take in ((_STATS, read_.take_stat), (_INSTANCES, read_.take_instance)):

@@ -66,7 +66,7 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
         UnreadableError: it is no log, damaged, or beyond a limit.
     """
     for path in unit.files:
-        log = _archived(path) if path.suffix == ".eval" else _written(path)
+        log = _archived(path) if head_text(path).startswith(_ARCHIVES) else _written(path)
         yield _evaluated(log, wanted)
 
 

@@ -1,0 +1,190 @@
+"""Answers as evaluation scripts keep them: JSON or JSON Lines, a record a problem with lists of its samples.
+
+There is no standard; ``answer_keys`` has the names that are known. Read are
+
+- ``{"id": 1, "answer": "42", "responses": ["…", "…"], "correct": [true, false]}``, also ``scores``;
+- ``{"id": 1, "gold": "42", "samples": [{"pred": "42", "correct": true, "tokens": 812}, …]}``;
+- a record an answer, where a number behind a point numbers the samples: 1, 1.1, 1.2 and 1.3 are four samples
+  of problem 1; or where the same problem stands several times.
+
+The records are the file, a list in it, the values of an object (the keys name the problems), or its lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.read.harnesses import answer_keys as keys
+from reportgen.read.harnesses.answer_records import Counted, Graded, graded, record_of
+from reportgen.read.harnesses.checking import spelled_alike
+from reportgen.read.harnesses.documents import Lines, head_text, json_value, word
+from reportgen.read.harnesses.numbered_samples import numbered
+from reportgen.read.harnesses.protocol import protocol_of
+from reportgen.read.harnesses.slices import slices_of
+from reportgen.read.logged import Answered, Evaluated, Finding, Unit, UnreadableError
+from reportgen.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
+
+NAME: Final = "answer_lists"
+TITLE: Final = "lists of answers a problem"
+
+_LINES: Final = (".jsonl", ".ndjson")
+_LIST: Final = re.compile(r'"(?P<key>[^"\\\n]{1,40})"\s*:\s*\[\s*(?P<first>["{]|-?\d|true|false|null)')
+_CELL: Final = re.compile(
+    r'"(?P<key>[^"\\\n]{1,40})"\s*:\s*(?P<first>true|false|-?\d[\d.]*|"[^"\\\n]{0,60}")'
+)
+_DECIMAL: Final = re.compile(r'"?\d+\.\d+"?')
+_OTHERS: Final = re.compile(
+    r'"(?:config_general|scenario_spec|log_history|train_trial_index|eval"\s*:\s*\{|doc_id"\s*:\s*\d+,\s*"doc)"?'
+)
+_ABOUT: Final = frozenset((*keys.GOLD, *keys.TEXT, *keys.PROBLEM))
+_ENOUGH: Final = 2
+_NEVER: Final = frozenset(
+    (*_ABOUT, *keys.RESPONSES, *keys.ANSWERS, *keys.SCORES, *keys.TOKENS, *keys.SECONDS, *keys.SAMPLE)
+)
+
+
+def units(files: Sequence[Path]) -> tuple[Unit, ...]:
+    """Each file of such records by itself."""
+    return tuple(Unit(NAME, path, (path,)) for path in files if _holds_answers(path))
+
+
+def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluated]:  # noqa: ARG001
+    """Each model and benchmark that the records of a file name; both are empty where they name none.
+
+    Args:
+        unit: a file.
+        wanted: not used: an answer has one score.
+
+    Raises:
+        UnreadableError: it is not what it seemed, or none of its records has a score.
+    """
+    for path in unit.files:
+        file = _read(path)
+        for (model, benchmark), answers in file.graded.items():
+            named, findings = numbered(path, answers)
+            named = _sliced(named, file.said[model, benchmark])
+            samples = max((len(every) for every in _by_problem(named).values()), default=None)
+            yield Evaluated(
+                path=path,
+                model=model,
+                benchmark=benchmark,
+                run="",
+                seed=None,
+                protocol=protocol_of({"samples": samples}),
+                answers=named,
+                totals=(),
+                findings=(*file.findings, *findings, *_uneven(path, named), *spelled_alike(path, named)),
+            )
+            file.findings.clear()
+
+
+@dataclass(slots=True)
+class _File:
+    """The answers of a file by model and benchmark, and what its records say of their problems."""
+
+    graded: dict[tuple[str, str], list[Graded]] = field(default_factory=lambda: defaultdict(list))
+    said: dict[tuple[str, str], dict[str, dict[str, Any]]] = field(default_factory=lambda: defaultdict(dict))
+    findings: list[Finding] = field(default_factory=list)
+
+
+def _read(path: Path) -> _File:
+    file, counts = _File(), Counted()
+    for place, record in enumerate(_records(path, file.findings)):
+        parts = record_of(record, place)
+        whose = _name(record, keys.MODEL), _name(record, keys.BENCHMARK)
+        file.said[whose].setdefault(parts.problem, parts.rest)
+        file.graded[whose] += graded(parts, counts)
+    if not any(file.graded.values()):
+        message = "no record has a score, such as correct: [true, false]"
+        raise UnreadableError(path, message, "Name the columns in source.yml")
+    for count, one, many in (
+        (counts.ungraded, "record has no score: left out", "records have no score: left out"),
+        (
+            counts.uneven,
+            "record has another number of responses than of scores: all scores are kept",
+            "records have another number of responses than of scores: all scores are kept",
+        ),
+        (counts.strange, "score is no number: left out", "scores are no numbers: left out"),
+    ):
+        if count:
+            file.findings.append(Finding(path, counted(count, one, many)))
+    return file
+
+
+def _records(path: Path, findings: list[Finding]) -> Iterator[dict[str, Any]]:
+    if path.suffix in _LINES:
+        lines = Lines(path)
+        yield from lines.objects()
+        findings += lines.findings()
+        return
+    value, strange = json_value(path)
+    findings += strange
+    if isinstance(value, dict):
+        lists = (one for one in keys.named(value, keys.RECORDS).values() if isinstance(one, list) and one)
+        inner = next((one for one in lists if isinstance(one[0], dict)), None)
+        if inner is None:
+            named = [(key, one) for key, one in value.items() if isinstance(one, dict)]
+            yield from ({"problem_id": key, **one} for key, one in named)
+            return
+        value = inner
+    if not isinstance(value, list):
+        raise UnreadableError(path, "there are no records in the file", "Write a list of objects")
+    records = [one for one in value if isinstance(one, dict)]
+    if len(records) < len(value):
+        findings.append(
+            Finding(path, f"{counted(len(value) - len(records), 'entry', 'entries')} left out: no object")
+        )
+    yield from records
+
+
+def _sliced(answers: tuple[Answered, ...], said: dict[str, dict[str, Any]]) -> tuple[Answered, ...]:
+    """Answers with what their problems can be grouped by."""
+    hidden = frozenset(key for one in said.values() for key in one if keys.plain(key) in _NEVER)
+    slices = dict(zip(said, slices_of([*said.values()], hidden), strict=True))
+    return tuple(
+        replace(answer, slices=slices[answer.problem]) if answer.problem in slices else answer
+        for answer in answers
+    )
+
+
+def _uneven(path: Path, answers: Sequence[Answered]) -> Iterator[Finding]:
+    counts = {len(every) for every in _by_problem(answers).values()}
+    if len(counts) > 1:
+        message = f"problems have {min(counts):,} to {max(counts):,} samples: some may be missing"
+        yield Finding(path, message)
+
+
+def _by_problem(answers: Sequence[Answered]) -> dict[str, list[Answered]]:
+    found: dict[str, list[Answered]] = defaultdict(list)
+    for answer in answers:
+        found[answer.problem].append(answer)
+    return found
+
+
+def _name(record: dict[str, Any], names: Sequence[str]) -> str:
+    return next((word(one) for one in keys.named(record, names).values() if word(one)), "")
+
+
+def _holds_answers(path: Path) -> bool:
+    """Lists a problem, or numbers of samples behind a point: other records an answer are a table."""
+    if path.suffix not in {*_LINES, ".json"}:
+        return False
+    text = head_text(path)
+    if not text.lstrip().startswith(("{", "[")) or _OTHERS.search(text):
+        return False
+    lists = {keys.plain(found["key"]) for found in _LIST.finditer(text)}
+    cells = [(keys.plain(found["key"]), found["first"]) for found in _CELL.finditer(text)]
+    about = (_ABOUT & {key for key, _ in cells}) - lists
+    if about and lists & set(keys.SCORES):
+        return True
+    if len(about) >= _ENOUGH and lists & set(keys.RESPONSES):
+        return True  # the scores may come later: responses are long
+    numbers = any(key in keys.PROBLEM and _DECIMAL.fullmatch(first) for key, first in cells)
+    return numbers and any(key in keys.SCORES for key, _ in cells)
