@@ -30,7 +30,7 @@ _ITEM: Final = 0x0A
 # The tag of ``value_json`` (field 16), which ends what names an item.
 _VALUE: Final = b"\x82\x01"
 _KEY, _NESTED_KEY = 1, 2
-_ROW_STEP: Final = 2
+_ROW_STEP: Final = 0x12
 _TWO_BYTES: Final = 0x80
 _MILLISECONDS: Final = 1000.0
 _FEW: Final = 3
@@ -96,7 +96,7 @@ class History:
             self._check_size()
 
     def points(self) -> dict[str, Points]:
-        """Every metric that has a value, by the row of its first; newer writers shuffle the items of a row."""
+        """Every metric that has a value, by the row of its first: newer writers shuffle a row's items."""
         steps, time = self._steps(), self._columns.get(TIME)
         times = time.spread(self.rows) * _MILLISECONDS if time else np.full(self.rows, math.nan)
         found = {}

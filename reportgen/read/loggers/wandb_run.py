@@ -2,8 +2,8 @@
 
 Source: wandb/proto/wandb_internal.proto of wandb/wandb for the records, see ``wandb_records``; ``record_log``
 has the file around them. The log is complete in itself: ``files/config.yaml`` beside it is only read where
-the log says nothing of the configuration, as where the run was killed at once. Steps are ``_step``, which counts
-calls of ``log``; a metric that the run draws over, such as an epoch, is a metric here, too.
+the log says nothing of the configuration, as where the run was killed at once. Steps are ``_step``, which
+counts calls of ``log``; a metric that the run draws over, such as an epoch, is a metric here, too.
 """
 
 from __future__ import annotations
