@@ -13,7 +13,7 @@ import pytest
 from mutated_bytes import mutations, survives
 
 from reportgen.read.logged import Logged, Unit, UnreadableError
-from reportgen.read.loggers import wandb_run
+from reportgen.read.loggers import record_log, wandb_history, wandb_run
 from reportgen.read.loggers.record_log import RecordLog
 
 if TYPE_CHECKING:
@@ -360,11 +360,11 @@ def test_files_that_are_not_what_they_seem(tmp_path: Path) -> None:
 def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A record or a metric beyond its limit is refused, not held in memory."""
     log = written(tmp_path, [made.field(13, "x" * 100_000), *rows(20)])
-    monkeypatch.setattr("reportgen.read.loggers.record_log.LARGEST_RECORD", 90_000)
+    monkeypatch.setattr(record_log, "LARGEST_RECORD", 90_000)
     with pytest.raises(UnreadableError, match="a record is larger than"):
         list(RecordLog(log))
     monkeypatch.undo()
-    monkeypatch.setattr("reportgen.read.loggers.wandb_history.MOST_POINTS", 15)
+    monkeypatch.setattr(wandb_history, "MOST_POINTS", 15)
     with pytest.raises(UnreadableError, match='the metric "loss" has more than 15 values'):
         read(log)
 
