@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
+from reportgen.read.harnesses.documents import told
 from reportgen.read.logged import Finding
 from reportgen.read.loggers.growing import number
 from reportgen.words import counted
@@ -69,8 +70,10 @@ def impossible(path: Path, total: Total, *, repeats: int = 1, partial: bool = Fa
     if not counts_right(total.metric):
         return None
     if not 0 <= total.value <= _HUNDRED:
-        told = written(total.value)
-        return Finding(path, f"{total.metric} is {told}, and a share of right answers lies between 0 and 1")
+        said = written(total.value)
+        return Finding(
+            path, f"{told(total.metric)} is {said}, and a share of right answers lies between 0 and 1"
+        )
     if total.n is None:
         return None
     unit = _HUNDRED if total.value > 1 else 1.0
@@ -80,8 +83,10 @@ def impossible(path: Path, total: Total, *, repeats: int = 1, partial: bool = Fa
     rounding = 0.5 * 10.0 ** _exponent(total.value) / unit * answers
     if abs(right - round(right)) <= rounding + _ROUNDING * answers or _graded(total, unit):
         return None
-    told, nearest = (written(value, significant=6) for value in (total.value, round(right) / answers * unit))
-    message = f"{total.metric} is {told}, which no whole number of right answers out of {answers:,} gives"
+    said, nearest = (written(value, significant=6) for value in (total.value, round(right) / answers * unit))
+    message = (
+        f"{told(total.metric)} is {said}, which no whole number of right answers out of {answers:,} gives"
+    )
     return Finding(path, f"{message}; the nearest is {nearest}")
 
 
@@ -113,11 +118,11 @@ def disagreement(
                 over = f"{one.scored:,} of {one.scored + one.unscored:,} {what}"
                 counts = "counts" if one.unscored == 1 else "count"
                 failed = f"the {one.unscored:,} without a score {counts} neither as right nor as wrong"
-                yield Finding(path, f"{total.metric} is over {over}: {failed}")
+                yield Finding(path, f"{told(total.metric)} is over {over}: {failed}")
         else:
-            told, own = (written(value, significant=6) for value in (total.value, means[0]))
+            said, own = (written(value, significant=6) for value in (total.value, means[0]))
             yield Finding(
-                path, f"{total.metric} is said to be {told}, and its {one.scored:,} {what} give {own}"
+                path, f"{told(total.metric)} is said to be {said}, and its {one.scored:,} {what} give {own}"
             )
 
 
@@ -131,7 +136,7 @@ def spelled_alike(path: Path, answers: Sequence[Answered]) -> Iterator[Finding]:
     if alike:
         first = alike[0]
         message = f"{counted(len(alike), 'answer counts', 'answers count')} as wrong though equal to the gold"
-        example = f'"{first.answer}" and "{first.gold}" for problem {first.problem}'
+        example = f'"{told(first.answer)}" and "{told(first.gold)}" for problem {told(first.problem)}'
         yield Finding(path, f"{message} answer as numbers, such as {example}; they are left as scored")
 
 

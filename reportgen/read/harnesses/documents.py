@@ -119,6 +119,12 @@ def word(value: object) -> str:
     return text.encode(errors="replace").decode().strip()
 
 
+def told(value: object, most: int = 80) -> str:
+    """A cell inside a message: one line, not too long."""
+    text = " ".join(word(value).split())
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def short_text(value: object) -> str | None:
     """A cell as an answer; None where there is none, or where it is a long text and no answer to compare."""
     if isinstance(value, list) and len(value) == 1:

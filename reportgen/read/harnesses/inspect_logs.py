@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.read.harnesses.archive import Archive, opened
 from reportgen.read.harnesses.checking import disagreement, impossible, spelled_alike
-from reportgen.read.harnesses.documents import head_text, json_object, mapping, parsed, word
+from reportgen.read.harnesses.documents import head_text, json_object, mapping, parsed, told, word
 from reportgen.read.harnesses.inspect_protocol import epochs_of, protocol_of_log, seed_of
 from reportgen.read.harnesses.inspect_samples import answers_of, answers_of_reductions
 from reportgen.read.harnesses.inspect_scores import Scored, scores_of
@@ -117,7 +117,7 @@ def _outcome(log: _Log, answers: Sequence[Answered]) -> Iterator[Finding]:
     results = mapping(log.header.get("results"))
     ended = _OUTCOMES.get(word(log.header.get("status")))
     if ended:
-        error = word(mapping(log.header.get("error")).get("message"))[:_LONGEST_ERROR]
+        error = told(mapping(log.header.get("error")).get("message"), _LONGEST_ERROR)
         scores = ", and has scores nevertheless" if results.get("scores") else ""
         yield Finding(log.path, f"{ended}{scores}{f': {error}' if error else ''}")
     if log.header.get("invalidated") is True:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.read.harnesses.documents import mapping, short_text, word
+from reportgen.read.harnesses.documents import mapping, short_text, told, word
 from reportgen.read.harnesses.inspect_scores import label_of
 from reportgen.read.harnesses.scoring import score_of
 from reportgen.read.harnesses.slices import slices_of
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _FEW: Final = 3
-_LONGEST_ERROR: Final = 80
 
 
 def answers_of(
@@ -80,15 +79,15 @@ def _findings(
     path: Path, samples: Sequence[Mapping[str, Any]], strange: Mapping[str, int], lost: int
 ) -> Iterator[Finding]:
     errors = (sample.get("error") for sample in samples)
-    failed = [word(error.get("message") if isinstance(error, dict) else error) for error in errors if error]
+    failed = [told(error.get("message") if isinstance(error, dict) else error) for error in errors if error]
     if failed:
-        message = f"{counted(len(failed), 'sample')} failed, such as by {failed[0][:_LONGEST_ERROR]}"
+        message = f"{counted(len(failed), 'sample')} failed, such as by {failed[0]}"
         yield Finding(path, message)
     if samples and not any(sample.get("scores") or sample.get("score") for sample in samples):
         yield Finding(path, f"{counted(len(samples), 'sample has', 'samples have')} no score: not yet graded")
     if strange:
         cells = counted(sum(strange.values()), "value that is no score", "values that are no scores")
-        yield Finding(path, f"{cells} by {listing(list(strange), most=_FEW)}: left out")
+        yield Finding(path, f"{cells} by {listing([told(label) for label in strange], most=_FEW)}: left out")
     if lost:
         yield Finding(
             path, f"{counted(lost, 'sample that is no object', 'samples that are no objects')}: left out"

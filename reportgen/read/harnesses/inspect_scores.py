@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.read.harnesses.documents import mapping, word
+from reportgen.read.harnesses.documents import mapping, told, word
 from reportgen.read.harnesses.scoring import count_of, total_of
 from reportgen.read.logged import Finding, Total
 from reportgen.read.loggers.growing import number
@@ -79,10 +79,10 @@ def _add(
     metrics = mapping(entry.get("metrics"))
     errors = list(_errors(metrics))
     if len(errors) > 1:
-        told = ", ".join(
+        said = ", ".join(
             f"{written(value, significant=3)}{f' {how}' if how else ''}" for how, value in errors
         )
-        message = f"{where} has {len(errors)} standard errors ({told}): the first is taken"
+        message = f"{told(where)} has {len(errors)} standard errors ({said}): the first is taken"
         findings.append(Finding(path, message))
     for key, metric in metrics.items():
         name = _bare(mapping(metric).get("name")) or key

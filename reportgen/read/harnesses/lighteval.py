@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.read.harnesses.checking import impossible
-from reportgen.read.harnesses.documents import head_text, json_object, mapping, word
+from reportgen.read.harnesses.documents import head_text, json_object, mapping, told, word
 from reportgen.read.harnesses.protocol import SUBTASKS, protocol_of
 from reportgen.read.harnesses.scoring import count_of, total_of
 from reportgen.read.logged import Evaluated, Finding, Unit, UnreadableError
@@ -96,7 +96,7 @@ def _evaluated(
     asked, all_ = (count_of(config.get(f"{kind}_num_docs")) for kind in ("effective", "original"))
     if asked and all_ and asked < all_:
         findings.append(
-            Finding(path, f"{word(key)}: the limit leaves {asked:,} of {counted(all_, 'problem')}")
+            Finding(path, f"{told(key)}: the limit leaves {asked:,} of {counted(all_, 'problem')}")
         )
     task, shots = _parts(key)
     protocol = protocol_of(
@@ -150,7 +150,7 @@ def _totals(
         )
         impossibility = impossible(path, total) if total else None
         for one in (finding, impossibility):
-            findings += [replace(one, message=f"{word(key)}: {one.message}")] if one else []
+            findings += [replace(one, message=f"{told(key)}: {one.message}")] if one else []
         if total:
             yield total
 

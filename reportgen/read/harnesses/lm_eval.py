@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.read.harnesses.checking import counts_right, disagreement, impossible, spelled_alike
-from reportgen.read.harnesses.documents import head_text, json_object, mapping, word
+from reportgen.read.harnesses.documents import head_text, json_object, mapping, told, word
 from reportgen.read.harnesses.lm_eval_protocol import model_of, protocol_of_task, seed_of
 from reportgen.read.harnesses.lm_eval_samples import Samples, label_of, read_samples
 from reportgen.read.harnesses.protocol import SUBTASKS
@@ -154,7 +154,7 @@ def _totals(
             n=n,
             higher_is_better=higher if isinstance(higher, bool) else None,
         )
-        findings += [replace(finding, message=f"{word(task)}: {finding.message}")] if finding else []
+        findings += [replace(finding, message=f"{told(task)}: {finding.message}")] if finding else []
         if total and n is None and (own := _inferred(total)):
             total = replace(total, n=own)
             inferred.add(own)
@@ -162,7 +162,7 @@ def _totals(
             yield total
     if len(inferred) == 1:
         message = (
-            f"{word(task)}: the number of problems is not written; {inferred.pop():,} follows from score"
+            f"{told(task)}: the number of problems is not written; {inferred.pop():,} follows from score"
         )
         findings.append(Finding(run.path, f"{message} and standard error"))
 
@@ -183,18 +183,18 @@ def _irregular(run: _Run, task: str, totals: Sequence[Total], own: Samples) -> I
     problems = {answer.problem for answer in own.answers}
     asked, all_ = (_problems(run, task, key) for key in ("effective", "original"))
     if asked and all_ and asked < all_:
-        message = f"{word(task)}: the limit leaves {asked:,} of {counted(all_, 'problem')}"
+        message = f"{told(task)}: the limit leaves {asked:,} of {counted(all_, 'problem')}"
         yield Finding(run.path, message)
     if asked and problems and len(problems) != asked:
-        message = f"{word(task)}: the answers are to {counted(len(problems), 'problem')}, the scores over"
+        message = f"{told(task)}: the answers are to {counted(len(problems), 'problem')}, the scores over"
         yield Finding(own.path or run.path, f"{message} {asked:,}")
     repeats = count_of(mapping(mapping(run.document.get("configs")).get(task)).get("repeats")) or 1
     for total in totals:
         if not own.answers and (finding := impossible(run.path, total, repeats=repeats)):
-            yield replace(finding, message=f"{word(task)}: {finding.message}")
+            yield replace(finding, message=f"{told(task)}: {finding.message}")
     means = {total.metric: total for total in totals if counts_right(total.metric)}
     for finding in disagreement(own.path or run.path, own.answers, means):
-        yield replace(finding, message=f"{word(task)}: {finding.message}")
+        yield replace(finding, message=f"{told(task)}: {finding.message}")
     yield from spelled_alike(own.path or run.path, own.answers)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.read.harnesses.documents import Lines, mapping, short_text, word
+from reportgen.read.harnesses.documents import Lines, mapping, short_text, told, word
 from reportgen.read.harnesses.scoring import score_of
 from reportgen.read.harnesses.slices import slices_of
 from reportgen.read.logged import Answered, Finding
@@ -119,14 +119,17 @@ class _Rows:
                 f"{counted(len(self.differing), 'document number stands', 'document numbers stand')} for"
             )
             yield Finding(
-                path, f"{message} different documents: {listing(sorted(self.differing), most=_FEW)}"
+                path,
+                f"{message} different documents: {listing([told(one) for one in sorted(self.differing)], most=_FEW)}",
             )
         if self.repeated:
             message = f"{counted(self.repeated, 'row repeats', 'rows repeat')} a document and filter"
             yield Finding(path, message)
         if self.dropped:
             cells = counted(sum(self.dropped.values()), "value that is no score", "values that are no scores")
-            yield Finding(path, f"{cells} in {listing(list(self.dropped), most=_FEW)}: left out")
+            yield Finding(
+                path, f"{cells} in {listing([told(label) for label in self.dropped], most=_FEW)}: left out"
+            )
 
 
 def label_of(metric: str, chosen: str) -> str:

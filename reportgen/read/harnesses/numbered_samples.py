@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from reportgen.read.harnesses.documents import told
 from reportgen.read.logged import Finding
 from reportgen.words import counted, listing
 
@@ -54,7 +55,7 @@ def numbered(path: Path, graded: Sequence[Graded]) -> tuple[tuple[Answered, ...]
         findings.append(_told(path, answers, [one.answered.problem for one in graded]))
     elif repeated:
         message = f"{counted(len(repeated), 'problem stands', 'problems stand')} in several records, such as"
-        names = listing(sorted(repeated), most=_FEW)
+        names = listing([told(one) for one in sorted(repeated)], most=_FEW)
         findings.append(Finding(path, f"{message} {names}: they are read as its samples"))
     return tuple(answers), tuple(findings)
 

@@ -6,6 +6,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Final
 
+from reportgen.read.harnesses.documents import told
 from reportgen.read.logged import Finding, Total
 from reportgen.read.loggers.growing import number
 
@@ -19,6 +20,7 @@ _MARKS: Final[Mapping[str, float]] = {
     **dict.fromkeys(("I", "i", "N", "n", "no", "false", "incorrect", "wrong", "fail", "failed"), 0.0),
     **dict.fromkeys(("P", "p"), 0.5),
 }
+_LONGEST: Final = 40
 _PLUS_MINUS: Final = re.compile(
     r"\s*(?P<value>[-+\N{MINUS SIGN}]?\d+(?:\.\d+)?)\s*(?:±|\+/-|\+-|\\pm)\s*(?P<half>\d+(?:\.\d+)?)\s*%?\s*"
 )
@@ -50,15 +52,14 @@ def total_of(
     value, finding = number(cell), None
     if value is None and isinstance(cell, str) and (match := _PLUS_MINUS.fullmatch(cell)):
         value = float(match["value"].replace("\N{MINUS SIGN}", "-"))
-        message = (
-            f'{metric} is the text "{cell.strip()}": {match["value"]} is read, and {match["half"]} is left'
-        )
-        finding = Finding(path, f"{message} out, since nothing says what interval it is")
+        message = f'{told(metric)} is the text "{told(cell, _LONGEST)}": {match["value"]} is read'
+        left = f"{match['half']} is left out, since nothing says what interval it is"
+        finding = Finding(path, f"{message}, and {left}")
     if value is None or not math.isfinite(value):
         if cell in (None, "", " "):
             return None, None
-        told = cell if isinstance(cell, str) else type(cell).__name__ if value is None else str(value)
-        return None, Finding(path, f"{metric} is no number ({str(told)[:40]}): left out")
+        what = told(cell, _LONGEST) or f"a {type(cell).__name__}"
+        return None, Finding(path, f"{told(metric)} is no number ({what}): left out")
     error = number(stderr)
     if error is not None and not (math.isfinite(error) and error >= 0):
         error = None
