@@ -49,7 +49,7 @@ def test_a_clear_best_is_told_with_interval_p_and_problems() -> None:
     number = r"[\d.]+"
     assert re.fullmatch(
         rf"A has the highest score, {number} % \[{number}, {number}\] on 60 problems, and is better than "
-        rf"each of the other 2; nearest is B: \+{number} points \[\+{number}, \+{number}\], p < 0\.001 "
+        rf"each of the 2 others; nearest is B: \+{number} points \[\+{number}, \+{number}\], p < 0\.001 "
         r"on 60 shared problems\.",
         one.text,
     )
@@ -86,7 +86,7 @@ def test_groups_are_the_tiers() -> None:
     told = [one for one in found((0.92, 0.88, 0.2), 80, (Rule.TIERS,)) if "groups" in one.text]
     assert len(told) == 1
     assert re.match(
-        r"2 groups, best first: A \([\d.]+ %\) and B \([\d.]+ %\); C \([\d.]+ %\)\.", told[0].text
+        r"Two groups, best first: A \([\d.]+ %\) and B \([\d.]+ %\); then C \([\d.]+ %\)\.", told[0].text
     )
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _PAIR = 2
 _ALPHA = 0.05
 _MOST_NAMED = 6
+_COUNTS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}
 _UNDECIDED = 1.0
 """Strength of a doubt."""
 
@@ -120,8 +121,8 @@ def score_tiers(field: ScoreField) -> Iterator[Observation]:
     yield Observation(
         rule=Rule.TIERS,
         text=(
-            f"{len(tiers)} groups, best first: {'; '.join(said)}. "
-            "The first of each is worse than the first of the one before."
+            f"{_COUNTS.get(len(tiers), str(len(tiers)))} groups, best first: {'; then '.join(said)}. "
+            "Nobody in a group can be told from its first."
         ),
         evidence=field.evidence(*(("tier", (name,)) for tier in tiers for name in tier.series)),
         threshold=_threshold(closest) if closest else "the verdicts of the comparisons",
@@ -153,7 +154,7 @@ def undecided(field: ScoreField) -> Iterator[Observation]:
 
 
 def widest_difference(field: ScoreField) -> Iterator[Observation]:
-    """The largest difference that is beyond doubt, of three or more series."""
+    """The largest difference that a comparison decides, of three or more series."""
     decided = [one for one in field.pairs if one.verdict is Verdict.BETTER and one.difference is not None]
     if len(field.ranked) <= _PAIR or not decided:
         return
@@ -183,7 +184,7 @@ SCORE_RULES: dict[Rule, tuple[Callable[[ScoreField], Iterator[Observation]], ...
 
 
 def _whom(own: list[Comparison]) -> str:
-    return own[0].b if len(own) == 1 else f"each of the other {len(own):,}; nearest is {own[0].b}"
+    return own[0].b if len(own) == 1 else f"each of the {len(own):,} others; nearest is {own[0].b}"
 
 
 def _against(own: list[Comparison]) -> str:
