@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _MOST_POINTS: Final = 10_000_000
 _EXACT: Final = 2.0**53
+_REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
 
 class EventRun:
@@ -45,7 +46,7 @@ class EventRun:
         self._appeared: dict[int, None] = {}
         self._foreign: set[bytes] = set()
         self._of_tensors: set[bytes] = set()
-        self._strange = self._rounded = 0
+        self._strange = self._rounded = self._replaced = 0
 
     def read(self, path: Path) -> None:
         """Read a file behind those that were read before.
@@ -54,7 +55,7 @@ class EventRun:
             UnreadableError: it is no event file, cannot be read, or holds too many values of a metric.
         """
         begun = [len(steps) for steps, _, _ in self._columns]
-        self._reader.malformed = self._strange = self._rounded = 0
+        self._reader.malformed = self._strange = self._rounded = self._replaced = 0
         try:
             for block in blocks(path, self.findings):
                 for tag, steps, walls, values in self._reader.rows(block).by_tag():
@@ -81,6 +82,7 @@ class EventRun:
         place = self._numbers.get(scalar.tag)
         if place is None:
             name = scalar.tag.decode("utf-8", "replace")
+            self._replaced += _REPLACEMENT in name
             if self._wanted is not None and name not in self._wanted:
                 place = -1
             else:
@@ -120,9 +122,12 @@ class EventRun:
         if self._strange:
             self._tell(path, f"{counted(self._strange, 'scalar')} without exactly one number: left out")
 
+        if self._replaced:
+            tags = counted(self._replaced, "tag that is", "tags that are")
+            self._tell(path, f"{tags} no UTF-8 text: what cannot be read in it is shown as {_REPLACEMENT}")
         if self._rounded:
             beyond = f"{counted(self._rounded, 'step')} beyond 2 to the power of 53"
-            self._tell(path, f"{beyond}: rounded to what a double holds")
+            self._tell(path, f"{beyond}: a double holds these only roughly")
 
     def _tell_overlap(self, path: Path, begun: list[int]) -> None:
         """Say how far earlier files had gone beyond the step with which a metric goes on in this one."""

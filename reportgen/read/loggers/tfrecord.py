@@ -164,21 +164,21 @@ def _walk(data: bytes, lengths: dict[bytes, int]) -> tuple[Places, int]:
     has few lengths. The walk ends at a header that is wrong.
     """
     starts = array.array("q")
+    add = starts.append
     at, last = 0, len(data) - HEADER
     while at <= last:
-        header = data[at : at + HEADER]
-        length = lengths.get(header)
+        length = lengths.get(data[at : at + HEADER])
         if length is None:
+            header = data[at : at + HEADER]
             length = _length(header)
             if length is None:
                 break
             lengths[header] = length
-        following = at + _FRAME + length
-        if following > len(data):
-            break
-        starts.append(at + HEADER)
-        at = following
-    return np.frombuffer(starts, np.int64) if starts else np.empty(0, np.int64), at
+        add(at + HEADER)
+        at += _FRAME + length
+    if at > len(data):
+        at = starts.pop() - HEADER
+    return np.array(starts, np.int64), at
 
 
 def _length(header: bytes) -> int | None:
@@ -211,7 +211,10 @@ def _checked(data: bytes, starts: Places, stop: int) -> tuple[Block, int | None]
     if right.all():
         return Block(view, starts, lengths, tuple(alike), few), None
     wrong = int(np.argmin(right))
-    kept = tuple((members[members < wrong], rows[members < wrong]) for members, rows in alike)
+    # Members are in the order of writing.
+    kept = tuple(
+        (part, rows[: len(part)]) for members, rows in alike if len(part := members[members < wrong])
+    )
     block = Block(view, starts[:wrong], lengths[:wrong], kept, few[few < wrong])
     return block, int(starts[wrong]) - HEADER
 
