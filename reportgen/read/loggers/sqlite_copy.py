@@ -143,7 +143,8 @@ def _connected(path: Path, uri: str, state: tuple[object, ...]) -> Iterator[Stor
             for guard in _GUARDS:
                 connection.execute(f"PRAGMA {guard}")
             yield Store(path, _tables(connection), connection, decoding, state)
-    except (sqlite3.Error, OverflowError) as error:
+    except (sqlite3.Error, OverflowError, UnicodeError) as error:
+        # A damaged schema gets into the words of the error itself, which then are no text.
         raise _unreadable(path, error, changed=_state(path) != state) from error
 
 

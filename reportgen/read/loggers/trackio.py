@@ -88,7 +88,7 @@ def _runs(store: Store) -> dict[str, str]:
                 f"WHERE {key} IS NOT NULL GROUP BY 1, 2 ORDER BY 3"
             )
             found = {str(run): str(name or "") for run, name, _ in store.rows(query)}
-            names = found | names
+            names |= {run: name for run, name in found.items() if run not in names}
     return names
 
 
@@ -121,27 +121,30 @@ class _Rows:
         if "metrics" not in self.store.columns.get(table, ()):
             return growing
         columns = [self.store.column(table, name) for name in ("step", "timestamp", "metrics")]
-        needles = self._needles()
+        top = self._top_level()
+        contains = f"AND ({' OR '.join(['instr(metrics, ?)'] * len(top))})" if top else ""
         query = (
-            f"SELECT {', '.join(columns)} FROM {table} WHERE {_key(self.store, table)} = ? "  # noqa: S608
-            f"{'AND (' if needles else ''}{' OR '.join(['instr(metrics, ?)'] * len(needles))}"
-            f"{')' if needles else ''} ORDER BY rowid"
+            # Numbers of rows are put in order, not the rows themselves, which are long.
+            f"SELECT {', '.join(columns)} FROM {table} WHERE rowid IN "  # noqa: S608 - names of ours
+            f"(SELECT rowid FROM {table} WHERE {_key(self.store, table)} = ?) {contains} ORDER BY rowid"
         )
-        for step, time, text in self.store.rows(query, (self.run, *needles)):
+        for step, time, text in self.store.rows(query, (self.run, *(f'"{name}"' for name in top))):
             self.total += 1
             record = _object(text)
             if record is None:
                 self.unreadable += 1
-            else:
-                at = number(step)
-                _add(growing, record, math.nan if at is None else at, _milliseconds(time))
+                continue
+            if top:
+                record = {name: record[name] for name in top if name in record}
+            at = number(step)
+            _add(growing, record, math.nan if at is None else at, _milliseconds(time))
         return growing
 
-    def _needles(self) -> list[str]:
-        """Texts of which one stands in every row that matters; none where all rows do."""
+    def _top_level(self) -> list[str]:
+        """The metrics wanted, where all of them are written in JSON as they are called and not nested."""
         wanted = sorted(self.wanted or ())
-        narrow = 0 < len(wanted) <= _MOST_CONDITIONS and all(map(_PLAIN.fullmatch, wanted))
-        return [f'"{name}"' for name in wanted] if narrow else []
+        plain = len(wanted) <= _MOST_CONDITIONS and all(map(_PLAIN.fullmatch, wanted))
+        return wanted if plain else []
 
     def findings(self) -> Iterator[Finding]:
         """At most one: rows whose values are no JSON."""
