@@ -106,7 +106,7 @@ def _evaluated(
     findings: list[Finding] = []
     totals = list(_totals(run, task, entry, wanted, findings))
     own = read_samples(samples, wanted) if samples else Samples()
-    if not totals and samples is None:
+    if not totals and samples is None and not findings:
         return None
     protocol = protocol_of_task(run.document, task, run.date)
     subtasks = mapping(run.document.get("group_subtasks")).get(task)

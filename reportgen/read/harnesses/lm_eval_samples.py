@@ -118,10 +118,8 @@ class _Rows:
             message = (
                 f"{counted(len(self.differing), 'document number stands', 'document numbers stand')} for"
             )
-            yield Finding(
-                path,
-                f"{message} different documents: {listing([told(one) for one in sorted(self.differing)], most=_FEW)}",
-            )
+            names = listing([told(one) for one in sorted(self.differing)], most=_FEW)
+            yield Finding(path, f"{message} different documents: {names}")
         if self.repeated:
             message = f"{counted(self.repeated, 'row repeats', 'rows repeat')} a document and filter"
             yield Finding(path, message)
