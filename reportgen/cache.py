@@ -12,7 +12,7 @@ import json
 import os
 import zlib
 from collections import defaultdict
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from reportgen import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
 
 _DAY = 24 * 3600
 _KEPT_UNUSED_SECONDS = 30 * _DAY
@@ -126,14 +126,22 @@ class Cache:
         size, changed = _mark(path)
         return KeptText(path, hashlib.sha256(data).hexdigest(), size, changed)
 
+    @contextmanager
+    def writing(self, key: str, name: str) -> Iterator[Path]:
+        """A path for a file of the value with this key; after the block the whole file is in its place."""
+        fresh = Path(f"{self.text_path(key, name)}.{os.getpid()}")
+        fresh.parent.mkdir(parents=True, exist_ok=True)
+        yield fresh
+        fresh.replace(self.text_path(key, name))
+
     def text_path(self, key: str, name: str) -> str:
-        """Where the text of this name of a key's value is kept."""
+        """Where the text or file of this name of a key's value is kept."""
         return f"{self._path(key)}.{name}"
 
     def prune(self, unused_seconds: float = _KEPT_UNUSED_SECONDS) -> int:
         """Remove entries not used for so long before the newest one; returns how many files."""
         groups: dict[str, list[tuple[float, Path]]] = defaultdict(list)
-        for path in self._entries():
+        for path in filter(Path.is_file, self._folder.glob("??/*")):
             # The texts of a value go with it.
             groups[path.name.partition(".")[0]].append((path.stat().st_mtime, path))
         last = {name: max(used for used, _ in files) for name, files in groups.items()}
@@ -167,9 +175,6 @@ class Cache:
 
     def _path(self, key: str) -> str:
         return f"{self._root}{os.sep}{key[:2]}{os.sep}{key[2:]}"
-
-    def _entries(self) -> Iterable[Path]:
-        return (path for path in self._folder.glob("??/*") if path.is_file())
 
 
 class FileHashes:

@@ -88,7 +88,7 @@ def find_wrong_cells(root: Path, files: Iterable[FileLayout], checks: Mapping[st
     """
     found: list[Problem] = []
     for file in files:
-        content = Content(root / file.path, file.path, file.compression)
+        content = Content(root / file.place, file.path, file.compression)
         try:
             found += few(_faults(content, file, checks))
         except ReportError as error:
@@ -130,7 +130,8 @@ def _faults(content: Content, file: FileLayout, checks: Mapping[str, Check]) -> 
     needed = {
         name: check
         for name, check in sorted(checks.items())
-        if check.typed or name not in file.columns or file.type_of(name) == sql.TEXT
+        if file.given_values(name) is None
+        and (check.typed or name not in file.columns or file.type_of(name) == sql.TEXT)
     }
     for row in FORMATS[file.format].rows(content, file, tuple(needed)):
         if isinstance(row, Problem):

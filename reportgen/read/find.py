@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.read.units import may_be_read
 from reportgen.read.wording import known_names
 
 if TYPE_CHECKING:
@@ -22,8 +23,11 @@ FORMATS: Final = {
     ".json": "json",
     ".parquet": "parquet",
 }
+# What stands behind the dots of an event file's name is no ending.
+_EVENTS: Final = "events.out."
 COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd"}
 SETTINGS: Final = "source.yml"
+MOST_FILES: Final = 200_000
 _DIGITS: Final = re.compile(r"(\d+)")
 
 
@@ -65,6 +69,12 @@ def ending_of(path: Path) -> tuple[str, str | None, str]:
     return (name[: -len(suffix)] if kind else name), kind, compression
 
 
+def name_of(path: Path) -> str:
+    """The name of a source that is one file: without the endings of a table, otherwise without its ending."""
+    name, kind, _ = ending_of(path)
+    return name if kind or name.startswith(_EVENTS) else path.stem
+
+
 def find_sources(project_root: Path, data_dir: str) -> tuple[str, ...]:
     """Names of all sources below the data folder, in natural order; none if there is no such folder.
 
@@ -79,6 +89,9 @@ def find_sources(project_root: Path, data_dir: str) -> tuple[str, ...]:
         names.setdefault(ending_of(file)[0], []).append(file)
     for folder in _folders(data):
         names.setdefault(folder.relative_to(data).as_posix(), []).append(folder)
+    for file in sorted(_files_in(data, of_units=True), key=natural):
+        # A log beside a table of its name has been no source of its own.
+        names.setdefault(name_of(file), [file])
     problems = [_clash(name, paths, project_root) for name, paths in names.items() if len(paths) > 1]
     if problems:
         raise ReportError(*problems)
@@ -99,6 +112,7 @@ def locate(project_root: Path, data_dir: str, name: str) -> Location:
         found = [folder] if folder.is_dir() else []
         if len(parts) == 1 and data.is_dir():
             found += [path for path in _files_in(data, f"{name}.") if ending_of(path)[0] == name]
+            found = found or [path for path in _files_in(data, name, of_units=True) if name_of(path) == name]
     if len(found) > 1:
         raise ReportError(_clash(name, found, project_root))
     if not found:
@@ -110,21 +124,32 @@ def locate(project_root: Path, data_dir: str, name: str) -> Location:
 
 def location_of(path: Path, name: str, root: Path) -> Location:
     """A source whose file or folder is known."""
-    settings = path / SETTINGS if path.is_dir() else path.with_name(f"{ending_of(path)[0]}.{SETTINGS}")
+    settings = path / SETTINGS if path.is_dir() else path.with_name(f"{name_of(path)}.{SETTINGS}")
     return Location(name, path, root, settings)
 
 
-def data_files(folder: Path, *, nested_sources: bool = False) -> Iterator[Path]:
-    """Every data file below a folder, in natural order, each once however many links lead to it.
+def all_files(folder: Path, root: Path, *, nested_sources: bool = False) -> Iterator[Path]:
+    """Every file below a folder but hidden ones, in natural order, each once however many links lead to it.
 
     Folders with a ``source.yml`` are sources of their own and left out, unless ``nested_sources``.
+
+    Args:
+        folder: where to begin.
+        root: what the places of problems are relative to.
+        nested_sources: whether to go into sources of their own.
+
+    Raises:
+        ReportError: there are more than ``MOST_FILES``.
     """
     seen: set[str] = set()
-    for path in _walk(folder, (os.path.realpath(folder),), nested_sources=nested_sources):
-        real = os.path.realpath(path)
+    for path, real in _walk(folder, (os.path.realpath(folder),), nested_sources=nested_sources):
         if real not in seen:
             seen.add(real)
             yield path
+        if len(seen) > MOST_FILES:
+            message = f"the folder holds more than {MOST_FILES:,} files"
+            advice = "Name those to read with files: in source.yml, or move the others elsewhere"
+            raise ReportError(Problem(place_of(folder, root), message, advice, Stage.DATA))
 
 
 def natural(path: Path) -> list[tuple[tuple[int, int, str], ...]]:
@@ -135,35 +160,39 @@ def natural(path: Path) -> list[tuple[tuple[int, int, str], ...]]:
     ]
 
 
-def _walk(folder: Path, above: tuple[str, ...], *, nested_sources: bool) -> Iterator[Path]:
-    """Data files below a folder; a link back to one of the folders ``above`` is not followed."""
+def _walk(folder: Path, above: tuple[str, ...], *, nested_sources: bool) -> Iterator[tuple[Path, str]]:
+    """Files below a folder and where they really are; a link back to a folder ``above`` is not followed."""
+    with os.scandir(folder) as entries:
+        found = [(entry.is_symlink(), natural(Path(entry.name)), entry) for entry in entries]
     # Files and folders themselves come before links to them, so that these are the ones left out.
-    for path in sorted(folder.iterdir(), key=lambda path: (path.is_symlink(), natural(path))):
-        if path.name.startswith("."):
+    for linked, _, entry in sorted(found, key=lambda one: one[:2]):
+        path = folder / entry.name
+        if entry.name.startswith(".") or entry.name == SETTINGS:
             continue
-        if path.is_dir():
-            real = os.path.realpath(path)
-            own = (path / SETTINGS).is_file() and not nested_sources
+        real = os.path.realpath(path) if linked else os.path.join(above[-1], entry.name)  # noqa: PTH118
+        if entry.is_dir():
+            own = not nested_sources and (path / SETTINGS).is_file()
             if real not in above and not own:
                 yield from _walk(path, (*above, real), nested_sources=nested_sources)
-        elif ending_of(path)[1]:
-            yield path
+        elif linked or entry.is_file():
+            yield path, real
 
 
-def _files_in(data: Path, start: str = "") -> Iterator[Path]:
-    """Data files directly in the data folder whose names begin so."""
+def _files_in(data: Path, start: str = "", *, of_units: bool = False) -> Iterator[Path]:
+    """Tables directly in the data folder whose names begin so, or what loggers and harnesses wrote there."""
     for path in data.iterdir():
-        if not path.name.startswith(start) or path.name.startswith("."):
+        if not path.name.startswith(start) or path.name.startswith(".") or path.name.endswith(SETTINGS):
             continue
-        if ending_of(path)[1] and path.is_file():
+        if (may_be_read(path.name) if of_units else ending_of(path)[1]) and path.is_file():
             yield path
 
 
 def _folders(data: Path) -> list[Path]:
-    """Every folder with data files somewhere below it."""
+    """Every folder with data somewhere below it."""
     found = {
         parent
-        for file in data_files(data, nested_sources=True)
+        for file in all_files(data, data.parent, nested_sources=True)
+        if ending_of(file)[1] or may_be_read(file.name)
         for parent in file.parents
         if parent != data and parent.is_relative_to(data)
     }

@@ -23,7 +23,10 @@ def survey_key(
 ) -> str:
     """The key of a survey: the files' content, how they are read, and what ``source.yml`` says."""
     read = [
-        [file.content.name, known.sha256, file.format, file.content.compression, file.label]
+        [
+            *(file.content.name, known.sha256, file.format, file.content.compression),
+            *(file.label, file.given, file.copy),
+        ]
         for file, known in zip(files, hashed, strict=True)
     ]
     return cache.key("survey", json.dumps(read), settings.model_dump_json())
@@ -58,8 +61,11 @@ def _layout(told: dict[str, Any]) -> Layout:
         gapless=frozenset(told["gapless"]),
         outcomes=OutcomeRoles(**told["outcomes"]) if told["outcomes"] else None,
         benchmarks=tuple(told["benchmarks"]),
+        step_name=told["step_name"],
     )
 
 
 def _file(told: dict[str, Any]) -> FileLayout:
-    return FileLayout(**{**told, "columns": tuple(told["columns"]), "types": tuple(told["types"])})
+    given = tuple((name, tuple(values)) for name, values in told["given"])
+    lists = {"columns": tuple(told["columns"]), "types": tuple(told["types"]), "given": given}
+    return FileLayout(**{**told, **lists})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from reportgen.read import sql
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -34,6 +36,10 @@ class FileLayout:
         skip: bytes left out at the beginning.
         keep: bytes that count from the beginning, when the rest is torn off.
         even_ends: False where lines end now with one sign, now with two.
+        copy: where its rows lie if another place than ``path`` is read, relative to the project or absolute.
+        given: columns that the file does not have: their names, and for each a value of every row or, with
+            ``code``, one for each of its codes.
+        code: the column with the place in the values of ``given``; empty where one value holds for all rows.
     """
 
     path: str
@@ -45,6 +51,23 @@ class FileLayout:
     skip: int = 0
     keep: int | None = None
     even_ends: bool = True
+    copy: str = ""
+    given: tuple[tuple[str, tuple[Text, ...]], ...] = ()
+    code: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where the rows lie, relative to the project or absolute."""
+        return self.copy or self.path
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns, with those that are given."""
+        return tuple(dict.fromkeys((*self.columns, *(name for name, _ in self.given))))
+
+    def given_values(self, name: str) -> tuple[Text, ...] | None:
+        """The values of a column that the file does not have; None where it is one of its own."""
+        return next((values for given, values in self.given if given == name), None)
 
     @property
     def as_it_is(self) -> bool:
@@ -53,7 +76,7 @@ class FileLayout:
 
     def type_of(self, name: str) -> str:
         """The SQL type of a column."""
-        return self.types[self.columns.index(name)]
+        return sql.TEXT if self.given_values(name) is not None else self.types[self.columns.index(name)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +153,7 @@ class Layout:
         gapless: text columns of Parquet files that are known to have no empty cell.
         outcomes: the columns of outcomes; None where the source has measurements.
         benchmarks: every value of the benchmark column, in order of first appearance.
+        step_name: what the step is called where that is not the name of its column.
     """
 
     files: tuple[FileLayout, ...]
@@ -143,15 +167,26 @@ class Layout:
     gapless: frozenset[str] = field(default_factory=frozenset)
     outcomes: OutcomeRoles | None = None
     benchmarks: tuple[str, ...] = ()
+    step_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A file of a source: its bytes, its format, and the name it gives rows where no column does."""
+    """A file of a source.
+
+    Attributes:
+        content: its bytes.
+        format: a key of ``formats.FORMATS``.
+        label: the name it gives its rows where no column does.
+        given: columns that hold one value in all of its rows, as ``files:`` tells them.
+        copy: where its rows lie if they were brought into another form, relative to the project or absolute.
+    """
 
     content: Content
     format: str
     label: str
+    given: tuple[tuple[str, Text], ...] = ()
+    copy: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Place, Problem, Problems, ReportError, Severity, Stage
+from reportgen.errors import Place, Problem, ReportError, Severity, Stage
 from reportgen.model import Source, SourceFile
-from reportgen.read.content import Content, sha256
-from reportgen.read.find import (
-    COMPRESSIONS,
-    SETTINGS,
-    data_files,
-    ending_of,
-    locate,
-    location_of,
-    natural,
-    place_of,
-)
+from reportgen.read.choosing import choose_files
+from reportgen.read.content import sha256
+from reportgen.read.find import ending_of, locate, location_of, name_of, place_of
+from reportgen.read.importing import import_units
 from reportgen.read.kept_surveys import keep, kept, survey_key
-from reportgen.read.layout import DataFile, Survey
 from reportgen.read.outcome_columns import free_columns
 from reportgen.read.survey import survey
+from reportgen.read.table_files import tables_of
+from reportgen.read.units import may_be_read
 from reportgen.read.wording import known_names
 from reportgen.settings.source import SourceSettings
 
@@ -32,7 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from reportgen.cache import Cache
+    from reportgen.read.content import Content
     from reportgen.read.find import Location
+    from reportgen.read.importing import Imported
+    from reportgen.read.layout import DataFile, Survey
 
 
 def open_source(
@@ -77,16 +73,17 @@ def open_path(
     """
     path = Path(path).absolute()
     root = Path.cwd() if path.is_relative_to(Path.cwd()) and path != Path.cwd() else path.parent
-    name, kind, _ = ending_of(path)
     if not path.exists():
         raise ReportError(Problem(Place(str(path)), "there is no such file or folder", "", Stage.DATA))
-    if path.is_file() and kind is None:
+    if path.is_file() and not (ending_of(path)[1] or may_be_read(path.name)):
         message = "its ending tells no format that reportgen reads"
         raise ReportError(
             Problem(place_of(path, root), message, "Give it an ending such as .csv", Stage.DATA)
         )
     return root, _opened(
-        location_of(path, path.name if path.is_dir() else name, root), load_settings, hashes or sha256
+        location_of(path, path.name if path.is_dir() else name_of(path), root),
+        load_settings,
+        hashes or sha256,
     )
 
 
@@ -99,7 +96,11 @@ def _opened(
     settings = SourceSettings()
     if location.settings.is_file():
         settings = load_settings(location.settings, place_of(location.settings, location.root).file)
-    files = _files(location, settings)
+    chosen = choose_files(location, settings)
+    imported = import_units(location, settings, chosen, hashes, cache)
+    if imported:
+        return _imported(location, settings, imported)
+    files = tables_of(location, settings, chosen)
     try:
         hashed = tuple(_source_file(file.content, hashes) for file in files)
     except OSError:
@@ -111,14 +112,35 @@ def _opened(
         found = _surveyed(location, files, settings)
         if cache:
             keep(cache, key, found)
+    return _source(location, settings, hashed, found, _digest(location.name, hashed, settings))
+
+
+def _imported(location: Location, settings: SourceSettings, imported: Imported) -> Source:
+    """The source of runs or evaluations that were imported.
+
+    Raises:
+        ReportError: its settings name something that the runs do not have.
+    """
+    found = _met(imported.survey, imported.settings, location.place)
+    digest = _digest(location.name, imported.files, settings)
+    return _source(location, imported.settings, imported.files, found, digest)
+
+
+def _source(
+    location: Location,
+    settings: SourceSettings,
+    files: tuple[SourceFile, ...],
+    found: Survey,
+    digest: str,
+) -> Source:
     return Source(
         name=location.name,
         place=location.place,
         settings=settings,
-        files=hashed,
+        files=files,
         metrics=tuple(found.layout.metrics),
         columns=found.columns,
-        digest=_digest(location.name, hashed, settings),
+        digest=digest,
         warnings=found.warnings,
         layout=found.layout,
         kind="outcomes" if found.layout.outcomes else "measurements",
@@ -131,78 +153,21 @@ def _opened(
 def _surveyed(location: Location, files: tuple[DataFile, ...], settings: SourceSettings) -> Survey:
     """The survey of a source, with what its settings name in vain among the warnings."""
     found = survey(location.root, files, settings, location.place)
-    problems = list(_unmet(found, settings, location.place))
-    if problems and not found.layout.exhaustive:
+    if any(_unmet(found, settings, location.place)) and not found.layout.exhaustive:
         found = survey(location.root, files, settings, location.place, whole=True)
-        problems = list(_unmet(found, settings, location.place))
+    return _met(found, settings, location.place)
+
+
+def _met(found: Survey, settings: SourceSettings, place: Place) -> Survey:
+    """A survey with what the settings name in vain among the warnings.
+
+    Raises:
+        ReportError: what they name in vain cannot be done without.
+    """
+    problems = list(_unmet(found, settings, place))
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise ReportError(*problems)
     return replace(found, warnings=(*found.warnings, *problems))
-
-
-def _files(location: Location, settings: SourceSettings) -> tuple[DataFile, ...]:
-    """The data files of a source, in reading order.
-
-    Raises:
-        ReportError: there are none, or their format is unknown.
-    """
-    paths = [location.path]
-    if location.path.is_dir():
-        paths = _chosen(location, settings) if settings.files else list(data_files(location.path))
-    if not paths:
-        message = "the folder has no data file"
-        advice = (
-            "Put CSV, TSV, JSON, JSON Lines or Parquet files in it, or name others with files: and format:"
-        )
-        raise ReportError(Problem(place_of(location.path, location.root), message, advice, Stage.DATA))
-    problems = [
-        Problem(
-            place_of(path, location.root), "its ending tells no format", "Say it with format:", Stage.DATA
-        )
-        for path in paths
-        if settings.format is None and ending_of(path)[1] is None
-    ]
-    if problems:
-        raise ReportError(*problems)
-    labels = [settings.title or location.name] if len(paths) == 1 else _labels(paths, location)
-    return tuple(
-        DataFile(_content(path, location), settings.format or ending_of(path)[1] or "", label)
-        for path, label in zip(paths, labels, strict=True)
-    )
-
-
-def _chosen(location: Location, settings: SourceSettings) -> list[Path]:
-    """The files that ``files:`` names, each once."""
-    patterns = (settings.files,) if isinstance(settings.files, str) else settings.files or ()
-    chosen: dict[Path, None] = {}
-    problems = Problems()
-    for pattern in patterns:
-        found: list[Path] = []
-        if ".." not in PurePath(pattern).parts:
-            with suppress(ValueError, NotImplementedError):
-                found = sorted(location.path.glob(pattern), key=natural)
-        chosen |= dict.fromkeys(path for path in found if path.is_file() and path.name != SETTINGS)
-        if not found:
-            message = f'files: "{pattern}" fits no file in {place_of(location.path, location.root)}'
-            advice = "Patterns are relative to the folder, as in runs/*.csv"
-            problems.add([Problem(location.place, message, advice, Stage.SETTINGS)])
-    problems.raise_errors()
-    return list(chosen)
-
-
-def _labels(paths: Sequence[Path], location: Location) -> list[str]:
-    """What each file calls its rows: its name if that is its own, otherwise its path in the source."""
-    stems = [ending_of(path)[0] for path in paths]
-    if len(set(stems)) == len(stems):
-        return stems
-    return [
-        path.relative_to(location.path).with_name(stem).as_posix()
-        for path, stem in zip(paths, stems, strict=True)
-    ]
-
-
-def _content(path: Path, location: Location) -> Content:
-    return Content(path, place_of(path, location.root).file, COMPRESSIONS.get(path.suffix.lower(), ""))
 
 
 def _source_file(content: Content, hashes: Callable[[Path], str]) -> SourceFile:

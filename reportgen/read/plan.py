@@ -99,7 +99,7 @@ def planned(root: Path, source: Source, question: Question) -> Plan:
         metrics=metrics,
         step=step or "",
         step_metric=step_metric,
-        step_name=(question.x if step_metric else step) or "",
+        step_name=(question.x if step_metric else _step_name(layout, step)) or "",
         series=question.series,
         filters=tuple((_column(name, layout) or name, cell) for name, cell in filters.items()),
         intervals={raw: _interval(raw, layout) for raws in metrics.values() for raw in raws},
@@ -132,6 +132,10 @@ def _step(layout: Layout, x: str | None) -> tuple[str | None, RawNames]:
         raws = layout.metrics[x]
         return (layout.roles.step, raws) if layout.long else (raws[0], ())
     return _column(x, layout), ()
+
+
+def _step_name(layout: Layout, step: str | None) -> str | None:
+    return layout.step_name if layout.step_name and step == layout.roles.step else step
 
 
 def _column(name: str, layout: Layout) -> str | None:

@@ -72,7 +72,7 @@ def survey(
     raw = tuple(dict.fromkeys(name for name in metrics if name))
     layout = replace(
         layout,
-        metrics=_metrics(raw, settings),
+        metrics=reported_metrics(raw, settings),
         series=tuple(dict.fromkeys(name for name in series if name is not None)),
         exhaustive=layout.exhaustive or whole,
     )
@@ -90,7 +90,13 @@ def completed(root: Path, source: Source) -> Layout:
     if layout.exhaustive:
         return layout
     files = [
-        DataFile(Content(root / file.path, file.path, file.compression), file.format, label)
+        DataFile(
+            Content(root / file.place, file.path, file.compression),
+            file.format,
+            label,
+            tuple((name, values[0]) for name, values in file.given),
+            file.copy,
+        )
         for file, label in zip(layout.files, layout.labels, strict=True)
     ]
     return survey(root, files, source.settings, source.place, whole=True).layout
@@ -100,7 +106,7 @@ def _layout(
     root: Path, files: Sequence[DataFile], looks: Sequence[Look], settings: SourceSettings, place: Place
 ) -> Layout:
     """Columns and their parts, still without the names of metrics and series."""
-    columns = tuple(dict.fromkeys(name for look in looks for name in look.file.columns if name))
+    columns = tuple(dict.fromkeys(name for look in looks for name in look.file.names if name))
     roles, long = recognise(columns, settings, place)
     kinds = {name: joint_kind(_kind(look, name) for look in looks) for name in columns}
     outcomes = recognise_outcomes(kinds, roles, settings, place, long=long)
@@ -126,7 +132,9 @@ def _looks(root: Path, files: Sequence[DataFile], settings: SourceSettings, *, w
     looks = []
     for file in files:
         with problems.collecting():
-            looks.append(FORMATS[file.format].look(file.content, file.format, mapped, whole=whole))
+            seen = FORMATS[file.format].look(file.content, file.format, mapped, whole=whole)
+            given = tuple((name, (value,)) for name, value in file.given)
+            looks.append(replace(seen, file=replace(seen.file, given=given, copy=file.copy)))
     if problems.found:
         # While at it, tell what is wrong with the rows of the other files, too.
         problems.add(find_faults(root, [look.file for look in looks], ()))
@@ -135,6 +143,8 @@ def _looks(root: Path, files: Sequence[DataFile], settings: SourceSettings, *, w
 
 
 def _kind(look: Look, name: str) -> Kind:
+    if look.file.given_values(name) is not None:
+        return Kind.TEXT
     if name not in look.file.columns:
         return Kind.EMPTY
     if known := parquet.kind_of_type(look.file.type_of(name)):
@@ -147,12 +157,14 @@ def _kind(look: Look, name: str) -> Kind:
 def _cells(looks: Iterable[Look], name: str | None) -> Iterator[Text]:
     """The sampled cells of a column, file by file."""
     for look in looks:
-        if name in look.file.columns:
+        if name is not None and (given := look.file.given_values(name)) is not None:
+            yield from given
+        elif name in look.file.columns:
             place = look.file.columns.index(name)
             yield from (row[place] for row in look.rows)
 
 
-def _metrics(found: Iterable[str], settings: SourceSettings) -> dict[str, RawNames]:
+def reported_metrics(found: Iterable[str], settings: SourceSettings) -> dict[str, RawNames]:
     """Name in the report: names in the data, of the metrics that are wanted."""
     metrics: dict[str, RawNames] = {}
     for raw in found:
@@ -203,7 +215,7 @@ def _gapless(root: Path, looks: Sequence[Look], roles: Roles) -> frozenset[str]:
     names = [name for name in (roles.series, roles.run) if name is not None]
     if not names or any(look.file.format != "parquet" for look in looks):
         return frozenset()
-    return parquet.gapless([root / look.file.path for look in looks], names)
+    return parquet.gapless([root / look.file.place for look in looks], names)
 
 
 def _check_sample(root: Path, layout: Layout) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from reportgen.read.cells import Text
     from reportgen.read.layout import FileLayout, Filters, Layout
     from reportgen.settings.blocks import Cell
 
@@ -44,7 +45,7 @@ class Rows:
 
     def has(self, name: str | None) -> bool:
         """Whether any of the files has the column."""
-        return any(name in file.columns for file in self._files)
+        return any(name in file.names for file in self._files)
 
     def number(self, name: str) -> str:
         """The column as numbers."""
@@ -102,12 +103,28 @@ class Rows:
         return meaning(self._cell(name), self._type(name))
 
     def _cell(self, name: str) -> str:
+        if any(file.given_values(name) is not None for file in self._files):
+            return self._given(name)
         if name not in self._wanted:
             self._wanted.append(name)
         return f"k{self._wanted.index(name)}"
 
+    def _given(self, name: str) -> str:
+        """A column of values that are known for each file, or for each code in it."""
+        values: list[Text] = []
+        begins = []
+        for file in self._files:
+            begins.append(len(values))
+            values += file.given_values(name) or (None,)
+        if len(set(values)) == 1:
+            return _word(values[0])
+        begin = str(begins[0]) if len(begins) == 1 else f"[{', '.join(map(str, begins))}][file + 1]"
+        code = self._files[0].code
+        place = f"{begin} + {self._cell(code)}" if code else begin
+        return f"[{', '.join(map(_word, values))}][{place} + 1]"
+
     def _type(self, name: str) -> str:
-        return next(file.type_of(name) for file in self._files if name in file.columns)
+        return next(file.type_of(name) for file in self._files if name in file.names)
 
 
 def groups(root: Path, layout: Layout) -> Iterator[Rows]:
@@ -152,18 +169,23 @@ def kept(rows: Rows, filters: Filters, *more: str) -> str:
     return f" WHERE {' AND '.join(tests)}" if tests else ""
 
 
+def _word(text: Text) -> str:
+    return f"CAST(NULL AS {sql.TEXT})" if text is None else sql.literal(text)
+
+
 def _shapes(layout: Layout) -> list[list[int]]:
     shapes: dict[object, list[int]] = defaultdict(list)
     for place, file in enumerate(layout.files):
         compression = file.compression if file.as_it_is else ""
         columns = () if FORMATS[file.format].FREE_COLUMNS else (file.columns, file.types)
-        shapes[file.format, compression, file.variant, columns].append(place)
+        given = (file.code, tuple(name for name, _ in file.given))
+        shapes[file.format, compression, file.variant, columns, given].append(place)
     return list(shapes.values())
 
 
 def _readable(root: Path, file: FileLayout) -> Path:
     """The file itself, or a copy without what DuckDB stumbles over, made once a process."""
-    path = root / file.path
+    path = root / file.place
     if file.as_it_is:
         return path
     status = path.stat()

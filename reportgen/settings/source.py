@@ -2,12 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from reportgen.settings.base import Name, Number, Settings
 from reportgen.settings.blocks import Cell
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+Format: TypeAlias = Literal[
+    "csv",
+    "tsv",
+    "jsonl",
+    "json",
+    "parquet",
+    "mapped",
+    "wandb",
+    "tensorboard",
+    "mlflow_sqlite",
+    "mlflow_files",
+    "trackio",
+    "dvclive",
+    "trainer_state",
+    "metrics_csv",
+    "step_json",
+    "console",
+    "inspect",
+    "lm_eval",
+    "lighteval",
+    "helm",
+    "answer_lists",
+]
 
 
 class Columns(Settings):
@@ -68,6 +97,15 @@ class Protocol(Settings):
         )
 
 
+def protocol_told(said: Mapping[str, str]) -> Protocol:
+    """What a harness tells of how it measured; what does not fit a key is left out."""
+    told: dict[str, Any] = {}
+    for name, text in said.items():
+        with suppress(ValidationError):
+            told |= Protocol.model_validate({name: text}).model_dump(exclude_none=True)
+    return Protocol(**told)
+
+
 _PROTOCOL_LABELS = {"top_p": "top-p", "max_tokens": "max tokens"}
 
 
@@ -81,10 +119,28 @@ class SourceSettings(Settings):
     )
     provenance: Provenance = Field(default_factory=Provenance, description="Where the data came from.")
     files: Name | tuple[Name, ...] | None = Field(
-        None, description="File names or patterns below the source's folder; all data files if left out."
+        None,
+        description="File names or patterns below the source's folder; all data files if left out. A pattern "
+        "with (?P<name>...) is a regular expression, and its groups are columns.",
     )
-    format: Literal["csv", "tsv", "jsonl", "json", "parquet"] | None = Field(
-        None, description="Read every file as this format, whatever its name."
+    format: Format | None = Field(None, description="Read every file as this format, whatever its name.")
+    series_from: Name | tuple[Name, ...] | None = Field(
+        None,
+        description="Runs of loggers and harnesses: what names the series: a key of their configuration, a "
+        "group of files:, or name, folder, group or id; of several, all of them together.",
+    )
+    seed_from: Name | None = Field(
+        None, description="Runs of loggers and harnesses: what tells the seed, as for series_from."
+    )
+    run_from: Name | None = Field(
+        None, description="Runs of loggers and harnesses: what names the run, as for series_from."
+    )
+    rows: Name | None = Field(
+        None, description="format: mapped: where the rows are in a JSON file, as in $.results[*]."
+    )
+    fields: dict[Name, Name] = Field(
+        default_factory=dict,
+        description="format: mapped: further columns, and where each stands in a row, as in $.meta.subject.",
     )
     columns: Columns = Field(default_factory=Columns, description="Which column plays which part.")
     form: Literal["long", "wide", "outcomes"] | None = Field(

@@ -29,6 +29,8 @@ TITLE: Final = "JSON Lines with nested metrics (verl and others)"
 _ENDINGS: Final = frozenset((".jsonl", ".ndjson", ".json", ".log"))
 _STEPS: Final = ("step", "_step", "global_step", "iteration", "iter", "epoch")
 _TIMES: Final = ("timestamp", "_timestamp", "time", "ts")
+# Numbers that may stand beside the metrics; any other number there is a metric, as in a table.
+_BESIDE: Final = frozenset((*_STEPS, *_TIMES, "elapsed_seconds"))
 _WRAPPERS: Final = frozenset(("data", "metrics"))
 # Seconds since 1970 beyond the year 2001, and milliseconds beyond it: smaller numbers count something else.
 _SECONDS, _MILLISECONDS = 1e9, 1e12
@@ -129,9 +131,11 @@ def _is_nested(data: bytes) -> bool:
 
 
 def _nests(line: str) -> bool:
-    """Whether a line is or begins an object with a step and, in an object within, a number."""
+    """Whether a line is or begins an object with a step and numbers in objects within, not beside them."""
     item = beginning(line) if line.startswith("{") else None
     if not item or not any(number(item.get(name)) is not None for name in _STEPS):
+        return False
+    if any(key not in _BESIDE and number(cell) is not None for key, cell in item.items()):
         return False
     inner = {key: value for key, value in item.items() if isinstance(value, dict)}
     return any(number(cell) is not None for _, cell in leaves(inner))

@@ -1,0 +1,113 @@
+"""Which files a source has: all of its folder, or those that ``files:`` names, with what it tells of each."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Final
+
+from reportgen.errors import Problem, Problems, ReportError, Stage
+from reportgen.read.find import SETTINGS, all_files, natural, place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from reportgen.errors import Place
+    from reportgen.read.cells import Text
+    from reportgen.read.find import Location
+    from reportgen.settings.source import SourceSettings
+
+_NAMED_GROUP: Final = "(?P<"
+_NO_LABELS: Final[dict[str, Text]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The files of a source.
+
+    Attributes:
+        paths: in reading order.
+        labels: for each the named groups of the pattern that chose it; a group that took no part is None.
+        named: whether ``files:`` names them, or the source is one file.
+    """
+
+    paths: tuple[Path, ...]
+    labels: Mapping[Path, Mapping[str, Text]]
+    named: bool
+
+    def labels_of(self, path: Path) -> Mapping[str, Text]:
+        """What the pattern tells of a file."""
+        return self.labels.get(path, _NO_LABELS)
+
+
+def choose_files(location: Location, settings: SourceSettings) -> Chosen:
+    """The files of a source, whatever they hold, in reading order.
+
+    Raises:
+        ReportError: a pattern of ``files:`` fits nothing or is not a pattern, or there are too many files.
+    """
+    if not location.path.is_dir():
+        return Chosen((location.path,), {}, named=True)
+    if not settings.files:
+        return Chosen(tuple(all_files(location.path, location.root)), {}, named=False)
+    patterns = (settings.files,) if isinstance(settings.files, str) else settings.files
+    labels: dict[Path, dict[str, Text]] = {}
+    problems = Problems()
+    for pattern in patterns:
+        with problems.collecting():
+            found = _matched(pattern, location) if _NAMED_GROUP in pattern else _globbed(pattern, location)
+            for path, groups in found.items():
+                labels.setdefault(path, {}).update(groups)
+            if not found:
+                message = f'files: "{pattern}" fits no file in {place_of(location.path, location.root)}'
+                advice = "Patterns are relative to the folder, as in runs/*.csv"
+                if _NAMED_GROUP in pattern:
+                    advice = "It has to fit the whole path below the folder, as in (?P<series>[^/]+)/log.csv"
+                problems.add([Problem(location.place, message, advice, Stage.SETTINGS)])
+    problems.raise_errors()
+    return Chosen(tuple(labels), labels, named=True)
+
+
+def _globbed(pattern: str, location: Location) -> dict[Path, dict[str, Text]]:
+    """The files that a pattern fits, and all those below the folders that it fits."""
+    found: list[Path] = []
+    if ".." not in PurePath(pattern).parts:
+        with suppress(ValueError, NotImplementedError):
+            found = sorted(location.path.glob(pattern), key=natural)
+    files: dict[Path, dict[str, Text]] = {}
+    for path in found:
+        if path.is_dir():
+            files |= {file: {} for file in all_files(path, location.root)}
+        elif (path.is_file() or path.is_symlink()) and path.name != SETTINGS:
+            files[path] = {}
+    return files
+
+
+def _matched(pattern: str, location: Location) -> dict[Path, dict[str, Text]]:
+    """The files whose path below the source fits a regular expression, or that of a folder around them."""
+    expression = _compiled(pattern, location.place)
+    files: dict[Path, dict[str, Text]] = {}
+    for file in all_files(location.path, location.root):
+        for part in _outwards(file.relative_to(location.path)):
+            if match := expression.fullmatch(part):
+                files[file] = match.groupdict()
+                break
+    return files
+
+
+def _outwards(path: PurePath) -> Iterator[str]:
+    """A path and those of the folders around it."""
+    yield path.as_posix()
+    yield from (parent.as_posix() for parent in path.parents if parent.name)
+
+
+def _compiled(pattern: str, place: Place) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except (re.error, RecursionError) as error:
+        message = f'files: "{pattern}" is no regular expression: {error}'
+        advice = "A text with (?P< is read as one, as in runs/(?P<series>[^/]+)/seed_(?P<seed>[0-9]+)/log.csv"
+        raise ReportError(Problem(place, message, advice, Stage.SETTINGS)) from None

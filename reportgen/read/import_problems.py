@@ -1,0 +1,120 @@
+"""What to tell of imported runs: what was irregular, guessed, or left out."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from reportgen.errors import Place, Problem, Severity, Stage
+from reportgen.read.content import few
+from reportgen.read.find import ending_of, place_of
+from reportgen.read.imported_survey import chosen_metrics
+from reportgen.read.units import title_of
+from reportgen.read.wording import names
+from reportgen.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.read.choosing import Chosen
+    from reportgen.read.find import Location
+    from reportgen.read.imported_runs import ImportedRuns
+    from reportgen.read.units import FoundUnits
+    from reportgen.settings.source import SourceSettings
+
+_MOST_UNITS: Final = 20
+_TABLES: Final = frozenset(("csv", "tsv", "jsonl", "parquet"))
+
+
+def import_problems(
+    location: Location, settings: SourceSettings, chosen: Chosen, found: FoundUnits, runs: ImportedRuns
+) -> tuple[Problem, ...]:
+    """Warnings about what was read, in the order of their places."""
+    told = chain(
+        _findings(runs),
+        _left_out(location, chosen, found, runs),
+        _names(location, settings, runs),
+        _evaluations(location, settings, runs),
+    )
+    return tuple(replace(problem, severity=Severity.WARNING) for problem in told)
+
+
+def _findings(runs: ImportedRuns) -> Iterator[Problem]:
+    """What the readers found, of a unit and of all units not more than a person reads."""
+    by_unit = [
+        [Problem(Place(one.path, one.line), one.message, "", Stage.DATA) for one in unit.kept.findings]
+        for unit in runs.units
+    ]
+    by_unit = [problems for problems in by_unit if problems]
+    for problems in by_unit[:_MOST_UNITS]:
+        yield from (replace(problem, next_step="") for problem in few(problems))
+    if rest := by_unit[_MOST_UNITS:]:
+        message = f"something irregular was found in {counted(len(rest), 'more run', 'more runs')} like this"
+        yield replace(rest[0][0], message=message)
+
+
+def _left_out(location: Location, chosen: Chosen, found: FoundUnits, runs: ImportedRuns) -> Iterator[Problem]:
+    """Other formats, and tables, of which a source with runs reads none."""
+    title = title_of(found.units[0].format)
+    for name, count in found.left_out:
+        message = f"{title} is read, and {count} of {title_of(name)} left out: a source is read in one format"
+        yield Problem(location.place, message, f"Say format: {name} to read these", Stage.DATA)
+    taken = {file for unit in runs.units for file in unit.unit.files}
+    others = {form for form, _ in found.left_out}
+    tables = [path for path in chosen.paths if path not in taken and ending_of(path)[1] in _TABLES]
+    if tables and not others:
+        shown = names(place_of(path, location.path).file for path in tables)
+        message = f"{title} is read, and {counted(len(tables), 'table')} beside it left out: {shown}"
+        advice = "Name what is to be read with files:, or make the others a source of their own"
+        yield Problem(location.place, message, advice, Stage.DATA)
+
+
+def _names(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
+    """How series and seeds were guessed, which runs are alike, and which are parts of one."""
+    naming, candidates = runs.naming, runs.candidates
+    if naming.guessed:
+        seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
+        series = dict.fromkeys(name.series for name in naming.names)
+        message = f"series were told apart by {naming.series_by}{seeds}: {names(series)}"
+        advice = "Settle it with series_from: and seed_from:, or with files: and groups, in source.yml"
+        yield Problem(location.place, message, advice, Stage.DATA)
+    for places in naming.alike[:_MOST_UNITS]:
+        name = naming.names[places[0]]
+        seed = f"seed {name.seed}" if name.seed is not None else "no seed"
+        where = names(candidates[place].run.path for place in places)
+        message = f'{len(places)} runs have the series "{name.series}" and {seed}: {where}'
+        advice = "They are read as different runs. Tell them apart with series_from: or seed_from:"
+        yield Problem(location.place, message, advice, Stage.DATA)
+    if naming.resumed:
+        shown = names(naming.names[places[0]].run for places in naming.resumed)
+        count = counted(len(naming.resumed), "run")
+        message = f"{count} resumed under the same id: {shown}; where its parts overlap, the later one counts"
+        yield Problem(location.place, message, "", Stage.DATA)
+    lacking = sum(name.series == "(unnamed)" for name in naming.names)
+    if lacking and settings.series_from:
+        message = f"series_from: {lacking} of {len(naming.names)} runs have no such thing"
+        yield Problem(location.place, message, 'They are the series "(unnamed)"', Stage.DATA)
+
+
+def _evaluations(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
+    """Evaluations of which not everything is read."""
+    several: dict[tuple[tuple[str, ...], str], int] = defaultdict(int)
+    for candidate in runs.candidates:
+        run = candidate.run
+        if not (run.model or run.benchmark):
+            continue
+        if len(run.metrics) > 1 and not settings.metrics:
+            several[tuple(run.metrics), chosen_metrics(run, settings)[0]] += 1
+        if not run.finished:
+            message = (
+                f"the evaluation of {run.model} on {run.benchmark} did not finish; what is there is read"
+            )
+            yield Problem(Place(run.path), message, "Leave it out with files:, or let it finish", Stage.DATA)
+        if run.totals and not run.metrics:
+            message = f"of {run.model} on {run.benchmark} there are totals only, so nothing is read"
+            yield Problem(Place(run.path), message, "Let the harness write its samples, too", Stage.DATA)
+    for (metrics, taken), count in several.items():
+        message = f"{counted(count, 'evaluation')} have scores by {names(metrics)}; {taken} is taken"
+        yield Problem(location.place, message, f"Choose others with metrics: [{metrics[1]}]", Stage.DATA)

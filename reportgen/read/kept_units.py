@@ -1,0 +1,131 @@
+"""What is kept of a unit that was read: its runs without their values, and where these lie as Parquet."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reportgen.cache import Cache
+    from reportgen.read.logged import Setting
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTotal:
+    """A score of a whole benchmark; see ``logged.Total``."""
+
+    metric: str
+    value: float
+    stderr: float | None
+    n: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRun:
+    """One run of a logger, or one evaluation of a harness, without its values.
+
+    Attributes:
+        path: its file or folder, relative to the project where it is below it.
+        name, id, group, config: as in ``logged.Logged``; the name of an evaluation is its ``run``.
+        metrics: how many values each has, of an evaluation how many answers.
+        step_name: what a step is called.
+        begins: the earliest time of a value, milliseconds since 1970 UTC; None where there are none.
+        model, benchmark, seed, protocol, totals, finished: as in ``logged.Evaluated``.
+    """
+
+    path: str
+    name: str
+    id: str = ""
+    group: str = ""
+    config: Mapping[str, Setting] = field(default_factory=dict)
+    metrics: Mapping[str, int] = field(default_factory=dict)
+    step_name: str = "step"
+    begins: float | None = None
+    model: str = ""
+    benchmark: str = ""
+    seed: str | None = None
+    protocol: Mapping[str, str] = field(default_factory=dict)
+    totals: tuple[KeptTotal, ...] = ()
+    finished: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPart:
+    """A piece of a unit's rows as a Parquet file.
+
+    Attributes:
+        name: with the key of the unit it tells the file.
+        size: of the file in bytes.
+        columns, types: names and SQL types.
+        run: the place of the only run in it; None where a column tells the run of each row.
+        metric: of a run's answers, what scored them.
+    """
+
+    name: str
+    size: int
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    run: int | None = None
+    metric: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFinding:
+    """Something irregular that was handled; see ``logged.Finding``."""
+
+    path: str
+    message: str
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptUnit:
+    """A unit that was read.
+
+    Attributes:
+        runs: in the order of writing.
+        parts: its rows, in the order of writing.
+        findings: what was irregular.
+    """
+
+    runs: tuple[KeptRun, ...]
+    parts: tuple[KeptPart, ...]
+    findings: tuple[KeptFinding, ...]
+
+
+def keep_unit(cache: Cache, key: str, unit: KeptUnit) -> None:
+    """Keep what is known of a unit, after its parts are in their places."""
+    cache.put(key, json.dumps(asdict(unit)).encode())
+
+
+def kept_unit(cache: Cache, key: str) -> KeptUnit | None:
+    """What ``keep_unit`` kept; None where there is nothing, or a part of it is gone."""
+    data = cache.get(key)
+    if data is None:
+        return None
+    told = json.loads(data)
+    unit = KeptUnit(
+        tuple(_run(run) for run in told["runs"]),
+        tuple(_part(part) for part in told["parts"]),
+        tuple(KeptFinding(**finding) for finding in told["findings"]),
+    )
+    return unit if all(_stands(cache.text_path(key, part.name), part) for part in unit.parts) else None
+
+
+def _run(told: dict[str, Any]) -> KeptRun:
+    return KeptRun(**{**told, "totals": tuple(KeptTotal(**total) for total in told["totals"])})
+
+
+def _part(told: dict[str, Any]) -> KeptPart:
+    return KeptPart(**{**told, "columns": tuple(told["columns"]), "types": tuple(told["types"])})
+
+
+def _stands(path: str, part: KeptPart) -> bool:
+    try:
+        return os.stat(path).st_size == part.size  # noqa: PTH116 - pathlib takes longer
+    except OSError:
+        return False

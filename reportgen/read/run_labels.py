@@ -1,0 +1,73 @@
+"""What the names of runs and the paths of their files tell: the seed, and what tells runs apart."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_BETWEEN: Final = r"\s/_\-.,;:=+()\[\]"
+_SEED: Final = re.compile(
+    rf"(?<![^{_BETWEEN}])(?:(?:random|rng|global|train|training|torch|np)[_\-. ]?)?seed[\s_\-=:.#]*(\d+)"
+    rf"(?![^{_BETWEEN}])",
+    re.IGNORECASE,
+)
+# Also the name of a model or of a store, so it counts only where other runs have another number there.
+_SHORT_SEED: Final = re.compile(rf"(?<![^{_BETWEEN}])s(\d+)(?![^{_BETWEEN}])", re.IGNORECASE)
+_TRIMMED: Final = re.compile(r"[\s/_\-.,;:=+]*")
+_FILE: Final = re.compile(r"\.[A-Za-z][A-Za-z0-9]*")
+
+
+def without_seed(label: str, *, short: bool = False) -> tuple[str, str | None]:
+    """A label without its last seed, and the seed: ``seed_3``, ``seed3``, ``-seed=3``, if short ``s3``."""
+    found = list((_SHORT_SEED if short else _SEED).finditer(label))
+    if not found:
+        return label, None
+    before, after = label[: found[-1].start()], label[found[-1].end() :]
+    left = re.sub(rf"[{_BETWEEN}]+$", "", before) if not before.endswith((")", "]")) else before
+    right = _TRIMMED.sub("", after, count=1)
+    trimmed = before[len(left) :] + after[: len(after) - len(right)]
+    between = ("/" if "/" in trimmed else trimmed[:1]) if left and right else ""
+    return left + between + right, str(int(found[-1][1]))
+
+
+def short_seeds(labels: Sequence[str]) -> list[tuple[str, str]] | None:
+    """Labels without ``s3``, and these seeds; None unless all have one and some differ in it alone."""
+    found = [without_seed(label, short=True) for label in labels]
+    seeds: dict[str, list[str]] = defaultdict(list)
+    for rest, seed in found:
+        if seed is None:
+            return None
+        seeds[rest].append(seed)
+    telling = any(len(several) > 1 for several in seeds.values())
+    clear = all(len(set(several)) == len(several) for several in seeds.values())
+    return [(rest, seed or "") for rest, seed in found] if telling and clear else None
+
+
+def distinct_paths(paths: Iterable[str]) -> list[str]:
+    """Of each path what tells it from the others: without what all begin, end or have in the middle with.
+
+    A file's ending is left out. One path alone has nothing that tells it.
+    """
+    parts = [_without_ending(PurePosixPath(path)) for path in paths]
+    if len(set(parts)) < 2:  # noqa: PLR2004 - one path
+        return [""] * len(parts)
+    while all(parts) and len({path[0] for path in parts}) == 1:
+        parts = [path[1:] for path in parts]
+    while all(parts) and len({path[-1] for path in parts}) == 1:
+        parts = [path[:-1] for path in parts]
+    if len({len(path) for path in parts}) == 1:
+        differing = [place for place in range(len(parts[0])) if len({path[place] for path in parts}) > 1]
+        parts = [tuple(path[place] for place in differing) for path in parts]
+    return ["/".join(path) for path in parts]
+
+
+def _without_ending(path: PurePosixPath) -> tuple[str, ...]:
+    parts = path.parts
+    if parts and _FILE.fullmatch(path.suffix):
+        return (*parts[:-1], path.stem)
+    return parts

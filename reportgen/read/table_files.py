@@ -1,0 +1,67 @@
+"""The tables of a source: which of its files they are, how each is read, and what it calls its rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reportgen.errors import Problem, ReportError, Stage
+from reportgen.read.content import Content
+from reportgen.read.find import COMPRESSIONS, ending_of, place_of
+from reportgen.read.layout import DataFile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from reportgen.read.choosing import Chosen
+    from reportgen.read.find import Location
+    from reportgen.settings.source import SourceSettings
+
+
+def tables_of(location: Location, settings: SourceSettings, chosen: Chosen) -> tuple[DataFile, ...]:
+    """The tables of a source, in reading order.
+
+    Raises:
+        ReportError: there are none, or their format is unknown.
+    """
+    paths = [path for path in chosen.paths if chosen.named or ending_of(path)[1]]
+    if not paths:
+        message = "the folder has no data file"
+        advice = (
+            "Put CSV, TSV, JSON, JSON Lines or Parquet files in it, or name others with files: and format:"
+        )
+        raise ReportError(Problem(place_of(location.path, location.root), message, advice, Stage.DATA))
+    problems = [
+        Problem(
+            place_of(path, location.root), "its ending tells no format", "Say it with format:", Stage.DATA
+        )
+        for path in paths
+        if settings.format is None and ending_of(path)[1] is None
+    ]
+    if problems:
+        raise ReportError(*problems)
+    labels = [settings.title or location.name] if len(paths) == 1 else _labels(paths, location)
+    return tuple(
+        DataFile(
+            _content(path, location),
+            settings.format or ending_of(path)[1] or "",
+            label,
+            tuple(chosen.labels_of(path).items()),
+        )
+        for path, label in zip(paths, labels, strict=True)
+    )
+
+
+def _labels(paths: Sequence[Path], location: Location) -> list[str]:
+    """What each file calls its rows: its name if that is its own, otherwise its path in the source."""
+    stems = [ending_of(path)[0] for path in paths]
+    if len(set(stems)) == len(stems):
+        return stems
+    return [
+        path.relative_to(location.path).with_name(stem).as_posix()
+        for path, stem in zip(paths, stems, strict=True)
+    ]
+
+
+def _content(path: Path, location: Location) -> Content:
+    return Content(path, place_of(path, location.root).file, COMPRESSIONS.get(path.suffix.lower(), ""))

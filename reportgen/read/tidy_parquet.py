@@ -1,0 +1,216 @@
+"""Runs and evaluations as tidy Parquet files, written piece by piece so that no unit has to fit in memory."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from reportgen.read import sql
+from reportgen.read.engine import engine
+from reportgen.read.find import place_of
+from reportgen.read.kept_units import KeptFinding, KeptPart, KeptRun, KeptTotal, KeptUnit
+from reportgen.read.logged import Evaluated, Logged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from reportgen.cache import Cache
+    from reportgen.read.logged import Answered, Finding, Points
+
+# The column that tells a row's run by its place in the unit.
+CODE: Final = "logged"
+# What the table of answers has beside its slices, and columns that the source gives to all of them.
+ANSWERS: Final = {
+    **dict.fromkeys(("problem", "sample"), sql.TEXT),
+    "score": "DOUBLE",
+    **dict.fromkeys(("answer", "gold"), sql.TEXT),
+    **dict.fromkeys(("tokens", "seconds"), "DOUBLE"),
+}
+_GIVEN: Final = frozenset(("series", "run", "seed", "benchmark", "step", "metric", "value", "row", "cost"))
+_ROWS_OF_A_PART: Final = 1 << 20
+# Times that a timestamp can hold, which leaves out sentinels: 1 to 100,000 years after 1970.
+_TIMES: Final = (-6e13, 3e15)
+_LONGEST_SETTING: Final = 500
+
+Columns: TypeAlias = "Mapping[str, np.ndarray[tuple[int], np.dtype[np.generic]]]"
+
+
+class Writer:
+    """Writes the rows of one unit into a cache, in parts.
+
+    Args:
+        cache: where to.
+        key: of the unit.
+        root: what paths are told relative to.
+    """
+
+    def __init__(self, cache: Cache, key: str, root: Path) -> None:
+        self._cache, self._key, self._root = cache, key, root
+        self._runs: list[KeptRun] = []
+        self._parts: list[KeptPart] = []
+        self._findings: list[KeptFinding] = []
+        self._points: list[tuple[int, str, Points]] = []
+        self._rows = 0
+
+    def write(self, found: Iterable[Logged | Evaluated]) -> KeptUnit:
+        """Write everything that a reader hands over.
+
+        Raises:
+            UnreadableError: what the reader raises.
+        """
+        for one in found:
+            self._findings += [self._finding(finding) for finding in one.findings]
+            if isinstance(one, Logged):
+                self._add_logged(one)
+            else:
+                self._add_evaluated(one)
+        self._write_points()
+        return KeptUnit(tuple(self._runs), tuple(self._parts), tuple(self._findings))
+
+    def _add_logged(self, one: Logged) -> None:
+        for name, points in one.metrics.items():
+            self._add_points(len(self._runs), name, points)
+        self._runs.append(
+            KeptRun(
+                path=self._named(one.path),
+                name=one.name,
+                id=one.id,
+                group=one.group,
+                config={
+                    name: value[:_LONGEST_SETTING] if isinstance(value, str) else value
+                    for name, value in one.config.items()
+                },
+                metrics={name: len(points.values) for name, points in one.metrics.items()},
+                step_name=one.step_name,
+                begins=_begin(one),
+            )
+        )
+
+    def _add_points(self, run: int, name: str, points: Points) -> None:
+        begin = 0
+        while begin < len(points.values):
+            end = min(len(points.values), begin + _ROWS_OF_A_PART - self._rows)
+            self._points.append((run, name, _piece(points, begin, end)))
+            self._rows += end - begin
+            begin = end
+            if self._rows >= _ROWS_OF_A_PART:
+                self._write_points()
+
+    def _write_points(self) -> None:
+        if not self._rows:
+            return
+        names = {name: place for place, name in enumerate(dict.fromkeys(name for _, name, _ in self._points))}
+        lengths = [len(points.values) for *_, points in self._points]
+        values = np.concatenate([points.values for *_, points in self._points])
+        columns: dict[str, np.ndarray[tuple[int], np.dtype[np.generic]]] = {
+            CODE: np.repeat(np.array([run for run, *_ in self._points], np.int32), lengths),
+            "metric": np.repeat(np.array([names[name] for _, name, _ in self._points], np.int32), lengths),
+            "step": np.concatenate([points.steps for *_, points in self._points]),
+            "value": values,
+            "lost": np.isnan(values),
+        }
+        cells = {
+            CODE: CODE,
+            "metric": f"[{sql.literals(names)}][metric + 1]",
+            "step": "step",
+            # The database takes NaN for an empty cell, but what was logged as NaN is no gap.
+            "value": "CASE WHEN lost THEN CAST('nan' AS DOUBLE) ELSE value END",
+        }
+        types = {CODE: "INTEGER", "metric": sql.TEXT, "step": "DOUBLE", "value": "DOUBLE"}
+        if any(points.times is not None for *_, points in self._points):
+            columns["time"] = np.concatenate([_times(points) for *_, points in self._points])
+            cells["time"], types["time"] = "epoch_ms(CAST(time AS BIGINT))", "TIMESTAMP"
+        self._points, self._rows = [], 0
+        self._write(columns, cells, types)
+
+    def _add_evaluated(self, one: Evaluated) -> None:
+        run = len(self._runs)
+        by_metric: dict[str, list[Answered]] = defaultdict(list)
+        for answer in one.answers:
+            by_metric[answer.metric].append(answer)
+        for metric, answers in by_metric.items():
+            columns, types = _answer_columns(answers)
+            cells = {name: f"CAST({sql.identifier(name)} AS {kind})" for name, kind in types.items()}
+            self._write(columns, cells, types, run, metric)
+        self._runs.append(
+            KeptRun(
+                path=self._named(one.path),
+                name=one.run,
+                metrics={metric: len(answers) for metric, answers in by_metric.items()},
+                model=one.model,
+                benchmark=one.benchmark,
+                seed=one.seed,
+                protocol=dict(one.protocol),
+                totals=tuple(KeptTotal(of.metric, of.value, of.stderr, of.n) for of in one.totals),
+                finished=one.finished,
+            )
+        )
+
+    def _write(
+        self,
+        columns: Columns,
+        cells: Mapping[str, str],
+        types: Mapping[str, str],
+        run: int | None = None,
+        metric: str = "",
+    ) -> None:
+        """One part, from arrays by name, the cell of each column as SQL, and its type."""
+        name = f"{len(self._parts)}.parquet"
+        listed = ", ".join(f"{cell} AS {sql.identifier(column)}" for column, cell in cells.items())
+        cursor = engine().cursor()
+        cursor.register("piece", columns)
+        with self._cache.writing(self._key, name) as path:
+            cursor.execute(f"COPY (SELECT {listed} FROM piece) TO {sql.literal(str(path))} (FORMAT parquet)")  # noqa: S608
+            size = path.stat().st_size
+        cursor.unregister("piece")
+        self._parts.append(KeptPart(name, size, tuple(types), tuple(types.values()), run, metric))
+
+    def _finding(self, finding: Finding) -> KeptFinding:
+        return KeptFinding(self._named(finding.path), finding.message, finding.line)
+
+    def _named(self, path: Path) -> str:
+        return place_of(path, self._root).file
+
+
+def _begin(one: Logged) -> float | None:
+    """The earliest time of a value."""
+    found = [_times(points) for points in one.metrics.values() if points.times is not None]
+    known = [float(np.nanmin(times)) for times in found if np.isfinite(times).any()]
+    return min(known, default=None)
+
+
+def _piece(points: Points, begin: int, end: int) -> Points:
+    if (begin, end) == (0, len(points.values)):
+        return points
+    times = None if points.times is None else points.times[begin:end]
+    return type(points)(points.steps[begin:end], points.values[begin:end], times)
+
+
+def _times(points: Points) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    if points.times is None:
+        return np.full(len(points.values), np.nan)
+    return np.where((points.times > _TIMES[0]) & (points.times < _TIMES[1]), points.times, np.nan)
+
+
+def _answer_columns(answers: list[Answered]) -> tuple[Columns, dict[str, str]]:
+    """The columns that say anything, and their types; a slice with the name of another column is left out."""
+    columns: dict[str, list[str | float | None]] = {
+        name: [getattr(answer, name) for answer in answers] for name in ANSWERS
+    }
+    taken = {*ANSWERS, *_GIVEN}
+    for name in dict.fromkeys(name for answer in answers for name in answer.slices):
+        if name.casefold() not in taken:
+            taken.add(name.casefold())
+            columns[name] = [answer.slices.get(name) for answer in answers]
+    needed = {"problem", "score"}
+    said = {
+        name: cells
+        for name, cells in columns.items()
+        if name in needed or any(cell not in {None, ""} for cell in cells)
+    }
+    types = {name: ANSWERS.get(name, sql.TEXT) for name in said}
+    kinds = {"DOUBLE": float, sql.TEXT: object}
+    return {name: np.array(cells, kinds[types[name]]) for name, cells in said.items()}, types

@@ -1,0 +1,170 @@
+"""The formats of loggers and harnesses, and which files of a folder belong to which of their units.
+
+A new format is a module with ``NAME``, ``TITLE``, ``units`` and ``read`` (see ``logged``), and a line below.
+Its module is imported only where a file's name lets it be of that format.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from dataclasses import dataclass
+from fnmatch import translate
+from functools import cache
+from typing import TYPE_CHECKING, Final, Protocol, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from reportgen.read.logged import Evaluated, Logged, Unit
+
+
+@dataclass(frozen=True, slots=True)
+class UnitFormat:
+    """A format that is read in units.
+
+    Attributes:
+        name: what ``format:`` of a source says.
+        module: where its reader is.
+        patterns: file names that may be of this format, in small letters; some of a unit's files have one.
+        weak: whether it is passed over, unless asked for, where there are tables that it does not read: console
+            output repeats them, and lists of answers may be cells of theirs.
+    """
+
+    name: str
+    module: str
+    patterns: tuple[str, ...]
+    weak: bool = False
+
+
+class Reader(Protocol):
+    """What a reader's module has."""
+
+    NAME: str
+    TITLE: str
+
+    def units(self, files: Sequence[Path]) -> tuple[Unit, ...]:
+        """The files of this format, grouped."""
+
+    def read(self, unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged | Evaluated]:
+        """What a unit holds."""
+
+
+def _logger(name: str, *patterns: str, module: str = "", weak: bool = False) -> UnitFormat:
+    return UnitFormat(name, f"reportgen.read.loggers.{module or name}", patterns, weak)
+
+
+def _harness(name: str, *patterns: str, module: str = "", weak: bool = False) -> UnitFormat:
+    return UnitFormat(name, f"reportgen.read.harnesses.{module or name}", patterns, weak)
+
+
+_DATABASES: Final = ("*.db", "*.sqlite", "*.sqlite3")
+# Where one run was logged in several formats, the first of them here is read: those that keep the most come
+# first, those that are told by little come last.
+LOGGERS: tuple[UnitFormat, ...] = (
+    _logger("wandb", "*.wandb", module="wandb_run"),
+    _logger("tensorboard", "*tfevents*"),
+    _logger("mlflow_sqlite", *_DATABASES),
+    _logger("mlflow_files", "meta.yaml"),
+    _logger("trackio", *_DATABASES),
+    _logger("dvclive", "*.tsv", "metrics.json"),
+    _logger("trainer_state", "*.json"),
+    _logger("metrics_csv", "*.csv", "*.tsv", "*.log", "*.txt"),
+    _logger("step_json", "*.jsonl", "*.ndjson", "*.json", "*.log"),
+    _logger("console", "*.log", "*.txt", "*.out", "*.err", weak=True),
+)
+HARNESSES: tuple[UnitFormat, ...] = (
+    _harness("inspect", "*.eval", "*.json", module="inspect_logs"),
+    _harness("lm_eval", "*.json", "*.jsonl"),
+    _harness("lighteval", "*.json"),
+    _harness("helm", "run_spec.json"),
+    _harness("answer_lists", "*.json", "*.jsonl", "*.ndjson", weak=True),
+)
+# The endings of tables, which are data without any of these formats.
+_TABLES: Final = re.compile(r".*\.(csv|tsv|jsonl|ndjson|json|parquet)(\.(gz|zst))?", re.IGNORECASE)
+_ROWS: Final = re.compile(r".*\.(csv|tsv|jsonl|ndjson|parquet)(\.(gz|zst))?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundUnits:
+    """What a folder holds that loggers or harnesses wrote.
+
+    Attributes:
+        units: of one format, in natural order; empty where there are none.
+        left_out: other formats that there are, too: names and numbers of units.
+    """
+
+    units: tuple[Unit, ...] = ()
+    left_out: tuple[tuple[str, int], ...] = ()
+
+
+def unit_formats() -> tuple[UnitFormat, ...]:
+    """All formats that are read in units, in the order in which they are looked for."""
+    return (*LOGGERS, *HARNESSES)
+
+
+def format_named(name: str | None) -> UnitFormat | None:
+    """The format that ``format:`` names; None for a format of tables."""
+    return next((form for form in unit_formats() if form.name == name), None)
+
+
+def reader_of(form: UnitFormat) -> Reader:
+    """The reader's module, imported when it is first needed."""
+    return cast("Reader", importlib.import_module(form.module))
+
+
+def title_of(name: str) -> str:
+    """A format as people call it."""
+    form = format_named(name)
+    return reader_of(form).TITLE if form else name
+
+
+def may_be_read(name: str) -> bool:
+    """Whether a file's name is none of a table, but one that a logger or harness gives."""
+    return not _TABLES.fullmatch(name) and any(_fits(name, form) for form in unit_formats())
+
+
+def candidates(files: Iterable[Path], form: str | None = None) -> list[Path]:
+    """The files that decide which units there are, by their names."""
+    chosen = [format_named(form)] if form else unit_formats()
+    return [file for file in files if any(one and _fits(file.name, one) for one in chosen)]
+
+
+def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = False) -> FoundUnits:
+    """The units among files: those of the first format that there is any of.
+
+    One run is often logged in several formats at once, so two of them are never mixed.
+
+    Args:
+        files: all files, in natural order.
+        form: the only format to look for.
+        named: whether the user named just these files: with ``form``, each is a unit then, whatever its name.
+    """
+    from reportgen.read.logged import Unit  # noqa: PLC0415 - numpy is not needed to list sources
+
+    found: dict[str, tuple[Unit, ...]] = {}
+    for one in unit_formats():
+        if form not in {None, one.name} or not (form or any(_fits(file.name, one) for file in files)):
+            continue
+        units = reader_of(one).units(files)
+        taken = {file for unit in units for file in unit.files}
+        if one.weak and not form and any(_ROWS.fullmatch(file.name) for file in files if file not in taken):
+            continue
+        if form and named:
+            units += tuple(Unit(one.name, file, (file,)) for file in files if file not in taken)
+        if units:
+            found[one.name] = units
+    if not found:
+        return FoundUnits()
+    first, *rest = found.items()
+    return FoundUnits(first[1], tuple((name, len(units)) for name, units in rest))
+
+
+def _fits(name: str, form: UnitFormat) -> bool:
+    return bool(_pattern(form.patterns).fullmatch(name.lower()))
+
+
+@cache
+def _pattern(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, patterns)))
