@@ -90,7 +90,6 @@ def _evaluated(
     generation = _generation(general)
     findings: list[Finding] = []
     config = _config(document, key)
-    mean = _is_mean(key)
     totals = tuple(_totals(path, document, key, wanted, findings))
     seed = generation.get("seed")
     asked, all_ = (count_of(config.get(f"{kind}_num_docs")) for kind in ("effective", "original"))
@@ -98,8 +97,25 @@ def _evaluated(
         findings.append(
             Finding(path, f"{told(key)}: the limit leaves {asked:,} of {counted(all_, 'problem')}")
         )
+    task, _ = _parts(key)
+    return Evaluated(
+        path=path,
+        model=_model(general) or word(path.absolute().parent.name),
+        benchmark=word(task),
+        run=_date(path),
+        seed=None if isinstance(seed, bool) else word(seed) or None,
+        protocol=_protocol(path, document, key),
+        answers=(),
+        totals=totals,
+        findings=tuple(findings),
+    )
+
+
+def _protocol(path: Path, document: Mapping[str, Any], key: str) -> dict[str, str]:
+    general, config = mapping(document.get("config_general")), _config(document, key)
+    generation = _generation(general)
     task, shots = _parts(key)
-    protocol = protocol_of(
+    return protocol_of(
         {
             "samples": config.get("num_samples"),
             "temperature": generation.get("temperature"),
@@ -111,19 +127,8 @@ def _evaluated(
             "date": _date(path)[:_DAY],
             "task version": mapping(document.get("versions")).get(key),
             "limit": general.get("max_samples"),
-            SUBTASKS: _subtasks(document, task) if mean else None,
+            SUBTASKS: _subtasks(document, task) if _is_mean(key) else None,
         }
-    )
-    return Evaluated(
-        path=path,
-        model=_model(general) or word(path.absolute().parent.name),
-        benchmark=word(task),
-        run=_date(path),
-        seed=None if isinstance(seed, bool) else word(seed) or None,
-        protocol=protocol,
-        answers=(),
-        totals=totals,
-        findings=tuple(findings),
     )
 
 
