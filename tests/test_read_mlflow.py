@@ -485,7 +485,7 @@ def test_older_databases_lack_columns(tmp_path: Path) -> None:
 
 
 def test_other_databases_are_passed_over(tmp_path: Path) -> None:
-    """By its tables a store is known; a view makes its rows by a program, possibly without end."""
+    """By its tables a store is known; views and virtual tables make their rows by a program."""
     with closing(sqlite3.connect(tmp_path / "study.db")) as connection:
         connection.execute("CREATE TABLE metrics (name TEXT)")
     with closing(sqlite3.connect(tmp_path / "endless.db")) as connection:
@@ -493,6 +493,8 @@ def test_other_databases_are_passed_over(tmp_path: Path) -> None:
             "CREATE VIEW metrics AS WITH RECURSIVE n(key, value, run_uuid) AS "
             "(SELECT 'a', 1, 'a' UNION ALL SELECT key, value + 1, run_uuid FROM n) SELECT * FROM n"
         )
+    with closing(sqlite3.connect(tmp_path / "virtual.db")) as connection:
+        connection.execute("CREATE VIRTUAL TABLE metrics USING fts5(key, value, run_uuid)")
     (tmp_path / "empty.db").touch()
     (tmp_path / "words.db").write_text("no database")
     (tmp_path / "mlflow.txt").write_bytes(database(tmp_path / "real.db").read_bytes())
