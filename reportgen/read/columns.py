@@ -11,9 +11,9 @@ from reportgen.read.layout import Roles
 from reportgen.read.wording import known_names, names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from reportgen.read.layout import Filters
+    from reportgen.read.layout import Filters, RawNames
     from reportgen.settings.blocks import Cell
     from reportgen.settings.source import SourceSettings
 
@@ -107,6 +107,16 @@ def wide_metrics(kinds: Mapping[str, Kind], roles: Roles, *, sampled: bool) -> l
     if companions & set(numeric):
         companions.add("n")
     return [name for name in numeric if name not in companions]
+
+
+def reported_metrics(found: Iterable[str], settings: SourceSettings) -> dict[str, RawNames]:
+    """Name in the report: names in the data, of the metrics that are wanted."""
+    metrics: dict[str, RawNames] = {}
+    for raw in found:
+        name = settings.rename_metrics.get(raw, raw)
+        if settings.metrics is None or {raw, name} & set(settings.metrics):
+            metrics[name] = (*metrics.get(name, ()), raw)
+    return metrics
 
 
 def _by_name(columns: Sequence[str], mapped: Mapping[str, str]) -> Roles:

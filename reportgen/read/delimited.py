@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import ReportError
-from reportgen.read import sql
+from reportgen.read import sql, wandb_csv
 from reportgen.read.cells import Kind, is_missing, is_number, kind_of
 from reportgen.read.content import few
 from reportgen.read.layout import FileLayout, Look, Row
@@ -113,7 +113,7 @@ def _header(content: Content, text: str, form: str) -> tuple[tuple[str, ...], st
     """Column names and the delimiter."""
     first = _LINE_END.split(text, maxsplit=1)[0]
     delimiter = "\t"
-    if form == "csv":
+    if form != "tsv":
         delimiter = "," if "," in first else max(",;\t|", key=first.count)
     cells = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
     header = tuple(cell.strip() for cell in cells)
@@ -122,6 +122,10 @@ def _header(content: Content, text: str, form: str) -> tuple[tuple[str, ...], st
     if all(is_missing(cell) or is_number(cell) for cell in header):
         raise content.error("the first line holds numbers, not column names", "Add a line of names", 1)
     twice = [name for name, count in Counter(header).items() if name and count > 1]
+    if twice and form != "tsv" and wandb_csv.is_table_of_runs(header):
+        raise content.error(wandb_csv.TABLE_OF_RUNS, wandb_csv.INSTEAD, 1)
+    if twice and wandb_csv.is_chart(header):
+        return wandb_csv.told_apart(header), delimiter
     if twice:
         message = f"more than one column is called {names(twice)}"
         raise content.error(message, "Give each column a name of its own", 1)

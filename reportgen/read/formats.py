@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from reportgen.read import delimited, json_lines, json_table, parquet
+from reportgen.read import delimited, json_lines, json_table, parquet, wandb_csv
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -35,6 +35,7 @@ class Format(Protocol):
 FORMATS: Final[Mapping[str, Format]] = {
     "csv": delimited,
     "tsv": delimited,
+    wandb_csv.NAME: delimited,
     "jsonl": json_lines,
     "json": json_table,
     "parquet": parquet,

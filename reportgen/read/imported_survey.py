@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Final
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.read import parquet
 from reportgen.read.cells import Kind
-from reportgen.read.columns import column_named, mapped_columns
+from reportgen.read.columns import column_named, mapped_columns, reported_metrics
 from reportgen.read.find import place_of
 from reportgen.read.layout import FileLayout, Layout, OutcomeRoles, Roles, Survey
 from reportgen.read.run_settings import value_named
-from reportgen.read.survey import reported_metrics
 from reportgen.read.tidy_parquet import CODE
 from reportgen.read.wording import known_names
 

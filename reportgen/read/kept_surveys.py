@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from reportgen.read.cells import Kind
-from reportgen.read.layout import FileLayout, Layout, OutcomeRoles, Roles, Survey
+from reportgen.read.layout import FileLayout, Layout, OutcomeRoles, Roles, Spread, Survey
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,6 +62,7 @@ def _layout(told: dict[str, Any]) -> Layout:
         outcomes=OutcomeRoles(**told["outcomes"]) if told["outcomes"] else None,
         benchmarks=tuple(told["benchmarks"]),
         step_name=told["step_name"],
+        spread={column: Spread(**one) for column, one in told["spread"].items()},
     )
 
 

@@ -138,6 +138,16 @@ class OutcomeRoles:
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """Whose values a column holds where runs are columns, as in a chart that W&B exported."""
+
+    series: str
+    run: str
+    seed: str | None
+    metric: str
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
     """How a source is read.
 
@@ -154,6 +164,7 @@ class Layout:
         outcomes: the columns of outcomes; None where the source has measurements.
         benchmarks: every value of the benchmark column, in order of first appearance.
         step_name: what the step is called where that is not the name of its column.
+        spread: for each column that holds a metric of one run, whose it is; empty where rows tell that.
     """
 
     files: tuple[FileLayout, ...]
@@ -168,6 +179,7 @@ class Layout:
     outcomes: OutcomeRoles | None = None
     benchmarks: tuple[str, ...] = ()
     step_name: str = ""
+    spread: Mapping[str, Spread] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ class Plan:
     def numbers(self) -> set[str]:
         """Every column that has to hold numbers."""
         layout = self.layout
-        values = {layout.roles.value or ""} if layout.long else set(self.intervals)
+        values = {layout.roles.value or ""} if layout.long else {*self.intervals, *self.step_metric}
         given = {name for interval in self.intervals.values() for name in interval.values()}
         return values | given | (set() if self.step_is_time else {self.step})
 
@@ -130,7 +130,7 @@ def _step(layout: Layout, x: str | None) -> tuple[str | None, RawNames]:
         return x or layout.roles.step, ()
     if x in layout.metrics:
         raws = layout.metrics[x]
-        return (layout.roles.step, raws) if layout.long else (raws[0], ())
+        return (layout.roles.step, raws) if layout.long or layout.spread else (raws[0], ())
     return _column(x, layout), ()
 
 

@@ -8,7 +8,7 @@ from reportgen.read import sql
 from reportgen.read.tables import groups, kept, run_of, seed_of, series_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.read.plan import Plan
@@ -36,6 +36,9 @@ def _selects(root: Path, plan: Plan) -> Iterator[str]:
     for rows in groups(root, plan.layout):
         if plan.layout.long:
             yield _long(rows, plan)
+            continue
+        if plan.layout.spread:
+            yield from _spread(rows, plan)
             continue
         found = [(name, raw) for name, raws in plan.metrics.items() for raw in raws if rows.has(raw)]
         if rows.columnar or len(found) == 1:
@@ -86,6 +89,40 @@ def _wide_many(rows: Rows, plan: Plan, found: Sequence[tuple[str, str]]) -> str:
     }
     select = f"SELECT {_listed(fields)} FROM {rows.source()}{kept(rows, plan.filters)}"  # noqa: S608 - quoted
     return f"SELECT * FROM ({select}) WHERE value IS NOT NULL" if _has_gaps(plan) else select  # noqa: S608
+
+
+def _spread(rows: Rows, plan: Plan) -> Iterator[str]:
+    """Values of several runs out of rows that are parsed once, a column a run; without empty cells."""
+    metrics = {**plan.metrics, plan.step_name: plan.step_metric} if plan.step_metric else plan.metrics
+    found = {
+        raw: (plan.layout.spread[raw], name)
+        for name, raws in metrics.items()
+        for raw in raws
+        if rows.has(raw)
+    }
+    series = {raw: plan.rename.get(one.series, one.series) for raw, (one, _) in found.items()}
+    wanted = [raw for raw in found if plan.series is None or series[raw] in plan.series]
+    if not wanted:
+        return
+    fields = {
+        "series": _unnested(series[raw] for raw in wanted),
+        "run": _unnested(found[raw][0].run for raw in wanted),
+        "seed": _unnested(found[raw][0].seed for raw in wanted),
+        "metric": _unnested(found[raw][1] for raw in wanted),
+        "step": rows.time(plan.step) if plan.step_is_time else rows.number(plan.step),
+        "row": rows.position(),
+        # Many cells of such a table are empty; a text costs less than a number until it is known not to be.
+        "value": f"unnest([{', '.join(map(rows.words, wanted))}])",
+    }
+    cells = f"SELECT {_listed(fields)} FROM {rows.source()}{kept(rows, plan.filters)}"  # noqa: S608 - quoted
+    value = sql.number("value", sql.TEXT)
+    yield f"SELECT * REPLACE ({value} AS value) FROM ({cells}) WHERE value <> ''"  # noqa: S608 - same
+
+
+def _unnested(words: Iterable[str | None]) -> str:
+    """Texts one after the other in rows, or the one that they all are."""
+    told = [f"CAST(NULL AS {sql.TEXT})" if word is None else sql.literal(word) for word in words]
+    return told[0] if len(set(told)) == 1 else f"unnest([{', '.join(told)}])"
 
 
 def _has_gaps(plan: Plan) -> bool:

@@ -7,9 +7,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Problems, ReportError
-from reportgen.read import parquet
+from reportgen.read import parquet, wandb_csv
 from reportgen.read.cells import Kind, joint_kind, kind_of
-from reportgen.read.columns import recognise, resolved, wide_metrics
+from reportgen.read.columns import recognise, reported_metrics, resolved, wide_metrics
 from reportgen.read.content import Content
 from reportgen.read.engine import engine
 from reportgen.read.faults import NAMED, explained, find_faults, find_wrong_cells
@@ -18,6 +18,7 @@ from reportgen.read.lacking import lacking_columns
 from reportgen.read.layout import DataFile, Layout, Survey, layout_of
 from reportgen.read.outcome_columns import recognise_outcomes
 from reportgen.read.tables import UNNAMED, groups, kept, series_of
+from reportgen.read.wandb_chart import chart_survey, recognised
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from reportgen.errors import Place
     from reportgen.model import Source
     from reportgen.read.cells import Text
-    from reportgen.read.layout import Look, RawNames, Roles
+    from reportgen.read.layout import Look, Roles
     from reportgen.read.tables import Rows
     from reportgen.settings.source import SourceSettings
 
@@ -51,6 +52,8 @@ def survey(
     """
     looks = _looks(root, files, settings, whole=whole)
     layout = _layout(root, files, looks, settings, place)
+    if any(look.file.format == wandb_csv.NAME for look in looks):
+        return chart_survey(layout, looks, settings, place)
     _check_sample(root, layout)
     layout = replace(layout, benchmarks=_benchmarks(root, layout, settings, place))
     metrics: Iterable[Text]
@@ -133,6 +136,7 @@ def _looks(root: Path, files: Sequence[DataFile], settings: SourceSettings, *, w
     for file in files:
         with problems.collecting():
             seen = FORMATS[file.format].look(file.content, file.format, mapped, whole=whole)
+            seen = recognised(file.content, seen, settings)
             given = tuple((name, (value,)) for name, value in file.given)
             looks.append(replace(seen, file=replace(seen.file, given=given, copy=file.copy)))
     if problems.found:
@@ -162,16 +166,6 @@ def _cells(looks: Iterable[Look], name: str | None) -> Iterator[Text]:
         elif name in look.file.columns:
             place = look.file.columns.index(name)
             yield from (row[place] for row in look.rows)
-
-
-def reported_metrics(found: Iterable[str], settings: SourceSettings) -> dict[str, RawNames]:
-    """Name in the report: names in the data, of the metrics that are wanted."""
-    metrics: dict[str, RawNames] = {}
-    for raw in found:
-        name = settings.rename_metrics.get(raw, raw)
-        if settings.metrics is None or {raw, name} & set(settings.metrics):
-            metrics[name] = (*metrics.get(name, ()), raw)
-    return metrics
 
 
 def _series(looks: Sequence[Look], layout: Layout, settings: SourceSettings) -> Iterator[str]:
