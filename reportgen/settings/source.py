@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Format: TypeAlias = Literal[
     "csv",
+    "wandb-csv",
     "tsv",
     "jsonl",
     "json",
