@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 _GAP: Final = re.compile(r"[\s,]*")
 _COLON: Final = re.compile(r"\s*:\s*")
+_BETWEEN: Final = re.compile(r"\}\s*,\s*(?=\{)")
+_PIECE: Final = 1 << 18
 _DEEPEST: Final = 20
 
 
@@ -21,6 +23,70 @@ def whole_object(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return item if isinstance(item, dict) else None
+
+
+def is_whole(text: str) -> bool:
+    """Whether a text is one JSON value."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+class Items:
+    """The items of a list in a text, one after the other, up to its end or to where the text breaks off.
+
+    Attributes:
+        at: where the next item, the end of the list, or what is no item stands.
+        count: items so far.
+        ended: whether the end of the list was met.
+    """
+
+    def __init__(self, text: str, at: int) -> None:
+        self._text = text
+        self.at = at
+        self.count = 0
+        self.ended = False
+
+    def __iter__(self) -> Iterator[Any]:
+        decode = json.JSONDecoder().raw_decode
+        one_by_one_until = 0
+        while True:
+            self.at = after_gap(self._text, self.at)
+            if self.at >= one_by_one_until:
+                many, end = self._many()
+                if many is None:
+                    one_by_one_until = end
+                else:
+                    self.at = end
+                    self.count += len(many)
+                    yield from many
+                    continue
+            if self._text[self.at : self.at + 1] == "]":
+                self.ended = True
+                return
+            try:
+                item, self.at = decode(self._text, self.at)
+            except (ValueError, RecursionError):
+                return
+            self.count += 1
+            yield item
+
+    def _many(self) -> tuple[list[Any] | None, int]:
+        """A few hundred objects at once, which is quicker, and where the next one begins.
+
+        None where the place looked like the end of an item but stands inside one: then what is unbalanced
+        before it does not parse.
+        """
+        found = _BETWEEN.search(self._text, self.at + _PIECE)
+        if not found:
+            return None, len(self._text)
+        try:
+            many = json.loads(f"[{self._text[self.at : found.start() + 1]}]")
+        except (ValueError, RecursionError):
+            return None, found.end()
+        return many, found.end()
 
 
 def beginning(text: str) -> dict[str, Any] | None:

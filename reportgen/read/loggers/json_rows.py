@@ -1,9 +1,13 @@
-"""Rows of a JSON list as metrics: column by column where all cells are numbers, cell by cell where not."""
+"""Rows of a JSON list as metrics: column by column where all cells are numbers, cell by cell where not.
+
+A few thousand rows at a time, so that no object outlives its turn.
+"""
 
 from __future__ import annotations
 
 import math
-from itertools import chain
+from array import array
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -13,20 +17,21 @@ from reportgen.read.loggers.growing import Growing, number
 from reportgen.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.model import FloatArray
     from reportgen.read.logged import Points
 
 _STEP: Final = "step"
-_NUMBERS: Final = frozenset((int, float, bool))
+# Few enough to stay in the processor's cache between their parsing and their counting.
+_MANY: Final = 1024
 # Rows of one logger have few shapes; beyond these, arrays for each shape cost more than they save.
 _MOST_SHAPES: Final = 256
 
 
 def gather(
-    path: Path, rows: Sequence[Any], wanted: Collection[str] | None = None
+    path: Path, rows: Iterable[Any], wanted: Collection[str] | None = None
 ) -> tuple[Mapping[str, Points], tuple[Finding, ...]]:
     """The metrics of rows such as ``{"step": 10, "epoch": 0.5, "loss": 2.3}``.
 
@@ -38,24 +43,25 @@ def gather(
     Raises:
         UnreadableError: a metric has more values than are read.
     """
-    shapes: dict[tuple[str, ...], list[int]] = {}
-    strange = 0
-    for place, row in enumerate(rows):
-        if isinstance(row, dict):
-            shapes.setdefault(tuple(row), []).append(place)
-        else:
-            strange += 1
     growing = Growing(path, wanted)
-    tables = _tables(rows, shapes) if len(shapes) <= _MOST_SHAPES else None
-    if tables is None:
-        _by_cell(rows, growing)
-    else:
-        _by_column(tables, growing)
+    left, strange, without = iter(rows), 0, 0
+    while many := list(islice(left, _MANY)):
+        shapes: dict[tuple[str, ...], list[int]] = {}
+        for place, row in enumerate(many):
+            if isinstance(row, dict):
+                shapes.setdefault(tuple(row), []).append(place)
+            else:
+                strange += 1
+        without += sum(len(places) for shape, places in shapes.items() if shape and _STEP not in shape)
+        tables = _tables(many, shapes) if len(shapes) <= _MOST_SHAPES else None
+        if tables is None:
+            _by_cell(many, growing)
+        else:
+            _by_column(tables, growing)
     findings = list(growing.findings())
     if strange:
         message = f"{counted(strange, 'row that is no object', 'rows that are no objects')}: left out"
         findings.append(Finding(path, message))
-    without = sum(len(places) for shape, places in shapes.items() if shape and _STEP not in shape)
     if without:
         findings.append(Finding(path, f"{counted(without, 'row')} without a step"))
     return growing.points(), tuple(findings)
@@ -87,11 +93,9 @@ def _tables(
     tables = []
     for shape, places in shapes.items():
         cells = list(chain.from_iterable(rows[place].values() for place in places))
-        if not _NUMBERS.issuperset(map(type, cells)):
-            return None
         try:
-            table = np.fromiter(cells, np.float64, len(cells)).reshape(len(places), len(shape))
-        except OverflowError:
+            table = np.frombuffer(array("d", cells)).reshape(len(places), len(shape))
+        except (TypeError, OverflowError):
             return None
         tables.append((shape, np.array(places, np.float64), table))
     return tables

@@ -94,7 +94,16 @@ def _header(text: str) -> tuple[list[str], str]:
     """The columns of a first line, and what stands between them: whichever makes most columns."""
     line = text.partition("\n")[0].rstrip("\r")
     found = max(",;\t", key=line.count)
-    return next(csv.reader([line], delimiter=found), []), found
+    return _cells(line, found), found
+
+
+def _cells(line: str, between: str) -> list[str]:
+    if '"' not in line:
+        return line.split(between)
+    try:
+        return next(csv.reader([line], delimiter=between), [])
+    except csv.Error:
+        return line.split(between)
 
 
 def _is_lightning(columns: Sequence[str], file: Path, settings: Path | None) -> bool:
@@ -183,7 +192,7 @@ class _Table:
                 header, between = _header(line)
                 yield header
             elif line:
-                yield next(csv.reader([line], delimiter=between)) if '"' in line else line.split(between)
+                yield _cells(line, between)
 
     def columns(self, rows: Sequence[list[str]], header: Sequence[str]) -> list[tuple[str, ...]]:
         """Rows as columns, without those that do not fit and headers that are written again."""

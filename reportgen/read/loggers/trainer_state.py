@@ -8,23 +8,21 @@ of a folder of checkpoints the newest whole file is read. TRL (DPO, GRPO) logs t
 
 from __future__ import annotations
 
-import gc
-import json
 import re
-from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.read.logged import Finding, Logged, Unit, UnreadableError
-from reportgen.read.loggers.json_objects import after_gap
+from reportgen.read.loggers.json_objects import Items, is_whole, whole_object
 from reportgen.read.loggers.json_rows import gather
 from reportgen.read.loggers.settings_beside import flattened, settings_of
 from reportgen.read.loggers.text_file import Decoding, head, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from reportgen.read.logged import Setting
+    from reportgen.read.logged import Points, Setting
 
 NAME: Final = "trainer_state"
 TITLE: Final = "Hugging Face trainer_state.json"
@@ -37,6 +35,7 @@ _TEXT_HISTORY: Final = re.compile(r'"log_history"\s*:\s*\[')
 _SETTINGS: Final = re.compile(
     r"((train(ing|er)?_)?arg(ument)?s|train(ing|er)?_config|run_config|h?params)\.json"
 )
+_TORN: Final = "the file is torn: its JSON breaks off in the middle"
 # What a run was told to do, among what it has done.
 _TOLD: Final = (
     *("max_steps", "num_train_epochs", "train_batch_size", "logging_steps", "eval_steps", "save_steps"),
@@ -62,26 +61,43 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
     Raises:
         UnreadableError: no file of it has a history.
     """
-    states = [file for file in unit.files if not _SETTINGS.fullmatch(file.name)]
-    path, text, state, findings = _newest_whole(states)
-    if state is None:
-        rows, torn = _rows_before_the_tear(path, text)
-        state = {"log_history": rows}
-        findings = [torn, *findings]
-    history = state.get("log_history")
-    if not isinstance(history, list):
-        raise UnreadableError(path, "it has no list log_history", "Check that the Trainer wrote this file")
+    state, findings = _newest_whole(
+        [file for file in unit.files if not _SETTINGS.fullmatch(file.name)], wanted
+    )
     config: dict[str, Setting] = {}
     for file in unit.files:
-        if file not in states:
+        if _SETTINGS.fullmatch(file.name):
             found, told = settings_of(file)
             config, findings = config | found, [*findings, *told]
-    config |= flattened({name: state.get(name) for name in _TOLD})
-    config |= flattened(state.get("trial_params"))
-    metrics, told = gather(path, history, wanted)
-    trial = state.get("trial_name")
+    config |= flattened({name: state.rest.get(name) for name in _TOLD})
+    config |= flattened(state.rest.get("trial_params"))
+    trial = state.rest.get("trial_name")
     name = trial if isinstance(trial, str) else ""
-    yield Logged(unit.path, name, "", "", config, metrics, "step", (*findings, *told))
+    yield Logged(unit.path, name, "", "", config, state.metrics, "step", tuple(findings))
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What a file holds.
+
+    Attributes:
+        rows: whole rows of its history.
+        rest: the state without its history; empty where the file is torn.
+        torn: whether its JSON breaks off.
+        findings: what was irregular in the rows.
+    """
+
+    path: Path
+    metrics: Mapping[str, Points]
+    rows: int
+    rest: Mapping[str, Any]
+    torn: bool
+    findings: tuple[Finding, ...]
+
+    @property
+    def last_step(self) -> float:
+        step = self.rest.get("global_step")
+        return step if isinstance(step, int) else -1
 
 
 def _is_state(file: Path) -> bool:
@@ -109,76 +125,45 @@ def _progress(file: Path) -> float:
     return int(found[1]) if found else float("inf")
 
 
-def _newest_whole(
-    states: Sequence[Path],
-) -> tuple[Path, str, dict[str, Any] | None, list[Finding]]:
-    """The state to read, with None where all are torn: then the first one's text is to be saved from."""
-    texts: list[tuple[Path, str]] = []
-    findings: list[Finding] = []
-    best: tuple[Path, dict[str, Any], list[Finding]] | None = None
-    for file in states:
-        decoding = Decoding(file)
-        text = decoding.text(whole(file))
-        state = _parsed(text)
-        if state is None:
-            texts.append((file, text))
-            findings.append(Finding(file, "the file is torn: it was cut off while it was written"))
+def _newest_whole(files: Sequence[Path], wanted: Collection[str] | None) -> tuple[_State, list[Finding]]:
+    """The state to read, otherwise the whole rows of the newest torn one, and what was irregular."""
+    torn: list[_State] = []
+    best: _State | None = None
+    for file in files:
+        state = _state(file, wanted)
+        if state.torn:
+            torn.append(state)
             continue
-        if best is None or _last_step(state) > _last_step(best[1]):
-            best = file, state, list(decoding.findings())
+        if best is None or state.last_step > best.last_step:
+            best = state
         # A state beside checkpoints may be older than they are, where training went on after it.
-        if _progress(file) <= _last_step(best[1]):
+        if _progress(file) <= best.last_step:
             break
+    if best is not None:
+        instead = f"{best.path.parent.name}/{best.path.name} is read instead"
+        told = [Finding(state.path, f"{_TORN}; {instead}") for state in torn]
+        return best, [*told, *best.findings]
+    best = next((state for state in torn if state.rows), None)
     if best is None:
-        path, text = texts[0]
-        return path, text, None, findings[1:]
-    kept = [
-        Finding(finding.path, f"{finding.message}; {best[0].parent.name}/{best[0].name} is read instead")
-        for finding in findings
-    ]
-    return best[0], "", best[1], [*kept, *best[2]]
-
-
-def _last_step(state: dict[str, Any]) -> float:
-    step = state.get("global_step")
-    return step if isinstance(step, int) else -1
-
-
-def _parsed(text: str) -> dict[str, Any] | None:
-    with _without_collection():
-        try:
-            state = json.loads(text)
-        except (ValueError, RecursionError):
-            return None
-    return state if isinstance(state, dict) else {}
-
-
-def _rows_before_the_tear(path: Path, text: str) -> tuple[list[Any], Finding]:
-    """The whole objects at the beginning of ``log_history``."""
-    begin = _TEXT_HISTORY.search(text)
-    rows: list[Any] = []
-    at, decoder = begin.end() if begin else len(text), json.JSONDecoder()
-    while True:
-        try:
-            row, at = decoder.raw_decode(text, after_gap(text, at))
-        except (ValueError, RecursionError):
-            break
-        rows.append(row)
-    if not rows:
         message = "the file is torn before the first values that were logged"
-        raise UnreadableError(path, message, "Take the file of an earlier checkpoint")
-    kept = "the 1 whole row before it is" if len(rows) == 1 else f"the {len(rows):,} whole rows before it are"
-    message = f"the file is torn: it was cut off while it was written; {kept} read"
-    return rows, Finding(path, message)
+        raise UnreadableError(files[0], message, "Take the file of an earlier checkpoint")
+    kept = "1 whole row before is" if best.rows == 1 else f"{best.rows:,} whole rows before are"
+    return best, [Finding(best.path, f"{_TORN}; the {kept} read"), *best.findings]
 
 
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Millions of new objects, none of them garbage, are not worth looking through again and again."""
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
+def _state(path: Path, wanted: Collection[str] | None) -> _State:
+    """The state in a file; its history is parsed row by row, since all of it at once takes gigabytes.
+
+    Raises:
+        UnreadableError: it is whole, but no state.
+    """
+    decoding = Decoding(path)
+    text = decoding.text(whole(path))
+    begin = _TEXT_HISTORY.search(text)
+    items = Items(text, begin.end() if begin else len(text))
+    metrics, findings = gather(path, items, wanted)
+    rest = whole_object(text[: begin.end()] + text[items.at :]) if begin and items.ended else None
+    if begin is None and is_whole(text):
+        raise UnreadableError(path, "it has no list log_history", "Check that the Trainer wrote this file")
+    torn = rest is None
+    return _State(path, metrics, items.count, rest or {}, torn, (*findings, *decoding.findings()))

@@ -1,0 +1,227 @@
+"""Console logs: lines of verl and OpenRLHF, progress bars, and what is torn or odd."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+from mutated_bytes import survives
+
+from reportgen.read.logged import Logged, UnreadableError
+from reportgen.read.loggers import console
+from reportgen.read.loggers.console_lines import told_by
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+RAY = "\x1b[36m(TaskRunner pid=1234)\x1b[0m "
+VERL = (
+    f"{RAY}step:0 - val-core/math/acc/mean@1:0.25\n"
+    "(WorkerDict pid=99) Loading checkpoint shards: 100%|##########| 2/2 [00:00<00:00,  8.66it/s]\n"
+    f"{RAY}step:1 - actor/kl_loss:0.012 - lr(1e-4):1.5 - training/global_step:1\n"
+    "Training Progress:   1%|          | 1/140 [00:49<1:53:43, 49.09s/it]\n"
+    f"{RAY}step:2 - actor/kl_loss:0.02 - lr(1e-4):1.25 - training/global_step:2\n"
+)
+
+
+def write(file: Path, text: str) -> Path:
+    """A file as the trainer's output was sent to it."""
+    file.write_text(text, encoding="utf-8", newline="")
+    return file
+
+
+def only(file: Path, wanted: Sequence[str] | None = None) -> Logged:
+    """The one run of a file."""
+    (unit,) = console.units([file])
+    assert (unit.format, unit.path, unit.files) == ("console", file, (file,))
+    (run,) = console.read(unit, wanted)
+    return run
+
+
+def columns(run: Logged) -> dict[str, list[tuple[float, float]]]:
+    """Steps and values of every metric."""
+    return {
+        name: list(zip(points.steps.tolist(), points.values.tolist(), strict=True))
+        for name, points in run.metrics.items()
+    }
+
+
+def told(run: Logged) -> list[str]:
+    """What was found irregular."""
+    return [finding.message for finding in run.findings]
+
+
+def test_lines_of_verl(tmp_path: Path) -> None:
+    """Colours, Ray's prefix and lines of any other kind are passed over without a word."""
+    run = only(write(tmp_path / "run.log", VERL))
+    assert columns(run) == {
+        "val-core/math/acc/mean@1": [(0, 0.25)],
+        "actor/kl_loss": [(1, 0.012), (2, 0.02)],
+        "lr(1e-4)": [(1, 1.5), (2, 1.25)],
+        "training/global_step": [(1, 1), (2, 2)],
+    }
+    assert (run.step_name, run.findings, run.config, run.name) == ("step", (), {}, "")
+
+
+def test_only_wanted_metrics(tmp_path: Path) -> None:
+    """What nobody asks for is not handed over."""
+    assert list(only(write(tmp_path / "a.out", VERL), ["lr(1e-4)"]).metrics) == ["lr(1e-4)"]
+
+
+@pytest.mark.parametrize(
+    ("line", "values"),
+    [
+        ("step:1 - a:b/c:0.5", [("a:b/c", 0.5)]),
+        ("step:1 - a - b:0.5 - c:1", [("a - b", 0.5), ("c", 1)]),
+        ("step:1 - a:np.float64(0.5) - b:np.int64(3) - c:tensor(0.25)", [("a", 0.5), ("b", 3), ("c", 0.25)]),
+        ("step:1 - a:True - b:-1e-06 - c:inf", [("a", 1), ("b", -1e-06), ("c", math.inf)]),
+        ("step:1 - a:0,5 - b:12,25", [("a", 0.5), ("b", 12.25)]),
+        ("step:1 - a:1,234", [("a", 1.234)]),
+        ("step:1 - a:1.234,5 - b:0,5", [("a", 1234.5), ("b", 0.5)]),
+        ("step:1 - a:1,234 - b:0.5", [("a", 1234), ("b", 0.5)]),
+        ("step:1 - a:1,234,567.5 - b:2,000", [("a", 1234567.5), ("b", 2000)]),
+        ("step:1 - a:1,234,567", [("a", 1234567)]),
+        ("step:1 - a:0.5 [repeated 2x across cluster]", [("a", 0.5)]),
+        ("Training:  1%|  | 1/9 [00:49<1:53, 49.09s/it](TaskRunner pid=4) step:1 - a:0.5", [("a", 0.5)]),
+        ("[INFO] [2025-01-01 12:00:00.1] [pid 7] [a/b.py:3:log] step:1 - a:0.5", [("a", 0.5)]),
+        ("INFO ✨ Global step 1: {'a': 0.5, 'b/c': 1e-06}", [("a", 0.5), ("b/c", 1e-06)]),
+        ("Global step 1 [replay]: {'a': np.float32(0.5), \"b\": nan_}", [("a", 0.5)]),
+        (
+            "Evaluation done in 3s, global_step 1, eval_metrics: {'eval_x_pass1': 0.5}",
+            [("eval_x_pass1", 0.5)],
+        ),
+        (
+            "Train step of epoch 0:  50%|█  | 1/2 [00:01<00:01,  1.0it/s, loss=0.5, lr=1e-5]",
+            [("loss", 0.5), ("lr", 1e-5)],
+        ),
+    ],
+)
+def test_shapes_of_a_line(line: str, values: list[tuple[str, float]]) -> None:
+    """Every shape that trainers print, and every way to write a number."""
+    found = told_by(line)
+    assert found is not None
+    assert (found.step, list(found.values)) == (1, values)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "timestep:1 - a:0.5",
+        "step:one - a:0.5",
+        "step:1",
+        "saved the global step 12",
+        "Global step 1: {}",
+        "Episode [1/2]:  10%|█  | 1/3 [00:10<00:20, 10.0s/it]",
+        "Loading:  10%|█  | 1/3 [00:10<00:20, 10.0s/it, loss=0.5]",
+    ],
+)
+def test_other_lines(line: str) -> None:
+    """What looks a little like it is none of our business."""
+    assert told_by(line) is None
+
+
+def test_a_bar_is_read_once_for_each_step(tmp_path: Path) -> None:
+    """A bar is drawn over itself; its numbers belong to the step that it reaches with them."""
+    shown = [(0, ""), (0, ", kl=0.1"), (1, ", kl=0.1"), (1, ", kl=0.2"), (2, ", kl=0.2"), (2, ", kl=0.2")]
+    bars = "".join(f"\rEpisode [1/2]:  10%|█   | {n}/2 [00:10<00:20, 10.0s/it{more}]" for n, more in shown)
+    bars += "\n\rEpisode [2/2]:  50%|█   | 1/2 [00:10<00:20, 10.0s/it, kl=0.2]"
+    run = only(write(tmp_path / "a.txt", bars))
+    assert columns(run) == {"kl": [(1, 0.1), (2, 0.2), (3, 0.2)]}
+    assert run.findings == ()
+
+
+def test_lines_count_more_than_bars(tmp_path: Path) -> None:
+    """Where steps are told line by line, the rounded numbers of a bar are left alone."""
+    bar = "\rEpisode [1/1]:  50%|█   | 1/2 [00:10<00:20, 10.0s/it, kl=0.1]\r"
+    run = only(write(tmp_path / "a.log", f"{bar}INFO Global step 1: {{'kl': 0.1234}}\n"))
+    assert columns(run) == {"kl": [(1, 0.1234)]}
+
+
+def test_the_printed_configuration(tmp_path: Path) -> None:
+    """What verl prints before training names the run and its settings, also between other lines."""
+    printed = (
+        f"{RAY}{{'data': {{'seed': 7, 'none': None}},\n"
+        "(WorkerDict pid=99) {'other': 1}\n"
+        f"{RAY} 'trainer': {{'experiment_name': 'qwen', 'logger': ['console'],\n"
+        f"{RAY}             'project_name': 'gsm8k'}}}}\n"
+    )
+    run = only(write(tmp_path / "a.log", "(WorkerDict pid=99) {'x': 1}\n" + printed + VERL))
+    assert (run.name, run.group) == ("qwen", "gsm8k")
+    names = {"trainer.experiment_name": "qwen", "trainer.project_name": "gsm8k"}
+    assert run.config == {"data.seed": 7, "trainer.logger": '["console"]', **names}
+
+
+def test_a_configuration_that_is_code_runs_nothing(tmp_path: Path) -> None:
+    """Only literals are read."""
+    printed = "{'a': {'b': __import__('os').getcwd()}, 'c': {'d': 1}}\n"
+    assert only(write(tmp_path / "a.log", printed + VERL)).config == {}
+
+
+def test_odd_values_are_counted(tmp_path: Path) -> None:
+    """Units, words and decimal commas are told, and a log that starts again too."""
+    lines = ["step:1 - a:0,5 - t:87.47s", "step:2 - a:1,5 - t:3", "step:1 - a:2,5 - t:nan"]
+    run = only(write(tmp_path / "a.log", "\r\n".join(lines) + "\r\n"))
+    assert columns(run)["a"] == [(1, 0.5), (2, 1.5), (1, 2.5)]
+    assert told(run) == [
+        '1 value that is no number in "t": left out',
+        "3 values with a decimal comma: read as decimals",
+        "the steps go back 1 time: the run was resumed, or another one began in the same file",
+    ]
+    assert run.findings[-1].line == 3
+
+
+def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
+    """They are told where they stand in a line of ours, and nowhere else."""
+    file = tmp_path / "a.log"
+    file.write_bytes(b"\xff\xfe loading\nstep:1 - a\xff:0.5\n")
+    run = only(file)
+    assert columns(run) == {"a\ufffd": [(1, 0.5)]}
+    assert told(run) == ["1 line with bytes that are not UTF-8: a replacement mark stands for them"]
+
+
+def test_steps_in_the_middle_of_a_long_log(tmp_path: Path) -> None:
+    """Pages of warnings stand before the first step, and a traceback after the last."""
+    noise = "INFO nothing to see here\n" * 40_000
+    steps = "".join(f"{RAY}step:{step} - loss:0.5\n{noise[:2000]}" for step in range(400))
+    file = write(tmp_path / "a.log", noise + steps + noise)
+    assert file.stat().st_size > 2_000_000
+    assert len(only(file).metrics["loss"].values) == 400
+
+
+def test_what_is_left_to_others(tmp_path: Path) -> None:
+    """Other logs, other endings, and files that are not there."""
+    other = write(tmp_path / "a.log", "epoch 1 loss 0.5\nstep 1\n")
+    python = write(tmp_path / "a.py", VERL)
+    assert console.units([other, python, tmp_path / "missing.log"]) == ()
+
+
+def test_every_tear_leaves_the_lines_before_it(tmp_path: Path) -> None:
+    """Cut at any byte, no half number is taken for a whole one."""
+    file = write(tmp_path / "a.log", VERL)
+    (unit,) = console.units([file])
+    (whole,) = console.read(unit)
+    data = file.read_bytes()
+    for cut in range(len(data)):
+        file.write_bytes(data[:cut])
+        steps = [line for line in data[:cut].split(b"\n")[:-1] if b"step:" in line]
+        if not steps:
+            with pytest.raises(UnreadableError, match="no line of it tells the values of a step"):
+                list(console.read(unit))
+            continue
+        (run,) = console.read(unit)
+        for name, points in columns(run).items():
+            assert points == columns(whole)[name][: len(points)]
+        assert len(columns(run).get("actor/kl_loss", ())) == len(steps) - 1
+    assert told(run) == [
+        "the last line is torn: the writer was killed, or still writes; those before it are read"
+    ]
+
+
+def test_accidents_end_in_rows_or_in_words(tmp_path: Path) -> None:
+    """Whatever happens to the bytes, there is no other error."""
+    printed = f"{RAY}{{'data': {{'seed': 7}},\n{RAY} 'trainer': {{'experiment_name': 'qwen'}}}}\n"
+    file = write(tmp_path / "a.log", printed + VERL + "Global step 3: {'a': 0.5, 'b': 1}\n")
+    (unit,) = console.units([file])
+    assert survives(file, file.read_bytes(), 400, console.read, unit) > 200
