@@ -124,6 +124,18 @@ def test_results_without_a_date_take_the_answers_beside_them(tmp_path: Path) -> 
     assert (one.run, one.protocol["date"], len(one.answers)) == ("", "2026-11-20", 8)
 
 
+def test_answers_to_one_task_in_several_files_are_told(tmp_path: Path) -> None:
+    """A results file without a date cannot say which of them are its own."""
+    write(tmp_path / "results.json", lm_eval_results())
+    other = DATE.replace("12-13", "18-40")
+    for date in (DATE, other):
+        write_lines(tmp_path / f"samples_sums_{date}.jsonl", lm_eval_rows(RIGHT))
+    one = next(lm_eval.read(unit_of(tmp_path)))
+    assert len(one.answers) == 8
+    (message,) = messages(one)
+    assert message == f"sums has answers in several files: those in samples_sums_{other}.jsonl are read"
+
+
 def test_old_files_give_the_number_of_problems_by_their_error(tmp_path: Path) -> None:
     """N = p(1 − p)/s² + 1, where that is whole and so are the right answers."""
     entry = {"acc": 0.4, "acc_stderr": (0.4 * 0.6 / 29) ** 0.5, "ppl": 7.5, "ppl_stderr": 0.3}

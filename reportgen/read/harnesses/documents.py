@@ -113,10 +113,11 @@ def mapping(value: object) -> dict[str, Any]:
 
 def word(value: object) -> str:
     """A cell as a name or a word: one that can be written as UTF-8; empty where there is none."""
+    if isinstance(value, str):
+        return (value if value.isascii() else value.encode(errors="replace").decode()).strip()
     if value is None or isinstance(value, dict | list):
         return ""
-    text = value if isinstance(value, str) else json.dumps(value)
-    return text.encode(errors="replace").decode().strip()
+    return json.dumps(value)
 
 
 def told(value: object, most: int = 80) -> str:

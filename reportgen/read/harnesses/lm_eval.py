@@ -79,11 +79,18 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
             advice = "Check that lm-eval wrote it"
             raise UnreadableError(paths[0], 'there is no object "results" in the file', advice)
     run = _Run(paths[0] if paths else unit.path, document, _date((paths or unit.files)[0]))
-    samples = {_task_of(path, run): path for path in unit.files if path.suffix == ".jsonl"}
-    entries = {**mapping(document.get("groups")), **mapping(document.get("results"))}
-    tasks = [task for task in mapping(document.get("results")) if isinstance(entries[task], dict)]
-    tasks += [task for task in entries if task not in tasks and isinstance(entries[task], dict)]
-    for task in [*tasks, *(task for task in samples if task not in tasks)]:
+    samples: dict[str, Path] = {}
+    for path in (path for path in unit.files if path.suffix == ".jsonl"):
+        task = _task_of(path, run)
+        if task in samples:
+            message = f"{told(task)} has answers in several files: those in {told(path.name)} are read"
+            findings = (*findings, Finding(samples[task], message))
+        samples[task] = path
+    results, groups = mapping(document.get("results")), mapping(document.get("groups"))
+    entries = {**groups, **results}
+    for task in dict.fromkeys((*results, *groups, *samples)):
+        if task in entries and not isinstance(entries[task], dict):
+            continue
         one = _evaluated(run, task, mapping(entries.get(task)), samples.get(task), wanted)
         if one is not None:
             yield replace(one, findings=(*findings, *one.findings))

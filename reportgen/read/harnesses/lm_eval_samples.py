@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.read.harnesses.documents import Lines, mapping, short_text, told, word
@@ -76,7 +77,8 @@ class _Rows:
             self.differing.add(problem)
         self.repeated += (problem, chosen) in self.seen
         self.seen.add((problem, chosen))
-        self.said.setdefault(problem, _grouping(mapping(row.get("doc"))))
+        if problem not in self.said:
+            self.said[problem] = _grouping(mapping(row.get("doc")))
         gold = short_text(row.get("target"))
         self.kept.append(_Row(problem, chosen, self._cells(row, chosen, wanted), _answer(row), gold))
 
@@ -130,6 +132,7 @@ class _Rows:
             )
 
 
+@lru_cache(maxsize=1024)
 def label_of(metric: str, chosen: str) -> str:
     """A metric with its filter: ``acc``, ``exact_match (strict-match)``."""
     return word(f"{metric} ({chosen})" if chosen not in {"", "none"} else metric)
