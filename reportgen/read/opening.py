@@ -7,18 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Place, Problem, ReportError, Severity, Stage
+from reportgen.errors import Place, Problem, Problems, ReportError, Severity, Stage
 from reportgen.model import Source, SourceFile
 from reportgen.read.choosing import choose_files
 from reportgen.read.content import sha256
 from reportgen.read.find import ending_of, locate, location_of, name_of, place_of
 from reportgen.read.importing import import_units
 from reportgen.read.kept_surveys import keep, kept, survey_key
+from reportgen.read.kept_units import temporary_cache
+from reportgen.read.mapped import mapped_tables
 from reportgen.read.outcome_columns import free_columns
 from reportgen.read.survey import survey
 from reportgen.read.table_files import tables_of
 from reportgen.read.units import may_be_read
-from reportgen.read.wording import known_names
+from reportgen.read.wording import known_names, names
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def open_source(
     Raises:
         ReportError: there is no such source, or everything that is wrong with its settings or files.
     """
-    return _opened(locate(project_root, data_dir, name), load_settings, hashes or sha256, cache)
+    return open_location(locate(project_root, data_dir, name), load_settings, hashes or sha256, cache)
 
 
 def open_path(
@@ -80,19 +82,24 @@ def open_path(
         raise ReportError(
             Problem(place_of(path, root), message, "Give it an ending such as .csv", Stage.DATA)
         )
-    return root, _opened(
+    return root, open_location(
         location_of(path, path.name if path.is_dir() else name_of(path), root),
         load_settings,
         hashes or sha256,
     )
 
 
-def _opened(
+def open_location(
     location: Location,
     load_settings: Callable[[Path, str], SourceSettings],
     hashes: Callable[[Path], str],
     cache: Cache | None = None,
 ) -> Source:
+    """Open a source whose file or folder is known; see ``open_source``.
+
+    Raises:
+        ReportError: everything that is wrong with its settings or files.
+    """
     settings = SourceSettings()
     if location.settings.is_file():
         settings = load_settings(location.settings, place_of(location.settings, location.root).file)
@@ -100,12 +107,11 @@ def _opened(
     imported = import_units(location, settings, chosen, hashes, cache)
     if imported:
         return _imported(location, settings, imported)
+    _check_names(location, settings)
     files = tables_of(location, settings, chosen)
-    try:
-        hashed = tuple(_source_file(file.content, hashes) for file in files)
-    except OSError:
-        _surveyed(location, files, settings)  # which tells what cannot be read, and where
-        raise
+    hashed = _hashed(files, hashes)
+    if settings.format == "mapped":
+        return _mapped(location, settings, files, hashed, cache)
     key = survey_key(cache, files, hashed, settings) if cache else ""
     found = kept(cache, key) if cache else None
     if found is None:
@@ -124,6 +130,51 @@ def _imported(location: Location, settings: SourceSettings, imported: Imported) 
     found = _met(imported.survey, imported.settings, location.place)
     digest = _digest(location.name, imported.files, settings)
     return _source(location, imported.settings, imported.files, found, digest)
+
+
+def _mapped(
+    location: Location,
+    settings: SourceSettings,
+    files: tuple[DataFile, ...],
+    hashed: tuple[SourceFile, ...],
+    cache: Cache | None,
+) -> Source:
+    """The source of JSON files whose rows and columns the settings tell."""
+    tables = mapped_tables(location, settings, files, hashed, cache or temporary_cache())
+    found = _surveyed(location, tables.files, tables.settings)
+    found = replace(found, warnings=(*tables.warnings, *found.warnings))
+    digest = _digest(location.name, hashed, settings)
+    return _source(location, tables.settings, hashed, found, digest)
+
+
+def _check_names(location: Location, settings: SourceSettings) -> None:
+    """Refuse settings that only runs of loggers and harnesses can meet.
+
+    Raises:
+        ReportError: there are such settings.
+    """
+    asked = [key for key in ("series_from", "seed_from", "run_from") if getattr(settings, key)]
+    if asked:
+        message = f"{names(f'{key}:' for key in asked)} tells of runs, and there are only tables here"
+        advice = "Name columns with columns:, or take names out of paths with groups in files:"
+        raise ReportError(Problem(location.place, message, advice, Stage.SETTINGS))
+
+
+def _hashed(files: tuple[DataFile, ...], hashes: Callable[[Path], str]) -> tuple[SourceFile, ...]:
+    """Files with their hashes.
+
+    Raises:
+        ReportError: everything that is wrong with files that cannot be read.
+    """
+    try:
+        return tuple(_source_file(file.content, hashes) for file in files)
+    except OSError:
+        problems = Problems()
+        for file in files:
+            with problems.collecting():
+                file.content.check()
+        problems.raise_errors()
+        raise
 
 
 def _source(
