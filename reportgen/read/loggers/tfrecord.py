@@ -33,7 +33,7 @@ FEW: Final = 16
 """Fewer records of one length than this are not worth arrays of their own."""
 
 _FRAME: Final = HEADER + 4
-_BLOCK: Final = 16 << 20
+_BLOCK: Final = 8 << 20
 _LONGEST: Final = 256 << 20
 _LENGTH: Final = Struct("<Q")
 _CHECKSUM: Final = Struct("<I")
