@@ -109,6 +109,7 @@ def test_shapes_of_a_line(line: str, values: list[tuple[str, float]]) -> None:
     "line",
     [
         "timestep:1 - a:0.5",
+        f"step:{'9' * 400} - a:0.5",
         "step:one - a:0.5",
         "step:1",
         "saved the global step 12",

@@ -184,6 +184,13 @@ def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
             list(dvclive.read(unit))
 
 
+def test_a_file_that_a_user_names_wrongly(tmp_path: Path) -> None:
+    """Asked for by name, a file of another name is refused in words."""
+    (file,) = write(tmp_path, {"notes.txt": "step\tnotes\n"})
+    with pytest.raises(UnreadableError, match="its name is none that DVCLive gives"):
+        list(dvclive.read(Unit("dvclive", file, (file,))))
+
+
 def test_accidents_end_in_rows_or_in_words(tmp_path: Path) -> None:
     """Whatever happens to the bytes, there is no other error."""
     files = write(tmp_path, FOLDER)

@@ -168,6 +168,16 @@ def test_odd_cells_and_lines_are_counted(tmp_path: Path) -> None:
     assert run.findings[-1].line == 4
 
 
+def test_an_infinite_step_is_none(tmp_path: Path) -> None:
+    """No axis reaches there."""
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"step": 1, "data": {"a": 1}}\n{"step": 1e999, "data": {"a": 2}}\n', encoding="utf-8")
+    steps, values = zip(*column(only(file), "a"), strict=True)
+    assert steps[0] == 1
+    assert math.isnan(steps[1])
+    assert values == (1, 2)
+
+
 def test_repeated_steps_are_handed_over(tmp_path: Path) -> None:
     """A resumed run writes some steps again; whoever reduces them keeps the last."""
     run = only(write(tmp_path / "a.jsonl", [*VERL, *VERL[1:]]))

@@ -237,6 +237,13 @@ def test_a_state_without_a_history_is_refused(tmp_path: Path) -> None:
         only(write(tmp_path / "trainer_state.json", "[1, 2]"))
 
 
+def test_any_name_will_do_where_a_user_says_what_it_is(tmp_path: Path) -> None:
+    """Asked for by name, a state may even be called like a file of settings."""
+    file = write(tmp_path / "args.json", state(ROWS))
+    (run,) = trainer_state.read(Unit("trainer_state", file, (file,)))
+    assert len(column(run, "loss")) == 2
+
+
 def test_accidents_end_in_rows_or_in_words(tmp_path: Path) -> None:
     """Whatever happens to the bytes, there is no other error."""
     file = write(tmp_path / "trainer_state.json", state(ROWS))

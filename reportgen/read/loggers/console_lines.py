@@ -22,11 +22,11 @@ WORTH_A_LOOK: Final = re.compile(rb"step:\d+ - |lobal[_ ]step \d+|Episode \[\d|T
 
 # Colours and movements of a terminal (ECMA-48, sections 5.3 to 5.6), and titles of its window.
 _ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-_BY_KEY: Final = re.compile(r"(?:^|[\s)\]|>])step:(\d+) - (?=\S)")
-_BY_DICT: Final = re.compile(r"[Gg]lobal[_ ]step (\d+)\b[^{]{0,80}\{(?=['\"])")
+_BY_KEY: Final = re.compile(r"(?:^|[\s)\]|>])step:(\d{1,15}) - (?=\S)")
+_BY_DICT: Final = re.compile(r"[Gg]lobal[_ ]step (\d{1,15})\b[^{]{0,80}\{(?=['\"])")
 _BY_BAR: Final = re.compile(
-    r"(?P<bar>Episode \[(?P<episode>\d+)/\d+\]|Train step of epoch (?P<epoch>\d+)):\s*\d+%\|[^|]*\|"
-    r"\s*(?P<done>\d+)/(?P<all>\d+) \[[^\],]*,[^\],]*, (?P<shown>[^\]]*=[^\]]*)\]"
+    r"(?P<bar>Episode \[(?P<episode>\d{1,15})/\d+\]|Train step of epoch (?P<epoch>\d{1,15})):\s*\d+%\|[^|]*\|"
+    r"\s*(?P<done>\d{1,15})/(?P<all>\d{1,15}) \[[^\],]*,[^\],]*, (?P<shown>[^\]]*=[^\]]*)\]"
 )
 _PAIR: Final = re.compile(r"""['"]([^'"]+)['"]: ((?:[\w.]+\()?[-+\w.]+\)?)(?=[,}])""")
 # Ray's mark of lines that it shows once.

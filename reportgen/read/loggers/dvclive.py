@@ -81,6 +81,10 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
         elif file.name == _PARAMETERS:
             config, told = settings_of(file)
             findings += told
+        elif file.suffix != _TABLE:
+            raise UnreadableError(
+                file, "its name is none that DVCLive gives", "Name the folder of a run instead"
+            )
     findings += growing.findings()
     yield Logged(unit.path, "", "", "", config, growing.points(), _STEP, tuple(findings))
 

@@ -98,10 +98,10 @@ class Growing:
             self._dropped[name] = self._dropped.get(name, 0) + count
 
     def points(self) -> dict[str, Points]:
-        """Every metric that has a value, in the order of first appearance."""
+        """Every metric that has a value, in the order of first appearance; an infinite step is none."""
         return {
             name: Points(
-                np.frombuffer(steps, np.float64),
+                _finite(np.frombuffer(steps, np.float64)),
                 np.frombuffer(values, np.float64),
                 np.frombuffer(times, np.float64) if times and not np.isnan(times).all() else None,
             )
@@ -119,6 +119,11 @@ class Growing:
     def _too_many(self, name: str) -> UnreadableError:
         message = f"the metric {_short(name)} has more than {MOST_POINTS:,} values"
         return UnreadableError(self._path, message, "Thin it out before it is read")
+
+
+def _finite(steps: FloatArray) -> FloatArray:
+    steps[np.isinf(steps)] = np.nan
+    return steps
 
 
 def _short(name: str) -> str:

@@ -61,12 +61,11 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
     Raises:
         UnreadableError: no file of it has a history.
     """
-    state, findings = _newest_whole(
-        [file for file in unit.files if not _SETTINGS.fullmatch(file.name)], wanted
-    )
+    states = [file for file in unit.files if not _SETTINGS.fullmatch(file.name)] or list(unit.files)
+    state, findings = _newest_whole(states, wanted)
     config: dict[str, Setting] = {}
     for file in unit.files:
-        if _SETTINGS.fullmatch(file.name):
+        if file not in states:
             found, told = settings_of(file)
             config, findings = config | found, [*findings, *told]
     config |= flattened({name: state.rest.get(name) for name in _TOLD})
