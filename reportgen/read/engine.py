@@ -60,3 +60,4 @@ def _forget_types() -> None:
     namespace = getattr(sys.modules.get("narwhals._namespace"), "_builtin_namespace", None)
     if namespace is not None:
         namespace.cache_clear()
+    engine.cache_clear()

@@ -6,15 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reportgen.cache import Cache
 from reportgen.errors import Problem, Problems, ReportError, Stage
 from reportgen.model import SourceFile
-from reportgen.read.engine import engine
 from reportgen.read.find import place_of
 from reportgen.read.import_problems import import_problems
 from reportgen.read.imported_runs import ReadUnit, named_runs
 from reportgen.read.imported_survey import imported_survey
-from reportgen.read.kept_units import keep_unit, kept_unit
+from reportgen.read.kept_units import keep_unit, kept_unit, temporary_cache
 from reportgen.read.logged import UnreadableError
 from reportgen.read.protocols import with_protocols
 from reportgen.read.tidy_parquet import Writer
@@ -23,6 +21,7 @@ from reportgen.read.units import LOGGERS, find_units, format_named, reader_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from reportgen.cache import Cache
     from reportgen.read.choosing import Chosen
     from reportgen.read.find import Location
     from reportgen.read.imported_runs import ImportedRuns
@@ -93,7 +92,7 @@ def import_units(
         raise ReportError(Problem(location.place, message, advice, Stage.DATA))
     if not found.units:
         return None
-    reading = _Reading(location.root, hashes, cache or Cache(engine().folder / "units"))
+    reading = _Reading(location.root, hashes, cache or temporary_cache())
     units = _read_wanted(found.units, settings, reading)
     runs = named_runs(location, settings, chosen, units)
     settings = with_protocols(settings, runs)

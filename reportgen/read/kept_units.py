@@ -7,10 +7,12 @@ import os
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from reportgen.cache import Cache
+from reportgen.read.engine import engine
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reportgen.cache import Cache
     from reportgen.read.logged import Setting
 
 
@@ -95,6 +97,11 @@ class KeptUnit:
     runs: tuple[KeptRun, ...]
     parts: tuple[KeptPart, ...]
     findings: tuple[KeptFinding, ...]
+
+
+def temporary_cache() -> Cache:
+    """Where units are kept for as long as the process lives, as in a notebook."""
+    return Cache(engine().folder / "units")
 
 
 def keep_unit(cache: Cache, key: str, unit: KeptUnit) -> None:

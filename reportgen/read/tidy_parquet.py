@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.cache import Cache
+    from reportgen.read.cells import Text
     from reportgen.read.logged import Answered, Finding, Points
 
 # The column that tells a row's run by its place in the unit.
@@ -36,6 +37,41 @@ _TIMES: Final = (-6e13, 3e15)
 _LONGEST_SETTING: Final = 500
 
 Columns: TypeAlias = "Mapping[str, np.ndarray[tuple[int], np.dtype[np.generic]]]"
+
+
+def part_name(number: int) -> str:
+    """What a part is called beside the key of its unit."""
+    return f"{number}.parquet"
+
+
+def write_part(cache: Cache, key: str, name: str, columns: Columns, cells: Mapping[str, str]) -> int:
+    """Write a part into the cache.
+
+    Args:
+        cache: where to.
+        key: of the unit.
+        name: of the part.
+        columns: arrays of shape (n,) by name: numbers, or objects that are texts or None.
+        cells: the columns of the part, and each one's cell as SQL over those names.
+
+    Returns:
+        Its size in bytes.
+    """
+    listed = ", ".join(f"{cell} AS {sql.identifier(column)}" for column, cell in cells.items())
+    cursor = engine().cursor()
+    cursor.register("piece", columns)
+    with cache.writing(key, name) as path:
+        cursor.execute(f"COPY (SELECT {listed} FROM piece) TO {sql.literal(str(path))} (FORMAT parquet)")  # noqa: S608
+        size = path.stat().st_size
+    cursor.unregister("piece")
+    return size
+
+
+def whole_text(text: Text) -> Text:
+    """A text without halves of characters, which JSON can hold and UTF-8 cannot."""
+    if text is None or text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode()
 
 
 class Writer:
@@ -72,7 +108,7 @@ class Writer:
 
     def _add_logged(self, one: Logged) -> None:
         for name, points in one.metrics.items():
-            self._add_points(len(self._runs), name, points)
+            self._add_points(len(self._runs), whole_text(name) or "", points)
         self._runs.append(
             KeptRun(
                 path=self._named(one.path),
@@ -83,7 +119,7 @@ class Writer:
                     name: value[:_LONGEST_SETTING] if isinstance(value, str) else value
                     for name, value in one.config.items()
                 },
-                metrics={name: len(points.values) for name, points in one.metrics.items()},
+                metrics={whole_text(name) or "": len(points.values) for name, points in one.metrics.items()},
                 step_name=one.step_name,
                 begins=_begin(one),
             )
@@ -158,14 +194,8 @@ class Writer:
         metric: str = "",
     ) -> None:
         """One part, from arrays by name, the cell of each column as SQL, and its type."""
-        name = f"{len(self._parts)}.parquet"
-        listed = ", ".join(f"{cell} AS {sql.identifier(column)}" for column, cell in cells.items())
-        cursor = engine().cursor()
-        cursor.register("piece", columns)
-        with self._cache.writing(self._key, name) as path:
-            cursor.execute(f"COPY (SELECT {listed} FROM piece) TO {sql.literal(str(path))} (FORMAT parquet)")  # noqa: S608
-            size = path.stat().st_size
-        cursor.unregister("piece")
+        name = part_name(len(self._parts))
+        size = write_part(self._cache, self._key, name, columns, cells)
         self._parts.append(KeptPart(name, size, tuple(types), tuple(types.values()), run, metric))
 
     def _finding(self, finding: Finding) -> KeptFinding:
@@ -198,13 +228,13 @@ def _times(points: Points) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
 def _answer_columns(answers: list[Answered]) -> tuple[Columns, dict[str, str]]:
     """The columns that say anything, and their types; a slice with the name of another column is left out."""
     columns: dict[str, list[str | float | None]] = {
-        name: [getattr(answer, name) for answer in answers] for name in ANSWERS
+        name: [_said(getattr(answer, name)) for answer in answers] for name in ANSWERS
     }
     taken = {*ANSWERS, *_GIVEN}
     for name in dict.fromkeys(name for answer in answers for name in answer.slices):
         if name.casefold() not in taken:
             taken.add(name.casefold())
-            columns[name] = [answer.slices.get(name) for answer in answers]
+            columns[name] = [_said(answer.slices.get(name)) for answer in answers]
     needed = {"problem", "score"}
     said = {
         name: cells
@@ -214,3 +244,7 @@ def _answer_columns(answers: list[Answered]) -> tuple[Columns, dict[str, str]]:
     types = {name: ANSWERS.get(name, sql.TEXT) for name in said}
     kinds = {"DOUBLE": float, sql.TEXT: object}
     return {name: np.array(cells, kinds[types[name]]) for name, cells in said.items()}, types
+
+
+def _said(cell: str | float | None) -> str | float | None:
+    return whole_text(cell) if isinstance(cell, str) else cell

@@ -28,8 +28,8 @@ class UnitFormat:
         name: what ``format:`` of a source says.
         module: where its reader is.
         patterns: file names that may be of this format, in small letters; some of a unit's files have one.
-        weak: whether it is passed over, unless asked for, where there are tables that it does not read: console
-            output repeats them, and lists of answers may be cells of theirs.
+        weak: whether it is passed over, unless asked for, where there are tables that it does not read:
+            console output repeats them, and lists of answers may be cells of theirs.
     """
 
     name: str

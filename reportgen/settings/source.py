@@ -170,6 +170,14 @@ class SourceSettings(Settings):
     )
 
     @model_validator(mode="after")
+    def _mapping_is_for_mapped(self) -> SourceSettings:
+        if self.format != "mapped" and (self.rows or self.fields):
+            raise ValueError("rows and fields go with format: mapped")
+        if self.format == "mapped" and not (self.fields or self.columns.model_dump(exclude_none=True)):
+            raise ValueError("format: mapped needs columns, as in columns: {problem: $.id, score: $.correct}")
+        return self
+
+    @model_validator(mode="after")
     def _score_range_runs_up(self) -> SourceSettings:
         if not self.score_range[0] < self.score_range[1]:
             raise ValueError("score_range takes the smaller number first")

@@ -1,0 +1,173 @@
+"""Paths into JSON: the part of JSONPath that a mapping needs.
+
+``$`` is the row, ``^`` what holds the list that the row stands in, ``^^`` what holds the one around that, and
+so on to the whole file or line. Behind it come ``.name`` or ``["name"]``, ``[0]``, and in the path of the
+rows ``[*]``, which goes through a list or through the values of an object. ``@`` is the row's key in that
+object, or its number in that list from 0, and ``^@`` that of what holds the row's list.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.read.wording import names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+_KEY: Final = re.compile(r"\^*@")
+_NOTHING: Final = object()
+_STEP: Final = re.compile(
+    r"""\.(?P<name>[^.\[\]"'*\s][^.\[\]]*)|\[(?P<quoted>"(?:[^"\\]|\\.)*"|'[^']*')\]"""
+    r"""|\[(?P<number>\d+)\]|(?P<all>\[\*\])"""
+)
+
+
+class PathError(ValueError):
+    """A text that is no path, or a path that leads nowhere; the message is the end of a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonPath:
+    """A path.
+
+    Attributes:
+        text: as written.
+        up: how many lists it goes out of before it goes in.
+        steps: names, numbers, and None for every item.
+        is_key: whether it is the key that is asked for.
+    """
+
+    text: str
+    up: int
+    steps: tuple[str | int | None, ...]
+    is_key: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRow:
+    """A row, its key in its object or list, and what holds the lists around it, the nearest first."""
+
+    value: Any
+    key: str
+    around: tuple[FoundRow, ...] = ()
+
+
+def parse_path(text: str, *, rows: bool = False) -> JsonPath:
+    """A path as its steps.
+
+    Args:
+        text: the path.
+        rows: whether it tells the rows, which may be every item of a list.
+
+    Raises:
+        PathError: it is none.
+    """
+    if _KEY.fullmatch(text) and not rows:
+        return JsonPath(text, len(text) - 1, (), is_key=True)
+    start = re.match(r"\$|\^+", text)
+    if start is None or (rows and text[0] != "$"):
+        signs = "$" if rows else "$, ^ or @"
+        raise PathError(f"does not begin with {signs}, as in $.{text.lstrip('.') or 'score'}")
+    steps: list[str | int | None] = []
+    place = start.end()
+    while place < len(text):
+        step = _STEP.match(text, place)
+        if step is None:
+            raise PathError(f'cannot be understood from "{text[place:]}" on')
+        if step["all"] and not rows:
+            raise PathError("has [*], which only rows: can have")
+        steps.append(_step(step))
+        place = step.end()
+    return JsonPath(text, 0 if text[0] == "$" else start.end(), tuple(steps))
+
+
+def rows_at(root: Any, path: JsonPath) -> Iterator[FoundRow]:  # noqa: ANN401 - whatever JSON holds
+    """The rows of a file or line.
+
+    Raises:
+        PathError: the path leads nowhere.
+    """
+    found: Iterable[FoundRow] = [FoundRow(root, "0")]
+    inward: list[str | int] = []
+    for step in path.steps:
+        if step is None:
+            found, inward = _items(found, tuple(inward)), []
+        else:
+            inward.append(step)
+    for row in found:
+        value = _stepped(row.value, inward)
+        if value is not _NOTHING:
+            yield FoundRow(value, row.key, row.around)
+        elif not row.around:
+            raise PathError(_not_there(row.value, inward))
+
+
+def value_at(row: FoundRow, path: JsonPath) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """What a row has at a path; None where it has nothing there."""
+    if path.up > len(row.around):
+        return None
+    start = row.around[path.up - 1] if path.up else row
+    if path.is_key:
+        return start.key
+    value = _stepped(start.value, [step for step in path.steps if step is not None])
+    return None if value is _NOTHING else value
+
+
+def _items(rows: Iterable[FoundRow], steps: Sequence[str | int]) -> Iterator[FoundRow]:
+    """Every item of the list or object that each row has at a place; one that lacks it has none."""
+    for row in rows:
+        held = _stepped(row.value, steps)
+        if held is _NOTHING and row.around:
+            continue
+        if held is _NOTHING:
+            raise PathError(_not_there(row.value, steps))
+        if not isinstance(held, list | dict):
+            place = f" at {_shown(steps)}" if steps else ""
+            raise PathError(f"needs a list or an object{place} for [*], where there is {_kind(held)}")
+        items = (
+            held.items() if isinstance(held, dict) else ((str(key), item) for key, item in enumerate(held))
+        )
+        yield from (FoundRow(item, key, (row, *row.around)) for key, item in items)
+
+
+def _stepped(value: Any, steps: Sequence[str | int]) -> Any:  # noqa: ANN401 - whatever JSON holds
+    for step in steps:
+        if isinstance(step, int):
+            value = value[step] if isinstance(value, list) and step < len(value) else _NOTHING
+        else:
+            value = value.get(step, _NOTHING) if isinstance(value, dict) else _NOTHING
+    return value
+
+
+def _not_there(value: Any, steps: Sequence[str | int]) -> str:  # noqa: ANN401 - whatever JSON holds
+    """The end of a sentence about a path that leads nowhere."""
+    known = f"; there are {names(value)}" if isinstance(value, dict) and value else ""
+    return f"finds no {_shown(steps)}{known}"
+
+
+def _shown(steps: Sequence[str | int]) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
+
+
+def _kind(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+    return "nothing" if value is None else "a text" if isinstance(value, str) else "a number or truth value"
+
+
+def _step(found: re.Match[str]) -> str | int | None:
+    if found["all"]:
+        return None
+    if found["number"]:
+        return int(found["number"])
+    if found["name"]:
+        return found["name"].strip()
+    quoted = found["quoted"]
+    if quoted.startswith("'"):
+        return quoted[1:-1]
+    try:
+        return str(json.loads(quoted))
+    except ValueError:
+        raise PathError(f"cannot be understood at [{quoted}]") from None
