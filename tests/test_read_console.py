@@ -173,6 +173,15 @@ def test_odd_values_are_counted(tmp_path: Path) -> None:
     assert run.findings[-1].line == 3
 
 
+def test_lines_that_a_terminal_broke(tmp_path: Path) -> None:
+    """A log copied from a screen has its long lines in pieces; what is lost is told."""
+    text = "step:1 - a:0.5 - response_length/me\nan:330.4 - b:1\nstep:2 - a:1 - b:\n2\nstep:3 - a:2 - b:3\n"
+    run = only(write(tmp_path / "a.log", text))
+    assert columns(run) == {"a": [(1, 0.5), (2, 1), (3, 2)], "b": [(3, 3)]}
+    found = "2 lines of steps break off before a value, as in text copied from a terminal"
+    assert f"{found}: what follows is not read" in told(run)
+
+
 def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
     """They are told where they stand in a line of ours, and nowhere else."""
     file = tmp_path / "a.log"

@@ -75,6 +75,7 @@ class _Log:
     Attributes:
         told: lines that told values; by_line those that are no progress bar.
         commas: values with a comma as their decimal mark.
+        broken: lines that end in the middle, and the first of them.
         back: how often the step was smaller than the one before, and in which line first.
         torn: the last line, if it told values and has no end.
     """
@@ -86,6 +87,8 @@ class _Log:
     told: int = 0
     by_line: int = 0
     commas: int = 0
+    broken: int = 0
+    first_broken: int | None = None
     step: float = -math.inf
     back: int = 0
     first_back: int | None = None
@@ -117,6 +120,9 @@ class _Log:
             return
         self.by_line += 1
         self.commas += told.commas
+        if told.broken:
+            self.broken += 1
+            self.first_broken = self.first_broken or line
         if told.step < self.step:
             self.back += 1
             self.first_back = self.first_back or line
@@ -134,6 +140,10 @@ class _Log:
         if self.commas:
             message = f"{counted(self.commas, 'value')} with a decimal comma: read as decimals"
             yield Finding(self.path, message)
+        if self.broken:
+            found = counted(self.broken, "line of a step breaks off", "lines of steps break off")
+            message = f"{found} before a value, as in text copied from a terminal: what follows is not read"
+            yield Finding(self.path, message, self.first_broken)
         if self.back:
             times = counted(self.back, "time")
             message = f"the steps go back {times}: the run was resumed, or another one began in the same file"

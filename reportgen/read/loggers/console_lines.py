@@ -48,6 +48,7 @@ class Told:
         wrong: names whose values are no numbers.
         commas: how many values have a comma as their decimal mark.
         bar: the progress bar that shows them, with its text; empty for a line that is told once.
+        broken: whether the line ends before the value of its last name: a terminal broke it in two.
     """
 
     step: int
@@ -55,6 +56,7 @@ class Told:
     wrong: tuple[str, ...]
     commas: int = 0
     bar: str = ""
+    broken: bool = False
 
 
 def without_colours(text: str) -> str:
@@ -85,7 +87,8 @@ def _told(step: int, pairs: Iterable[tuple[str, str]], bar: str = "") -> Told:
     cells = [(name, _number(text, decimal_comma=not points)) for name, text in texts]
     values = tuple((name, value) for name, value in cells if value is not None)
     wrong = tuple(name for name, value in cells if value is None)
-    return Told(step, values, wrong, 0 if points else len(with_comma), bar)
+    broken = bool(texts) and not texts[-1][1]
+    return Told(step, values, wrong, 0 if points else len(with_comma), bar, broken)
 
 
 def _between_dashes(rest: str) -> Iterator[tuple[str, str]]:
@@ -97,6 +100,8 @@ def _between_dashes(rest: str) -> Iterator[tuple[str, str]]:
         if colon:
             yield name.strip(), value
             kept = ""
+    if kept:
+        yield kept, ""
 
 
 def _has_decimal_point(text: str) -> bool:
