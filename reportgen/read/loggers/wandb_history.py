@@ -52,7 +52,8 @@ class History:
         self.rows = 0
         self._path = path
         self._wanted = wanted
-        self._columns: dict[str, Column | None] = {}
+        self._step = Column(STEP)
+        self._columns: dict[str, Column | None] = {STEP: self._step}
         # The same by the bytes that name an item, so that most items are looked up as they stand.
         self._known: dict[bytes, Column | None] = {}
         self._given_steps = Column("")
@@ -66,13 +67,15 @@ class History:
         Raises:
             UnreadableError: a metric has too many values.
         """
-        row, known = self.rows, self._known
+        row, known, stepped = self.rows, self._known, self._step.rows
         self.rows += 1
         try:
             while at < end:
                 size = record[at + 1]
                 if record[at] != _ITEM or size >= _TWO_BYTES:
-                    at = self._field(record, at, end, row)
+                    # The row's own step, which comes last, mostly says again what the item said.
+                    known_step = record[at] == _ROW_STEP and stepped and stepped[-1] == row
+                    at = end if known_step and at + 2 + size == end else self._field(record, at, end, row)
                     continue
                 item = record[at + 2 : at + 2 + size]
                 at += 2 + size
@@ -84,8 +87,8 @@ class History:
                     self._item(item, row)
                     continue
                 try:
-                    column.values.append(float(value[1:]))
-                    column.rows.append(row)
+                    column.put_value(float(value[1:]))
+                    column.put_row(row)
                 except ValueError:
                     self._put(column, parsed(value[1:]), row)
         except (protobuf.MalformedError, IndexError):
@@ -125,11 +128,8 @@ class History:
 
     def _steps(self) -> FloatArray:
         """The step of every row: its item ``_step``, otherwise the row's own field."""
-        steps, items = self._given_steps.spread(self.rows), self._columns.get(STEP)
-        if items is None:
-            return steps
-        own = items.spread(self.rows)
-        return np.where(np.isnan(own), steps, own)
+        own = self._step.spread(self.rows)
+        return np.where(np.isnan(own), self._given_steps.spread(self.rows), own)
 
     def _metrics(self) -> Iterator[Column]:
         for name, column in self._columns.items():
@@ -160,12 +160,10 @@ class History:
         return at + size
 
     def _row_step(self, message: memoryview, row: int) -> None:
-        items = self._columns.get(STEP)
-        if items and items.rows and items.rows[-1] == row:
-            return
         # A number that is left out is 0.
         step = next((value for _, _, value in protobuf.fields(message) if isinstance(value, int)), 0)
-        self._given_steps.put(float(protobuf.signed(step)), row)
+        self._given_steps.put_value(float(protobuf.signed(step)))
+        self._given_steps.put_row(row)
 
     def _item(self, item: bytes, row: int) -> None:
         """Take an item of any kind."""
@@ -205,7 +203,8 @@ class History:
             if found is None:
                 metric.dropped += 1
             else:
-                metric.put(found, row)
+                metric.put_value(found)
+                metric.put_row(row)
 
     def _column(self, name: str) -> Column | None:
         """The column of a metric; None where nobody asked for it."""
@@ -224,8 +223,8 @@ class History:
         return name
 
     def _check_size(self) -> None:
-        for column in self._columns.values():
-            if column and len(column.values) > MOST_POINTS:
+        for column in self._metrics():
+            if len(column.values) > MOST_POINTS:
                 message = f"the metric {_quoted(column.name)} has more than {MOST_POINTS:,} values"
                 raise UnreadableError(self._path, message, "Thin it out before it is read")
 

@@ -25,20 +25,20 @@ _LONGEST_TEXT: Final = 64
 
 
 class Column:
-    """The values of one metric, and the number of the row that each stands in."""
+    """The values of one metric, and the number of the row that each stands in.
 
-    __slots__ = ("dropped", "name", "rows", "values")
+    ``put_value`` and ``put_row`` belong together; they are attributes since they are called for each value.
+    """
+
+    __slots__ = ("dropped", "name", "put_row", "put_value", "rows", "values")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.values: array[float] = array("d")
         self.rows: array[int] = array("I")
+        self.put_value = self.values.append
+        self.put_row = self.rows.append
         self.dropped = 0
-
-    def put(self, value: float, row: int) -> None:
-        """Put a value behind the others."""
-        self.values.append(value)
-        self.rows.append(row)
 
     def over(self, of_rows: FloatArray) -> FloatArray:
         """A value for each of this column's rows, out of one for every row."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _NUMBERED: Final = 0x08
+_MORE: Final = 0x80
 _HISTORY, _CONFIG, _METRIC, _RUN, _EXIT = 2, 5, 12, 17, 18
 _HISTORY_TAG: Final = _HISTORY << 3 | protobuf.DELIMITED
 # Summary, console (both ways), files, system metrics, telemetry: most of a log that is no history.
@@ -79,7 +80,9 @@ class Records:
                 _, at = protobuf.varint(record, 1)
             tag = record[at]
             if tag == _HISTORY_TAG:
-                size, at = protobuf.varint(record, at + 1)
+                size, at = record[at + 1], at + 2
+                if size >= _MORE:
+                    size, at = protobuf.varint(record, at - 1)
                 self.history.add(record, at, at + size)
             elif tag not in _PASSED:
                 self._take_any(memoryview(record))
