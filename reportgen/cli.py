@@ -11,6 +11,7 @@ import click
 
 from reportgen import __version__
 from reportgen.commands.check import check
+from reportgen.commands.describe import describe
 from reportgen.commands.facts import facts
 from reportgen.commands.fix import fix
 from reportgen.commands.observations import observations
@@ -31,6 +32,7 @@ def cli(context: click.Context) -> None:
 
     \b
     Examples:
+      reportgen describe ~/runs         what a file or folder holds
       reportgen init my-report          a small working report
       cd my-report && reportgen serve   look at it while you write
       reportgen build --strict          write site/, fail on any warning
@@ -40,7 +42,7 @@ def cli(context: click.Context) -> None:
         context.color = False
 
 
-for command in (check, fix, facts, observations):
+for command in (describe, check, fix, facts, observations):
     cli.add_command(command)
 
 

@@ -107,6 +107,21 @@ def load_project(options: AnyMapping[str, object], place: Place, text: str | Non
     return validated(ProjectSettings, node, f"the {PLUGIN} plugin")
 
 
+def data_dir_of(path: Path, name: str) -> str:
+    """The data folder that a ``mkdocs.yml`` names, without judging the rest of the file.
+
+    Args:
+        path: the file.
+        name: its path for messages.
+
+    Raises:
+        ReportError: the file cannot be read.
+    """
+    options = _plugin_options(read_text(path, name, Stage.SETTINGS), name)
+    told = options.entries.get("data_dir") if isinstance(options, Mapping) else None
+    return told.text if isinstance(told, Scalar) else ProjectSettings().data_dir
+
+
 def validated(model: type[_Model], node: Node, owner: str) -> _Model:
     """A tree as a value of a model.
 

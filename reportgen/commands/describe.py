@@ -1,0 +1,114 @@
+"""``reportgen describe``: what a file or folder holds, and what to write to show it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from reportgen.commands.tables import Column, print_table
+from reportgen.commands.telling import problems_told, tell_problem
+
+if TYPE_CHECKING:
+    from reportgen.description import Description
+    from reportgen.site.around import Around
+    from reportgen.site.description_words import Section
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="For people, or for other programs, with lists that are never cut.",
+)
+def describe(path: Path, form: str) -> None:
+    """Tell what PATH holds: format, runs, metrics or answers, and what is irregular about them.
+
+    PATH is any file or folder that a trainer, a logger, an evaluation or a script wrote, in a report or
+    anywhere else. Nothing is changed. At the end stand the settings that are worth writing and a block that
+    draws the data, both to be pasted. Leaves with 1 if PATH cannot be read.
+
+    \b
+    Examples:
+      reportgen describe ~/experiments/run-7
+      reportgen describe data/math500.csv --format json
+    """
+    from reportgen.drafting.describing import described, suggested_block, suggested_settings
+    from reportgen.site.around import around
+    from reportgen.site.description_json import description_json
+
+    with problems_told("nothing can be told"):
+        place = around(path)
+        told = described(place.path, place.root, place.name, place.hashes, place.cache)
+    if place.cache:
+        place.hashes.save()
+    settings, block = suggested_settings(told), suggested_block(told)
+    if form == "json":
+        click.echo(description_json(told, settings, block), nl=False)
+    else:
+        _tell(told)
+        _tell_next(told, place, settings, block)
+    sys.exit(1 if any(problem.severity == "error" for problem in told.problems) else 0)
+
+
+def _tell(told: Description) -> None:
+    from reportgen.site.description_words import amount, headline, sections
+    from reportgen.site.excerpts import printable
+
+    click.secho(printable(headline(told)), bold=True)
+    if words := amount(told):
+        click.echo(printable(words))
+    for section in sections(told):
+        click.echo()
+        _tell_section(section)
+    if told.problems:
+        click.echo()
+        click.secho("Found on the way", bold=True)
+    for problem in told.problems:
+        tell_problem(problem, err=False)
+
+
+def _tell_section(section: Section) -> None:
+    from reportgen.site.excerpts import printable
+
+    click.secho(section.title, bold=True, nl=False)
+    click.secho(f"  {printable(section.note)}" if section.note else "", dim=True)
+    rows = [tuple(map(printable, row)) for row in section.rows]
+    if not sys.stdout.isatty():
+        rows.insert(0, section.header)
+    longest = max(24, shutil.get_terminal_size((100, 24)).columns // 2)
+    print_table([Column(title, longest=longest) for title in section.header], rows)
+    if section.more:
+        click.secho(section.more, dim=True)
+
+
+def _tell_next(told: Description, place: Around, settings: str, block: str) -> None:
+    """What to write, and where."""
+    from reportgen.site.excerpts import printable
+
+    if settings:
+        click.echo()
+        verb = "To add to" if told.has_settings else "To write into"
+        click.secho(f"{verb} {printable(told.settings_file)}", bold=True, nl=False)
+        click.secho("  so that nothing is left to a guess", dim=True)
+        click.echo(settings, nl=False)
+    if block:
+        click.echo()
+        click.secho("To paste into a page", bold=True, nl=False)
+        click.secho(f"  {_where(place)}", dim=True)
+        click.echo(block, nl=False)
+
+
+def _where(place: Around) -> str:
+    if place.name:
+        return ""
+    if place.data_dir:
+        return f"after it was put into {place.data_dir}/ of the report"
+    return "after it was put into data/ of a report; reportgen init my-report makes one"

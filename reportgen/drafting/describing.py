@@ -1,0 +1,95 @@
+"""A file or folder described, with what to write about it: a ``source.yml`` and a block to paste."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reportgen.settings.loading import load_source_settings
+from reportgen.settings.writing import yaml_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from reportgen.cache import Cache
+    from reportgen.description import DescribedMetric, Description
+
+# What a report is most often about, the best first, by a part of the metric's name.
+_TELLING: Final = (
+    *("eval/acc", "eval_acc", "val/acc", "val_acc", "test/acc", "test_acc", "validation/acc", "accuracy"),
+    *(
+        "pass@",
+        "exact_match",
+        "score",
+        "acc",
+        "f1",
+        "reward",
+        "eval/loss",
+        "eval_loss",
+        "val/loss",
+        "val_loss",
+    ),
+    *("loss", "perplexity"),
+)
+# What is said of a machine or of time is seldom what a report is about.
+_ASIDE: Final = (
+    "system/",
+    "perf/",
+    "time",
+    "timing",
+    "memory",
+    "gpu",
+    "grad",
+    "lr",
+    "learning_rate",
+    "std",
+    "/n",
+)
+
+
+def described(
+    path: Path, root: Path, name: str, hashes: Callable[[Path], str], cache: Cache | None
+) -> Description:
+    """Describe a file or folder; what is wrong with it is among its problems.
+
+    Args:
+        path: the file or folder, which is there.
+        root: what its paths are told relative to.
+        name: what blocks call it; empty for the name of the file or folder.
+        hashes: SHA-256 of a file in hex, remembered from one call to the next.
+        cache: what was read and counted before; None where nothing is kept.
+    """
+    from reportgen.read.describing import Looking, describe  # noqa: PLC0415 - imports the database
+
+    return describe(path, root, name, Looking(load_source_settings, hashes, cache))
+
+
+def suggested_settings(told: Description) -> str:
+    """A ``source.yml`` with the keys that are worth writing; empty where none is."""
+    return yaml_text(told.settings)
+
+
+def suggested_block(told: Description) -> str:
+    """A fenced block that shows the source; empty where there is nothing to show."""
+    if told.kind == "outcomes":
+        several = list(dict.fromkeys(one.benchmark for one in told.counts.evaluations))
+        named = {"benchmark": several[0]} if several and several[0] else {}
+        return _fenced("scores", {"source": told.name, **named})
+    metric = headline(told.counts.metrics)
+    return _fenced("curve", {"source": told.name, "metric": metric.name}) if metric else ""
+
+
+def headline(metrics: tuple[DescribedMetric, ...]) -> DescribedMetric | None:
+    """The metric that a report is most likely about; None where none can be drawn."""
+    drawn = [metric for metric in metrics if metric.low is not None and metric.first is not None]
+    curves = [metric for metric in drawn if metric.first != metric.last] or drawn
+    plain = [metric for metric in curves if not any(part in metric.name.casefold() for part in _ASIDE)]
+    for part in _TELLING:
+        for metric in plain:
+            if part in metric.name.casefold():
+                return metric
+    return next(iter([*plain, *curves]), None)
+
+
+def _fenced(kind: str, body: dict[str, object]) -> str:
+    return f"```{kind}\n{yaml_text(body)}```\n"

@@ -1,0 +1,58 @@
+"""What the rows of outcomes hold, counted by the database: problems, samples, scores that are missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.description import DescribedEvaluation
+from reportgen.read.answering import outcomes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reportgen.model import Source
+
+_STATEMENT: Final = """
+WITH answers AS (
+    SELECT series, run, {benchmark} AS benchmark, problem, sample, count(*) AS written, min(row) AS row,
+        any_value(seed) AS seed, count(*) FILTER (score IS NULL OR isnan(score)) AS missing,
+        sum(score) FILTER (isfinite(score)) AS score, count(*) FILTER (isfinite(score)) AS scored
+    FROM answered GROUP BY ALL
+), problems AS (
+    SELECT series, run, benchmark, problem, count(*) AS samples, sum(written) AS written, min(row) AS row,
+        any_value(seed) AS seed, sum(missing) AS missing, sum(score) AS score, sum(scored) AS scored
+    FROM answers GROUP BY ALL
+)
+SELECT series, run, any_value(seed), benchmark, count(*), sum(written), min(samples), max(samples),
+    sum(missing), sum(written) - sum(samples), sum(score) / nullif(sum(scored), 0)
+FROM problems GROUP BY series, run, benchmark ORDER BY min(row)
+"""
+
+
+def described_answers(root: Path, source: Source) -> tuple[DescribedEvaluation, ...]:
+    """The evaluations of a source, in order of first appearance.
+
+    Raises:
+        ReportError: everything that is wrong in the files.
+    """
+    table = outcomes(root, source)
+    benchmark = "benchmark" if "benchmark" in table.slices else "''"
+    with table.reading():
+        relation: Any = table.frame.to_native()
+        rows = relation.query("answered", _STATEMENT.format(benchmark=benchmark)).fetchall()
+    return tuple(
+        DescribedEvaluation(
+            series=series,
+            run=run,
+            seed=seed,
+            benchmark=named,
+            problems=int(counts[0]),
+            answers=int(counts[1]),
+            fewest=int(counts[2]),
+            most=int(counts[3]),
+            missing=int(counts[4]),
+            repeated=int(counts[5]),
+            mean=mean,
+        )
+        for series, run, seed, named, *counts, mean in rows
+    )

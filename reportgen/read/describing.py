@@ -1,0 +1,208 @@
+"""What any file or folder holds: its format, runs, metrics or answers, and what is odd about them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from reportgen.description import (
+    Counts,
+    DescribedEvaluation,
+    DescribedMetric,
+    DescribedRun,
+    DescribedTotal,
+    Description,
+)
+from reportgen.errors import Problem, Problems, Severity, Stage
+from reportgen.read.choosing import choose_files
+from reportgen.read.described_answers import described_answers
+from reportgen.read.described_curves import described_curves
+from reportgen.read.find import SETTINGS, location_of, name_of, place_of
+from reportgen.read.importing import import_units
+from reportgen.read.layout import layout_of
+from reportgen.read.opening import open_location
+from reportgen.read.settling import settled_runs, step_column
+from reportgen.read.table_names import found_by, shape_of, table_title
+from reportgen.read.units import title_of
+from reportgen.read.wording import names
+from reportgen.settings.source import SourceSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from reportgen.cache import Cache
+    from reportgen.model import Source
+    from reportgen.read.find import Location
+    from reportgen.read.importing import Imported
+
+_NO_ENDING: Final = "without an ending"
+
+
+@dataclass(frozen=True, slots=True)
+class Looking:
+    """What a source is described with.
+
+    Attributes:
+        load_settings: reads a ``source.yml``, given its path and its name for messages.
+        hashes: SHA-256 of a file in hex, remembered from one call to the next.
+        cache: what was counted before; None where nothing is kept.
+    """
+
+    load_settings: Callable[[Path, str], SourceSettings]
+    hashes: Callable[[Path], str]
+    cache: Cache | None
+
+
+def describe(path: Path, root: Path, name: str, looking: Looking) -> Description:
+    """Describe a file or folder; what is wrong with it is among its problems.
+
+    Args:
+        path: the file or folder, which is there.
+        root: what its paths are told relative to.
+        name: what blocks call it; empty for the name of the file or folder.
+        looking: what it is read with.
+    """
+    location = location_of(path, name or (path.name if path.is_dir() else name_of(path)), root)
+    problems = Problems()
+    told = Description(
+        place_of(path, root).file,
+        location.name,
+        settings_file=place_of(location.settings, root).file,
+        has_settings=location.settings.is_file(),
+    )
+    with problems.collecting():
+        source = open_location(location, looking.load_settings, looking.hashes, looking.cache)
+        problems.add(source.warnings)
+        told = _opened(told, source)
+        told = replace(told, counts=_counted(root, source, looking.cache))
+    with problems.collecting():
+        told = _with_runs(told, location, looking)
+    if not told.kind:
+        problems.add(_sources_below(location))
+    return replace(told, problems=tuple(problems.found))
+
+
+def _opened(told: Description, source: Source) -> Description:
+    """What shows before any row is read."""
+    layout = layout_of(source)
+    series_by, seed_by = found_by(layout)
+    step_role = layout.roles.step or ""
+    step = layout.step_name or step_role
+    return replace(
+        told,
+        kind=source.kind,
+        format=layout.files[0].format,
+        title=table_title(layout),
+        shape=shape_of(layout),
+        read=tuple(file.path for file in source.files),
+        size=sum(file.size for file in source.files),
+        series=layout.series,
+        series_by=series_by,
+        seed_by=seed_by,
+        step_name="step" if step == "_step" else step,
+        step_is_time=step_role in layout.kinds and layout.kinds[step_role].name == "TIME",
+        settings=step_column(layout, source.settings),
+    )
+
+
+def _counted(root: Path, source: Source, cache: Cache | None) -> Counts:
+    """What the rows hold, as it was counted before or else now.
+
+    Raises:
+        ReportError: everything that is wrong in the files.
+    """
+    key = cache.key("description", source.digest) if cache else ""
+    kept = cache.get(key) if cache else None
+    if kept is not None:
+        runs, metrics, evaluations = json.loads(kept)
+        return Counts(
+            tuple(DescribedRun(**run) for run in runs),
+            tuple(DescribedMetric(**metric) for metric in metrics),
+            tuple(DescribedEvaluation(**one) for one in evaluations),
+        )
+    if source.kind == "outcomes":
+        counts = Counts(evaluations=described_answers(root, source))
+    else:
+        counts = Counts(*described_curves(root, source))
+    if cache:
+        told = [[asdict(one) for one in part] for part in (counts.runs, counts.metrics, counts.evaluations)]
+        cache.put(key, json.dumps(told).encode())
+    return counts
+
+
+def _with_runs(told: Description, location: Location, looking: Looking) -> Description:
+    """What stands beside the rows: what loggers and harnesses say of runs, and files that are not read.
+
+    Raises:
+        ReportError: as of the source itself.
+    """
+    settings = SourceSettings()
+    if location.settings.is_file():
+        settings = looking.load_settings(location.settings, place_of(location.settings, location.root).file)
+    chosen = choose_files(location, settings)
+    imported = import_units(location, settings, chosen, looking.hashes, looking.cache)
+    read = set(told.read)
+    if imported:
+        told = _imported(told, imported, settings)
+        read = {file.path for file in imported.files}
+    unread = Counter(
+        path.suffix.lower() or _NO_ENDING
+        for path in chosen.paths
+        if place_of(path, location.root).file not in read
+    )
+    return replace(told, unread=tuple(sorted(unread.items(), key=lambda one: (-one[1], one[0]))))
+
+
+def _imported(told: Description, imported: Imported, settings: SourceSettings) -> Description:
+    """What loggers and harnesses say beside their values."""
+    runs, names_by = imported.runs, imported.runs.naming
+    paths = {
+        (settings.rename.get(name.series, name.series), name.run): candidate.run.path
+        for candidate, name in zip(runs.candidates, names_by.names, strict=True)
+    }
+    totals = tuple(
+        DescribedTotal(
+            settings.rename.get(name.series, name.series),
+            candidate.run.benchmark,
+            total.metric,
+            total.value,
+            total.stderr,
+            total.n,
+        )
+        for candidate, name in zip(runs.candidates, names_by.names, strict=True)
+        for total in candidate.run.totals
+    )
+    described = tuple(replace(run, path=paths.get((run.series, run.run), "")) for run in told.counts.runs)
+    form = imported.found.units[0].format
+    return replace(
+        told,
+        format=form,
+        shape="",
+        title=title_of(form),
+        series_by=names_by.series_by,
+        seed_by=names_by.seed_by,
+        counts=replace(told.counts, runs=described, totals=totals),
+        settings=settled_runs(settings, imported),
+    )
+
+
+def _sources_below(location: Location) -> Iterator[Problem]:
+    """Sources of their own in a folder that holds no other data."""
+    if location.path.is_dir():
+        found = [*location.path.glob(f"*/{SETTINGS}"), *location.path.glob(f"*.{SETTINGS}")]
+        below = sorted(
+            path.parent.name if path.name == SETTINGS else path.name.removesuffix(f".{SETTINGS}")
+            for path in found
+        )
+        if below:
+            message = f"the folder holds {len(below)} sources of their own: {names(below)}"
+            yield Problem(
+                place_of(location.path, location.root),
+                message,
+                "Describe one of them",
+                Stage.DATA,
+                Severity.WARNING,
+            )

@@ -1,0 +1,75 @@
+"""Keys of ``source.yml`` that settle what was guessed of a source, and change nothing else."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.read.cells import NUMERIC
+from reportgen.read.imported_survey import chosen_metrics
+from reportgen.read.run_names import name_runs
+
+if TYPE_CHECKING:
+    from reportgen.read.importing import Imported
+    from reportgen.read.layout import Layout
+    from reportgen.read.run_names import Naming
+    from reportgen.settings.source import SourceSettings
+
+# What can name runs, the plainest first.
+_SERIES: Final[tuple[Any, ...]] = ("name", "folder", "group", "model", ("folder", "name"))
+_SEEDS: Final = (None, "seed", "name", "folder")
+# Columns that are a step more often than others are, by a part of their names.
+_STEPS: Final = ("step", "iter", "epoch", "time", "date", "token", "sample", "round", "generation")
+
+
+def settled_runs(settings: SourceSettings, imported: Imported) -> dict[str, object]:
+    """Keys that say of runs and evaluations what was guessed.
+
+    Args:
+        settings: what ``source.yml`` says so far.
+        imported: what was read.
+    """
+    worth: dict[str, object] = {}
+    if imported.found.left_out and settings.format is None:
+        worth["format"] = imported.found.units[0].format
+    if imported.runs.naming.guessed:
+        worth |= _naming(settings, imported)
+    return worth | _metrics(settings, imported)
+
+
+def step_column(layout: Layout, settings: SourceSettings) -> dict[str, object]:
+    """The key that names the step of a table of measurements where its name does not tell it."""
+    if layout.outcomes or layout.roles.step is not None or layout.spread:
+        return {}
+    kinds = {name: kind for name, kind in layout.kinds.items() if kind in NUMERIC or kind.name == "TIME"}
+    likely = [name for part in _STEPS for name in kinds if part in name.casefold()]
+    likely += [name for name, kind in kinds.items() if kind.name == "TIME"]
+    taken = {name: one for name, one in settings.columns.model_dump().items() if one is not None}
+    return {"columns": {**taken, "step": likely[0]}} if likely else {}
+
+
+def _naming(settings: SourceSettings, imported: Imported) -> dict[str, object]:
+    """Keys by which all runs have the names that they have now, without a guess; none where none are."""
+    candidates, naming = imported.runs.candidates, imported.runs.naming
+    for series, seed in product(_SERIES, _SEEDS):
+        tried = settings.model_copy(update={"series_from": series, "seed_from": seed})
+        if _same(name_runs(candidates, tried, ""), naming):
+            return {"series_from": series, **({"seed_from": seed} if seed else {})}
+    return {}
+
+
+def _same(tried: Naming, naming: Naming) -> bool:
+    return tried.names == naming.names and not tried.guessed
+
+
+def _metrics(settings: SourceSettings, imported: Imported) -> dict[str, object]:
+    """The key that says which of several scores is taken."""
+    runs = [candidate.run for candidate in imported.runs.candidates if candidate.run.benchmark]
+    taken = dict.fromkeys(name for run in runs for name in chosen_metrics(run, settings))
+    if settings.metrics or not any(len(run.metrics) > 1 for run in runs):
+        return {}
+    chosen = tuple(taken)
+    tried = settings.model_copy(update={"metrics": chosen})
+    if any(chosen_metrics(run, tried) != chosen_metrics(run, settings) for run in runs):
+        return {}
+    return {"metrics": list(chosen)}

@@ -1,0 +1,67 @@
+"""The report around a path, found by its ``mkdocs.yml``: its root, its data folder and its cache."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from reportgen.cache import Cache, FileHashes
+from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.settings.loading import data_dir_of
+
+_CACHE = Path(".reportgen", "cache")
+_PROJECT = "mkdocs.yml"
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What is around a path.
+
+    Attributes:
+        path: the file or folder, without ``..``.
+        root: the folder of the report, otherwise the working folder or, if the path is not below it, the
+            folder around the path.
+        name: what blocks call it, if it is below the data folder of the report; otherwise empty.
+        data_dir: the data folder relative to the root; empty without a report.
+        cache: of the report; None without one.
+        hashes: SHA-256 of files, remembered by the report if there is one.
+    """
+
+    path: Path
+    root: Path
+    name: str
+    data_dir: str
+    cache: Cache | None
+    hashes: FileHashes
+
+
+def around(path: Path) -> Around:
+    """What is around a path.
+
+    Raises:
+        ReportError: there is no such file or folder.
+    """
+    asked, path = path, path.absolute()
+    path = Path(*(part for part in path.parts if part != ".")) if ".." not in path.parts else path.resolve()
+    if not path.exists():
+        message = "there is no such file or folder"
+        raise ReportError(Problem(Place(str(asked)), message, "Check the path", Stage.DATA))
+    for folder in (path, *path.parents) if path.is_dir() else path.parents:
+        if (folder / _PROJECT).is_file():
+            return _within(path, folder)
+    root = Path.cwd() if path.is_relative_to(Path.cwd()) and path != Path.cwd() else path.parent
+    # Never saved, so the folder need not be there.
+    hashes = FileHashes(Path(tempfile.gettempdir(), "reportgen-no-report"))
+    return Around(path, root, "", "", None, hashes)
+
+
+def _within(path: Path, root: Path) -> Around:
+    data_dir = data_dir_of(root / _PROJECT, _PROJECT)
+    data = root / data_dir
+    name = ""
+    if path != data and path.is_relative_to(data):
+        below = path.relative_to(data)
+        name = below.as_posix() if path.is_dir() else ""
+    folder = root / _CACHE
+    return Around(path, root, name, data_dir, Cache(folder), FileHashes(folder))

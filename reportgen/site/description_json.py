@@ -1,0 +1,38 @@
+"""A description as JSON, for tools; paths and names whole, lists never cut."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reportgen.description import Description
+    from reportgen.errors import Problem
+
+
+def description_json(told: Description, source_yml: str, block: str) -> str:
+    """A description as JSON with a newline at its end; its keys are those of the value, in its order.
+
+    Args:
+        told: the description.
+        source_yml: the suggested settings.
+        block: the suggested block.
+    """
+    value = asdict(told)
+    value["unread"] = dict(told.unread)
+    value["problems"] = [_problem(problem) for problem in told.problems]
+    value |= value.pop("counts")
+    value["suggested"] = {"file": told.settings_file, "source.yml": source_yml, "block": block}
+    del value["settings"]
+    return f"{json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)}\n"
+
+
+def _problem(problem: Problem) -> dict[str, object]:
+    return {
+        "file": problem.place.file,
+        "line": problem.place.line,
+        "severity": str(problem.severity),
+        "message": problem.message,
+        "next_step": problem.next_step,
+    }
