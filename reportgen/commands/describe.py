@@ -15,7 +15,7 @@ from reportgen.commands.telling import problems_told, tell_problem
 if TYPE_CHECKING:
     from reportgen.description import Description
     from reportgen.site.around import Around
-    from reportgen.site.description_words import Section
+    from reportgen.site.description_tables import Section
 
 
 @click.command()
@@ -59,11 +59,12 @@ def describe(path: Path, form: str) -> None:
 
 
 def _tell(told: Description) -> None:
-    from reportgen.site.description_words import amount, headline, sections
+    from reportgen.site.description_tables import sections
+    from reportgen.site.description_words import amounts, headline
     from reportgen.site.excerpts import printable
 
     click.secho(printable(headline(told)), bold=True)
-    if words := amount(told):
+    for words in amounts(told):
         click.echo(printable(words))
     for section in sections(told):
         click.echo()
@@ -78,8 +79,9 @@ def _tell(told: Description) -> None:
 def _tell_section(section: Section) -> None:
     from reportgen.site.excerpts import printable
 
-    click.secho(section.title, bold=True, nl=False)
-    click.secho(f"  {printable(section.note)}" if section.note else "", dim=True)
+    click.secho(section.title, bold=True, nl=not section.note)
+    if section.note:
+        click.secho(f"  {printable(section.note)}", dim=True)
     rows = [tuple(map(printable, row)) for row in section.rows]
     if not sys.stdout.isatty():
         rows.insert(0, section.header)
@@ -101,8 +103,10 @@ def _tell_next(told: Description, place: Around, settings: str, block: str) -> N
         click.echo(settings, nl=False)
     if block:
         click.echo()
-        click.secho("To paste into a page", bold=True, nl=False)
-        click.secho(f"  {_where(place)}", dim=True)
+        where = _where(place)
+        click.secho("To paste into a page", bold=True, nl=not where)
+        if where:
+            click.secho(f"  {where}", dim=True)
         click.echo(block, nl=False)
 
 

@@ -175,7 +175,17 @@ def _imported(told: Description, imported: Imported, settings: SourceSettings) -
         for candidate, name in zip(runs.candidates, names_by.names, strict=True)
         for total in candidate.run.totals
     )
-    described = tuple(replace(run, path=paths.get((run.series, run.run), "")) for run in told.counts.runs)
+    described = [replace(run, path=paths.get((run.series, run.run), "")) for run in told.counts.runs]
+    if told.kind == "measurements":
+        known = {(run.series, run.run) for run in described}
+        seeds = {
+            (settings.rename.get(name.series, name.series), name.run): name.seed for name in names_by.names
+        }
+        described += [
+            DescribedRun(*key, seeds[key], path, 0, 0, None, None)
+            for key, path in paths.items()
+            if key not in known
+        ]
     form = imported.found.units[0].format
     return replace(
         told,
@@ -184,7 +194,7 @@ def _imported(told: Description, imported: Imported, settings: SourceSettings) -
         title=title_of(form),
         series_by=names_by.series_by,
         seed_by=names_by.seed_by,
-        counts=replace(told.counts, runs=described, totals=totals),
+        counts=replace(told.counts, runs=tuple(described), totals=totals),
         settings=settled_runs(settings, imported),
     )
 
