@@ -116,5 +116,6 @@ def _evaluations(location: Location, settings: SourceSettings, runs: ImportedRun
             message = f"of {run.model} on {run.benchmark} there are totals only, so nothing is read"
             yield Problem(Place(run.path), message, "Let the harness write its samples, too", Stage.DATA)
     for (metrics, taken), count in several.items():
-        message = f"{counted(count, 'evaluation')} have scores by {names(metrics)}; {taken} is taken"
+        has = "has" if count == 1 else "have"
+        message = f"{counted(count, 'evaluation')} {has} scores by {names(metrics)}; {taken} is taken"
         yield Problem(location.place, message, f"Choose others with metrics: [{metrics[1]}]", Stage.DATA)

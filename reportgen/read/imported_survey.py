@@ -60,7 +60,7 @@ def imported_survey(location: Location, settings: SourceSettings, runs: Imported
         exhaustive=True,
         gapless=frozenset(("series", "run", "metric")),
     )
-    return _with_outcomes(layout) if "problem" in kinds else _with_metrics(layout, settings, runs)
+    return _with_outcomes(layout, runs) if "problem" in kinds else _with_metrics(layout, settings, runs)
 
 
 def chosen_metrics(run: KeptRun, settings: SourceSettings) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ def _with_metrics(layout: Layout, settings: SourceSettings, runs: ImportedRuns) 
     return Survey(layout, tuple(layout.kinds), raw, ())
 
 
-def _with_outcomes(layout: Layout) -> Survey:
+def _with_outcomes(layout: Layout, runs: ImportedRuns) -> Survey:
     """The survey of answers: a table of outcomes."""
     parts = {part: part for part in _PARTS if part in layout.kinds}
     roles = OutcomeRoles(problem="problem", score="score", benchmark="benchmark", **parts)
@@ -92,7 +92,8 @@ def _with_outcomes(layout: Layout) -> Survey:
         value for file in layout.files for value in file.given_values("benchmark") or () if value is not None
     )
     layout = replace(layout, outcomes=roles, benchmarks=tuple(found))
-    return Survey(layout, tuple(layout.kinds), (), ())
+    scored = dict.fromkeys(metric for candidate in runs.candidates for metric in candidate.run.metrics)
+    return Survey(layout, tuple(layout.kinds), tuple(scored), ())
 
 
 def _given(settings: SourceSettings, runs: ImportedRuns) -> dict[str, tuple[Text, ...]]:

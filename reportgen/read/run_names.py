@@ -126,11 +126,14 @@ def _series(
         return _Found(tuple(candidate.labels.get("series") for candidate in candidates), "files:"), seeds
     if all(candidate.run.model for candidate in candidates):
         return _Found(tuple(candidate.run.model for candidate in candidates), "the model"), seeds
-    schemes = {
-        "their names": [candidate.run.name or candidate.folder for candidate in candidates],
-        "their folders": [candidate.folder or candidate.run.name for candidate in candidates],
-        "folders and names": [f"{candidate.folder} {candidate.run.name}".strip() for candidate in candidates],
-    }
+    pairs = [(candidate.run.name, candidate.folder) for candidate in candidates]
+    schemes = {"their folders": [folder for _, folder in pairs]}
+    if any(name for name, _ in pairs):
+        schemes = {
+            "their names": [name or folder for name, folder in pairs],
+            "their folders": [folder or name for name, folder in pairs],
+            "folders and names": [f"{folder} {name}".strip() for name, folder in pairs],
+        }
     found = [_read_labels(labels, by, seeds, source) for by, labels in schemes.items()]
     clashes = [_clashes(candidates, *one) for one in found]
     best = found[clashes.index(min(clashes))]
