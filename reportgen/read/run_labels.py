@@ -18,7 +18,8 @@ _SEED: Final = re.compile(
 )
 # Also the name of a model or of a store, so it counts only where other runs have another number there.
 _SHORT_SEED: Final = re.compile(rf"(?<![^{_BETWEEN}])s(\d+)(?![^{_BETWEEN}])", re.IGNORECASE)
-_TRIMMED: Final = re.compile(r"[\s/_\-.,;:=+]*")
+_BEHIND: Final = re.compile(r"[\s/_\-.,;:=+]+$")
+_BEFORE: Final = re.compile(r"^[\s/_\-.,;:=+]+")
 _FILE: Final = re.compile(r"\.[A-Za-z][A-Za-z0-9]*")
 
 
@@ -28,8 +29,9 @@ def without_seed(label: str, *, short: bool = False) -> tuple[str, str | None]:
     if not found:
         return label, None
     before, after = label[: found[-1].start()], label[found[-1].end() :]
-    left = re.sub(rf"[{_BETWEEN}]+$", "", before) if not before.endswith((")", "]")) else before
-    right = _TRIMMED.sub("", after, count=1)
+    if before.endswith(("(", "[")) and after.startswith((")", "]")):
+        before, after = before[:-1], after[1:]
+    left, right = _BEHIND.sub("", before), _BEFORE.sub("", after)
     trimmed = before[len(left) :] + after[: len(after) - len(right)]
     between = ("/" if "/" in trimmed else trimmed[:1]) if left and right else ""
     return left + between + right, str(int(found[-1][1]))

@@ -145,10 +145,8 @@ def _joined(candidate: Candidate, wanted: Sequence[str], source: str) -> str | N
     parts = []
     for name in wanted:
         value = value_named(candidate, name)
-        if name == "folder" and value is None:
-            value = source
-        if value is not None and name in {"name", "folder"}:
-            value = without_seed(value)[0]
+        if name == "folder" or (name == "name" and value is not None):
+            value = without_seed(value or "")[0] or source
         if value:
             parts.append(value if is_word(candidate, name) else f"{name}={value}")
     return ", ".join(parts) or None

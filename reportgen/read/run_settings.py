@@ -83,8 +83,8 @@ def names_there_are(candidates: Iterable[Candidate]) -> list[str]:
 
 def _key_named(name: str, config: Mapping[str, Setting]) -> str | None:
     """The setting of this name or, where no other ends so, one that has it behind dots."""
-    if name in config:
-        return name
+    if name in config or name in OWN:
+        return name if name in config else None
     found = [key for key in config if key.endswith(f".{name}")]
     return found[0] if len(found) == 1 else None
 

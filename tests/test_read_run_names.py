@@ -1,0 +1,283 @@
+"""Series, seeds and runs of what loggers and harnesses wrote: by settings, configuration, name or folder."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reportgen.read.kept_units import KeptRun
+from reportgen.read.run_labels import distinct_paths, short_seeds, without_seed
+from reportgen.read.run_names import name_runs
+from reportgen.read.run_settings import Candidate, names_there_are, seed_of_config, value_named
+from reportgen.settings.source import SourceSettings
+
+NOTHING = SourceSettings()
+
+
+def runs(
+    *told: KeptRun, paths: tuple[str, ...] = (), labels: tuple[dict[str, str | None], ...] = ()
+) -> list[Candidate]:
+    """Candidates of runs with their paths below the source."""
+    paths = paths or tuple(f"r{place}" for place in range(len(told)))
+    labels = labels or ({},) * len(told)
+    folders = distinct_paths(paths)
+    return [Candidate(*one) for one in zip(told, labels, paths, folders, strict=True)]
+
+
+def at(*paths: str) -> list[Candidate]:
+    """Runs of which nothing is known but where they lie."""
+    return runs(*(KeptRun(path, "") for path in paths), paths=paths)
+
+
+def called(*names: str) -> list[Candidate]:
+    """Runs of which nothing is known but their names."""
+    return runs(*(KeptRun("x", name) for name in names))
+
+
+def named(candidates: list[Candidate], settings: SourceSettings = NOTHING) -> list[tuple[str, str | None]]:
+    """Series and seed of each run."""
+    return [(one.series, one.seed) for one in name_runs(candidates, settings, "the source").names]
+
+
+@pytest.mark.parametrize(
+    ("label", "rest", "seed"),
+    [
+        ("seed_3", "", "3"),
+        ("grpo-seed3", "grpo", "3"),
+        ("grpo-seed=3-lr1e-4", "grpo-lr1e-4", "3"),
+        ("grpo (seed 12)", "grpo", "12"),
+        ("grpo [seed=1] long", "grpo long", "1"),
+        ("(a) seed 1", "(a)", "1"),
+        ("A/seed_03", "A", "3"),
+        ("seed_3/A", "A", "3"),
+        ("A/seed_3/train", "A/train", "3"),
+        ("random_seed=5,lr=1", "lr=1", "5"),
+        ("Seed:7 ppo", "ppo", "7"),
+        ("seedling_3", "seedling_3", None),
+        ("proceed3", "proceed3", None),
+        ("seed3b", "seed3b", None),
+        ("seed_1-seed_2", "seed_1", "2"),
+        ("s3", "s3", None),
+        ("", "", None),
+    ],
+)
+def test_a_seed_in_a_label(label: str, rest: str, seed: str | None) -> None:
+    """It is taken off with the signs around it; what only looks like one stays."""
+    assert without_seed(label) == (rest, seed)
+
+
+@given(st.text(max_size=30))
+def test_a_label_without_a_seed_stays(label: str) -> None:
+    """Whatever else is in it; and taking off twice what has one seed finds no second."""
+    rest, seed = without_seed(label)
+    assert (seed is None) == (rest == label)
+    assert seed is None or seed.isdecimal()
+
+
+def test_short_seeds_need_other_runs() -> None:
+    """``s1`` may be the name of a model, so runs have to differ in it alone."""
+    assert short_seeds(["a-s1", "a-s2", "b-s1"]) == [("a", "1"), ("a", "2"), ("b", "1")]
+    assert short_seeds(["s1-32B", "qwen"]) is None
+    assert short_seeds(["s1-32B", "s2-7B"]) is None
+    assert named(called("ppo_s1", "ppo_s2")) == [("ppo", "1"), ("ppo", "2")]
+    assert named(called("s1-32B", "qwen-32B")) == [("s1-32B", None), ("qwen-32B", None)]
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        (("A/seed_1/trainer_state.json", "B/seed_1/trainer_state.json"), ["A", "B"]),
+        (("runs/A/1/x", "runs/A/2/x", "runs/B/1/x"), ["A/1", "A/2", "B/1"]),
+        (("a.jsonl", "b.jsonl"), ["a", "b"]),
+        (("v1.5", "v2.5"), ["v1.5", "v2.5"]),
+        (("x/a", "x/b/c"), ["a", "b/c"]),
+        (("", "train"), ["", "train"]),
+        (("only/one",), [""]),
+        (("same", "same"), ["", ""]),
+        ((), []),
+    ],
+)
+def test_what_tells_paths_apart(paths: tuple[str, ...], expected: list[str]) -> None:
+    """What all share is left out, and the endings of files."""
+    assert distinct_paths(paths) == expected
+
+
+@given(st.lists(st.lists(st.sampled_from("abc"), max_size=4).map("/".join), unique=True, max_size=6))
+def test_different_paths_stay_different(paths: list[str]) -> None:
+    """Nothing that tells two runs apart is lost."""
+    assert len(set(distinct_paths(paths))) == len(paths)
+
+
+@pytest.mark.parametrize(
+    ("config", "seed"),
+    [
+        ({"seed": 3}, "3"),
+        ({"Seed": 3.0}, "3"),
+        ({"trainer.seed": "7", "trainer.lr": 1}, "7"),
+        ({"seed": 1, "data.seed": 2}, "1"),
+        ({"data.seed": 1, "trainer.seed": 2}, None),
+        ({"data.seed": 2, "trainer.seed": 2}, "2"),
+        ({"random_seed": 5}, "5"),
+        ({"data_seed": 5, "seeds": 3}, None),
+        ({}, None),
+    ],
+)
+def test_the_seed_of_a_configuration(config: dict[str, str | int | float | bool], seed: str | None) -> None:
+    """The nearest to the top; none where several disagree."""
+    assert seed_of_config(config) == seed
+
+
+def test_names_stand_before_folders() -> None:
+    """A run is called as its logger calls it, without the seed; without a name as its folder."""
+    assert named(called("grpo-seed1", "grpo-seed2", "ppo-seed1")) == [
+        ("grpo", "1"),
+        ("grpo", "2"),
+        ("ppo", "1"),
+    ]
+    assert named(at("A/seed_1", "A/seed_2", "B/seed_1")) == [("A", "1"), ("A", "2"), ("B", "1")]
+    assert named(at("seed_1", "seed_2")) == [("the source", "1"), ("the source", "2")]
+    assert named(at("deep/only")) == [("the source", None)]
+
+
+def test_folders_tell_apart_what_names_do_not() -> None:
+    """Where all runs have one name, or runs of one name and seed lie in several folders."""
+    same = [KeptRun("x", "train", config={"seed": seed}) for seed in (1, 2, 1, 2)]
+    found = name_runs(runs(*same, paths=("A/1", "A/2", "B/1", "B/2")), NOTHING, "s")
+    assert {name.series for name in found.names} == {"A/1", "A/2", "B/1", "B/2"}
+    assert (found.series_by, found.alike) == ("their folders", ())
+
+
+def test_seeds_of_configurations_stand_before_those_in_names() -> None:
+    """Unless the configuration has one default for all runs, and their names tell several."""
+    told = [KeptRun("x", f"a-seed{seed}", config={"seed": 10 + seed}) for seed in (1, 2)]
+    assert named(runs(*told)) == [("a", "11"), ("a", "12")]
+    default = [KeptRun("x", f"a-seed{seed}", config={"seed": 42}) for seed in (1, 2)]
+    assert named(runs(*default)) == [("a", "1"), ("a", "2")]
+
+
+def test_groups_bring_runs_of_different_seeds_together() -> None:
+    """Where each run has a name of its own; not where seeds of one group are the same or unknown."""
+    told = [
+        KeptRun("x", name, group=group, config={"seed": seed})
+        for name, group, seed in (("calm-sun-1", "A", 1), ("red-moon-2", "A", 2), ("old-star-3", "B", 1))
+    ]
+    found = name_runs(runs(*told), NOTHING, "s")
+    assert [name.series for name in found.names] == ["A", "A", "B"]
+    assert (found.series_by, found.guessed) == ("their groups", True)
+    same = [KeptRun("x", name, group="A", config={"seed": 1}) for name in ("calm-sun", "red-moon")]
+    assert named(runs(*same)) == [("calm-sun", "1"), ("red-moon", "1")]
+
+
+def test_what_is_guessed_is_known() -> None:
+    """Seeds taken off names, and short ones, are guesses; plain names and configured seeds are none."""
+    told = {
+        "names": name_runs(called("a-seed1", "a-seed2"), NOTHING, "s").guessed,
+        "plain": name_runs(called("a", "b"), NOTHING, "s").guessed,
+        "config": name_runs(runs(KeptRun("x", "a", config={"seed": 1})), NOTHING, "s").guessed,
+    }
+    assert told == {"names": True, "plain": False, "config": False}
+
+
+def test_settings_name_series_seeds_and_runs() -> None:
+    """Keys of the configuration, also behind dots; numbers are told with their names."""
+    told = [
+        KeptRun("x", f"n{place}", config={"algo.name": name, "algo.lr": rate, "rng": place})
+        for place, (name, rate) in enumerate((("ppo", 0.1), ("ppo", 1.0), ("grpo", 0.1)))
+    ]
+    settings = SourceSettings(series_from=("algo.name", "lr"), seed_from="rng", run_from="name")
+    found = name_runs(runs(*told), settings, "s")
+    assert [(name.series, name.seed, name.run) for name in found.names] == [
+        ("ppo, lr=0.1", "0", "n0"),
+        ("ppo, lr=1", "1", "n1"),
+        ("grpo, lr=0.1", "2", "n2"),
+    ]
+    assert (found.series_by, found.guessed) == ('"algo.name" and "lr"', False)
+
+
+def test_a_guess_can_be_confirmed() -> None:
+    """``series_from: name`` is the name without its seed, ``seed_from: folder`` the seed in the folder."""
+    settings = SourceSettings(series_from="name", seed_from="name")
+    candidates = called("a-seed1", "a-seed2")
+    assert (named(candidates, settings), name_runs(candidates, settings, "s").guessed) == (
+        named(candidates),
+        False,
+    )
+    settings = SourceSettings(series_from="folder", seed_from="folder")
+    assert named(at("A/seed_1", "A/seed_2"), settings) == [("the source", "1"), ("the source", "2")]
+
+
+def test_some_runs_have_no_such_setting() -> None:
+    """They are one series without a name."""
+    told = [KeptRun("x", "a", config={"algo": "ppo"}), KeptRun("x", "b")]
+    assert named(runs(*told), SourceSettings(series_from="algo")) == [("ppo", None), ("(unnamed)", None)]
+
+
+def test_groups_of_a_pattern_stand_before_everything_found() -> None:
+    """What the author wrote for series, seed and run is taken as it is."""
+    told = [KeptRun("x", "n", config={"seed": 9}), KeptRun("x", "n", config={"seed": 9})]
+    labels: tuple[dict[str, str | None], ...] = (
+        {"series": "A", "seed": "1", "run": "first"},
+        {"series": "A", "seed": "2", "run": "second"},
+    )
+    found = name_runs(runs(*told, labels=labels), NOTHING, "s")
+    assert [(name.series, name.seed, name.run) for name in found.names] == [
+        ("A", "1", "first"),
+        ("A", "2", "second"),
+    ]
+
+
+def test_runs_of_one_series_have_names_that_differ() -> None:
+    """By folder, otherwise by number; two runs are never one by accident."""
+    told = [KeptRun("x", "n", config={"algo": "A"}) for _ in range(3)]
+    settings = SourceSettings(series_from="algo")
+    apart = name_runs(runs(*told, paths=("a", "b", "c")), settings, "s")
+    assert [name.run for name in apart.names] == ["a", "b", "c"]
+    together = name_runs(runs(*told, paths=("a", "a", "a")), settings, "s")
+    assert [name.run for name in together.names] == ["n", "n (2)", "n (3)"]
+    assert together.alike == ()
+
+
+def test_runs_alike_are_known() -> None:
+    """The same series and seed; without seeds only where nobody chose the series."""
+    told = [KeptRun("x", "n", config={"seed": 1}), KeptRun("x", "n", config={"seed": 1}), KeptRun("x", "m")]
+    assert name_runs(runs(*told, paths=("a", "a", "a")), NOTHING, "s").alike == ((0, 1),)
+    bare = [KeptRun("x", "n"), KeptRun("x", "n")]
+    assert name_runs(runs(*bare, paths=("a", "a")), NOTHING, "s").alike == ((0, 1),)
+    assert name_runs(runs(*bare, paths=("a", "a")), SourceSettings(series_from="name"), "s").alike == ()
+
+
+def test_parts_of_one_run_are_in_order_of_time() -> None:
+    """They share an id, are called as the first of them, and are not alike."""
+    told = [
+        KeptRun("x", "n", id="7", begins=2e12, config={"seed": 1}),
+        KeptRun("x", "n", id="7", begins=1e12, config={"seed": 1}),
+        KeptRun("x", "n", id="8", config={"seed": 2}),
+    ]
+    found = name_runs(runs(*told), NOTHING, "s")
+    assert (found.resumed, found.alike) == (((1, 0),), ())
+    assert found.names[0] == found.names[1] != found.names[2]
+
+
+def test_evaluations_are_called_as_their_models() -> None:
+    """On different benchmarks a model has one series, and the same seed is no clash."""
+    told = [KeptRun("x", "monday", model="M", benchmark=name, seed="0") for name in ("a", "b")]
+    found = name_runs(runs(*told), NOTHING, "s")
+    assert [(name.series, name.run, name.seed) for name in found.names] == [("M", "monday", "0")] * 2
+    assert found.alike == ()
+
+
+def test_what_runs_can_be_named_by() -> None:
+    """What differs first; what no run has is not offered."""
+    told = [
+        KeptRun("x", "n", config={"lr": 1, "algo": "A"}),
+        KeptRun("x", "n", config={"lr": 2, "algo": "A"}),
+    ]
+    candidates = runs(*told)
+    assert names_there_are(candidates) == ["folder", "lr", "name", "algo"]
+    assert [value_named(candidates[0], name) for name in ("lr", "folder", "group", "none")] == [
+        "1",
+        "r0",
+        None,
+        None,
+    ]
