@@ -17,6 +17,7 @@ from made_sources import LONG, Data
 from reportgen.cache import Cache
 from reportgen.errors import ReportError
 from reportgen.read import (
+    find,
     find_sources,
     frame,
     measurements,
@@ -448,7 +449,7 @@ def test_evaluations_without_answers_are_told(tmp_path: Path) -> None:
     ]
     (tmp_path / "data/s/b.made").unlink()
     (problem,) = told(data)
-    assert "there are totals only, and no answers to single problems: Base on gsm" in problem
+    assert "there are totals only, and no answers to single problems: acc of Base on gsm 0.5 ± 0.1" in problem
 
 
 def test_a_harness_tells_the_protocol(tmp_path: Path) -> None:
@@ -574,5 +575,29 @@ def test_real_readers_are_found(tmp_path: Path) -> None:
         (
             "data/verl: series were told apart by their folders, and seeds by the names: grpo. "
             "Settle it with series_from: and seed_from:, or with files: and groups, in source.yml."
+        )
+    ]
+
+
+def test_links_that_lead_nowhere_or_around_do_no_harm(tmp_path: Path) -> None:
+    """A link to a missing file, one to a folder above, and a pipe stand beside a run that is read."""
+    data = made(tmp_path, deep__a=run_of())
+    (tmp_path / "data/s/gone.made").symlink_to(tmp_path / "nowhere.made")
+    (tmp_path / "data/s/gone.json").symlink_to(tmp_path / "nowhere.json")
+    (tmp_path / "data/s/deep/up").symlink_to(tmp_path / "data/s")
+    os.mkfifo(tmp_path / "data/pipe")
+    (tmp_path / "data/s/pipe.made").symlink_to(tmp_path / "data/pipe")
+    assert [file.path for file in data.open("s").files] == ["data/s/deep/a.made"]
+    assert len(data.frame("s", "loss")) == 2
+
+
+def test_a_folder_of_too_many_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is named with what to do."""
+    monkeypatch.setattr(find, "MOST_FILES", 3)
+    data = made(tmp_path, "", **{f"r{place}": run_of() for place in range(5)})
+    assert told(data) == [
+        (
+            "data/s: the folder holds more than 3 files. "
+            "Name those to read with files: in source.yml, or move the others elsewhere."
         )
     ]

@@ -174,7 +174,8 @@ def _walk(folder: Path, above: tuple[str, ...], *, nested_sources: bool) -> Iter
             own = not nested_sources and (path / SETTINGS).is_file()
             if real not in above and not own:
                 yield from _walk(path, (*above, real), nested_sources=nested_sources)
-        elif linked or entry.is_file():
+        elif entry.is_file() or (linked and not path.exists()):
+            # A link to nothing is told by whoever would read it; a link to a pipe would be waited for.
             yield path, real
 
 

@@ -14,7 +14,7 @@ from reportgen.read.find import place_of
 from reportgen.read.layout import FileLayout, Layout, OutcomeRoles, Roles, Survey
 from reportgen.read.run_settings import value_named
 from reportgen.read.tidy_parquet import CODE
-from reportgen.read.wording import known_names
+from reportgen.read.wording import known_names, names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,8 +42,8 @@ def imported_survey(location: Location, settings: SourceSettings, runs: Imported
         files = tuple(_curve_files(location, runs, given))
     if not files:
         raise ReportError(_nothing(location, runs))
-    names = tuple(dict.fromkeys([*given, *chain.from_iterable(file.names for file in files)]))
-    kinds = {name: _kind(name, files) for name in names}
+    columns = dict.fromkeys([*given, *chain.from_iterable(file.names for file in files)])
+    kinds = {name: _kind(name, files) for name in columns}
     _check_names(location, settings, kinds)
     roles = replace(
         Roles(series="series", run="run", seed="seed" if "seed" in kinds else None),
@@ -183,16 +183,18 @@ def _check_names(location: Location, settings: SourceSettings, kinds: Mapping[st
         raise ReportError(*problems)
 
 
+def _total(run: KeptRun) -> str:
+    """The first total of an evaluation, in words."""
+    total = run.totals[0]
+    stderr = "" if total.stderr is None else f" ± {total.stderr:.2g}"
+    return f"{total.metric} of {run.model or run.name} on {run.benchmark} {total.value:.4g}{stderr}"
+
+
 def _nothing(location: Location, runs: ImportedRuns) -> Problem:
     """What to tell of units without any values or answers."""
-    totals = [
-        f"{candidate.run.model or candidate.run.name} on {candidate.run.benchmark}"
-        for candidate in runs.candidates
-        if candidate.run.totals
-    ]
+    totals = [_total(run) for candidate in runs.candidates if (run := candidate.run).totals]
     if totals:
-        told = ", ".join(totals[:3]) + (f" and {len(totals) - 3} more" if len(totals) > 3 else "")  # noqa: PLR2004
-        message = f"there are totals only, and no answers to single problems: {told}"
+        message = f"there are totals only, and no answers to single problems: {names(totals)}"
         advice = "Let the harness write its samples, too, as with lm_eval --log_samples"
         return Problem(location.place, message, advice, Stage.DATA)
     message = "the runs hold no values yet"

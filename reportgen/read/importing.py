@@ -85,7 +85,7 @@ def import_units(
     form = format_named(settings.format)
     if settings.format and not form:
         return None
-    found = find_units(chosen.paths, settings.format, named=chosen.named)
+    found = _found(location, settings, chosen)
     if form and not found.units:
         message = f"format: {form.name}, but no file is of it; it reads {reader_of(form).TITLE}"
         advice = "Name the files with files:, or leave format: out to have it found"
@@ -100,6 +100,25 @@ def import_units(
     warnings = import_problems(location, settings, chosen, found, runs)
     files = dict.fromkeys(file for unit in units for file in unit.files)
     return Imported(found, runs, tuple(files), replace(survey, warnings=warnings), settings)
+
+
+def _found(location: Location, settings: SourceSettings, chosen: Chosen) -> FoundUnits:
+    """The units among the files of a source.
+
+    Raises:
+        ReportError: a file that may be of one cannot be read.
+    """
+    paths = [path for path in chosen.paths if not path.is_symlink() or path.exists()]
+    try:
+        return find_units(paths, settings.format, named=chosen.named)
+    except OSError as error:
+        raise _unread(error, location.path, location.root) from None
+
+
+def _unread(error: OSError, path: Path, root: Path) -> ReportError:
+    message = f"the file cannot be read: {error.strerror or error}"
+    place = place_of(Path(error.filename) if error.filename else path, root)
+    return ReportError(Problem(place, message, "Check that it exists and may be read", Stage.DATA))
 
 
 def _read_wanted(units: tuple[Unit, ...], settings: SourceSettings, reading: _Reading) -> list[ReadUnit]:
@@ -149,10 +168,7 @@ def _read(unit: Unit, wanted: Collection[str] | None, reading: _Reading) -> Read
         place = place_of(error.path, root, error.line)
         raise ReportError(Problem(place, error.message, error.next_step, Stage.DATA)) from None
     except OSError as error:
-        place = place_of(Path(error.filename) if error.filename else unit.path, root)
-        message = f"the file cannot be read: {error.strerror or error}"
-        advice = "Check that it exists and may be read"
-        raise ReportError(Problem(place, message, advice, Stage.DATA)) from None
+        raise _unread(error, unit.path, root) from None
     paths = [Path(cache.text_path(key, part.name)) for part in kept.parts]
     return ReadUnit(unit, files, kept, tuple(place_of(path, root).file for path in paths))
 
