@@ -3,13 +3,15 @@
 PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3 python; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
 VENV := .venv
+# What writes the files that the readers read; nothing else needs it.
+WRITERS := .venv-writers
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 QUIET := --quiet --progress-bar off
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := site
-.PHONY: site serve test lint bench screenshots clean help
+.PHONY: site serve test test-writers lint bench screenshots clean help
 
 site: $(VENV)/.installed ## build the example report into site/
 	@$(BIN)/reportgen build
@@ -20,6 +22,9 @@ serve: $(VENV)/.installed ## show it, with live reload
 test: $(VENV)/.installed-test ## every test, in a real browser too
 	@$(BIN)/python tests/find_chromium.py --install
 	@$(BIN)/python -m pytest -n 2
+
+test-writers: $(VENV)/.installed-test $(WRITERS)/.installed ## files by the real writers, read; ACCEPT=1 renews tests/data
+	@$(BIN)/python -m pytest tests/writers $(if $(ACCEPT),--accept)
 
 lint: $(VENV)/.installed-test $(VENV)/.installed-lint ## ruff and mypy
 	@$(BIN)/ruff check
@@ -34,12 +39,12 @@ screenshots: site $(VENV)/.installed-test ## pictures of every page into screens
 	@$(BIN)/python tests/find_chromium.py --install
 	@$(BIN)/python tests/take_screenshots.py
 
-clean: ## remove what can be made again, but not .venv
+clean: ## remove what can be made again, but no environment
 	rm -rf site .reportgen screenshots build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+	find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # pip only where it works already: a half-made environment is made again.
 $(VENV)/.made:
@@ -62,4 +67,11 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/.made
 $(VENV)/.installed-%: pyproject.toml $(VENV)/.installed
 	@echo "Installing what make $* needs ..."
 	@$(PIP) install $(QUIET) -e '.[$*]'
+	@touch $@
+
+# Made afresh for every list of versions: what an older one left would not be told.
+$(WRITERS)/.installed: tests/writers/requirements.txt | $(VENV)/.made
+	@echo "Installing what writes the files that make test-writers reads ..."
+	@$(BIN)/python -m venv --clear $(WRITERS)
+	@$(WRITERS)/bin/python -m pip --disable-pip-version-check --no-input install $(QUIET) -r $<
 	@touch $@

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from example_site import build_example_once
 from hypothesis import settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # A busy machine is no fault of the code, and a test that fails today should fail tomorrow.
 settings.register_profile("reportgen", deadline=None, derandomize=True)
@@ -20,6 +17,15 @@ settings.load_profile("reportgen")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--accept``: what the golden cases give now is right."""
     parser.addoption("--accept", action="store_true", help="accept what tests/cases give now")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """``tests/writers`` needs an environment of its own: only ``make test-writers`` asks for it, by name."""
+    writers = Path(__file__).parent / "writers"
+    asked = [config.invocation_params.dir / argument.partition("::")[0] for argument in config.args]
+    if collection_path == writers and not any(path.resolve().is_relative_to(writers) for path in asked):
+        return True
+    return None
 
 
 @pytest.fixture(scope="session")

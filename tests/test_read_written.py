@@ -1,0 +1,53 @@
+"""Small files by the real writers, opened as a user opens them: see ``tests/data``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from kept_files import KEPT, unpacked
+
+from reportgen.read import frame, measurements, open_path
+from reportgen.settings.loading import load_source_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Where each format's runs have their series and seeds; what is guessed is told.
+LOGGERS = {
+    "dvclive": ("folders", "the configuration"),
+    "tensorboard": ("folders", "the names"),
+}
+
+
+def test_every_kept_folder_is_read() -> None:
+    """No file is kept for nothing."""
+    assert sorted(path.name for path in KEPT.iterdir()) == sorted(LOGGERS)
+
+
+@pytest.mark.parametrize("form", LOGGERS)
+def test_a_folder_of_runs(form: str, tmp_path: Path) -> None:
+    """Two series of two seeds with two metrics on five steps, whatever logged them."""
+    root, source = open_path(unpacked(form, tmp_path), load_settings=load_source_settings)
+    assert sorted(source.metrics) == ["eval/accuracy", "loss"]
+    table = frame(measurements(root, source, ("loss", "eval/accuracy")))
+    assert len(table) == 2 * 2 * 2 * 5
+    assert set(zip(table["series"], table["seed"], strict=True)) == {
+        *(("base", "1"), ("base", "2"), ("wide", "1"), ("wide", "2"))
+    }
+    for _, rows in table.groupby(["series", "seed", "metric"]):
+        assert rows["step"].tolist() == [0, 1, 2, 3, 4]
+    values = table.set_index(["series", "seed", "metric", "step"])["value"]
+    assert values["base", "1", "loss", 0] == 1.625
+    assert values["wide", "2", "loss", 3] == 0.375
+    assert values["wide", "1", "eval/accuracy", 4] == 0.5625
+
+
+@pytest.mark.parametrize("form", LOGGERS)
+def test_nothing_but_names_is_told(form: str, tmp_path: Path) -> None:
+    """What a writer closed leaves nothing to tell but how its runs were named."""
+    _, source = open_path(unpacked(form, tmp_path), load_settings=load_source_settings)
+    series_by, seeds_by = LOGGERS[form]
+    assert [problem.message for problem in source.warnings] == [
+        f"series were told apart by their {series_by}, and seeds by {seeds_by}: base and wide"
+    ]
