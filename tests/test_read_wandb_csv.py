@@ -322,3 +322,23 @@ def test_what_is_exported_is_what_is_read(tmp_path: Path, runs: Runs, metric: st
         name: {float(f"{step:g}"): value for step, value in told.items()} for name, told in runs.items()
     }
     assert found == expected
+
+
+def test_words_for_nothing_are_no_values(tmp_path: Path) -> None:
+    """What programs put into an empty cell of a table is no value and no fault."""
+    data = Data(tmp_path)
+    data.write("chart.csv", 'Step,a - loss,b - loss\n0,null,1\n1,"NA",2\n2,None,3\n3, 4 ,""\n')
+    assert values(data, "chart", "loss") == {
+        ("a", "a"): {3.0: 4.0},
+        ("b", "b"): {0.0: 1.0, 1.0: 2.0, 2.0: 3.0},
+    }
+
+
+def test_x_may_be_a_time(tmp_path: Path) -> None:
+    """A chart over wall time keeps its times."""
+    data = Data(tmp_path)
+    data.write(
+        "chart.csv", "Wall Time,a - loss,a - loss__MIN\n2026-01-31T10:00:00Z,1,1\n2026-01-31T11:00:00Z,2,2\n"
+    )
+    frame = data.frame("chart")
+    assert frame["step"].dt.hour.tolist() == [10, 11]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import duckdb
 
 from reportgen.errors import Problem, ReportError, Stage
-from reportgen.read import sql
+from reportgen.read import sql, wandb_csv
 from reportgen.read.cells import is_missing, is_number, is_time
 from reportgen.read.content import Content, few
 from reportgen.read.find import place_of
@@ -131,7 +131,12 @@ def _faults(content: Content, file: FileLayout, checks: Mapping[str, Check]) -> 
         name: check
         for name, check in sorted(checks.items())
         if file.given_values(name) is None
-        and (check.typed or name not in file.columns or file.type_of(name) == sql.TEXT)
+        and (
+            check.typed
+            or name not in file.columns
+            or file.type_of(name) == sql.TEXT
+            or file.format == wandb_csv.NAME
+        )
     }
     for row in FORMATS[file.format].rows(content, file, tuple(needed)):
         if isinstance(row, Problem):

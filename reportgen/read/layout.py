@@ -31,7 +31,7 @@ class FileLayout:
         format: a key of ``formats.FORMATS``.
         compression: ``gzip``, ``zstd`` or nothing.
         columns: names as written, in order; empty where a column has none.
-        types: their SQL types; all ``VARCHAR`` in a text format.
+        types: the SQL types that they are read as; ``VARCHAR`` in most text formats.
         variant: what the format needs beside that: the delimiter, or the shape of JSON.
         skip: bytes left out at the beginning.
         keep: bytes that count from the beginning, when the rest is torn off.

@@ -111,12 +111,10 @@ def _spread(rows: Rows, plan: Plan) -> Iterator[str]:
         "metric": _unnested(found[raw][1] for raw in wanted),
         "step": rows.time(plan.step) if plan.step_is_time else rows.number(plan.step),
         "row": rows.position(),
-        # Many cells of such a table are empty; a text costs less than a number until it is known not to be.
-        "value": f"unnest([{', '.join(map(rows.words, wanted))}])",
+        "value": f"unnest([{', '.join(map(rows.number, wanted))}])",
     }
     cells = f"SELECT {_listed(fields)} FROM {rows.source()}{kept(rows, plan.filters)}"  # noqa: S608 - quoted
-    value = sql.number("value", sql.TEXT)
-    yield f"SELECT * REPLACE ({value} AS value) FROM ({cells}) WHERE value <> ''"  # noqa: S608 - same
+    yield f"SELECT * FROM ({cells}) WHERE value IS NOT NULL"  # noqa: S608 - same
 
 
 def _unnested(words: Iterable[str | None]) -> str:

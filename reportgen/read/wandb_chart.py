@@ -7,7 +7,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from reportgen.errors import Problem, ReportError, Severity, Stage
-from reportgen.read import wandb_csv
+from reportgen.read import sql, wandb_csv
+from reportgen.read.cells import Kind
 from reportgen.read.columns import mapped_columns, reported_metrics, wide_metrics
 from reportgen.read.kept_units import KeptRun
 from reportgen.read.lacking import lacking_columns
@@ -17,11 +18,11 @@ from reportgen.read.run_settings import Candidate
 from reportgen.read.wording import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from reportgen.errors import Place
     from reportgen.read.content import Content
-    from reportgen.read.layout import Layout, Look
+    from reportgen.read.layout import FileLayout, Layout, Look
     from reportgen.read.run_names import Naming
     from reportgen.settings.source import SourceSettings
 
@@ -71,6 +72,7 @@ def chart_survey(layout: Layout, looks: Sequence[Look], settings: SourceSettings
     raw = tuple(dict.fromkeys(one.metric for one in spread.values()))
     layout = replace(
         layout,
+        files=tuple(_typed(file, layout.kinds, {*spread, step}) for file in layout.files),
         spread=spread,
         metrics={
             name: tuple(column for column, one in spread.items() if one.metric in known)
@@ -99,6 +101,13 @@ def _spread(
         told = named[run, twin]
         spread[name] = Spread(told.series, told.run, told.seed, metric)
     return spread, naming
+
+
+def _typed(file: FileLayout, kinds: Mapping[str, Kind], names: Collection[str]) -> FileLayout:
+    """The file with columns of numbers that are read as such at once: a chart has millions of cells."""
+    wanted = {name for name in names if kinds.get(name) is not Kind.TIME}
+    types = tuple("DOUBLE" if name in wanted else sql.TEXT for name in file.columns)
+    return replace(file, types=types)
 
 
 def _guesses(naming: Naming, place: Place) -> Iterator[Problem]:
