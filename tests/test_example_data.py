@@ -27,6 +27,25 @@ def rows(path: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+# Scripts that write the whole folder beside them, and need none of the tools whose form they write.
+FOLDERS = ("lm-eval-example/make_results.py", "trainer-example/make_runs.py")
+
+
+@pytest.mark.parametrize("script", FOLDERS)
+def test_scripts_make_the_same_folder_again(script: str, tmp_path: Path) -> None:
+    """A folder that a script made holds what the script makes now, and nothing else."""
+    folder = (DATA / script).parent
+    copy = str(shutil.copy(DATA / script, tmp_path))
+    runpy.run_path(copy, run_name="__main__")
+
+    def files(root: Path) -> dict[str, bytes]:
+        """All files but the settings."""
+        found = (path for path in root.rglob("*") if path.is_file() and path.name != "source.yml")
+        return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
+
+    assert files(tmp_path) == files(folder)
+
+
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_scripts_make_the_same_file_again(script: str, tmp_path: Path) -> None:
     """A file that a script made is what the script makes now."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 import pytest
+import yaml
 
 from reportgen.facts.vocabulary import FACTS, FactKind
 from reportgen.narrative.braces import ATTRIBUTES
@@ -23,7 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CONTENT = Path(__file__).parents[1] / "content"
-PAGES = {path.stem: path.read_text(encoding="utf-8") for path in sorted((CONTENT / "guide").glob("*.md"))}
+PAGES = {
+    path.relative_to(CONTENT / "guide").with_suffix("").as_posix(): path.read_text(encoding="utf-8")
+    for path in sorted((CONTENT / "guide").rglob("*.md"))
+}
+TOOLS = [name for name in PAGES if name.startswith("tools/") and name != "tools/index"]
+DATA = CONTENT.parent / "data"
+SMALL = 60_000
 GUIDE = "\n".join(PAGES.values())
 
 SHOWN = re.compile(r"^`{5}markdown\n(.*?)^`{5}$", re.MULTILINE | re.DOTALL)
@@ -72,6 +79,42 @@ def test_what_is_shown_is_what_is_drawn(name: str) -> None:
     for shown in SHOWN.findall(PAGES[name]):
         for block in BLOCK.findall(shown):
             assert block in drawn, f"content/guide/{name}.md shows a block that it does not draw:\n{block}"
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_the_page_of_a_tool_draws_a_small_folder_of_it(name: str) -> None:
+    """Each tool has an example that is drawn, said to be synthetic, small, and in the tree on its page."""
+    page, example = PAGES[name], f"{name.removeprefix('tools/')}-example"
+    assert f"source: {example}\n" in SHOWN.sub("", page)
+    assert "synthetic" in page
+    assert SourceSettings.model_validate(settings_of(example)).approximate
+    files = [path for path in (DATA / example).rglob("*") if path.is_file() and path.suffix != ".py"]
+    assert 0 < sum(path.stat().st_size for path in files) <= SMALL
+    (tree,) = re.findall(rf"^```text\ndata/{example}/\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    places = {part for path in files for part in path.relative_to(DATA / example).parts}
+    named = {part for word in re.findall(r"^ +(\S+)", tree, re.MULTILINE) for part in word.split("/")}
+    assert named - {"", "…"} <= places
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_settings_on_the_page_of_a_tool_are_those_of_its_example(name: str) -> None:
+    """What the page says is in source.yml is in it, key for key."""
+    told = settings_of(f"{name.removeprefix('tools/')}-example")
+    for text in re.findall(r"^```yaml\n(.*?)^```$", PAGES[name], re.MULTILINE | re.DOTALL):
+        shown = yaml.safe_load(text)
+        assert {key: told.get(key) for key in shown} == shown
+
+
+def test_every_tool_is_in_the_list() -> None:
+    """A page of a tool is found from the list of tools."""
+    for name in TOOLS:
+        assert f"({name.removeprefix('tools/')}.md)" in PAGES["tools/index"]
+
+
+def settings_of(source: str) -> dict[str, object]:
+    """What the source.yml of an example says."""
+    settings: dict[str, object] = yaml.safe_load((DATA / source / "source.yml").read_text(encoding="utf-8"))
+    return settings
 
 
 @pytest.mark.parametrize("word", [*Band, *Statistic, *Rule])
