@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Place, Problem, Problems, ReportError, Severity, Stage
+from reportgen.errors import Place, Problem, Problems, ReportError, Stage
 from reportgen.model import Source, SourceFile
 from reportgen.read.choosing import choose_files
 from reportgen.read.content import sha256
@@ -20,11 +20,12 @@ from reportgen.read.outcome_columns import free_columns
 from reportgen.read.survey import survey
 from reportgen.read.table_files import tables_of
 from reportgen.read.units import may_be_read
-from reportgen.read.wording import known_names, names
+from reportgen.read.unmet import unmet_names, with_unmet
+from reportgen.read.wording import names
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from reportgen.cache import Cache
     from reportgen.read.content import Content
@@ -127,7 +128,7 @@ def _imported(location: Location, settings: SourceSettings, imported: Imported) 
     Raises:
         ReportError: its settings name something that the runs do not have.
     """
-    found = _met(imported.survey, imported.settings, location.place)
+    found = with_unmet(imported.survey, imported.settings, location.place)
     digest = _digest(location.name, imported.files, settings)
     return _source(location, imported.settings, imported.files, found, digest)
 
@@ -204,21 +205,9 @@ def _source(
 def _surveyed(location: Location, files: tuple[DataFile, ...], settings: SourceSettings) -> Survey:
     """The survey of a source, with what its settings name in vain among the warnings."""
     found = survey(location.root, files, settings, location.place)
-    if any(_unmet(found, settings, location.place)) and not found.layout.exhaustive:
+    if any(unmet_names(found, settings, location.place)) and not found.layout.exhaustive:
         found = survey(location.root, files, settings, location.place, whole=True)
-    return _met(found, settings, location.place)
-
-
-def _met(found: Survey, settings: SourceSettings, place: Place) -> Survey:
-    """A survey with what the settings name in vain among the warnings.
-
-    Raises:
-        ReportError: what they name in vain cannot be done without.
-    """
-    problems = list(_unmet(found, settings, place))
-    if any(problem.severity is Severity.ERROR for problem in problems):
-        raise ReportError(*problems)
-    return replace(found, warnings=(*found.warnings, *problems))
+    return with_unmet(found, settings, location.place)
 
 
 def _source_file(content: Content, hashes: Callable[[Path], str]) -> SourceFile:
@@ -228,27 +217,3 @@ def _source_file(content: Content, hashes: Callable[[Path], str]) -> SourceFile:
 def _digest(name: str, files: Sequence[SourceFile], settings: SourceSettings) -> str:
     contents = " ".join(f"{file.path} {file.sha256}" for file in files)
     return hashlib.sha256(f"{name} {contents} {settings.model_dump_json()}".encode()).hexdigest()
-
-
-def _unmet(found: Survey, settings: SourceSettings, place: Place) -> Iterator[Problem]:
-    """Names in the settings that the data do not have."""
-    known = (*found.raw_metrics, *found.layout.metrics)
-    for name in settings.metrics or ():
-        if name not in known:
-            message = f'metrics: there is no metric "{name}"'
-            yield Problem(place, message, known_names(name, found.raw_metrics, "There are"), Stage.DATA)
-    for old in settings.rename_metrics:
-        if old not in found.raw_metrics:
-            message = f'rename_metrics: there is no metric "{old}"'
-            advice = known_names(old, found.raw_metrics, "There are")
-            yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
-    for name in settings.protocols:
-        if name not in found.layout.series:
-            message = f'protocols: there is no series "{name}"'
-            advice = known_names(name, found.layout.series, "There are")
-            yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
-    for old, new in settings.rename.items():
-        if new not in found.layout.series:
-            message = f'rename: there is no series "{old}"'
-            advice = known_names(old, found.layout.series, "There are")
-            yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)

@@ -1,0 +1,52 @@
+"""What the settings of a source name, and its data do not have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reportgen.errors import Problem, ReportError, Severity, Stage
+from reportgen.read.wording import known_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.errors import Place
+    from reportgen.read.layout import Survey
+    from reportgen.settings.source import SourceSettings
+
+
+def with_unmet(found: Survey, settings: SourceSettings, place: Place) -> Survey:
+    """A survey with what the settings name in vain among the warnings.
+
+    Raises:
+        ReportError: what they name in vain cannot be done without.
+    """
+    problems = list(unmet_names(found, settings, place))
+    if any(problem.severity is Severity.ERROR for problem in problems):
+        raise ReportError(*problems)
+    return replace(found, warnings=(*found.warnings, *problems))
+
+
+def unmet_names(found: Survey, settings: SourceSettings, place: Place) -> Iterator[Problem]:
+    """Names in the settings that the data do not have."""
+    known = (*found.raw_metrics, *found.layout.metrics)
+    for name in settings.metrics or ():
+        if name not in known:
+            message = f'metrics: there is no metric "{name}"'
+            yield Problem(place, message, known_names(name, found.raw_metrics, "There are"), Stage.DATA)
+    for old in settings.rename_metrics:
+        if old not in found.raw_metrics:
+            message = f'rename_metrics: there is no metric "{old}"'
+            advice = known_names(old, found.raw_metrics, "There are")
+            yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
+    for name in settings.protocols:
+        if name not in found.layout.series:
+            message = f'protocols: there is no series "{name}"'
+            advice = known_names(name, found.layout.series, "There are")
+            yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
+    for old, new in settings.rename.items():
+        if new not in found.layout.series:
+            message = f'rename: there is no series "{old}"'
+            advice = known_names(old, found.layout.series, "There are")
+            yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
