@@ -296,9 +296,9 @@ def test_neither_slope_nor_bend_of_a_curve_is_noise() -> None:
     noise = np.random.default_rng(7).normal(0, 0.01, steps.size)
     bent = 1 - np.exp(-steps / 15)
     flat_scale, bent_scale = (
-        noise_scale(curve("A", values.tolist()), 0.0).value for values in (noise, bent + noise)
+        noise_scale(curve("A", values.tolist())).value for values in (noise, bent + noise)
     )
-    assert noise_scale(curve("A", bent.tolist()), 0.0).value < 0.001
+    assert noise_scale(curve("A", bent.tolist())).value < 0.001
     assert bent_scale == pytest.approx(flat_scale, rel=0.2)
     # Twice the median difference of white noise is 1.9 of its deviations.
     assert flat_scale == pytest.approx(0.019, rel=0.3)

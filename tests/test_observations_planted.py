@@ -33,10 +33,10 @@ MOST_FALSE, LEAST_FOUND = 0.05, 0.9
 
 # Of flat curves of the same level, what a rule may say; whatever else it says is false. Rules that are not
 # here must say nothing: there is no rise, plateau, dip, spike, decline, crossing, gap, convergence, tier,
-# difference of volatilities or width of a band to speak of. Leaving it open who is best, starting alike (to
-# the end: a step up to which they do would say that they differ afterwards) and not changing are true.
+# difference of volatilities or width of a band to speak of. Leaving it open who is best, starting alike (not
+# up to a step, which would say that they differ afterwards) and not changing are true.
 TRUE_OF_NOTHING = {
-    Rule.SAME_START: r".* start .* cannot be told apart with .* each to the end\.",
+    Rule.SAME_START: r"(?!.* up to ).* start (at|within noise) .*",
     Rule.BEST: r"(?!.*\bends? (highest|lowest)\b)Which of .* cannot be told .*",
     Rule.STEADY: r".*: no change beyond noise\.",
 }

@@ -168,7 +168,7 @@ def test_groups_without_known_noise_are_natural(values: list[float], expected: l
     names = [f"series {place}" for place in range(len(values))]
     made = field(*(curve(name, [0.0, value]) for name, value in zip(names, values, strict=True)))
     for order in (1, -1):
-        found = groups(made, dict(zip(names[::order], values[::order], strict=True)))
+        found = groups(made, dict(zip(names[::order], values[::order], strict=True)), made.at_end)
         assert [len(group) for group in found.members] == expected
         assert [name for group in found.members for name in group] == names
 
@@ -177,7 +177,7 @@ def test_groups_with_known_noise_are_more_than_noise_apart() -> None:
     """Neighbours within noise are together, however evenly all are spread."""
     ends = {"A": 9.0, "B": 8.5, "C": 3.0}
     made = field(*(curve(name, [0, 1, end], half=1.0, runs=5) for name, end in ends.items()))
-    assert groups(made, ends).members == (("A", "B"), ("C",))
+    assert groups(made, ends, made.threshold).members == (("A", "B"), ("C",))
 
 
 def test_metrics_part_company_where_one_worsens_while_the_other_improves() -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reportgen.facts.fact_words import at_step
-from reportgen.observations.phrases import known, runs_each, value_fact
+from reportgen.observations.phrases import few, level_said, runs_each, value_fact
 from reportgen.observations.ranked import ranked_ends, ranked_peaks
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation
-from reportgen.words import listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,12 +20,12 @@ _UNDECIDED = 1.0
 """Strength of a doubt."""
 
 _PAIR = 2
-_MOST_IN_EVIDENCE, _MOST_NAMED = 8, 6
+_MOST_IN_EVIDENCE, _MOST_NAMED = 8, 5
 
 
 def best(field: Field) -> Iterator[Observation]:
     """Who has the best value, told together with where it ends, and who ends best."""
-    if len(field.curves) < _PAIR:
+    if len(field.curves) < _PAIR or not field.plotted_range:
         return
     peak, end = ranked_peaks(field), ranked_ends(field)
     decided = len(peak.level) == 1
@@ -59,17 +58,16 @@ def _one_best(field: Field, peak: Ranked, end: Ranked) -> str:
     finish = _reading(field, end, first)
     others = [name for name in end.level if name != first]
     if first not in end.level:
-        if known(field, end.level) or len(end.level) == 1:
-            verb = "ends" if len(end.level) == 1 else "end"
-            return f"{head}, but ends at {finish}; {_ended(field, end, end.level)} {verb} {most}."
-        return f"{head}, but ends at {finish}; {_ended(field, end, end.level)} end level and {most}."
-    if others and known(field, end.level):
-        doubt = f"cannot be told from {_ended(field, end, others)} {runs_each(field, end.level)}"
+        verb = "ends" if len(end.level) == 1 else "end"
+        return f"{head}, but ends at {finish}; {_ended(field, end, end.level)} {verb} {most}."
+    if others and end.open:
+        doubt = f"cannot be told from {_ended(field, end, others)} {_runs_at_end(field, end)}"
         return f"{head}, and ends at {finish}, where it {doubt}."
     if others:
         same = all(_reading(field, end, name) == finish for name in others)
-        whom = listing(others) if same else _ended(field, end, others)
-        return f"{head}, and ends at {finish}, level with {whom}."
+        if same:
+            return f"{head}, and ends at {finish}, level with {few(others, _MOST_NAMED)}."
+        return f"{head}, and ends at {finish}, within 1 % of the range of {_ended(field, end, others)}."
     at_last = peak.steps[first] == end.steps[first]
     ended = f", and ends {most}" if at_last else f", and ends {most}, at {finish}"
     return f"{head}{ended}; {_next(field, end)}."
@@ -78,14 +76,14 @@ def _one_best(field: Field, peak: Ranked, end: Ranked) -> str:
 def _several_best(field: Field, peak: Ranked, end: Ranked) -> str:
     """Several share the best value, or cannot be told apart; and how they end."""
     most = _superlative(field)
-    who = listing(sorted(peak.level), most=_MOST_NAMED)
+    who = few(sorted(peak.level), _MOST_NAMED)
     readings = {_reading(field, peak, name) for name in peak.level}
-    places = listing([f"{name} {_there(field, peak, name)}" for name in peak.level], most=_MOST_NAMED)
-    valued = listing(
+    places = few([f"{name} {_there(field, peak, name)}" for name in peak.level], _MOST_NAMED)
+    valued = few(
         [f"{name} {_reading(field, peak, name)} {_there(field, peak, name)}" for name in peak.level],
-        most=_MOST_NAMED,
+        _MOST_NAMED,
     )
-    if known(field, peak.level):
+    if peak.open:
         doubt = f"cannot be told {runs_each(field, peak.level)}"
         which = most if len(peak.level) > _PAIR else "higher" if field.sign > 0 else "lower"
         head = f"Which of {who} has the {which} {'peak' if field.sign > 0 else 'minimum'} {doubt}: {valued}"
@@ -96,11 +94,15 @@ def _several_best(field: Field, peak: Ranked, end: Ranked) -> str:
     if len(end.level) == 1:
         return f"{head}. {end.first} ends {most}, at {_reading(field, end, end.first)}; {_next(field, end)}."
     ends = _ended(field, end, end.level)
-    if not known(field, end.level):
-        return f"{head}. At the end {ends} are level."
-    if set(end.level) == set(peak.level):
-        return f"{head}. Nor can they be told apart at the end: {ends}."
-    return f"{head}. At the end {ends} cannot be told apart."
+    if not end.open:
+        return f"{head}. At the end {ends} {level_said(end.values, end.level, field)}."
+    if set(end.level) == set(peak.level) and peak.open:
+        return f"{head}. Nor can they be told apart by their last readings: {ends}."
+    return f"{head}. By their last readings {ends} cannot be told apart."
+
+
+def _runs_at_end(field: Field, end: Ranked) -> str:
+    return runs_each(field, end.level, end.steps[end.first])
 
 
 def _next(field: Field, end: Ranked) -> str:
@@ -113,7 +115,7 @@ def _ended(field: Field, end: Ranked, names: Sequence[str]) -> str:
     latest = max(end.steps.values())
     early = {name: f" {_there(field, end, name)}" for name in names if end.steps[name] < latest}
     said = [f"{name} ({_reading(field, end, name)}{early.get(name, '')})" for name in names]
-    return listing(said, most=_MOST_NAMED)
+    return few(said, _MOST_NAMED)
 
 
 def _there(field: Field, found: Ranked, name: str) -> str:
@@ -121,7 +123,7 @@ def _there(field: Field, found: Ranked, name: str) -> str:
 
 
 def _reading(field: Field, found: Ranked, name: str) -> str:
-    return field.reading(found.values[name], name)
+    return field.reading(found.values[name], *found.order)
 
 
 def _superlative(field: Field) -> str:

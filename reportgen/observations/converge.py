@@ -12,7 +12,6 @@ from reportgen.observations.aligned import SAME, aligned
 from reportgen.observations.leads import stretches
 from reportgen.observations.phrases import (
     fact,
-    known,
     named,
     reading_fact,
     runs_each,
@@ -29,6 +28,9 @@ if TYPE_CHECKING:
     from reportgen.observations.aligned import Aligned
     from reportgen.observations.field import Field
 
+_REST = 0.25
+"""Where noise is not known, those that are left with more of their widest gap have not come together."""
+
 _MOST_MEETINGS = 3
 _MEETING_SERIES = 4
 """Of more series nobody wants to know each pair's meetings."""
@@ -41,7 +43,7 @@ def converge(field: Field) -> Iterator[Observation]:
     every = aligned(field)
     for names in _ending_level(field, every):
         yield from _converging(field, names, float(every.steps[-1]))
-    if len(every.names) <= _MEETING_SERIES and not known(field, every.names):
+    if len(every.names) <= _MEETING_SERIES and not field.noisy(*every.names):
         for pair in combinations(every.names, 2):
             yield from _meeting(field, aligned(field, pair))
 
@@ -51,13 +53,16 @@ def _ending_level(field: Field, every: Aligned) -> Iterator[tuple[str, ...]]:
     finals = every.good[:, -1]
     there = [place for place in range(len(every.names)) if every.read[place, -1]]
     left = sorted(there, key=lambda place: (-finals[place], every.names[place]))
-    last = (float(every.steps[-1]),)
+    means = aligned(field, every.names, means=True)
     while left:
         first, *others = left
+        # One reading is easily within noise: those before it have to be, too.
+        apart = np.abs(means.good[:, -1] - means.good[first, -1])
+        beyond = apart > means.thresholds(first, len(every.names))[:, -1] * (1 + SAME)
         group = [first]
         for one in others:
-            held = field.threshold(*sorted((every.names[first], every.names[one])), steps=last)
-            if finals[first] - finals[one] <= held.value * (1 + SAME):
+            held = field.at_end(every.names[first], every.names[one])
+            if not held.passed(float(finals[first] - finals[one])) and not beyond[one]:
                 group.append(one)
         if len(group) > 1:
             yield tuple(every.names[place] for place in group)
@@ -79,7 +84,7 @@ def _converging(field: Field, names: tuple[str, ...], end: float) -> Iterator[Ob
     choices = several.size * len(names) * (len(names) - 1) // 2
     held = field.threshold(*sorted(pair), choices=choices, steps=(step,))
     # Less than a threshold gained is no coming together.
-    if gap - rest <= held.value * (1 + SAME):
+    if gap - rest <= held.value * (1 + SAME) or (not field.noisy(*names) and rest > _REST * gap):
         return
     finals = {name: float(values[both.names.index(name), -1]) for name in names}
     yield Observation(
@@ -112,8 +117,8 @@ def _sentence(
     how = "" if " to " in readings else "level "
     ends = f"{named(names, len(field.curves))} come together: {before} they end {how}at {readings}"
     there = f"{ends}, {at_step(end, field.scale)}"
-    if known(field, names):
-        return f"{there}, where they cannot be told apart {runs_each(field, names)}."
+    if field.noisy(*names):
+        return f"{there}, where they cannot be told apart {runs_each(field, names, end)}."
     return f"{there}."
 
 

@@ -61,7 +61,11 @@ def _loss(field: Field, series: str) -> _Loss | None:
     if not held.passed(depth):
         return None
     noise = field.noise(series)
-    near = noise.value if noise.known else 1e-9 * max(abs(float(good[peak])), abs(float(good[-1])))
+    near = (
+        max(noise.value, field.least)
+        if noise.known
+        else 1e-9 * max(abs(float(good[peak])), abs(float(good[-1])))
+    )
     means = running_mean(good, window(field, series))
     onset = int(np.flatnonzero(means >= means.max() - near)[-1])
     # What is best at the first reading has not declined late: it has never risen.

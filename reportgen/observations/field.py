@@ -3,57 +3,30 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reportgen.facts.curve_numbers import points
-from reportgen.facts.fact_words import value_words
-from reportgen.observations.noise import SMALLEST_SHARE, Noise, allowance, half_widths, noise_scale
+from reportgen.facts.curve_pairs import Pairs
+from reportgen.observations.correlation import Averaging, averaging
+from reportgen.observations.digits import Digits
+from reportgen.observations.noise import SMALLEST_SHARE, Noise, allowance, half_widths, loudness, noise_scale
+from reportgen.observations.thresholds import SAME, Held, Tested, Threshold, alike
 from reportgen.statements import Quantity
 from reportgen.words import number
 
 if TYPE_CHECKING:
     from reportgen.facts.curve_numbers import Points
-    from reportgen.model import Curve
+    from reportgen.model import Curve, FloatArray
+    from reportgen.outcomes import Comparison
     from reportgen.statements import Scale
 
-# Numbers that differ by less than this share are one number, computed in two ways.
-SAME = 1e-9
-# One per cent of a share is 0.01: more digits than this are never needed.
-_MOST_DECIMALS = 12
+__all__ = ["SAME", "Field", "Threshold"]
 
-
-@dataclass(frozen=True, slots=True)
-class Threshold:
-    """What an effect is held against.
-
-    Attributes:
-        value: an effect has to be larger.
-        source: where it comes from, a phrase.
-    """
-
-    value: float
-    source: str
-
-    def passed(self, effect: float) -> bool:
-        """Whether an effect is larger, and not only by the last digits of a computation."""
-        return abs(effect) > self.value * (1 + SAME)
-
-    def words(self, effect: float) -> str:
-        """The comparison in words: ``0.041 is more than 0.012, half the band of 5 runs``."""
-        decimals = _decimals(self.value, 2)
-        effect_words, value_words = (
-            _trimmed(number(abs(part), decimals=decimals)) for part in (effect, self.value)
-        )
-        relation = "more" if self.passed(effect) else "not more"
-        return f"{effect_words} is {relation} than {value_words}, {self.source}"
-
-    def strength(self, effect: float) -> float:
-        """How many times the threshold the effect is; finite even where nothing is held against it."""
-        return abs(effect) / self.value if self.value > 0 else 100.0
+_LINE = "4 times the median change between readings; the band is wider still"
 
 
 @dataclass(frozen=True)  # no slots: derived values are kept in the instance
@@ -64,11 +37,13 @@ class Field:
         curves: one for each series, with one or more readings each.
         scale: what the numbers mean.
         band: the kind of band that the curves have, as in ``CurveSet.band``.
+        level: confidence level of tests, as in ``CurveSet.level``.
     """
 
     curves: tuple[Curve, ...]
     scale: Scale
     band: str
+    level: float = 0.95
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -80,8 +55,32 @@ class Field:
         return {curve.series: curve for curve in self.curves}
 
     @cached_property
+    def _points(self) -> dict[str, Points]:
+        return {curve.series: points(curve) for curve in self.curves}
+
+    @cached_property
     def _noise(self) -> dict[str, Noise]:
-        return {curve.series: noise_scale(curve, self.plotted_range, self.band) for curve in self.curves}
+        return {curve.series: noise_scale(curve, self.band) for curve in self.curves}
+
+    @cached_property
+    def _loudness(self) -> dict[str, FloatArray]:
+        return {curve.series: loudness(curve) for curve in self.curves}
+
+    @cached_property
+    def _averaging(self) -> dict[tuple[str, bool], Averaging]:
+        return {
+            (curve.series, itself): averaging(curve, self.noise(curve.series).strength, itself=itself)
+            for curve in self.curves
+            for itself in (True, False)
+        }
+
+    @cached_property
+    def _digits(self) -> Digits:
+        return Digits(self.scale, self._points, self._noise, self.least)
+
+    @cached_property
+    def _pairs(self) -> Pairs:
+        return Pairs(self.curves, self.scale, self.level, self.band)
 
     @property
     def sign(self) -> float:
@@ -91,8 +90,13 @@ class Field:
     @cached_property
     def plotted_range(self) -> float:
         """Highest less lowest value of all series; 0 where all are alike."""
-        every = np.concatenate([points(curve).values for curve in self.curves])
+        every = np.concatenate([one.values for one in self._points.values()])
         return float(every.max() - every.min()) if every.size else 0.0
+
+    @property
+    def least(self) -> float:
+        """The smallest effect that is told: 1 % of the plotted range."""
+        return SMALLEST_SHARE * self.plotted_range
 
     def curve(self, series: str) -> Curve:
         """The curve of a series."""
@@ -100,17 +104,37 @@ class Field:
 
     def points(self, series: str) -> Points:
         """Steps and values of a series, finite and unsmoothed, as measured."""
-        return points(self.curve(series))
+        return self._points[series]
 
     def noise(self, series: str) -> Noise:
         """The noise scale of a series."""
         return self._noise[series]
 
+    def noisy(self, *series: str) -> bool:
+        """Whether the noise of any of them is known, and large enough to leave a doubt."""
+        return self._digits.noisy(series)
+
+    def noise_along(self, series: str) -> FloatArray:
+        """The noise scale at each reading, shape (readings,); larger where the curve is louder than usual."""
+        along: FloatArray = self.noise(series).value * self._loudness[series]
+        return along
+
+    def left_in_mean(self, series: str, readings: FloatArray | int, *, itself: bool = False) -> FloatArray:
+        """The share of the noise that is left in the mean of so many neighbouring readings.
+
+        Args:
+            series: whose readings.
+            readings: how many.
+            itself: the mean is held against others of the same series.
+        """
+        return np.sqrt(self._averaging[series, itself].left(readings))
+
     def noise_at(self, series: str, step: float) -> float:
-        """The noise scale, or half the band's width at this step where that is larger."""
+        """The noise scale around a step, or half the band's width at this step where that is larger."""
         curve = self.curve(series)
         here = half_widths(curve)[int(np.argmin(np.abs(curve.steps - step)))]
-        noise = self.noise(series).value
+        nearest = int(np.argmin(np.abs(self.points(series).steps - step)))
+        noise = float(self.noise_along(series)[nearest])
         return max(noise, float(here)) if math.isfinite(here) else noise
 
     def threshold(
@@ -125,7 +149,7 @@ class Field:
         Their noises add as √(a² + b²). A rule that picks the largest of n differences asks for more than
         one that compares two given readings, see ``allowance``: the number of steps where one end of the
         difference is an extreme, its square where both are; times the number of series or pairs looked at.
-        Where noise is known for none of them, 1 % of the range is all that is asked.
+        Never less than 1 % of the range, which is all that is asked where noise is known for none of them.
 
         Args:
             series: whose readings they are: one name for two readings of the same series, or two.
@@ -137,74 +161,51 @@ class Field:
         names = series * 2 if len(series) == 1 else series
         noises = [self.noise(name) for name in names]
         if not any(noise.known for noise in noises):
-            widest = max(noises, key=lambda noise: noise.value)
-            return Threshold(widest.value, widest.source)
-        parts = (noise.value / math.sqrt(n) for noise, n in zip(noises, readings, strict=True))
-        value = allowance(choices) * math.hypot(*parts)
+            return Threshold(self.least, f"1 % of the range; {noises[0].source}")
         places = steps * 2 if len(steps) == 1 else steps
-        here = math.hypot(*(self.noise_at(name, x) for name, x in zip(names, places, strict=False)))
-        if here > value:
-            return Threshold(here, "the noise at these steps together")
-        largest = max(noises, key=lambda noise: noise.value)
-        if not largest.value:
-            return Threshold(0.0, "no noise at all")
-        factor = number(value / largest.value, significant=2)
-        noise = number(largest.value, decimals=_decimals(largest.value, 2))
-        return Threshold(value, f"{factor} × the noise of {noise} ({largest.source})")
+        itself = len(series) == 1
+        usual = [noise.within if itself else noise.value for noise in noises]
+        for place, (name, x) in enumerate(zip(names, places, strict=False)):
+            usual[place] *= float(self._loudness[name][int(np.argmin(np.abs(self.points(name).steps - x)))])
+        left = [
+            float(self.left_in_mean(name, n, itself=itself)) for name, n in zip(names, readings, strict=True)
+        ]
+        value = allowance(choices) * math.hypot(*(a * b for a, b in zip(usual, left, strict=True)))
+        there = zip(names, places, left, strict=False)
+        here = math.hypot(*(self.noise_at(name, x) * part for name, x, part in there))
+        if itself and noises[0].within < noises[0].value:
+            here, noises = 0.0, [replace(noises[0], source=_LINE)] * 2
+        if here > max(value, self.least):
+            return Threshold(here, "the noise at these steps together", noisy=True)
+        if self.least >= value:
+            return Threshold(self.least, "1 % of the range" if self.least else "no noise at all")
+        largest = max(range(2), key=lambda place: usual[place])
+        factor = number(value / usual[largest], significant=2)
+        noise = alike(usual[largest], usual[largest], 2)
+        return Threshold(value, f"{factor} × the noise of {noise} ({noises[largest].source})", noisy=True)
 
-    def reading(self, value: float, *series: str, signed: bool = False) -> str:
-        """A value in the digits that the series' noise deserves: ``0.82`` where the noise is 0.01.
+    def at_end(self, first: str, second: str, choices: int = 1) -> Held:
+        """What the difference of two last readings is held against.
 
-        Where noise is not known the readings stand as they are, down to 1 % of the range.
-
-        Args:
-            value: a finite number, as measured.
-            series: whose noise counts.
-            signed: it is a difference, and a plus sign stands before a positive one.
+        Where both end at the same step with two runs or more, it is the test that claims are held to, so that
+        a page does not say two things; otherwise ``threshold``.
         """
-        quantity = Quantity.DIFFERENCE if signed else Quantity.VALUE
-        return value_words(value, quantity, self.scale, decimals=self._digits(value, series))
+        one = self.tested(first, second)
+        ends = tuple(float(self.points(name).steps[-1]) for name in (first, second))
+        return self.threshold(first, second, choices=choices, steps=ends) if one is None else Tested(one)
+
+    def tested(self, first: str, second: str) -> Comparison | None:
+        """The test over runs of two last readings, first minus second; None where there is none."""
+        a, b = self.curve(first), self.curve(second)
+        if self.points(first).steps[-1] != self.points(second).steps[-1] or a.given or b.given:
+            return None
+        one = self._pairs.comparison(a, b)
+        return None if one is None or one.adjusted_p is None else one
+
+    def reading(self, value: float, *series: str) -> str:
+        """A value in the digits that the series' noise deserves: ``0.82`` where the noise is 0.01."""
+        return self._digits.said(value, Quantity.VALUE, series)
 
     def size(self, value: float, *series: str) -> str:
         """How large a difference is, without its sign, in the digits that the noise deserves."""
-        decimals = self._digits(value, series)
-        return value_words(abs(value), Quantity.DIFFERENCE, self.scale, decimals=decimals, signed=False)
-
-    def _digits(self, value: float, series: tuple[str, ...]) -> int:
-        """Digits after the point, of a percentage where that is what is written."""
-        factor = self._factor
-        noises = [self.noise(name) for name in series]
-        decimals = _decimals(factor * min((noise.value for noise in noises), default=0.0), 1)
-        if all(noise.known for noise in noises):
-            return max(decimals, 0) if factor > 1 else decimals
-        return max(_written(factor * value, decimals), self._usual_decimals)
-
-    @property
-    def _factor(self) -> int:
-        """100 where percentages are written."""
-        return 100 if self.scale.bounds == (0.0, 1.0) and not self.scale.percent else 1
-
-    @cached_property
-    def _usual_decimals(self) -> int:
-        """Decimals that do for four of five readings: 0.9 is told as 0.90 among 0.85 and 0.75."""
-        most = _decimals(self._factor * SMALLEST_SHARE * self.plotted_range, 1)
-        needed = [
-            _written(self._factor * v, most) for name in self.names for v in self.points(name).values.tolist()
-        ]
-        return sorted(needed)[(len(needed) - 1) * 4 // 5] if needed else 0
-
-
-def _written(value: float, most: int) -> int:
-    """The decimals that a number is written with, zeros at its end apart."""
-    return len(_trimmed(number(value, decimals=max(most, 0))).partition(".")[2])
-
-
-def _decimals(noise: float, significant: int) -> int:
-    """Decimals at which a number has so many digits."""
-    if noise <= 0:
-        return 4
-    return min(significant - 1 - math.floor(math.log10(noise)), _MOST_DECIMALS)
-
-
-def _trimmed(text: str) -> str:
-    return text.rstrip("0").rstrip(".") if "." in text else text
+        return self._digits.said(abs(value), Quantity.DIFFERENCE, series)

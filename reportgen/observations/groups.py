@@ -10,9 +10,10 @@ import numpy as np
 from reportgen.observations.aligned import SAME
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from reportgen.observations.field import Field, Threshold
+    from reportgen.observations.field import Field
+    from reportgen.observations.thresholds import Held
 
 
 class Groups(NamedTuple):
@@ -26,11 +27,11 @@ class Groups(NamedTuple):
 
     members: tuple[tuple[str, ...], ...]
     gap: float
-    threshold: Threshold
+    threshold: Held
 
 
-def groups(field: Field, values: Mapping[str, float], steps: tuple[float, ...] = ()) -> Groups:
-    """Cuts between neighbouring values that differ by more than noise.
+def groups(field: Field, values: Mapping[str, float], held_to: Callable[[str, str], Held]) -> Groups:
+    """Cuts between values of which everyone above differs from everyone below by more than noise.
 
     Where the noise of a series is not known, a cut is also natural: wider than the mean gap of neighbours,
     and with all cuts wider than what they leave together. Otherwise there is no cut at all.
@@ -38,19 +39,33 @@ def groups(field: Field, values: Mapping[str, float], steps: tuple[float, ...] =
     Args:
         field: has the noise.
         values: of two or more series, as measured.
-        steps: where the values stand, as in ``Field.threshold``.
+        held_to: what the difference of two of them is held against, the better one first.
     """
     order = sorted(values, key=lambda name: (-field.sign * values[name], name))
-    # Neighbours of many values lie closer together, not further apart: there is no choice to pay for.
-    held = [field.threshold(*sorted(pair), steps=steps) for pair in pairwise(order)]
     gaps = np.abs(np.diff([values[name] for name in order]))
-    cuts = [place for place, gap in enumerate(gaps.tolist()) if gap > held[place].value * (1 + SAME)]
+    # Neighbours of many values lie closer together, not further apart: there is no choice to pay for.
+    held = [held_to(*pair) for pair in pairwise(order)]
+    cuts = [
+        place
+        for place, gap in enumerate(gaps.tolist())
+        if held[place].passed(gap) and _all_apart(order, place + 1, values, held_to)
+    ]
     if not all(field.noise(name).known for name in order):
         cuts = _natural(gaps.tolist(), cuts)
     starts = [0, *(place + 1 for place in cuts), len(order)]
     members = tuple(tuple(order[a:b]) for a, b in pairwise(starts))
     narrowest = min(cuts, key=lambda place: gaps[place], default=0)
     return Groups(members, float(gaps[narrowest]) if cuts else 0.0, held[narrowest])
+
+
+def _all_apart(
+    order: Sequence[str], cut: int, values: Mapping[str, float], held_to: Callable[[str, str], Held]
+) -> bool:
+    return all(
+        held_to(above, below).passed(values[above] - values[below])
+        for above in order[:cut]
+        for below in order[cut:]
+    )
 
 
 def _natural(gaps: Sequence[float], cuts: Sequence[int]) -> list[int]:

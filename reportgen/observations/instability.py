@@ -10,13 +10,14 @@ import numpy as np
 
 from reportgen.facts.curve_numbers import volatility
 from reportgen.facts.fact_words import at_step
+from reportgen.observations.phrases import few
 from reportgen.observations.turns import Setback, setbacks
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation
-from reportgen.words import counted, listing, number
+from reportgen.words import counted, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from reportgen.model import Curve, FloatArray
     from reportgen.observations.field import Field
@@ -53,11 +54,12 @@ class _Part:
 def instability(field: Field) -> Iterator[Observation]:
     """The series that is more volatile than the most others, with the one that it exceeds most."""
     names = sorted(field.names)
+    whole = {name: _part(field, name, field.points(name).steps) for name in names}
     found = [
         pair
         for place, one in enumerate(names)
         for other in names[place + 1 :]
-        if (pair := _pair(field, one, other)) is not None
+        if (pair := _pair(field, one, other, whole)) is not None
     ]
     if not found:
         return
@@ -66,17 +68,18 @@ def instability(field: Field) -> Iterator[Observation]:
     yield _observation(field, sorted(above[most], key=lambda pair: (-pair.ratio, pair.second)))
 
 
-def _pair(field: Field, one: str, other: str) -> _Pair | None:
+def _pair(field: Field, one: str, other: str, whole: Mapping[str, _Part]) -> _Pair | None:
     """A pair of which one is clearly more volatile, and falls back more in all; otherwise None.
 
     A series read at shorter distances than the other is read at the steps that both have, because a
     difference over a longer distance holds more of the curve's own shape.
     """
-    common = np.intersect1d(field.points(one).steps, field.points(other).steps)
-    shared = common.size >= _FEWEST
-    parts = {
-        name: _part(field, name, common if shared else field.points(name).steps) for name in (one, other)
-    }
+    parts = {name: whole[name] for name in (one, other)}
+    shared = np.array_equal(field.points(one).steps, field.points(other).steps)
+    if not shared:
+        common = np.intersect1d(field.points(one).steps, field.points(other).steps)
+        shared = common.size >= _FEWEST
+        parts = {name: _part(field, name, common) for name in parts} if shared else parts
     if min(part.readings for part in parts.values()) < _FEWEST:
         return None
     first, second = sorted(parts, key=lambda name: -parts[name].volatility)
@@ -85,7 +88,8 @@ def _pair(field: Field, one: str, other: str) -> _Pair | None:
     # A tenth of the smallest effect that is told anywhere: a curve without noise is not infinitely calm.
     floor = max(low.volatility, 0.001 * field.plotted_range)
     ratio = high.volatility / floor if floor else 0.0
-    if ratio <= least or high.back <= low.back:
+    # Whatever moves at all moves more than a series that does not.
+    if ratio <= least or high.back <= low.back or low.volatility == 0:
         return None
     pair = (high.volatility, low.volatility)
     return _Pair(first, second, ratio, least, pair, (high.readings, low.readings), shared)
@@ -151,7 +155,7 @@ def _sentence(field: Field, pairs: list[_Pair], falls: list[Setback]) -> str:
     widest = pairs[0]
     first = widest.first
     ratio = number(min(pair.ratio for pair in pairs), significant=2)
-    others = listing([pair.second for pair in pairs], most=4)
+    others = few([pair.second for pair in pairs], 4)
     least = "at least " if len(pairs) > 1 else ""
     head = f"{first} moves {least}{ratio} times as much as {others} from one reading to the next"
     verb = "falls back" if field.sign > 0 else "rises again"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reportgen.model import IntArray
-    from reportgen.observations.aligned import Aligned
+    from reportgen.observations.aligned import Aligned, BoolArray
 
 
 class Stretch(NamedTuple):
@@ -23,6 +23,15 @@ class Stretch(NamedTuple):
     last: int
 
 
+class Largest(NamedTuple):
+    """Where a series leads by most: over which other, at which place of ``Aligned.steps``, by how much."""
+
+    leader: int
+    rival: int
+    at: int
+    size: float
+
+
 def leaders(side_by_side: Aligned, *, last_place: bool = False) -> IntArray:
     """The place of the series that leads each step by more than noise, shape (G,); −1 where none does.
 
@@ -31,16 +40,23 @@ def leaders(side_by_side: Aligned, *, last_place: bool = False) -> IntArray:
         last_place: look for the series behind all others instead.
     """
     good = -side_by_side.good if last_place else side_by_side.good
-    size, length = good.shape
-    found = np.full(length, -1, dtype=np.int64)
-    for one in range(size):
-        ahead = good[one] - good
-        enough = side_by_side.thresholds(one, length * (size - 1)) * (1 + SAME)
-        absent = np.isnan(good)
-        others = ~absent
-        others[one] = False
-        clear = np.where(others, ahead > enough, True).all(axis=0)
-        found[clear & others.any(axis=0) & ~absent[one]] = one
+    here = np.arange(good.shape[1])
+    present = np.isfinite(good)
+    first: IntArray = np.argmax(np.where(present, good, -np.inf), axis=0)
+    ahead = good[first, here] - good
+    enough = ahead > side_by_side.thresholds(first, side_by_side.choices) * (1 + SAME)
+    enough[first, here] = True
+    clear = (enough | ~present).all(axis=0) & (present.sum(axis=0) > 1)
+    return np.where(clear, first, -1)
+
+
+def apart(side_by_side: Aligned) -> BoolArray:
+    """Whether any two series differ by more than noise at each step, shape (G,)."""
+    found = np.zeros(side_by_side.steps.size, dtype=np.bool_)
+    for one in range(len(side_by_side.names)):
+        held = side_by_side.thresholds(one, side_by_side.choices)
+        # Outside a series' range there is nothing to differ from.
+        found |= (np.abs(side_by_side.good - side_by_side.good[one]) > held * (1 + SAME)).any(axis=0)
     return found
 
 
@@ -62,3 +78,27 @@ def turns(found: Sequence[Stretch]) -> list[Stretch]:
         else:
             merged.append(one)
     return merged
+
+
+def largest_of(
+    side_by_side: Aligned, found: Sequence[Stretch], who: Sequence[int], *, last_place: bool = False
+) -> list[Largest]:
+    """The step at which each series is furthest ahead of the next, among those where it leads.
+
+    Args:
+        side_by_side: two or more series.
+        found: where they lead, or are last.
+        who: places of series, each with a stretch.
+        last_place: how far they are behind.
+    """
+    good = -side_by_side.good if last_place else side_by_side.good
+    largest = []
+    for place in who:
+        own = [np.arange(one.first, one.last + 1) for one in found if one.leader == place]
+        inside = np.concatenate(own)
+        rivals = np.where(np.isfinite(good[:, inside]), good[:, inside], -np.inf)
+        rivals[place] = -np.inf
+        ahead = good[place, inside] - rivals.max(axis=0)
+        at = int(np.argmax(ahead))
+        largest.append(Largest(place, int(np.argmax(rivals[:, at])), int(inside[at]), float(ahead[at])))
+    return largest

@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.observations.aligned import SAME
-from reportgen.observations.leads import stretches
+from reportgen.facts.fact_words import at_step
+from reportgen.observations.aligned import SAME, aligned
+from reportgen.observations.leads import largest_of, stretches
 from reportgen.observations.phrases import during, fact, stretches_said
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reportgen.observations.aligned import Aligned
     from reportgen.observations.field import Field
+    from reportgen.observations.leads import Stretch
 
 _PAIR = 2
 _MOST_STRETCHES = 14
@@ -23,6 +27,7 @@ def readings_alone(field: Field, both: Aligned) -> tuple[str, ...]:
     """How often two series cross, and which is ahead where, noise or not; nothing for more than two."""
     if len(both.names) != _PAIR:
         return ()
+    both = aligned(field, both.names)
     ahead = both.good[0] - both.good[1]
     size = np.nanmax(np.abs(both.good))
     signs = np.where(np.abs(ahead) <= SAME * size, 0, np.sign(ahead))
@@ -47,7 +52,7 @@ def readings_alone(field: Field, both: Aligned) -> tuple[str, ...]:
 
 
 def ahead_of_each(field: Field, both: Aligned, place: int, *, last_place: bool = False) -> tuple[str, ...]:
-    """From which step to the end a series is ahead of each other one, and by how much; nearest first.
+    """From which step to its end a series is ahead of each other one, and by how much; nearest first.
 
     Args:
         field: has noise and words.
@@ -58,7 +63,7 @@ def ahead_of_each(field: Field, both: Aligned, place: int, *, last_place: bool =
     if len(both.names) == _PAIR:
         return ()
     sign = -1.0 if last_place else 1.0
-    held = both.thresholds(place, both.steps.size)
+    held = both.thresholds(place, both.choices)
     said: list[tuple[float, str, str]] = []
     for rival, name in enumerate(both.names):
         ahead = sign * (both.good[place] - both.good[rival])
@@ -77,3 +82,16 @@ def ahead_of_each(field: Field, both: Aligned, place: int, *, last_place: bool =
         words = f"{both.names[place]} is {'behind' if last_place else 'ahead of'} {name} {when}, by {by}"
         said.append((float(np.min(ahead[steps])), name, words))
     return tuple(words for _, _, words in sorted(said)[:_MOST_RIVALS])
+
+
+def largest_leads(
+    field: Field, both: Aligned, found: Sequence[Stretch], *, last_place: bool = False
+) -> tuple[str, ...]:
+    """By how much each series is ahead of the next at most, where it leads, or behind it."""
+    who = list(dict.fromkeys(one.leader for one in found))
+    said = []
+    for one in largest_of(both, found, who, last_place=last_place)[:_MOST_RIVALS]:
+        pair = both.names[one.leader], both.names[one.rival]
+        by = f"by up to {field.size(one.size, *pair)}, {at_step(float(both.steps[one.at]), field.scale)}"
+        said.append(f"{pair[0]} is {'behind' if last_place else 'ahead of'} {pair[1]} {by}")
+    return tuple(said)

@@ -66,10 +66,12 @@ def move(field: Field, series: str) -> Move | None:
     if not held.passed(max(float(risen.max()), 0.0)):
         return None
     noise = field.noise(series)
-    slack = noise.value / np.sqrt(width) if noise.known else 0.0
+    slack = noise.within * float(field.left_in_mean(series, width, itself=True)) if noise.known else 0.0
     # The highest of many noisy readings lies above the level that they are about.
     size = float(np.median(sign * (values[risen >= risen.max() - _NEAR * slack] - values[0])))
-    reached = _first(steps, risen, DONE * size)
+    reached, earliest = (_first(steps, risen, level) for level in (DONE * size, DONE * size - _DOUBT * slack))
+    if reached is None or earliest is None:
+        return None
     return Move(
         series=series,
         up=bool(up),
@@ -77,12 +79,12 @@ def move(field: Field, series: str) -> Move | None:
         end=float(values[0] + sign * size),
         start_step=float(steps[0]),
         reached=reached,
-        earliest=_first(steps, risen, DONE * size - _DOUBT * slack),
+        earliest=earliest,
         held=held,
     )
 
 
-def _first(steps: FloatArray, risen: FloatArray, level: float) -> float:
-    """The first step with at least this rise; the last step if none has it."""
+def _first(steps: FloatArray, risen: FloatArray, level: float) -> float | None:
+    """The first step with at least this rise; None if none has it."""
     there = np.flatnonzero(risen >= level - SAME * abs(level))
-    return float(steps[there[0] if there.size else -1])
+    return float(steps[there[0]]) if there.size else None

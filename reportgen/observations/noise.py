@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.facts.curve_numbers import points
+from reportgen.observations.correlation import correlation, inflation, residuals
 from reportgen.words import counted
 
 if TYPE_CHECKING:
@@ -21,67 +22,100 @@ FEWEST_READINGS = 20
 SMALLEST_SHARE = 0.01
 """Nothing smaller than this share of the plotted range is told."""
 
+_FEW = 2.0
+"""A band of white noise is 1.1 to 1.9 times as wide as the line jitters with ten to three runs; with two
+runs, of which t makes much, 4.5 times."""
+
+_BLOCKS, _BLOCK = 20, 30
+_LOUD = 1.6
+"""A part of the curve with so many times its usual noise is held to its own; chance seldom makes so much."""
+
 
 @dataclass(frozen=True, slots=True)
 class Noise:
     """The noise scale of one curve.
 
     Attributes:
-        value: an effect below it is noise; in the metric's unit, 0 where the plotted range is 0.
-        known: False where there are too few readings to tell, so that ``value`` is a share of the range.
+        value: an effect below it is noise; in the metric's unit. 0 where no noise is seen, or known.
+        within: the same for readings of the one series: twice what its line jitters by, where the band is
+            wider than twice that, because it has few runs or they lie apart all along.
+        known: False where there are too few readings to tell.
         source: where it comes from, a phrase: ``half the band of 5 runs``.
+        strength: the correlation of neighbouring readings' noise.
     """
 
     value: float
+    within: float
     known: bool
     source: str
+    strength: float = 0.0
 
 
-def noise_scale(curve: Curve, plotted_range: float, band: str = "ci") -> Noise:
+def noise_scale(curve: Curve, band: str = "ci") -> Noise:
     """Half the band's width, or else twice the median change from reading to reading, the trend taken out.
 
     With a band the median over the steps that have one; twice the standard error, where the band shows
-    that. Never less than 1 % of the plotted range, nor, with 20 readings or more, than ``jitter``: a band
-    that is narrower than the line jitters does not hold all the noise. Without a band and with fewer than
-    20 readings the noise is not known.
+    that. With 20 readings or more never less than twice ``jitter``: a band that is narrower than the line
+    jitters does not hold all the noise. Without a band, noise that is alike from one reading to the next
+    counts in full, see ``correlation``. Without a band and with fewer than 20 readings it is not known.
 
     Args:
         curve: unsmoothed; arrays of shape (steps,).
-        plotted_range: highest less lowest value of the figure, 0 or more.
         band: what the band shows, as in ``CurveSet.band``.
     """
-    found = [(SMALLEST_SHARE * plotted_range, "1 % of the range")]
-    half = half_widths(curve)
-    if np.isfinite(half).any():
-        value = float(np.nanmedian(half))
-        found.append((2 * value, "twice the standard error") if band == "se" else (value, _band_words(curve)))
     known = points(curve)
     count = known.steps.size
-    if count >= FEWEST_READINGS:
-        found.append((2 * jitter(known), "twice the median change between readings"))
-    elif len(found) == 1:
-        source = f"1 % of the range; with {counted(count, 'reading')} and no band noise cannot be told"
-        return Noise(found[0][0], known=False, source=source)
+    enough = count >= FEWEST_READINGS
+    strength = correlation(known) if enough else 0.0
+    half = half_widths(curve)
+    banded = bool(np.isfinite(half).any())
+    if not banded and not enough:
+        unknown = f"with {counted(count, 'reading')} and no band noise cannot be told"
+        return Noise(0.0, 0.0, known=False, source=unknown)
+    line = 2 * jitter(known) if enough else 0.0
+    itself = line * float(inflation(strength))
+    alike = ", more as neighbours are alike" if strength and not banded else ""
+    found = [(line if banded else itself, f"twice the median change between readings{alike}")]
+    if banded:
+        value = float(np.nanmedian(half))
+        found.append((2 * value, "twice the standard error") if band == "se" else (value, _band_words(curve)))
     value, source = max(found)
-    return Noise(value, known=True, source=source)
+    within = min(value, _FEW * itself) if enough else value
+    return Noise(value, within, known=True, source=source, strength=strength)
 
 
 def jitter(known: Points) -> float:
     """The median change from one reading to the next, the trend taken out.
 
-    The trend is local: each reading is held against the straight line between its neighbours, so that neither
-    the slope nor the bend of a learning curve counts as noise. In white noise of variance v that residual has
-    the variance v·(1 + w² + (1 − w)²), where w and 1 − w are its neighbours' weights, and a change has 2v:
-    the residuals are scaled to that. They are those of Gasser, Sroka and Jennen-Steinmetz 1986.
+    The trend is local: each reading is held against the straight line between its neighbours, see
+    ``residuals``, so that neither the slope nor the bend of a learning curve counts as noise. A change of
+    white noise has twice the variance of a reading.
 
     Args:
         known: three readings or more.
     """
-    left, here, right = known.steps[:-2], known.steps[1:-1], known.steps[2:]
-    weight = (right - here) / (right - left)
-    line = weight * known.values[:-2] + (1 - weight) * known.values[2:]
-    residuals = np.abs(known.values[1:-1] - line) / np.sqrt(1 + weight**2 + (1 - weight) ** 2)
-    return math.sqrt(2) * float(np.median(residuals))
+    return math.sqrt(2) * float(np.median(residuals(known)))
+
+
+def loudness(curve: Curve) -> FloatArray:
+    """How many times as large as usual noise is around each reading, 1 or more; shape (readings,).
+
+    In up to 20 parts of 30 readings or more, by the median residual, or by the median width of the band.
+    Only what chance does not make of even noise counts.
+    """
+    known = points(curve)
+    flat = np.ones(known.steps.size)
+    half = half_widths(curve)[np.isfinite(curve.values if curve.raw is None else curve.raw)]
+    if known.steps.size < 2 * _BLOCK:
+        return flat
+    size = half if np.isfinite(half).all() else np.pad(residuals(known), 1, mode="edge")
+    usual = float(np.median(size))
+    if usual <= 0:
+        return flat
+    parts = np.array_split(size, min(known.steps.size // _BLOCK, _BLOCKS))
+    louder = [np.full(part.size, float(np.median(part)) / usual) for part in parts]
+    every = np.concatenate(louder)
+    return np.where(every > _LOUD, every, 1.0)
 
 
 def _band_words(curve: Curve) -> str:

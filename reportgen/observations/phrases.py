@@ -42,25 +42,42 @@ def named(names: Sequence[str], total: int) -> str:
     return f"All {len(names):,} series" if len(names) == total else f"{len(names):,} of the {total:,} series"
 
 
-def runs_each(field: Field, names: Sequence[str]) -> str:
-    """How much stands behind a doubt: ``with 1 run each``, ``with 1 to 5 runs each``."""
+def runs_each(field: Field, names: Sequence[str], step: float | None = None) -> str:
+    """How much stands behind a doubt: ``with 1 to 5 runs each``; the runs that reach a step."""
     if any(field.curve(name).given for name in names):
         return "with the intervals that the data give"
-    counts = sorted({len(field.curve(name).runs) for name in names})
+    counts = sorted({_runs(field, name, step) for name in names})
     if len(counts) == 1:
         return f"with {counted(counts[0], 'run')} each"
     return f"with {counts[0]:,} to {counted(counts[-1], 'run')} each"
 
 
+def _runs(field: Field, name: str, step: float | None) -> int:
+    curve = field.curve(name)
+    reached = curve.n[curve.steps <= step] if step is not None else curve.n[:0]
+    return int(reached[-1]) if reached.size else len(curve.runs)
+
+
+def level_said(values: Mapping[str, float], names: Sequence[str], field: Field) -> str:
+    """How near values lie: ``are level``, or that they are within 1 % of the range."""
+    same = len({field.reading(values[name], name) for name in names}) == 1
+    return "are level" if same else "lie within 1 % of the range of each other"
+
+
 def with_values(values: Mapping[str, float], names: Sequence[str], field: Field) -> str:
     """Names with their values: ``A (0.92) and B (0.91)``; ``A (0.9), B (0.8) and 4 more``."""
-    return listing([f"{name} ({field.reading(values[name], name)})" for name in names], most=_MOST_NAMED)
+    return few([f"{name} ({field.reading(values[name], *values)})" for name in names], _MOST_NAMED)
+
+
+def few(names: Sequence[str], most: int) -> str:
+    """Names in a sentence; so many and how many more, but never "1 more" in place of a name."""
+    return listing(names, most=most if len(names) > most + 1 else None)
 
 
 def span(values: Mapping[str, float], names: Sequence[str], field: Field) -> str:
     """The values of several series: ``0.25 to 0.28``, or ``0.25`` where all read the same."""
     low, high = (pick(names, key=lambda name: values[name]) for pick in (min, max))
-    ends = [field.reading(values[name], name) for name in (low, high)]
+    ends = [field.reading(values[name], *values) for name in (low, high)]
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
@@ -78,11 +95,6 @@ def value_fact(field: Field, name: str, series: str, value: float, step: float |
 def reading_fact(field: Field, series: str, step: float, value: float) -> str:
     """A value at a step in words: ``at(MEL, 80) = 0.8``."""
     return f"{fact(field, 'at', series, step)} = {field.reading(value, series)}"
-
-
-def known(field: Field, names: Sequence[str]) -> bool:
-    """Whether the noise of any of them is known, so that a difference within it is a doubt."""
-    return any(field.noise(name).known for name in names)
 
 
 def stretches_said(ends: Sequence[tuple[float, float]], last: float, scale: Scale) -> str:

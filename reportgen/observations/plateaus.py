@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from reportgen.facts.fact_words import step_said
 from reportgen.observations.field import SAME
+from reportgen.observations.noise import allowance
 from reportgen.observations.phrases import reading_fact, value_fact
 from reportgen.observations.smoothing import independent, running_mean, window
 from reportgen.settings.observation_blocks import Rule
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.model import FloatArray
+    from reportgen.observations.aligned import BoolArray
     from reportgen.observations.field import Field, Threshold
 
 QUARTER = 0.25
@@ -69,21 +72,25 @@ def rest(field: Field, series: str) -> Rest | None:
     if not outside.size or not held.passed(float(apart[outside].max())):
         return None
     moved = float(apart[outside].max())
-    for place in range(int(outside[-1]) + 1, steps.size - _SHORTEST + 1):
-        if steps[-1] - steps[place] < QUARTER * (steps[-1] - steps[0]):
-            return None
-        if not known or _level(field, series, values[place:]):
-            return Rest(place, level, moved, held)
-    return None
+    long = steps[-1] - steps >= QUARTER * (steps[-1] - steps[0])
+    long[: int(outside[-1]) + 1] = False
+    long[steps.size - _SHORTEST + 1 :] = False
+    starts = np.flatnonzero(long & _level(field, series, values) if known else long)
+    return Rest(int(starts[0]), level, moved, held) if starts.size else None
 
 
-def _level(field: Field, series: str, values: FloatArray) -> bool:
-    """Whether the two halves of a plateau are alike, so that it is none that still rises."""
-    half = values.size // 2
-    if half == 0:
-        return True
-    drift = abs(float(values[-half:].mean() - values[:half].mean()))
-    return not field.threshold(series, readings=(half, half)).passed(drift)
+def _level(field: Field, series: str, values: FloatArray) -> BoolArray:
+    """From which readings on the two halves of the rest are alike, so that it does not still rise."""
+    half = (values.size - np.arange(values.size)) // 2
+    total = np.concatenate([[0.0], np.cumsum(values - values[0])])
+    first, count = np.arange(values.size), np.maximum(half, 1)
+    drift = (total[-1] - total[values.size - half] - total[first + half] + total[first]) / count
+    noise = field.noise(series).within * field.left_in_mean(series, count.astype(np.float64), itself=True)
+    held = allowance(1) * math.sqrt(2) * noise
+    if not field.noisy(series):
+        held = np.maximum(held, field.least)
+    alike: BoolArray = (np.abs(drift) <= held * (1 + SAME)) | (half == 0)
+    return alike
 
 
 def _observation(field: Field, series: str, found: Rest) -> Observation:
@@ -113,7 +120,8 @@ def _sentence(field: Field, series: str, found: Rest) -> str:
     start, end = (step_said(float(steps[place]), field.scale) for place in (found.place, -1))
     level = field.reading(found.level, series)
     if field.noise(series).known:
-        return f"{series} stays within noise of {level} from {start} on."
+        near = "noise" if field.noisy(series) else "1 % of the range"
+        return f"{series} stays within {near} of {level} from {start} on."
     inside = values[found.place :]
     ends = [field.reading(float(end), series) for end in (inside.min(), inside.max())]
     if ends[0] != ends[1]:

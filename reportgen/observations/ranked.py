@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.observations.aligned import SAME
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reportgen.observations.field import Field, Threshold
+    from reportgen.observations.field import Field
+    from reportgen.observations.thresholds import Held
 
 
 class Ranked(NamedTuple):
@@ -24,6 +23,7 @@ class Ranked(NamedTuple):
         level: the first of ``order`` and all that cannot be told from it.
         lead: the difference of the first and the best of those that are not level; of the second if all are.
         held: what ``lead`` is held against.
+        open: whether it is noise that leaves those level.
     """
 
     values: Mapping[str, float]
@@ -31,7 +31,8 @@ class Ranked(NamedTuple):
     order: tuple[str, ...]
     level: tuple[str, ...]
     lead: float
-    held: Threshold
+    held: Held
+    open: bool
 
     @property
     def first(self) -> str:
@@ -46,24 +47,41 @@ def ranked_peaks(field: Field) -> Ranked:
         own = field.points(name)
         at = int(np.argmax(field.sign * own.values))
         values[name], steps[name] = float(own.values[at]), float(own.steps[at])
-    return _ranked(field, values, steps)
-
-
-def ranked_ends(field: Field) -> Ranked:
-    """The last value of each of two or more series."""
-    last = {name: field.points(name) for name in sorted(field.names)}
-    values = {name: float(own.values[-1]) for name, own in last.items()}
-    return _ranked(field, values, {name: float(own.steps[-1]) for name, own in last.items()})
-
-
-def _ranked(field: Field, values: Mapping[str, float], steps: Mapping[str, float]) -> Ranked:
-    order = tuple(sorted(values, key=lambda name: (-field.sign * values[name], steps[name], name)))
+    order = _ordered(field, values, steps)
     first = order[0]
-    held = {
+    last = {name: float(field.points(name).steps[-1]) for name in order}
+    held: dict[str, Held] = {
         name: field.threshold(first, name, choices=len(order) - 1, steps=(steps[first], steps[name]))
         for name in order[1:]
     }
+    # Of two that are best at the end it is said there who ends best.
+    if steps[first] == last[first]:
+        held |= {
+            name: field.at_end(first, name, len(order) - 1) for name in held if steps[name] == last[name]
+        }
+    return _ranked(values, steps, order, held)
+
+
+def ranked_ends(field: Field) -> Ranked:
+    """The last value of each of two or more series; those are level that the test over runs calls tied."""
+    last = {name: field.points(name) for name in sorted(field.names)}
+    values = {name: float(own.values[-1]) for name, own in last.items()}
+    steps = {name: float(own.steps[-1]) for name, own in last.items()}
+    order = _ordered(field, values, steps)
+    held = {name: field.at_end(order[0], name, choices=len(order) - 1) for name in order[1:]}
+    return _ranked(values, steps, order, held)
+
+
+def _ordered(field: Field, values: Mapping[str, float], steps: Mapping[str, float]) -> tuple[str, ...]:
+    return tuple(sorted(values, key=lambda name: (-field.sign * values[name], steps[name], name)))
+
+
+def _ranked(
+    values: Mapping[str, float], steps: Mapping[str, float], order: tuple[str, ...], held: Mapping[str, Held]
+) -> Ranked:
+    first = order[0]
     behind = {name: abs(values[first] - values[name]) for name in held}
-    level = [name for name in held if behind[name] <= held[name].value * (1 + SAME)]
+    level = [name for name in held if not held[name].passed(behind[name])]
     rest = [name for name in held if name not in set(level)] or list(held)
-    return Ranked(values, steps, order, (first, *level), behind[rest[0]], held[rest[0]])
+    noisy = any(held[name].noisy for name in level)
+    return Ranked(values, steps, order, (first, *level), behind[rest[0]], held[rest[0]], noisy)

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from reportgen.facts.fact_words import at_step, step_said
 from reportgen.observations.moves import move
-from reportgen.observations.phrases import fact
+from reportgen.observations.phrases import fact, few
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation
-from reportgen.words import listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,7 +73,10 @@ def _sentence(field: Field, moves: Sequence[Move]) -> str:
 
 
 def _between(field: Field, moves: Sequence[Move]) -> str:
-    return listing([f"{one.series} {_by(field, one)}" for one in moves], most=_MOST_BETWEEN + 1)
+    """Names with the steps at which they are there, those of one step together."""
+    steps = list(dict.fromkeys(one.reached for one in moves))
+    groups = [[one for one in moves if one.reached == step] for step in steps]
+    return few([f"{_names(group)} {_by(field, group[0])}" for group in groups], _MOST_BETWEEN + 1)
 
 
 def _slower(one: Move, other: Move) -> bool:
@@ -83,7 +85,7 @@ def _slower(one: Move, other: Move) -> bool:
 
 
 def _names(moves: Sequence[Move]) -> str:
-    return listing([one.series for one in moves], most=6)
+    return few([one.series for one in moves], 6)
 
 
 def _by(field: Field, one: Move) -> str:

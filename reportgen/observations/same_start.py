@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from reportgen.facts.fact_words import at_step, step_said
 from reportgen.observations.aligned import SAME, aligned
 from reportgen.observations.groups import groups
+from reportgen.observations.leads import apart
 from reportgen.observations.phrases import named, runs_each, span, value_fact, with_values
+from reportgen.outcomes import Verdict
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation
 
@@ -17,6 +20,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from reportgen.observations.field import Field, Threshold
+
+
+class _Together(NamedTuple):
+    """The last step before two series first differ by more than noise, or one of them ends.
+
+    Attributes:
+        until: that step.
+        same: whether all read the same up to there.
+        parted: whether two of them differ right after.
+    """
+
+    until: float
+    same: bool
+    parted: bool
+
 
 _ALIKE = 3.0
 """Strength of a common start, which no threshold measures."""
@@ -43,31 +61,39 @@ def _alike(field: Field, starts: Mapping[str, float], begin: float, held: Thresh
     names = tuple(starts)
     who = named(names, len(field.curves))
     readings = span(starts, names, field)
-    at = at_step(begin, field.scale)
-    how = (
-        f"start at {readings}" if " to " not in readings else f"start within noise of each other, {readings},"
-    )
-    until = _together_until(field, names)
-    more = ""
-    if until is not None and until > begin:
-        known = any(field.noise(name).known for name in names)
-        stay = f"cannot be told apart {runs_each(field, names)}" if known else "read the same"
-        last = until == max(float(field.points(name).steps[-1]) for name in names)
-        more = f" and {stay} {'to the end' if last else f'up to {step_said(until, field.scale)}'}"
+    near = "within noise of each other" if held.noisy else "close together"
+    how = f"start at {readings}" if " to " not in readings else f"start {near}, {readings},"
+    together = _together(field, names)
+    until = begin if together is None else together.until
+    more = "" if together is None or together.until <= begin else _for_how_long(field, names, together)
     return Observation(
         rule=Rule.SAME_START,
-        text=f"{who} {how} {at}{more}.",
+        text=f"{who} {how} {at_step(begin, field.scale)}{more}.",
         evidence=tuple(value_fact(field, "start", name, starts[name], begin) for name in names),
         threshold=held.words(max(starts.values()) - min(starts.values())),
         series=names,
         strength=_ALIKE,
         from_step=begin,
-        to_step=begin if until is None else until,
+        to_step=until,
     )
 
 
+def _for_how_long(field: Field, names: tuple[str, ...], together: _Together) -> str:
+    """`` and cannot be told apart with 5 runs each up to step 500``."""
+    if field.noisy(*names):
+        stay = f"cannot be told apart {runs_each(field, names)}"
+    else:
+        stay = "read the same" if together.same else "stay within 1 % of the range of each other"
+    ends = {name: float(field.points(name).steps[-1]) for name in names}
+    if together.until == max(ends.values()):
+        return f" and {stay} to the end"
+    first = min(ends, key=lambda name: ends[name])
+    stops = f", where {first} ends" if together.until == ends[first] and not together.parted else ""
+    return f" and {stay} up to {step_said(together.until, field.scale)}{stops}"
+
+
 def _apart(field: Field, starts: Mapping[str, float], begin: float, held: Threshold) -> Observation:
-    found = groups(field, starts, (begin,))
+    found = groups(field, starts, lambda a, b: field.threshold(*sorted((a, b)), steps=(begin,)))
     order = [name for group in found.members for name in group]
     return Observation(
         rule=Rule.SAME_START,
@@ -99,21 +125,27 @@ def _unlike(
     rest = members[-1]
     others = f"the other {len(rest)} at {span(starts, rest, field)}"
     last = others if len(rest) > 2 else with_values(starts, rest, field)  # noqa: PLR2004 - short enough to name
-    return f"Series do not start alike: {at} {'; '.join(said)} stand apart from {last}"
+    stand = "stands" if len(order) - len(rest) == 1 else "stand"
+    return f"Series do not start alike: {at} {'; '.join(said)} {stand} apart from {last}"
 
 
 def _spread(starts: Mapping[str, float]) -> float:
     return max(starts.values()) - min(starts.values())
 
 
-def _together_until(field: Field, names: tuple[str, ...]) -> float | None:
-    """The last step before two of them first differ by more than noise; None if they differ at once."""
+def _together(field: Field, names: tuple[str, ...]) -> _Together | None:
+    """How long series stay together, by readings and means; None where only tests part their ends."""
     side_by_side = aligned(field, names)
-    apart = np.zeros(side_by_side.steps.size, dtype=np.bool_)
-    for one in range(len(names)):
-        # That they part is said of one step of many and of nothing else: doubly sure, or not at all.
-        held = side_by_side.thresholds(one, (side_by_side.steps.size * len(names)) ** 2)
-        with np.errstate(invalid="ignore"):
-            apart |= (np.abs(side_by_side.good - side_by_side.good[one]) > held * (1 + SAME)).any(axis=0)
-    first = int(np.argmax(apart)) if apart.any() else apart.size
-    return float(side_by_side.steps[first - 1]) if first else None
+    differ = apart(side_by_side) | apart(aligned(field, names, means=True))
+    tests = (field.tested(*pair) for pair in combinations(names, 2))
+    if not differ.any() and any(one is not None and one.verdict is not Verdict.UNCLEAR for one in tests):
+        return None
+    shared = np.isfinite(side_by_side.good).all(axis=0)
+    over = differ | ~shared
+    first = int(np.argmax(over)) if over.any() else over.size
+    if not first:
+        return None
+    inside = side_by_side.good[:, :first]
+    most = float(np.ptp(inside, axis=0).max())
+    same = most <= SAME * float(np.abs(inside).max())
+    return _Together(float(side_by_side.steps[first - 1]), same, first < over.size and bool(differ[first]))

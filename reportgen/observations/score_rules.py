@@ -7,11 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from reportgen.facts.fact_words import fact_words, interval_words, value_words
+from reportgen.observations.phrases import few
 from reportgen.outcomes import Verdict
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation, Quantity
 from reportgen.statistics.verdicts import mirrored
-from reportgen.words import counted, listing, p_words
+from reportgen.words import counted, p_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,7 +84,7 @@ def best_score(field: ScoreField) -> Iterator[Observation]:
     near = next((one for one in own if one.verdict is not Verdict.BETTER), None)
     level = [score.series for score in field.ranked if score.estimate == first.estimate]
     if len(level) > 1:
-        text = f"{listing(level, most=_MOST_NAMED)} share the {most} score, {_short(field, first)}{behind}."
+        text = f"{few(level, _MOST_NAMED)} share the {most} score, {_short(field, first)}{behind}."
     elif not own:
         text = f"{head}; {second.series} is next, {field.said(second)}, and was not compared with it."
     elif near is None:
@@ -110,7 +111,7 @@ def score_tiers(field: ScoreField) -> Iterator[Observation]:
         return
     scores = {score.series: score for score in field.ranked}
     said = [
-        listing([f"{name} ({_short(field, scores[name])})" for name in tier.series], most=_MOST_NAMED)
+        few([f"{name} ({_short(field, scores[name])})" for name in tier.series], _MOST_NAMED)
         for tier in tiers
     ]
     firsts = [tier.series[0] for tier in tiers]
@@ -199,7 +200,7 @@ def _doubts(field: ScoreField, own: list[Comparison], near: Comparison) -> str:
     nearest = next(one for one in own if one.verdict is Verdict.UNCLEAR)
     which = "" if len(unclear) == 1 else f"{nearest.b} "
     return (
-        f"cannot be told from {listing(unclear, most=_MOST_NAMED)}: {which}{field.difference(nearest)} "
+        f"cannot be told from {few(unclear, _MOST_NAMED)}: {which}{field.difference(nearest)} "
         f"on {counted(nearest.shared, 'shared problem')}"
     )
 

@@ -28,25 +28,27 @@ def window(field: Field, series: str) -> int:
     return max(min(tenth - 1 + tenth % 2, _WIDEST), 3)
 
 
-def running_mean(values: FloatArray, width: int) -> FloatArray:
+def running_mean(values: FloatArray, width: int, *, level: bool = False) -> FloatArray:
     """The mean of the ``width`` readings around each; towards the ends of those that there are.
 
     Args:
         values: shape (n,).
         width: odd.
+        level: at the start of as many after a reading as before it, so that the first is what it is.
     """
     if width == 1:
         return values
     total = np.concatenate([[0.0], np.cumsum(values - values[0])])
-    first, last = ends(values.size, width)
+    first, last = ends(values.size, width, level=level)
     means: FloatArray = values[0] + (total[last] - total[first]) / (last - first)
     return means
 
 
-def ends(n: int, width: int) -> tuple[IntArray, IntArray]:
+def ends(n: int, width: int, *, level: bool = False) -> tuple[IntArray, IntArray]:
     """First place of each reading's window, and the place after its last; each of shape (n,)."""
     at = np.arange(n)
-    return np.maximum(at - width // 2, 0), np.minimum(at + width // 2 + 1, n)
+    last = np.minimum(at + width // 2 + 1, n)
+    return np.maximum(at - width // 2, 0), np.minimum(last, 2 * at + 1) if level else last
 
 
 def independent(n: int, width: int) -> int:

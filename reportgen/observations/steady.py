@@ -59,7 +59,7 @@ def _one_way(field: Field, found: Move) -> Iterator[Observation]:
             return
         if found.size < _TWICE * held[1].value:
             return
-        against = held[1]
+        against = held[0]
     else:
         against = field.threshold(series)
         # What it loses in the end and does not make good is a decline.
@@ -75,7 +75,7 @@ def _one_way(field: Field, found: Move) -> Iterator[Observation]:
             value_fact(field, "final", series, float(sign * last), float(steps[-1])),
             _setback(field, series, back),
         ),
-        threshold=against.words(found.size if known else max(back.depth, 0.0)),
+        threshold=against.words(back.depth),
         series=(series,),
         strength=found.held.strength(found.size) / 2,
         from_step=float(steps[0]),
@@ -107,7 +107,12 @@ def _sentence(field: Field, found: Move, back: Setback) -> str:
     verb, turn = ("rises", "falls back") if found.up else ("falls", "rises again")
     start, end = (field.reading(value, series) for value in (found.start, found.end))
     if field.noise(series).known:
-        return f"{series} {verb} steadily from {start} to {end}: it never {turn} by more than noise."
+        way = f"{series} {verb} steadily from {start} to {end}"
+        if back.depth == 0:
+            return f"{way}: it never {turn}."
+        size = f"by {field.size(back.depth, series)} at most"
+        little = "within noise" if field.noisy(series) else "less than 1 % of the range"
+        return f"{way}: it {turn} {size}, which is {little}."
     extreme = float(values.max() if found.up else values.min())
     reached = int(np.flatnonzero(values == extreme)[0])
     way = f"{verb} from {start} {at_step(float(steps[0]), field.scale)} to "
@@ -135,6 +140,18 @@ def _back(field: Field, series: str, back: Setback) -> str:
     return f"{field.size(back.depth, series)}, from {' to '.join(ends)}"
 
 
+def _flat_sentence(field: Field, series: str, swing: float) -> str:
+    steps, values = field.points(series)
+    middle = field.reading(float(values.mean()), series)
+    first, last = (step_said(float(steps[place]), field.scale) for place in (0, -1))
+    when = f"from {first} to {last}"
+    if swing == 0:
+        return f"{series} stays at {middle} {when}."
+    if field.noisy(series):
+        return f"{series} stays about {middle} {when}: no change beyond noise."
+    return f"{series} stays about {middle} {when}: it changes by less than 1 % of the range."
+
+
 def _flat(field: Field, series: str) -> Iterator[Observation]:
     """A series of which neither readings nor running means nor a trend go beyond noise."""
     steps, values = field.points(series)
@@ -150,12 +167,10 @@ def _flat(field: Field, series: str) -> Iterator[Observation]:
     swing = float(values.max() - values.min())
     if held.passed(swing) or smooth.passed(float(np.ptp(means))) or trend.passed(drift):
         return
-    middle = field.reading(float(values.mean()), series)
     lowest, highest = (field.reading(float(end), series) for end in (values.min(), values.max()))
-    first, last = (step_said(float(steps[place]), field.scale) for place in (0, -1))
     yield Observation(
         rule=Rule.STEADY,
-        text=f"{series} stays about {middle} from {first} to {last}: no change beyond noise.",
+        text=_flat_sentence(field, series, swing),
         evidence=(
             value_fact(field, "start", series, float(values[0]), float(steps[0])),
             value_fact(field, "final", series, float(values[-1]), float(steps[-1])),

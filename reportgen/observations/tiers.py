@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from reportgen.facts.fact_words import at_step
 from reportgen.observations.groups import groups
-from reportgen.observations.phrases import known, value_fact
+from reportgen.observations.phrases import few, value_fact
 from reportgen.observations.ranked import ranked_ends
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation
-from reportgen.words import listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,9 +28,9 @@ def tiers(field: Field) -> Iterator[Observation]:
         return
     end = ranked_ends(field)
     last = max(end.steps.values())
-    found = groups(field, end.values, (last,))
+    found = groups(field, end.values, field.at_end)
     count = len(found.members)
-    if count == 1 or (count == len(end.order) and not known(field, end.order)):
+    if count == 1 or (count == len(end.order) and not field.noisy(*end.order)):
         return
     said = [_group(field, end, names, last) for names in found.members]
     alone = "; all differ by more than noise" if count == len(end.order) else ""
@@ -51,12 +50,12 @@ def tiers(field: Field) -> Iterator[Observation]:
 
 def _group(field: Field, end: Ranked, names: Sequence[str], last: float) -> str:
     """The series of a group, with one value where they share it."""
-    readings = [field.reading(end.values[name], name) for name in names]
+    readings = [field.reading(end.values[name], *end.order) for name in names]
     early = {
         name: f" {at_step(end.steps[name], field.scale)}" if end.steps[name] < last else "" for name in names
     }
     if len(names) > 1 and len(set(readings)) == 1 and not any(early.values()):
         every = "both" if len(names) == _PAIR else "all"
-        return f"{listing(names, most=_MOST_NAMED)} ({every} {readings[0]})"
+        return f"{few(names, _MOST_NAMED)} ({every} {readings[0]})"
     said = [f"{name} ({reading}{early[name]})" for name, reading in zip(names, readings, strict=True)]
-    return listing(said, most=_MOST_NAMED)
+    return few(said, _MOST_NAMED)

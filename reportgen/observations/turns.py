@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 _NEARLY = 0.9
 """A shoulder is the nearest reading that is this share of the prominence away from the turn."""
 
+_MOST = 50
+"""More turns of one curve nobody looks at."""
+
 
 class Turn(NamedTuple):
     """A low point between two higher ones, by places in the curve.
@@ -44,7 +47,7 @@ class Setback(NamedTuple):
 
 
 def dips(values: FloatArray, threshold: float) -> list[Turn]:
-    """Every interior low point with a prominence above the threshold, deepest first.
+    """Interior low points with a prominence above the threshold, deepest first; the 50 deepest of many.
 
     Prominence is topographic: on each side the highest reading before one that is lower still, or before
     the end of the curve; the lower of the two less the point itself.
@@ -53,38 +56,60 @@ def dips(values: FloatArray, threshold: float) -> list[Turn]:
         values: shape (n,); of the negative values these are the peaks.
         threshold: prominence has to be larger.
     """
-    before, after = np.maximum.accumulate(values), np.maximum.accumulate(values[::-1])[::-1]
-    # A cheap bound first: of noise nearly nothing is left of all the low points.
-    deep = np.minimum(before, after) - values > threshold * (1 + SAME)
+    lows, highs = _swings(values.tolist(), threshold * (1 + SAME))
     found = []
-    for place in np.flatnonzero(deep).tolist():
-        if values[place - 1] <= values[place]:
-            continue
-        last = place
-        while values[last + 1] == values[place]:
-            last += 1
-        if values[last + 1] > values[place]:
-            turn = _turn(values, place, last)
-            if turn.prominence > threshold * (1 + SAME):
-                found.append(turn)
-    return sorted(found, key=lambda turn: (-turn.prominence, turn.place))
+    for at in range(1, len(lows) - 1):
+        low = values[lows[at]]
+        lower = np.flatnonzero(values[lows[:at]] <= low)
+        left = int(lower[-1]) if lower.size else 0
+        lower = np.flatnonzero(values[lows[at + 1 :]] < low)
+        right = at + 1 + int(lower[0]) if lower.size else len(lows) - 1
+        sides = float(values[highs[left:at]].max() - low), float(values[highs[at:right]].max() - low)
+        if min(sides) > threshold * (1 + SAME):
+            found.append((min(sides), lows[at], sides))
+    deepest = sorted(found, key=lambda one: (-one[0], one[1]))[:_MOST]
+    return [_turn(values, place, sides) for _, place, sides in deepest]
 
 
-def _turn(values: FloatArray, place: int, last: int) -> Turn:
-    """The turn whose lowest readings are from ``place`` to ``last``; of equal turns the first is deepest."""
-    low = float(values[place])
-    left, right = values[:place], values[last + 1 :]
-    lower = np.flatnonzero(left <= low)
-    left_from = int(lower[-1]) + 1 if lower.size else 0
-    lower = np.flatnonzero(right < low)
-    right_to = int(lower[0]) if lower.size else right.size
-    fall = float(left[left_from:].max()) - low
-    recovery = float(right[:right_to].max()) - low
-    prominence = min(fall, recovery)
-    level = low + _NEARLY * prominence
-    shoulder_left = int(np.flatnonzero(left >= level)[-1])
-    shoulder_right = last + 1 + int(np.flatnonzero(right >= level)[0])
-    return Turn(place, last, shoulder_left, shoulder_right, prominence, fall, recovery)
+def _swings(values: list[float], threshold: float) -> tuple[list[int], list[int]]:
+    """Places of the lows and highs between which a curve swings by more than the threshold.
+
+    They alternate: lows[i], highs[i], lows[i + 1] and so on, from the start, which stands for a low, to the
+    last low, which may be the end. Between two lows the high is the highest, between two highs the low is
+    the lowest, each at the first place that has it. Every low with a prominence above the threshold is one.
+    """
+    lows, highs = [0], []
+    low = high = 0
+    rising = True
+    for place, value in enumerate(values):
+        if rising:
+            if value > values[high]:
+                high = place
+            elif values[high] - value > threshold:
+                highs.append(high)
+                low, rising = place, False
+        elif value < values[low]:
+            low = place
+        elif value - values[low] > threshold:
+            lows.append(low)
+            high, rising = place, True
+    if rising:
+        highs.append(high)
+        low = len(values) - 1
+    lows.append(low)
+    return lows, highs
+
+
+def _turn(values: FloatArray, place: int, sides: tuple[float, float]) -> Turn:
+    """The turn at this place with its shoulders."""
+    last = place
+    while values[last + 1] == values[place]:
+        last += 1
+    fall, recovery = sides
+    level = values[place] + _NEARLY * min(sides)
+    shoulder_left = int(np.flatnonzero(values[:place] >= level)[-1])
+    shoulder_right = last + 1 + int(np.argmax(values[last + 1 :] >= level))
+    return Turn(place, last, shoulder_left, shoulder_right, min(sides), fall, recovery)
 
 
 def setbacks(values: FloatArray) -> list[Setback]:
@@ -95,14 +120,9 @@ def setbacks(values: FloatArray) -> list[Setback]:
     Args:
         values: shape (n,), more is better.
     """
-    found = []
-    start = 0
-    for place in range(1, values.size + 1):
-        if place < values.size and values[place] < values[place - 1]:
-            continue
-        if place - 1 > start:
-            found.append(Setback(start, place - 1, float(values[start] - values[place - 1])))
-        start = place
+    falling = np.concatenate([[False], np.diff(values) < 0, [False]])
+    edges = np.flatnonzero(falling[1:] != falling[:-1]).reshape(-1, 2)
+    found = [Setback(start, end, float(values[start] - values[end])) for start, end in edges.tolist()]
     return sorted(found, key=lambda setback: (-setback.depth, setback.start))
 
 

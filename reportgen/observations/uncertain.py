@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from reportgen.facts.curve_numbers import Points
 from reportgen.facts.fact_words import at_step
+from reportgen.observations.correlation import correlation, left_in_mean
 from reportgen.observations.field import SAME
 from reportgen.observations.noise import FEWEST_READINGS, half_widths
 from reportgen.observations.phrases import stretches_said
@@ -19,7 +21,8 @@ from reportgen.words import counted, number
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reportgen.model import FloatArray
+    from reportgen.model import Curve, FloatArray
+    from reportgen.observations.aligned import BoolArray
     from reportgen.observations.field import Field
 
 MORE = 1.25
@@ -73,14 +76,16 @@ def uncertain_here(field: Field) -> Iterator[Observation]:
         half = half_widths(curve)
         known = np.isfinite(half)
         if known.sum() >= _FEWEST and float(half[known].max()) > 0:
-            yield from _wide(field, series, curve.steps[known], half[known])
+            yield from _wide(field, curve, known)
 
 
-def _wide(field: Field, series: str, steps: FloatArray, half: FloatArray) -> Iterator[Observation]:
+def _wide(field: Field, curve: Curve, known: BoolArray) -> Iterator[Observation]:
+    series, steps, half = curve.series, curve.steps[known], half_widths(curve)[known]
     usual = float(half.mean())
     width = _window(half.size)
     widths = running_mean(half, width)
-    least = usual * _least(field, series, half.size, width)
+    strength = correlation(Points(steps, half), proven=False) if half.size >= FEWEST_READINGS else 0.0
+    least = usual * _least(field, series, half.size, width, strength)
     if not (widths > least * (1 + SAME)).any():
         return
     # Told is where the band is wide, not only where chance is ruled out.
@@ -94,9 +99,12 @@ def _wide(field: Field, series: str, steps: FloatArray, half: FloatArray) -> Ite
     alone = len(told) == 1 and told[0].first == told[0].last
     where = ", where" if alone else f": {at}"
     words = _Words(usual, float(widths[top]), float(least[top]), half.size, width)
+    left, runs = (int(n) for n in (curve.n[known][top], curve.n.max()))
+    fewer = f", with {left:,} of its {runs:,} runs" if left < runs and not curve.given else ""
+    wide = f"its band is {words.ratio} times its average width{fewer}"
     yield Observation(
         rule=Rule.UNCERTAIN_HERE,
-        text=f"{series} is least certain {places}{where} its band is {words.ratio} times its average width.",
+        text=f"{series} is least certain {places}{where} {wide}.",
         evidence=words.evidence(series, at),
         threshold=words.threshold,
         series=(series,),
@@ -116,19 +124,20 @@ def _window(n: int) -> int:
     return max(min(tenth - 1 + tenth % 2, _WIDEST), _NARROWEST)
 
 
-def _least(field: Field, series: str, n: int, width: int) -> FloatArray:
+def _least(field: Field, series: str, n: int, width: int, strength: float) -> FloatArray:
     """How many times the average width chance alone makes of the widest place; shape (n,).
 
     The width of a band of r runs has a relative standard error of about 1 / √(2 (r − 1)), its running
-    mean less by the root of its readings; the largest of n such means lies √(2 ln n) of them above. Of
-    equal spreads, simulated with 2 to 10 runs and 20 to 400 steps, 2 to 5 % go beyond. Nobody can say so
-    of few steps, or of a band that the data give: there 1.25 is asked, and the band told as it is.
+    mean less by the root of its readings, or by less where neighbouring widths are alike; the largest of n
+    such means lies √(2 ln n) of them above. Of equal spreads, simulated with 2 to 10 runs and 20 to 400
+    steps, 2 to 5 % go beyond. Nobody can say so of few steps, or of a band that the data give: there 1.25 is
+    asked, and the band told as it is.
     """
     runs = int(field.curve(series).n.max())
     if field.curve(series).given or runs <= 1 or n < FEWEST_READINGS:
         return np.full(n, MORE)
     first, last = ends(n, width)
-    spread = 1 / np.sqrt(2 * (runs - 1) * (last - first))
+    spread = np.sqrt(left_in_mean((last - first).astype(np.float64), strength) / (2 * (runs - 1)))
     least: FloatArray = np.maximum(MORE, np.exp(math.sqrt(2 * math.log(n * len(field.names))) * spread))
     return least
 

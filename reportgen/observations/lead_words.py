@@ -1,0 +1,87 @@
+"""What is said of leads: where a series leads, by what it is told, and where nobody does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reportgen.facts.fact_words import at_step
+from reportgen.observations.aligned import SAME
+from reportgen.observations.leads import stretches, turns
+from reportgen.observations.phrases import few, range_said, stretches_said
+from reportgen.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.observations.aligned import Aligned
+    from reportgen.observations.field import Field
+    from reportgen.observations.leads import Stretch
+
+_PAIR = 2
+_MOST_SAID = 3
+"""More stretches of one series than these are put together, or counted."""
+
+
+def when(field: Field, both: Aligned, found: Sequence[Stretch], leader: int) -> str:
+    """The steps at which one series leads: each stretch, or how many steps of a range, or of all."""
+    own = [one for one in found if one.leader == leader]
+    if len(own) <= _MOST_SAID:
+        ends = [(float(both.steps[one.first]), float(both.steps[one.last])) for one in own]
+        return stretches_said(ends, float(both.steps[-1]), field.scale)
+    merged = [one for one in turns(found) if one.leader == leader]
+    if len(merged) == 1:
+        (whole,) = merged
+        total = sum(one.last - one.first + 1 for one in own)
+        first, last = float(both.steps[whole.first]), float(both.steps[whole.last])
+        steps = f"{whole.last - whole.first + 1:,} steps"
+        return f"at {total:,} of the {steps} from {range_said(first, last, field.scale)}"
+    total = sum(one.last - one.first + 1 for one in own)
+    return f"at {counted(total, 'step')} of {both.steps.size:,}"
+
+
+def in_means(both: Aligned) -> str:
+    """That leads are those of running means, where they are."""
+    widths = set(both.widths)
+    if max(widths) == 1:
+        return ""
+    return f", in running means of {widths.pop():,} readings" if len(widths) == 1 else ", in running means"
+
+
+def nobody(field: Field, both: Aligned, found: Sequence[Stretch]) -> str:
+    """What is to be said of the steps at which nobody leads."""
+    led = np.zeros(both.steps.size, dtype=np.bool_)
+    for one in found:
+        led[one.first : one.last + 1] = True
+    several = np.isfinite(both.good).sum(axis=0) > 1
+    if not (several & ~led).any():
+        return ""
+    pair = len(both.names) == _PAIR
+    if field.noisy(*both.names):
+        who = "neither is ahead" if pair else "no series is ahead of all others"
+        return f"; elsewhere {who} by more than noise"
+    who = "they" if pair else "the first two"
+    best = np.sort(np.where(np.isfinite(both.good), both.good, -np.inf), axis=0)[-2:, several & ~led]
+    same = float(np.ptp(best, axis=0).max()) <= SAME * float(np.abs(best).max())
+    doubt = f"{who} are level" if same else f"{who} are less than 1 % of the range apart"
+    level = stretches(np.where(several & ~led, 0, -1))
+    ends = [(float(both.steps[one.first]), float(both.steps[one.last])) for one in level]
+    if not pair or len(ends) > _MOST_SAID:
+        return f"; elsewhere {doubt}"
+    return f"; {doubt} {stretches_said(ends, float(both.steps[-1]), field.scale)}"
+
+
+def absent(field: Field, both: Aligned, found: Sequence[Stretch]) -> str:
+    """Which series have no readings at some of the steps that are told, where there are three or more."""
+    told = np.concatenate([np.arange(one.first, one.last + 1) for one in found])
+    said = []
+    for place, name in enumerate(both.names):
+        there = np.flatnonzero(np.isfinite(both.good[place]))
+        if told.min() < there[0]:
+            said.append(f"{name} starts {at_step(float(both.steps[there[0]]), field.scale)}")
+        if told.max() > there[-1]:
+            said.append(f"{name} ends {at_step(float(both.steps[there[-1]]), field.scale)}")
+    if len(both.names) == _PAIR or not said:
+        return ""
+    return f"; {few(said, _MOST_SAID)}"

@@ -1,0 +1,142 @@
+"""What an effect is held against: a number of the metric's unit, or a test over runs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from reportgen.outcomes import Verdict
+from reportgen.words import equation, number, p_words
+
+if TYPE_CHECKING:
+    from reportgen.outcomes import Comparison
+
+# Numbers that differ by less than this share are one number, computed in two ways.
+SAME = 1e-9
+_MOST_STRENGTH = 100.0
+_ALPHA = 0.05
+# More decimals than these are an exponent's.
+_MOST_DECIMALS = 12
+_MOST_SIGNIFICANT = 6
+
+SMALL = 1e-4
+"""Of numbers below it the zeros are hard to count."""
+
+
+class Held(Protocol):
+    """Whatever can say whether an effect is more than noise."""
+
+    @property
+    def noisy(self) -> bool:
+        """Whether it is open what an effect is that is not, instead of just small."""
+
+    def passed(self, effect: float) -> bool:
+        """Whether it is."""
+
+    def words(self, effect: float) -> str:
+        """The comparison in words, a phrase."""
+
+    def strength(self, effect: float) -> float:
+        """How clear it is: 1 where it is just enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """What an effect is held against.
+
+    Attributes:
+        value: an effect has to be larger.
+        source: where it comes from, a phrase.
+        noisy: it is noise, so that an effect within it is open; otherwise it is just too small to be told.
+    """
+
+    value: float
+    source: str
+    noisy: bool = False
+
+    def passed(self, effect: float) -> bool:
+        """Whether an effect is larger, and not only by the last digits of a computation."""
+        return abs(effect) > self.value * (1 + SAME)
+
+    def words(self, effect: float) -> str:
+        """The comparison in words: ``0.041 is more than 0.012, half the band of 5 runs``."""
+        relation = "more" if self.passed(effect) else "not more"
+        parts = (abs(effect), self.value)
+        for significant in range(2, _MOST_SIGNIFICANT + 1):
+            said = [alike(part, max(self.value, SAME * abs(effect)), significant) for part in parts]
+            # As many digits as tell the two apart.
+            if said[0] != said[1]:
+                break
+        return f"{said[0]} is {relation} than {said[1]}, {self.source}"
+
+    def strength(self, effect: float) -> float:
+        """How many times the threshold the effect is; finite even where nothing is held against it."""
+        return abs(effect) / self.value if self.value > 0 else _MOST_STRENGTH
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """Two last readings, held against each other by the test over runs that ``better`` and ``tied`` tell.
+
+    Attributes:
+        comparison: tested, and adjusted together with all pairs of the figure.
+    """
+
+    comparison: Comparison
+
+    @property
+    def noisy(self) -> bool:
+        """A test always leaves a doubt."""
+        return True
+
+    def passed(self, effect: float) -> bool:
+        """Whether the two can be told apart; that is the test's to say, whatever the effect."""
+        del effect
+        return self.comparison.verdict in {Verdict.BETTER, Verdict.WORSE}
+
+    def words(self, effect: float) -> str:
+        """``adjusted p = 0.012 is below 0.05, by Welch's t over runs``."""
+        one = self.comparison
+        name = "adjusted p" if one.tested_together > 1 else "p"
+        p = equation(name, p_words(one.adjusted_p or 0.0))
+        below = "is below" if (one.adjusted_p or 0.0) < _ALPHA else "is not below"
+        zero = "" if self.passed(effect) or below == "is not below" else ", but the interval holds 0"
+        return f"{p} {below} {_ALPHA}{zero}, by Welch's t over runs"
+
+    def strength(self, effect: float) -> float:
+        """The difference by half its interval."""
+        one = self.comparison
+        if one.low is None or one.high is None or one.high <= one.low:
+            return 1.0
+        return min(abs(effect) / ((one.high - one.low) / 2), _MOST_STRENGTH)
+
+
+def decimals_of(noise: float, significant: int) -> int:
+    """Decimals at which a number has so many digits; 4 for a number that is 0."""
+    if noise <= 0:
+        return 4
+    return min(significant - 1 - math.floor(math.log10(noise)), _MOST_DECIMALS)
+
+
+def alike(value: float, scale: float, significant: int) -> str:
+    """A number of which ``scale`` has so many digits; small ones with an exponent."""
+    decimals = decimals_of(scale, significant)
+    if 0 < scale < SMALL:
+        return scientific(value, decimals)
+    return trimmed(number(value, decimals=decimals))
+
+
+def scientific(value: float, decimals: int) -> str:
+    """A number with an exponent, to so many decimals of the number itself: ``1.6e−6``, ``0``."""
+    value = round(value, decimals)
+    if not value:
+        return "0"
+    exponent = math.floor(math.log10(abs(value)))
+    mantissa = number(value * 10.0**-exponent, decimals=max(decimals + exponent, 0))
+    return f"{mantissa}e{number(exponent)}"
+
+
+def trimmed(text: str) -> str:
+    """A number without zeros at its end."""
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
