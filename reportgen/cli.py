@@ -14,6 +14,7 @@ from reportgen.commands.check import check
 from reportgen.commands.describe import describe
 from reportgen.commands.facts import facts
 from reportgen.commands.fix import fix
+from reportgen.commands.freeze import freeze
 from reportgen.commands.observations import observations
 from reportgen.commands.options import config_option
 from reportgen.commands.telling import problems_told, progress_bar, warn
@@ -42,7 +43,7 @@ def cli(context: click.Context) -> None:
         context.color = False
 
 
-for command in (describe, check, fix, facts, observations):
+for command in (describe, freeze, check, fix, facts, observations):
     cli.add_command(command)
 
 

@@ -77,7 +77,7 @@ def describe(path: Path, root: Path, name: str, looking: Looking) -> Description
         source = open_location(location, looking.load_settings, looking.hashes, looking.cache)
         problems.add(source.warnings)
         told = _opened(told, source)
-        told = replace(told, counts=_counted(root, source, looking.cache))
+        told = _seeded(replace(told, counts=_counted(root, source, looking.cache)))
     with problems.collecting():
         told = _with_runs(told, location, looking)
     if not told.kind:
@@ -106,6 +106,12 @@ def _opened(told: Description, source: Source) -> Description:
         step_is_time=step_role in layout.kinds and layout.kinds[step_role].name == "TIME",
         settings=step_column(layout, source.settings),
     )
+
+
+def _seeded(told: Description) -> Description:
+    """The same, without saying where seeds stand if no run has one."""
+    seeds = {run.seed for run in told.counts.runs} | {one.seed for one in told.counts.evaluations}
+    return told if seeds - {None} else replace(told, seed_by="")
 
 
 def _counted(root: Path, source: Source, cache: Cache | None) -> Counts:

@@ -73,6 +73,10 @@ class Provenance(Settings):
     licence: str | None = Field(None, description="Licence of the data.")
     date: str | None = Field(None, description="When the data were made.")
     note: str | None = Field(None, description="Anything else a reader should know.")
+    tool: str | None = Field(None, description="The program and version that wrote these files from others.")
+    files: dict[str, str] | None = Field(
+        None, description="The files that these were written from, and the SHA-256 of each."
+    )
 
 
 class Protocol(Settings):

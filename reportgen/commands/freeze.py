@@ -1,0 +1,56 @@
+"""``reportgen freeze``: a source as one small Parquet file with its provenance, to be committed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from reportgen.commands.telling import problems_told, tell_problem
+
+
+@click.command()
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option(
+    "-t",
+    "--to",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Where to write; the source's name with -frozen, beside it, if left out.",
+)
+def freeze(source: Path, folder: Path | None) -> None:
+    """Write SOURCE as one Parquet file and a source.yml, small enough to be committed and reviewed.
+
+    SOURCE is the path of any file or folder that reportgen describe can read. Every row stays, also repeated
+    and missing ones, so that a report says the same of both. The source.yml names the original files with
+    their SHA-256 and keeps the settings that still matter. The same source gives the same bytes. A folder
+    that holds anything else is refused.
+
+    \b
+    Examples:
+      reportgen freeze ~/experiments/sweep --to data/sweep
+      reportgen freeze data/runs
+    """
+    from reportgen.drafting.freezing import freezing
+    from reportgen.site.around import around
+    from reportgen.site.description_words import bytes_words
+    from reportgen.site.excerpts import printable
+    from reportgen.site.frozen import TOOL, refuse_foreign, write_frozen
+    from reportgen.words import counted
+
+    with problems_told("nothing was written"):
+        place = around(source)
+        target = folder or place.path.with_name(f"{place.path.name.split('.')[0]}-frozen")
+        refuse_foreign(target, place.path)
+        read = freezing(place.path, place.root, TOOL, place.hashes, place.cache)
+        written = write_frozen(read, target)
+    if place.cache:
+        place.hashes.save()
+    for problem in read.source.warnings:
+        tell_problem(problem)
+    for file in written.files:
+        click.echo(f"  {printable(str(file))}")
+    files = counted(len(read.source.files), "file")
+    before = bytes_words(sum(file.size for file in read.source.files))
+    click.echo(f"\n{files} ({before}) frozen into {bytes_words(written.size)}")

@@ -1,0 +1,173 @@
+"""``reportgen describe``: the truth about a file or folder, and settings and a block that work."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from command_line import run, run_on_terminal
+from made_folders import KINDS, TABLE, made
+from made_projects import write_file, write_report
+
+from reportgen.errors import Place
+from reportgen.settings.loading import load_block, load_source_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def told(folder: Path, *words: str, code: int = 0) -> str:
+    """What the command prints."""
+    done = run(folder, "describe", *words)
+    assert (done.returncode, done.stderr) == (code, ""), done.stderr
+    return done.stdout
+
+
+def known(folder: Path, path: str) -> dict[str, Any]:
+    """The same as JSON."""
+    value: dict[str, Any] = json.loads(told(folder, path, "--format", "json"))
+    return value
+
+
+# ---- text ---------------------------------------------------------------------------------------
+
+
+def test_a_table_is_told_whole(tmp_path: Path) -> None:
+    """What it is, how much, runs, metrics with steps and everything irregular, and a block to paste."""
+    write_file(tmp_path / "runs.csv", TABLE)
+    said = told(tmp_path, "runs.csv")
+    assert said.startswith(
+        "runs.csv – CSV, a column for each metric\n"
+        f"2 series, 2 runs, 2 metrics and 15 values in 1 file ({len(TABLE)} bytes)\n"
+    )
+    assert 'Runs  series by the column "model", seeds by the column "seed"\n' in said
+    assert re.search(r"\nA +1 +1 +2 +9 +0 to 50\n", said)
+    assert re.search(r"\nloss +2 +8 +0 to 50, every 10 +1 +2\.5 +2 steps missing, 1 step repeated, ", said)
+    assert "1 NaN, 1 infinite" in said
+    assert said.endswith("```curve\nsource: runs\nmetric: acc\n```\n")
+    assert "source.yml" not in said
+
+
+def test_long_lists_are_cut_with_their_counts(tmp_path: Path) -> None:
+    """Twenty rows are shown of each list; JSON has them all."""
+    names = [f"m{number}" for number in range(300)]
+    rows = "".join(f"A,{step},{','.join('1' for _ in names)}\n" for step in range(2))
+    write_file(tmp_path / "wide.csv", f"model,step,{','.join(names)}\n{rows}")
+    said = told(tmp_path, "wide.csv")
+    assert "280 more metrics; --format json lists all." in said
+    assert "m19 " in said
+    assert "m20 " not in said
+    assert [one["name"] for one in known(tmp_path, "wide.csv")["metrics"]] == names
+
+
+def test_a_folder_without_data_says_what_it_holds(tmp_path: Path) -> None:
+    """It cannot be read, which is an error for scripts, and the endings are told."""
+    for name in ("a.png", "b.png", "notes.md"):
+        write_file(tmp_path / "folder" / name, "text")
+    said = told(tmp_path, "folder", code=1)
+    assert said.startswith("folder – nothing that reportgen can read\n3 files not read: 2 .png and 1 .md\n")
+    assert "error: the folder has no data file" in said
+    assert "```" not in said
+
+
+def test_a_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    """On the error channel, with nothing else."""
+    done = run(tmp_path, "describe", "nowhere")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("nowhere: error: there is no such file or folder")
+
+
+def test_a_torn_line_and_a_wrong_cell_have_their_places(tmp_path: Path) -> None:
+    """Problems name file and line; what can be told beside them is told."""
+    write_file(tmp_path / "runs.csv", TABLE.replace("B,1,20,1,0.3", "B,1,20,much,0.3"))
+    said = told(tmp_path, "runs.csv", code=1)
+    assert "runs.csv:9: error: " in said
+    assert "runs.csv – CSV" in said
+
+
+def test_a_table_without_a_known_step_gets_one_suggested(tmp_path: Path) -> None:
+    """The settings that are suggested make it readable."""
+    write_file(tmp_path / "runs" / "log.csv", "model,train_tokens,loss\nA,1,2\nA,2,1\n")
+    said = told(tmp_path, "runs", code=1)
+    assert "columns:\n  step: train_tokens\n" in said
+    write_file(tmp_path / "runs" / "source.yml", known_settings(said))
+    assert "1 run, 1 metric and 2 values" in told(tmp_path, "runs")
+
+
+def known_settings(said: str) -> str:
+    """The suggested settings as they stand in the text."""
+    found = re.search(r"source\.yml  so that nothing is left to a guess\n(.*?)(?:\n\n|\Z)", said, re.DOTALL)
+    assert found
+    return f"{found[1]}\n"
+
+
+def test_names_cannot_give_the_terminal_orders(tmp_path: Path) -> None:
+    """A metric's name is data; on a terminal the tables have headings."""
+    write_file(tmp_path / "runs.csv", "model,step,\x1b[31mloss\nA,0,1\nA,1,2\n")
+    said = run_on_terminal(tmp_path, "describe", "runs.csv", NO_COLOR="1")
+    assert "\x1b[31m" not in said
+    assert "lowest" in said
+
+
+# ---- suggestions --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_suggested_is_valid_and_changes_nothing(tmp_path: Path, kind: str) -> None:
+    """Settings and block load; with the settings in place runs are the same, and nothing is suggested."""
+    path = made(tmp_path, kind)
+    before = known(tmp_path, path)
+    block = re.fullmatch(r"```(\w+)\n(.*)```\n", before["suggested"]["block"], re.DOTALL)
+    assert block
+    load_block(block[1], block[2], Place("page.md", 1))
+    (tmp_path / path / "source.yml").write_text(before["suggested"]["source.yml"] or "{}\n")
+    load_source_settings(tmp_path / path / "source.yml", "source.yml")
+    after = known(tmp_path, path)
+    assert [after[key] for key in ("runs", "metrics", "evaluations", "totals")] == [
+        before[key] for key in ("runs", "metrics", "evaluations", "totals")
+    ]
+    assert after["suggested"]["source.yml"] == ""
+    assert after["has_settings"]
+
+
+def test_seeds_guessed_from_names_are_settled(tmp_path: Path) -> None:
+    """The keys say what was guessed, and the guess is told no more."""
+    said = known(tmp_path, made(tmp_path, "trainer_state"))
+    assert [(one["series"], one["seed"]) for one in said["runs"]] == [("small", "1"), ("small", "2")]
+    assert said["suggested"]["source.yml"].startswith("series_from: ")
+    assert any("told apart by" in one["message"] for one in said["problems"])
+    (tmp_path / "trainer_state" / "source.yml").write_text(said["suggested"]["source.yml"])
+    assert known(tmp_path, "trainer_state")["problems"] == []
+
+
+def test_an_evaluation_has_problems_scores_and_totals(tmp_path: Path) -> None:
+    """As the harness reports them, beside what its answers say."""
+    said = told(tmp_path, made(tmp_path, "lm_eval"))
+    assert "\nEvaluations  series by the model" in said
+    assert "\nTotals  as the harness reports them\n" in said
+    assert "```scores\nsource: lm_eval\n" in said
+
+
+# ---- within a report ----------------------------------------------------------------------------
+
+
+def test_a_source_of_a_report_has_its_name_and_uses_its_cache(tmp_path: Path) -> None:
+    """The name is the path below the data folder; what was counted is not counted again."""
+    root = write_report(tmp_path / "report", {"data/deep/runs/a.csv": TABLE})
+    said = known(root / "data", "deep/runs")
+    assert said["name"] == "deep/runs"
+    assert said["path"] == "data/deep/runs"
+    kept = sorted((root / ".reportgen" / "cache").glob("??/*"))
+    assert kept
+    assert known(root, "data/deep/runs") == said
+    assert sorted((root / ".reportgen" / "cache").glob("??/*")) == kept
+
+
+def test_nothing_is_written_outside_of_a_report(tmp_path: Path) -> None:
+    """Describing changes nothing."""
+    path = made(tmp_path, "wandb")
+    before = sorted(tmp_path.rglob("*"))
+    told(tmp_path, path)
+    assert sorted(tmp_path.rglob("*")) == before

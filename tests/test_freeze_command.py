@@ -1,0 +1,166 @@
+"""``reportgen freeze``: a source as one Parquet file that says the same, with where it came from."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from command_line import run
+from made_folders import KINDS, TABLE, made
+from made_projects import write_report
+from test_describe_command import known
+
+from reportgen.settings.loading import load_source_settings
+from reportgen.site.frozen import TOOL
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OUTCOMES = "model,benchmark,problem,sample,correct,level\n" + "".join(
+    f"{model},{benchmark},p{problem:03},{sample},{'' if problem == 3 else problem % 7 < skill},{problem % 2}"
+    "\n"
+    for model, skill in (("Aspen", 6), ("Birch", 2))
+    for benchmark in ("maths", "code")
+    for problem in range(20)
+    for sample in range(2)
+).replace("True", "correct").replace("False", "incorrect")
+LONG = "name,run,step,metric,value\n" + "".join(
+    f"{series},{run},{step},{metric},{(step + 1) * rate}\n"
+    for series, rate in (("A", 0.5), ("B", 0.25))
+    for run in (1, 2, 3)
+    for metric in ("loss", "eval/acc")
+    for step in (0, 10, 10, 20)
+)
+DATED = "series,date,value\n" + "".join(f"A,2024-05-{day:02},{day}\n" for day in range(1, 29))
+GIVEN = "method,step,acc,acc_stderr\n" + "".join(f"M,{step},{step / 9},0.01\n" for step in range(9))
+
+
+def frozen(folder: Path, *words: str) -> str:
+    """What a freezing that goes well prints."""
+    done = run(folder, "freeze", *words)
+    assert (done.returncode, "error: " in done.stderr) == (0, False), done.stderr
+    return done.stdout
+
+
+SOURCES = {
+    "wide": ({"a.csv": TABLE}, ("--metric", "acc")),
+    "long": ({"a.csv": LONG}, ("--metric", "eval/acc")),
+    "several": ({"A.csv": TABLE[:60], "sub/B.csv": TABLE}, ("--metric", "loss")),
+    "renamed": (
+        {
+            "a.csv": LONG,
+            "source.yml": "rename: {A: Aspen}\nrename_metrics: {loss: training loss}\n"
+            "filter: {run: [1, 2]}\n",
+        },
+        ("--metric", "training loss"),
+    ),
+    "dated": ({"a.csv": DATED, "source.yml": "columns: {step: date}\n"}, ()),
+    "given": ({"a.csv": GIVEN}, ()),
+    "maths": ({"a.csv": OUTCOMES}, ("--benchmark", "maths")),
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_facts_of_a_frozen_source_are_the_same(tmp_path: Path, name: str) -> None:
+    """Every fact, to the last digit that is told."""
+    files, asked = SOURCES[name]
+    root = write_report(tmp_path / "report", {f"data/{name}/{file}": text for file, text in files.items()})
+    frozen(root, f"data/{name}", "--to", "data/cold")
+    own = run(root, "facts", name, *asked)
+    other = run(root, "facts", "cold", *asked)
+    assert (own.returncode, other.returncode) == (0, 0), own.stderr + other.stderr
+    assert own.stdout.count("\n") > 10
+    assert other.stdout.split("\n", 1)[1] == own.stdout.split("\n", 1)[1]
+    assert other.stdout.startswith("cold: ")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_described_is_the_same(tmp_path: Path, kind: str) -> None:
+    """Runs, metrics and evaluations with all counts, also of repeated and missing values."""
+    path = made(tmp_path, kind)
+    frozen(tmp_path, path, "--to", "cold")
+    before, after = known(tmp_path, path), known(tmp_path, "cold")
+    for run_told in (*before["runs"], *after["runs"]):
+        del run_told["path"]
+    for key in ("kind", "series", "runs", "metrics", "evaluations"):
+        assert after[key] == before[key], key
+    assert after["problems"] == []
+
+
+def test_settings_say_where_it_came_from(tmp_path: Path) -> None:
+    """The original files with their hashes, the tool, and what was said before."""
+    top = tmp_path / "runs"
+    (top / "deep").mkdir(parents=True)
+    (top / "deep" / "a.csv").write_text(TABLE)
+    (top / "source.yml").write_text(
+        "title: 'Two: runs'\nfiles: deep/*.csv\nprovenance: {licence: MIT, note: 'yes'}\n"
+    )
+    frozen(tmp_path, "runs", "--to", "cold")
+    said = load_source_settings(tmp_path / "cold" / "source.yml", "source.yml")
+    digest = hashlib.sha256(TABLE.encode()).hexdigest()
+    assert said.title == "Two: runs"
+    assert said.files is None
+    assert (said.provenance.licence, said.provenance.note) == ("MIT", "yes")
+    assert (said.provenance.tool, said.provenance.files) == (TOOL, {"runs/deep/a.csv": digest})
+    frozen(tmp_path, "cold", "--to", "colder")
+    again = load_source_settings(tmp_path / "colder" / "source.yml", "source.yml")
+    assert again.provenance == said.provenance
+
+
+def test_the_same_source_gives_the_same_bytes(tmp_path: Path) -> None:
+    """Twice into two folders, and once more over the first."""
+    rows = "".join(f"A,{run},{step},{step / 7}\n" for run in range(20) for step in range(10_000))
+    (tmp_path / "runs.csv").write_text(f"series,run,step,value\n{rows}")
+    assert re.search(r"\n1 file \(.* MB\) frozen into .* [kM]B\n$", frozen(tmp_path, "runs.csv"))
+    frozen(tmp_path, "runs.csv", "--to", "other")
+    first = {path.name: path.read_bytes() for path in (tmp_path / "runs-frozen").iterdir()}
+    assert set(first) == {"data.parquet", "source.yml"}
+    assert {path.name: path.read_bytes() for path in (tmp_path / "other").iterdir()} == first
+    frozen(tmp_path, "runs.csv", "--to", "other")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "other").iterdir()} == first
+
+
+FOREIGN = {
+    "a file": ({"to": "text"}, "there is a file of this name"),
+    "other data": ({"to/data.parquet": "text"}, "holds files that reportgen freeze did not write"),
+    "other settings": ({"to/source.yml": "title: mine\n"}, "holds files that reportgen freeze did not write"),
+    "a folder of others": ({"to/notes.md": "text"}, "holds files that reportgen freeze did not write"),
+}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_nothing_foreign_is_overwritten(tmp_path: Path, kind: str) -> None:
+    """What the user has there stays as it is."""
+    files, said = FOREIGN[kind]
+    (tmp_path / "runs.csv").write_text(TABLE)
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    done = run(tmp_path, "freeze", "runs.csv", "--to", "to")
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert all((tmp_path / name).read_text() == text for name, text in files.items())
+
+
+def test_a_source_is_not_frozen_into_itself(tmp_path: Path) -> None:
+    """Nor into the folder around it."""
+    made(tmp_path, "table")
+    for target in ("table", "."):
+        done = run(tmp_path, "freeze", "table", "--to", target)
+        assert (done.returncode, "the source itself lies there" in done.stderr) == (1, True)
+
+
+def test_a_broken_source_leaves_what_was_frozen(tmp_path: Path) -> None:
+    """The files of an earlier freezing stay, and no folder is left where there was none."""
+    source = tmp_path / "runs.csv"
+    source.write_text(TABLE)
+    frozen(tmp_path, "runs.csv", "--to", "cold")
+    before = (tmp_path / "cold" / "data.parquet").read_bytes()
+    source.write_text(TABLE.replace("2.5", "much"))
+    for target in ("cold", "new"):
+        done = run(tmp_path, "freeze", "runs.csv", "--to", target)
+        assert (done.returncode, "runs.csv:2: error" in done.stderr) == (1, True), done.stderr
+    assert (tmp_path / "cold" / "data.parquet").read_bytes() == before
+    assert not (tmp_path / "new").exists()
