@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import run, run_on_terminal
@@ -13,9 +14,6 @@ from made_projects import write_file, write_report
 
 from reportgen.errors import Place
 from reportgen.settings.loading import load_block, load_source_settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def told(folder: Path, *words: str, code: int = 0) -> str:
@@ -43,11 +41,20 @@ def test_a_table_is_told_whole(tmp_path: Path) -> None:
         f"2 series, 2 runs, 2 metrics and 15 values in 1 file ({len(TABLE)} bytes)\n"
     )
     assert 'Runs  series by the column "model", seeds by the column "seed"\n' in said
-    assert re.search(r"\nA +1 +1 +2 +9 +0 to 50\n", said)
+    assert re.search(r"\nA +1 +2 +9 +0 to 50\n", said)
     assert re.search(r"\nloss +2 +8 +0 to 50, every 10 +1 +2\.5 +2 steps missing, 1 step repeated, ", said)
     assert "1 NaN, 1 infinite" in said
     assert said.endswith("```curve\nsource: runs\nmetric: acc\n```\n")
     assert "source.yml" not in said
+
+
+def test_the_guide_shows_what_is_printed(tmp_path: Path) -> None:
+    """The example of the guide, word for word."""
+    guide = (Path(__file__).parent.parent / "content" / "guide" / "data.md").read_text(encoding="utf-8")
+    shown = re.search(r"^```text\n\$ reportgen describe runs\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    assert shown
+    write_file(tmp_path / "runs" / "a.csv", TABLE)
+    assert told(tmp_path, "runs").startswith(f"{shown[1]}\n")
 
 
 def test_long_lists_are_cut_with_their_counts(tmp_path: Path) -> None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from reportgen.site.around import Around
     from reportgen.site.description_tables import Section
 
+_LONGEST = 120
+"""Characters of a cell where no terminal limits it."""
+
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
@@ -83,9 +86,10 @@ def _tell_section(section: Section) -> None:
     if section.note:
         click.secho(f"  {printable(section.note)}", dim=True)
     rows = [tuple(map(printable, row)) for row in section.rows]
+    longest = max(24, shutil.get_terminal_size((100, 24)).columns // 2)
     if not sys.stdout.isatty():
         rows.insert(0, section.header)
-    longest = max(24, shutil.get_terminal_size((100, 24)).columns // 2)
+        longest = _LONGEST
     print_table([Column(title, longest=longest) for title in section.header], rows)
     if section.more:
         click.secho(section.more, dim=True)

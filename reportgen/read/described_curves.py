@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 # Columns that are told apart in one pass over a text file.
 _METRICS_OF_A_PASS: Final = 256
-# A run keeps to a distance if so many of its steps do.
-_REGULAR: Final = 0.8
+# A run keeps to a distance if more than so many of its steps do.
+_REGULAR: Final = 0.5
 _STATEMENT: Final = """
 WITH steps AS (
     SELECT series, run, metric, step, count(*) AS written, min(row) AS row, any_value(seed) AS seed,
@@ -113,7 +113,7 @@ def _metrics(lines: Iterable[_Line], names: Sequence[str]) -> Iterable[Described
     for line in lines:
         grouped[line.metric].append(line)
     for name, own in grouped.items():
-        regular = [line for line in own if line.every and (line.share or 0) >= _REGULAR]
+        regular = [line for line in own if line.every and (line.share or 0) > _REGULAR]
         paces = Counter(line.every for line in regular).most_common(1)
         yield DescribedMetric(
             name=name,

@@ -57,7 +57,7 @@ def sections(told: Description) -> tuple[Section, ...]:
 
 
 def _runs(told: Description, runs: Sequence[DescribedRun]) -> Section:
-    named = any(one.run not in {one.series, ""} for one in runs)
+    named = any(one.run not in {one.series, one.seed, ""} for one in runs)
     seeded = any(one.seed is not None for one in runs)
     placed = len({one.path for one in runs}) > 1
     header = ("series", "run", "seed", "metrics", "values", _steps_title(told), "where")
