@@ -219,6 +219,19 @@ def test_odd_names_are_read(tmp_path: Path) -> None:
     assert told(run) == ["bytes that are not UTF-8 in 1 metric name are shown as U+FFFD"]
 
 
+def test_numbers_are_those_that_were_logged(tmp_path: Path) -> None:
+    """Any float comes back to its last bit and sign, under short names and long ones."""
+    numbers = [-0.0, 0.1, 5e-324, -1.7976931348623157e308, 2**53 + 2, 1e22, 123456789.12345679, -1e-7]
+    for name in ("loss", "n" * 200):
+        for write in (made.history, made.nested_history):
+            records = [write({name: value, "_step": step}) for step, value in enumerate(numbers)]
+            records.append(made.row_of([made.item(name, b"-0"), made.item("_step", 99)]))
+            run = read(written(tmp_path, records))
+            assert [value.hex() for value in run.metrics[name].values.tolist()] == [
+                float(value).hex() for value in (*numbers, -0.0)
+            ]
+
+
 def test_only_wanted_metrics(tmp_path: Path) -> None:
     """Only the metrics asked for are read, also where an old log has them within an object."""
     for write in (made.history, made.nested_history):

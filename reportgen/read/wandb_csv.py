@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 NAME: Final = "wandb-csv"
+TITLE: Final = "W&B chart export"
 TABLE_OF_RUNS: Final = "it is the table of runs that W&B exports: settings and last values, but no curves"
 INSTEAD: Final = "Export the panel of a metric as CSV instead, or put the folders wandb/run-* here"
 _SEPARATOR: Final = " - "

@@ -66,11 +66,13 @@ def value_of(field: int, content: int | memoryview) -> object:
     return protobuf.text(content) if field == _TEXT else None
 
 
-def parsed(text: bytes, longest: int | None = _LONGEST_TEXT) -> object:
-    """JSON as a value; as it stands where it is no JSON, or a list or text longer than ``longest`` bytes."""
-    if longest is not None and len(text) > longest and text[:1] in {b'"', b"["}:
+def parsed(text: bytes) -> object:
+    """JSON as a value; as it stands where it is no JSON, or a list or text too long for a number."""
+    start = text[:1]
+    if start in {b'"', b"["} and len(text) > _LONGEST_TEXT:
         return text
     try:
-        return json.loads(text)
+        # JSON's -0 is an integer to Python's parser, and would lose its sign.
+        return float(text) if start.isdigit() or start == b"-" else json.loads(text)
     except (ValueError, RecursionError):
         return text

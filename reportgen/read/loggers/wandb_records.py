@@ -6,12 +6,12 @@ needed is passed over by its tag: summary, console, files, system metrics, telem
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.read.logged import Finding
 from reportgen.read.loggers import protobuf
 from reportgen.read.loggers.wandb_history import STEP, History
-from reportgen.read.loggers.wandb_items import parsed
 from reportgen.settings.parsing import shorten
 from reportgen.words import counted, listing
 
@@ -130,7 +130,7 @@ class Records:
                 if part in {_KEY, _NESTED_KEY}:
                     keys.append(protobuf.text(content))
                 elif part == _VALUE_JSON:
-                    value = parsed(bytes(content), None)
+                    value = _setting(bytes(content))
             # What wandb notes for itself is no setting of the user's.
             if keys and keys[0] != "_wandb":
                 self._set(keys, value if field == _UPDATE else None)
@@ -154,6 +154,13 @@ class Records:
         name = told.get(_NAME) or told.get(_GLOB)
         if name and told.get(_STEP_METRIC, STEP) != STEP:
             self._axes[name] = told[_STEP_METRIC]
+
+
+def _setting(text: bytes) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _quoted(name: str) -> str:
