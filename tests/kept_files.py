@@ -13,7 +13,8 @@ TO_PACK = {".db"}
 README = """# Files by {writers}
 
 Written by `tests/writers/write_{form}.py` with {versions}.
-Read by `tests/test_read_written.py`. `make test-writers ACCEPT=1` writes them anew. Databases are packed with gzip.
+Read by `tests/test_read_written.py`. `make test-writers ACCEPT=1` writes them anew.
+Databases are packed with gzip.
 """
 
 

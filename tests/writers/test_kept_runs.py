@@ -13,7 +13,7 @@ from writers.writing import assert_read, read_runs, written
 if TYPE_CHECKING:
     from pathlib import Path
 
-LOGGERS = ["dvclive", "tensorboard"]
+LOGGERS = ["dvclive", "mlflow_files", "mlflow_sqlite", "tensorboard", "trackio", "wandb"]
 LARGEST = 100_000
 MACHINE = re.compile(rb"/(?:tmp|work|home|root|Users)/|pytest")
 

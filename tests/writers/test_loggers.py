@@ -11,16 +11,26 @@ from writers.writing import assert_read, bits, read_runs, rows_of, written
 if TYPE_CHECKING:
     from writers.writing import Written
 
-# What is told of each format's runs, and the metric that is read through a source, too: a table for a
-# block, whose series and seeds are named by the folder, the run or the configuration.
+MLFLOW = {
+    "4 runs of 13 are deleted in MLflow: left out",
+    "MLflow says that the run failed: its values end there",
+    "MLflow says that the run was killed: its values end there",
+}
+# What is told of each format's runs.
 FINDINGS: dict[str, set[str]] = {
     "dvclive": set(),
+    "mlflow_files": MLFLOW,
+    "mlflow_sqlite": MLFLOW,
     "tensorboard": {
         (
             "the run was resumed: this file goes back over 20 steps of earlier files (100 to 119); "
             "the rows of both are kept, the later ones last"
         ),
         "1 step beyond 2 to the power of 53: a double holds these only roughly",
+    },
+    "trackio": set(),
+    "wandb": {
+        'the run draws "val/*" over "epoch": steps here are _step, and "x: epoch" in a block does the same'
     },
 }
 
