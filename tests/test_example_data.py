@@ -28,7 +28,13 @@ def rows(path: str) -> list[dict[str, str]]:
 
 
 # Scripts that write the whole folder beside them, and need none of the tools whose form they write.
-FOLDERS = ("lm-eval-example/make_results.py", "trainer-example/make_runs.py")
+FOLDERS = (
+    "lightning-example/make_runs.py",
+    "lm-eval-example/make_results.py",
+    "trainer-example/make_runs.py",
+    "verl-console-example/make_logs.py",
+    "verl-example/make_runs.py",
+)
 
 
 @pytest.mark.parametrize("script", FOLDERS)
