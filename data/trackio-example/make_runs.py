@@ -21,7 +21,7 @@ import numpy as np
 import trackio
 
 STORE = Path(__file__).parent / "trackio"
-SEEDS, STEPS = (1, 2, 3), range(0, 801, 100)
+SEEDS, STEPS = (1, 2, 3), range(0, 701, 100)
 # schedule, where its loss ends, how fast it falls
 SCHEDULES = (("cosine", 2.31, 240), ("constant", 2.44, 170))
 
