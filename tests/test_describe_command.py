@@ -172,6 +172,22 @@ def test_a_source_of_a_report_has_its_name_and_uses_its_cache(tmp_path: Path) ->
     assert sorted((root / ".reportgen" / "cache").glob("??/*")) == kept
 
 
+def test_the_data_folder_of_a_report_is_a_list_of_sources(tmp_path: Path) -> None:
+    """No source of its own, whatever lies in it."""
+    root = write_report(tmp_path / "report", {"data/deep/runs/a.csv": TABLE})
+    said = told(root, "data")
+    assert said.startswith("data – a folder of sources\n")
+    assert 'it holds "deep", "runs". Describe one' in said
+
+
+def test_steps_that_are_no_whole_numbers_keep_a_distance(tmp_path: Path) -> None:
+    """A tenth of an epoch is a tenth, whatever it is in binary; equal steps are repeated ones."""
+    steps = [*range(12), 12, 12, 14]
+    write_file(tmp_path / "runs.csv", "epoch,acc\n" + "".join(f"{step / 10},1\n" for step in steps))
+    (metric,) = known(tmp_path, "runs.csv")["metrics"]
+    assert (metric["every"], metric["holes"], metric["repeated"]) == (0.1, 1, 1)
+
+
 def test_nothing_is_written_outside_of_a_report(tmp_path: Path) -> None:
     """Describing changes nothing."""
     path = made(tmp_path, "wandb")

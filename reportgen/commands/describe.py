@@ -43,13 +43,16 @@ def describe(path: Path, form: str) -> None:
       reportgen describe ~/experiments/run-7
       reportgen describe data/math500.csv --format json
     """
-    from reportgen.drafting.describing import described, suggested_block, suggested_settings
+    from reportgen.drafting.describing import described, sources_of, suggested_block, suggested_settings
     from reportgen.site.around import around
     from reportgen.site.description_json import description_json
 
     with problems_told("nothing can be told"):
         place = around(path)
-        told = described(place.path, place.root, place.name, place.hashes, place.cache)
+        if place.data_dir and place.path == place.root / place.data_dir:
+            told = sources_of(place.path, place.root, place.data_dir)
+        else:
+            told = described(place.path, place.root, place.name, place.hashes, place.cache)
     if place.cache:
         place.hashes.save()
     settings, block = suggested_settings(told), suggested_block(told)

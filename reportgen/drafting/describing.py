@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reportgen.description import Description
+from reportgen.errors import Place, Problem, Severity, Stage
+from reportgen.naming import listed
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.writing import yaml_text
 
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.cache import Cache
-    from reportgen.description import DescribedMetric, Description
+    from reportgen.description import DescribedMetric
 
 # What a report is most often about, the best first, by a part of the metric's name.
 _TELLING: Final = (
@@ -62,6 +65,28 @@ def described(
     from reportgen.read.describing import Looking, describe  # noqa: PLC0415 - imports the database
 
     return describe(path, root, name, Looking(load_source_settings, hashes, cache))
+
+
+def sources_of(path: Path, root: Path, data_dir: str) -> Description:
+    """The data folder of a report described: it is no source, but holds some.
+
+    Args:
+        path: the folder.
+        root: the report.
+        data_dir: the same folder relative to the report.
+
+    Raises:
+        ReportError: two sources have the same name.
+    """
+    from reportgen.read import find_sources  # noqa: PLC0415 - imports the database
+
+    found = find_sources(root, data_dir)
+    # Folders of a folder can be named, too, but they are parts of it.
+    names = [name for name in found if "/" not in name]
+    message = f"it holds {listed(names, most=40)}" if names else "it holds no source yet"
+    advice = f"Describe one of them, as in reportgen describe {data_dir}/{names[0]}" if names else ""
+    problem = Problem(Place(data_dir), message, advice, Stage.DATA, Severity.WARNING)
+    return Description(data_dir, path.name, problems=(problem,))
 
 
 def suggested_settings(told: Description) -> str:

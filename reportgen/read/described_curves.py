@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reportgen.description import DescribedMetric, DescribedRun
-from reportgen.read.layout import layout_of
 from reportgen.read.measuring import measurements
 
 if TYPE_CHECKING:
@@ -15,36 +14,32 @@ if TYPE_CHECKING:
 
     from reportgen.model import Source
 
-# Columns that are told apart in one pass over a text file.
-_METRICS_OF_A_PASS: Final = 256
 # A run keeps to a distance if more than so many of its steps do.
 _REGULAR: Final = 0.5
+# Steps are held in memory: of a large source some metrics at a time, by the bytes of its files.
+_BYTES_OF_A_PASS: Final = 200_000_000
+# Lists of steps cost a third of what grouping by step does.
 _STATEMENT: Final = """
-WITH steps AS (
-    SELECT series, run, metric, step, count(*) AS written, min(row) AS row, any_value(seed) AS seed,
+WITH runs AS (
+    SELECT series, run, any_value(seed) AS seed, metric, min(row) AS row, count(*) AS written,
         count(*) - count(value) AS missing, count_if(isnan(value)) AS lost, count_if(isinf(value)) AS endless,
         min(value) FILTER (isfinite(value)) AS low, max(value) FILTER (isfinite(value)) AS high,
-        coalesce(isfinite(step), FALSE) AS placed
-    FROM measured GROUP BY series, run, metric, step
+        coalesce(list_sort(list(step) FILTER (isfinite(step))), []) AS steps
+    FROM measured GROUP BY series, run, metric
 ), spaced AS (
-    SELECT *, CASE WHEN placed THEN
-        step - lag(step) OVER (PARTITION BY series, run, metric, placed ORDER BY step) END AS gap
-    FROM steps
-), gaps AS (
-    SELECT series, run, metric, gap, count(*) AS count FROM spaced WHERE gap IS NOT NULL GROUP BY ALL
-), kept AS (
-    SELECT series, run, metric, arg_max(gap, (count, -gap)) AS every, max(count) / sum(count) AS share
-    FROM gaps GROUP BY ALL
-), holes AS (
-    SELECT gaps.series, gaps.run, gaps.metric, any_value(every) AS every, any_value(share) AS share,
-        sum(CASE WHEN gap > 1.5 * every THEN count * (round(gap / every) - 1) ELSE 0 END) AS holes
-    FROM gaps JOIN kept USING (series, run, metric) GROUP BY ALL
+    SELECT *, list_transform(range(2, len(steps) + 1), lambda place: steps[place] - steps[place - 1]) AS gaps
+    FROM runs
+), apart AS (
+    SELECT *, list_transform(list_filter(gaps, lambda gap: gap > 0), lambda gap: round(gap, 9)) AS wide,
+        list_aggregate(wide, 'mode') AS every
+    FROM spaced
 )
-SELECT series, run, any_value(seed), metric, min(row), sum(written), min(step) FILTER (placed),
-    max(step) FILTER (placed), any_value(every), any_value(share), any_value(holes),
-    sum(written - 1) FILTER (placed), sum(missing), sum(lost), sum(endless), sum(written) FILTER (NOT placed),
-    min(low), max(high)
-FROM spaced LEFT JOIN holes USING (series, run, metric) GROUP BY series, run, metric ORDER BY min(row), metric
+SELECT series, run, seed, metric, row, written, steps[1], steps[-1],
+    every, len(list_filter(wide, lambda gap: gap = every)) / len(wide),
+    list_sum(list_transform(list_filter(wide, lambda gap: gap > 1.5 * every),
+        lambda gap: round(gap / every) - 1)),
+    len(gaps) - len(wide), missing, lost, endless, written - len(steps), low, high
+FROM apart ORDER BY row, metric
 """
 
 
@@ -80,11 +75,10 @@ def described_curves(
         ReportError: everything that is wrong in the files.
     """
     lines: list[_Line] = []
-    layout = layout_of(source)
-    whole = layout.long or all(file.format == "parquet" for file in layout.files)
-    size = len(source.metrics) if whole else _METRICS_OF_A_PASS
-    for begin in range(0, len(source.metrics), max(1, size)):
-        table = measurements(root, source, source.metrics[begin : begin + size])
+    size = sum(file.size for file in source.files)
+    count = max(1, min(len(source.metrics), len(source.metrics) * _BYTES_OF_A_PASS // max(1, size)))
+    for begin in range(0, len(source.metrics), count):
+        table = measurements(root, source, source.metrics[begin : begin + count])
         with table.reading():
             relation: Any = table.frame.to_native()
             lines += [_Line(*row) for row in relation.query("measured", _STATEMENT).fetchall()]

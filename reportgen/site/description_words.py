@@ -19,6 +19,8 @@ _YEARS: Final = (-62_135_596_800_000, 253_402_300_799_000)
 
 def headline(told: Description) -> str:
     """What it is."""
+    if not told.kind and not any(problem.severity == "error" for problem in told.problems):
+        return f"{told.path} – a folder of sources"
     if not told.kind:
         return f"{told.path} – nothing that reportgen can read"
     return f"{told.path} – {told.title}{f', {told.shape}' if told.shape else ''}"
