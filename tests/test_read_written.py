@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from kept_files import KEPT, unpacked
 
-from reportgen.read import frame, measurements, open_path
+from reportgen.read import frame, measurements, open_path, outcomes
 from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ ADDED = {"_runtime"}
 
 def test_every_kept_folder_is_read() -> None:
     """No file is kept for nothing."""
-    assert sorted(path.name for path in KEPT.iterdir()) == sorted(LOGGERS)
+    assert sorted(path.name for path in KEPT.iterdir()) == sorted([*LOGGERS, "inspect"])
 
 
 @pytest.mark.parametrize("form", LOGGERS)
@@ -57,3 +57,23 @@ def test_nothing_but_names_is_told(form: str, tmp_path: Path) -> None:
     assert [problem.message for problem in source.warnings] == [
         f"series were told apart by their {series_by}, and seeds by {seeds_by}: base and wide"
     ]
+
+
+def test_a_folder_of_evaluations(tmp_path: Path) -> None:
+    """Two models on four problems, two answers to each."""
+    root, source = open_path(unpacked("inspect", tmp_path), load_settings=load_source_settings)
+    assert (source.kind, source.benchmarks, source.warnings) == ("outcomes", ("sums",), ())
+    assert source.slices == ("subject", "level")
+    found = outcomes(root, source)
+    with found.reading():
+        table = found.frame.collect().to_pandas()
+    assert len(table) == 2 * 4 * 2
+    assert set(table["seed"]) == {"7"}
+    scores = table.groupby(["series", "problem"])["score"].agg(list)
+    right = {series: [scores[series, f"p{number}"] for number in range(4)] for series in set(table["series"])}
+    assert right == {
+        "mockllm/base": [[0, 0], [1, 1], [0, 0], [1, 1]],
+        "mockllm/wide": [[0, 0], [1, 1], [1, 1], [0, 0]],
+    }
+    answers = table[(table["series"] == "mockllm/wide") & (table["problem"] == "p2")]
+    assert answers[["answer", "gold", "subject"]].to_numpy().tolist() == [["4", "4", "physics"]] * 2

@@ -11,13 +11,14 @@ import sys
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator, Sequence
 
 SMALL_STEPS = 5
+Answer: TypeAlias = tuple[str, str, str, "float | None", "str | None", "str | None"]
 
 
 @dataclass
@@ -44,19 +45,47 @@ class ToldRun:
 
 
 @dataclass
+class ToldEvaluation:
+    """One evaluation as it was logged.
+
+    Attributes:
+        path: the file, relative to the folder.
+        model, benchmark, seed: what was evaluated, and how.
+        finished: whether it came to its end.
+        answers: problem, sample, scorer, score or None, answer or None, right answer.
+        totals: the metric with its scorer and reducer, its value, its standard error or None.
+    """
+
+    path: str
+    model: str
+    benchmark: str
+    seed: str | None = None
+    finished: bool = True
+    answers: list[Answer] = field(default_factory=list)
+    totals: list[tuple[str, float, float | None]] = field(default_factory=list)
+
+
+@dataclass
 class Told:
-    """All runs that a script logged, and the versions of what wrote them."""
+    """All that a script logged, and the versions of what wrote it."""
 
     writers: dict[str, str]
-    runs: list[ToldRun]
+    runs: list[ToldRun] = field(default_factory=list)
+    evaluations: list[ToldEvaluation] = field(default_factory=list)
 
 
-def tell(write: Callable[[Path, bool], Sequence[ToldRun]], *distributions: str) -> None:
+def tell(
+    write: Callable[[Path, bool], Sequence[ToldRun] | Sequence[ToldEvaluation]], *distributions: str
+) -> None:
     """Run a script: its arguments are the folder to write to, the file to tell in, and ``--small``."""
     folder, file, *more = sys.argv[1:]
     Path(folder).mkdir(parents=True)
-    runs = write(Path(folder), "--small" in more)
-    told = Told({name: version(name) for name in distributions}, list(runs))
+    told = Told({name: version(name) for name in distributions})
+    for one in write(Path(folder), "--small" in more):
+        if isinstance(one, ToldRun):
+            told.runs.append(one)
+        else:
+            told.evaluations.append(one)
     Path(file).write_text(json.dumps(asdict(told)), encoding="utf-8")
 
 
@@ -67,7 +96,11 @@ def heard(file: Path) -> Told:
     for run in told["runs"]:
         metrics = {name: [(step, value) for step, value in rows] for name, rows in run["metrics"].items()}
         runs.append(ToldRun(**{**run, "metrics": metrics}))
-    return Told(told["writers"], runs)
+    evaluations = []
+    for one in told["evaluations"]:
+        lists = {name: [tuple(row) for row in one[name]] for name in ("answers", "totals")}
+        evaluations.append(ToldEvaluation(**{**one, **lists}))
+    return Told(told["writers"], runs, evaluations)
 
 
 def small_runs() -> Iterator[tuple[str, int]]:

@@ -20,7 +20,7 @@ from writers.telling import Told, heard
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from writers.telling import ToldRun
+    from writers.telling import ToldEvaluation, ToldRun
 
 TESTS = Path(__file__).parent.parent
 PYTHON = TESTS.parent / ".venv-writers" / "bin" / "python"
@@ -139,6 +139,36 @@ def assert_read(
             points = one.metrics[metric]
             assert points.steps.tolist() == [step for step, _ in rows], metric
             assert bits(points.values.tolist()) == bits([value for _, value in rows]), metric
+
+
+def assert_evaluated(
+    folder: Path, told: Collection[ToldEvaluation], read: Collection[Evaluated], *, places: bool = True
+) -> None:
+    """What was scored is what was read: every answer and total.
+
+    Args:
+        folder: what the places of the evaluations are relative to.
+        told: what was scored.
+        read: what was read.
+        places: whether places are the same; otherwise evaluations are told apart by their models.
+    """
+
+    def key(path: str, model: str) -> str:
+        return path if places else model
+
+    found = {key(one.path.relative_to(folder).as_posix(), one.model): one for one in read}
+    assert len(found) == len(read)
+    assert set(found) == {key(one.path, one.model) for one in told}
+    for one in told:
+        evaluated = found[key(one.path, one.model)]
+        named = (evaluated.model, evaluated.benchmark, evaluated.seed, evaluated.finished)
+        assert named == (one.model, one.benchmark, one.seed, one.finished)
+        # Samples are answered side by side, and come in the order in which they ended.
+        assert sorted(
+            (answer.problem, answer.sample, answer.metric, answer.score, answer.answer, answer.gold)
+            for answer in evaluated.answers
+        ) == sorted(one.answers)
+        assert [(total.metric, total.value, total.stderr) for total in evaluated.totals] == one.totals
 
 
 def rows_of(folder: Path, metric: str) -> list[tuple[str, str | None, float, bytes]]:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 from kept_files import KEPT, keep, unpacked
 
-from writers.writing import assert_read, read_runs, written
+from reportgen.read.harnesses.archive import opened
+from writers.writing import assert_evaluated, assert_read, read_evaluations, read_runs, written
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 LOGGERS = ["dvclive", "mlflow_files", "mlflow_sqlite", "tensorboard", "trackio", "wandb"]
@@ -31,9 +33,29 @@ def test_kept_runs_are_what_their_script_logs(
     assert_read(folder, fresh.told.runs, read_runs(form, folder), places=False)
 
 
+def test_kept_evaluations_are_what_their_script_logs(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """The same for the logs of a harness."""
+    fresh = written("inspect", tmp_path / "fresh", small=True)
+    if request.config.getoption("--accept"):
+        keep("inspect", fresh.folder, fresh.told.writers)
+    folder = unpacked("inspect", tmp_path / "kept")
+    read = read_evaluations("inspect", folder)
+    assert_evaluated(folder, fresh.told.evaluations, read, places=False)
+
+
 def test_kept_files_are_small_and_tell_nothing_of_a_machine(tmp_path: Path) -> None:
     """No folder of whoever ran the script stands in them."""
     assert sum(path.stat().st_size for path in KEPT.rglob("*") if path.is_file()) < LARGEST
     for form in sorted(path.name for path in KEPT.iterdir()):
         for path in unpacked(form, tmp_path / form).rglob("*"):
-            assert not (path.is_file() and MACHINE.search(path.read_bytes())), path
+            for content in contents(path):
+                assert not MACHINE.search(content), path
+
+
+def contents(path: Path) -> Iterator[bytes]:
+    """What stands in a file, and in the members of an archive."""
+    if path.suffix == ".eval":
+        with opened(path) as archive:
+            yield from (archive.read(name) for name in archive.names)
+    elif path.is_file():
+        yield path.read_bytes()
