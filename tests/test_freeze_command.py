@@ -89,6 +89,15 @@ def test_what_is_described_is_the_same(tmp_path: Path, kind: str) -> None:
     assert after["problems"] == []
 
 
+def test_the_chosen_score_of_an_evaluation_is_the_one_that_is_left(tmp_path: Path) -> None:
+    """What chose it names nothing any more, and is gone."""
+    path = made(tmp_path, "lm_eval")
+    (tmp_path / path / "source.yml").write_text("metrics: [exact_match (flexible-extract)]\n")
+    frozen(tmp_path, path, "--to", "cold")
+    assert known(tmp_path, "cold")["evaluations"] == known(tmp_path, path)["evaluations"]
+    assert [one["mean"] for one in known(tmp_path, "cold")["evaluations"]] == [0.5]
+
+
 def test_settings_say_where_it_came_from(tmp_path: Path) -> None:
     """The original files with their hashes, the tool, and what was said before."""
     top = tmp_path / "runs"

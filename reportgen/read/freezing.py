@@ -73,6 +73,9 @@ def frozen_table(root: Path, source: Source) -> FrozenTable:
     layout = completed(root, source)
     said = source.settings.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     settings = {key: value for key, value in said.items() if key not in _DONE and key != "provenance"}
+    if layout.outcomes:
+        # Of several scores of a harness the chosen ones are the only ones that are left.
+        settings.pop("metrics", None)
     if layout.spread:
         return _measured(root, source, settings)
     names = _names(layout)
