@@ -42,10 +42,35 @@ def length(seed: int) -> int:
     return int(np.rint(30 * np.exp(share * np.log(400 / 30))))
 
 
+def correlated(
+    truth: FloatArray, kind: Kind, rng: np.random.Generator, strength: float, *, series: str = "A"
+) -> Curve:
+    """A curve around the truth with autoregressive noise, as large as that of ``noisy``.
+
+    Each reading's is ``strength`` times the last one's, and something new.
+    """
+    return noisy(truth, kind, _Alike(rng, strength), series=series)
+
+
+class _Alike:
+    """Normal deviates of which neighbours along the last axis have a correlation."""
+
+    def __init__(self, rng: np.random.Generator, strength: float) -> None:
+        self.rng, self.strength = rng, strength
+
+    def standard_normal(self, shape: int | tuple[int, ...]) -> FloatArray:
+        """Deviates of variance 1."""
+        made: FloatArray = self.rng.standard_normal(shape)
+        for at in range(1, made.shape[-1]):
+            fresh = np.sqrt(1 - self.strength**2) * made[..., at]
+            made[..., at] = self.strength * made[..., at - 1] + fresh
+        return made
+
+
 def noisy(
     truth: FloatArray,
     kind: Kind,
-    rng: np.random.Generator,
+    rng: np.random.Generator | _Alike,
     *,
     series: str = "A",
     spread: FloatArray | float = 1.0,

@@ -61,6 +61,20 @@ class Aligned:
         apart = max(min(self.widths) // 2, 1)
         return 8 * max(-(-self.steps.size // apart), 1) * max(pairs, 1)
 
+    def part(self, rows: slice, columns: slice) -> Aligned:
+        """Some neighbouring series at some neighbouring steps."""
+        return Aligned(
+            names=self.names[rows],
+            steps=self.steps[columns],
+            good=self.good[rows, columns],
+            read=self.read[rows, columns],
+            scale=self.scale[rows, columns],
+            band=self.band[rows, columns],
+            known=self.known[rows],
+            least=self.least,
+            widths=self.widths[rows],
+        )
+
     def thresholds(self, one: int | IntArray, choices: int) -> FloatArray:
         """What the difference of a series to each series is held against at each step, shape (S, G).
 
@@ -87,6 +101,12 @@ def aligned(field: Field, names: Sequence[str] | None = None, *, means: bool = F
         means: running means in place of readings where there are many of them, see ``window``.
     """
     chosen = tuple(sorted(field.names if names is None else names))
+    if (chosen, means) not in field.side_by_side:
+        field.side_by_side[chosen, means] = _aligned(field, chosen, means=means)
+    return field.side_by_side[chosen, means]
+
+
+def _aligned(field: Field, chosen: tuple[str, ...], *, means: bool) -> Aligned:
     given = [field.points(name) for name in chosen]
     steps = np.unique(np.concatenate([one.steps for one in given]))
     widths = tuple(window(field, name) if means else 1 for name in chosen)

@@ -96,6 +96,8 @@ def _several_best(field: Field, peak: Ranked, end: Ranked) -> str:
     ends = _ended(field, end, end.level)
     if not end.open:
         return f"{head}. At the end {ends} {level_said(end.values, end.level, field)}."
+    if set(end.level) == set(peak.level) and all(peak.steps[name] == end.steps[name] for name in end.level):
+        return f"{head}, where they end."
     if set(end.level) == set(peak.level) and peak.open:
         return f"{head}. Nor can they be told apart by their last readings: {ends}."
     return f"{head}. By their last readings {ends} cannot be told apart."

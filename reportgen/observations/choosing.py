@@ -24,7 +24,15 @@ if TYPE_CHECKING:
 _MOST_STRENGTH = 10.0
 """More thresholds than these make nothing more telling."""
 
-_TELLING = {Rule.BEST: 2.5, Rule.TIERS: 1.3, Rule.CROSSING: 1.2, Rule.STEADY: 0.6}
+_TELLING = {
+    Rule.BEST: 3.5,
+    Rule.TIERS: 1.3,
+    Rule.CROSSING: 1.2,
+    Rule.LATE_DECLINE: 1.2,
+    Rule.RISE: 0.8,
+    Rule.SAME_START: 0.8,
+    Rule.STEADY: 0.6,
+}
 """What a reader asks for first counts for more, and what nobody misses for less."""
 
 _SAME_RULE, _SAME_SERIES, _SAME_METRIC = 0.5, 0.8, 0.7

@@ -106,7 +106,8 @@ def correlation(known: Points, *, proven: bool = True) -> float:
 
 def _size(found: FloatArray) -> float:
     """Root mean square of residuals, the few large ones clipped; 0 where half of them are."""
-    return math.sqrt(float((np.minimum(found, _CLIPPED * float(np.median(found))) ** 2).mean()))
+    usual = float(np.median(found))
+    return usual * math.sqrt(float((np.minimum(found / usual, _CLIPPED) ** 2).mean())) if usual > 0 else 0.0
 
 
 def inflation(strength: FloatArray | float) -> FloatArray | float:
@@ -159,6 +160,8 @@ def _deviations(curve: Curve) -> FloatArray:
 
 def _measured(apart: FloatArray, sizes: FloatArray) -> FloatArray:
     """The variance across runs of means over so many steps, as a share of that of readings, shape (K,)."""
+    # Squares of very large or small numbers would leave the range of numbers.
+    apart = apart / (float(np.abs(apart).max()) or 1.0)
     total = np.concatenate([np.zeros((apart.shape[0], 1)), np.cumsum(apart, axis=1)], axis=1)
     single = float((apart**2).sum(axis=0).mean())
     shares = [1.0]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from reportgen.observations.aligned import Aligned
     from reportgen.observations.field import Field
     from reportgen.observations.leads import Stretch
+    from reportgen.observations.thresholds import Held
 
 _PAIR = 2
 _MOSTLY = 0.5
@@ -49,7 +50,10 @@ def crossing(field: Field) -> Iterator[Observation]:
 
 
 def _as_tested(field: Field, both: Aligned, led: IntArray, *, last_place: bool = False) -> IntArray:
-    """Who leads the last step as the test over runs says; by running means one may lead without it."""
+    """Who leads the last step as the test over runs says.
+
+    By running means one may lead without it, and one that leads nowhere else does not lead by them.
+    """
     if not both.read[:, -1].all():
         return led
     finals = {name: field.sign * float(field.points(name).values[-1]) for name in both.names}
@@ -60,8 +64,10 @@ def _as_tested(field: Field, both: Aligned, led: IntArray, *, last_place: bool =
         return led
     wanted = Verdict.WORSE if last_place else Verdict.BETTER
     ahead = all(one is not None and one.verdict is wanted for one in tests)
-    if ahead or max(both.widths) == 1:
+    if max(both.widths) == 1:
         led[-1] = first if ahead else -1
+    elif ahead and first in led:
+        led[-1] = first
     return led
 
 
@@ -121,11 +127,13 @@ def _largest_lead(
     """What the furthest that a series is ahead of the next, where it leads, is held against."""
     (largest,) = largest_of(both, found, (place,), last_place=last_place)
     pair = sorted((place, largest.rival))
-    step = float(both.steps[largest.at])
-    held = field.threshold(
-        *(both.names[one] for one in pair),
+    names = both.names[pair[0]], both.names[pair[1]]
+    held: Held = field.threshold(
+        *names,
         choices=both.choices,
-        steps=(step,),
+        steps=(float(both.steps[largest.at]),),
         readings=(both.widths[pair[0]], both.widths[pair[1]]),
     )
+    if largest.at == both.steps.size - 1 and not held.passed(largest.size):
+        held = field.at_end(*names)
     return _Lead(held.strength(largest.size), held.words(largest.size))

@@ -118,7 +118,10 @@ def _sentence(field: Field, series: str, loss: _Loss) -> str:
         return f"{series} {verb} from {start} {at_onset} to {landed} {there} and stays there until {last}."
     if start == top and _one_fall(field, series, loss):
         return f"{series} {verb} from its {best}, {start} {at_onset}, to {end} {at_end}, where it ends."
-    return f"{series} ends at {end} {at_end}, {size} {beyond} its {best} of {top} {at_peak}."
+    ended = f"{series} ends at {end} {at_end}, {size} {beyond} its {best} of {top} {at_peak}"
+    if loss.onset > loss.peak and field.noisy(series):
+        return f"{ended}; {at_onset} it is within noise of that for the last time."
+    return f"{ended}."
 
 
 def _one_fall(field: Field, series: str, loss: _Loss) -> bool:

@@ -21,11 +21,13 @@ from reportgen.words import number
 if TYPE_CHECKING:
     from reportgen.facts.curve_numbers import Points
     from reportgen.model import Curve, FloatArray
+    from reportgen.observations.aligned import Aligned
     from reportgen.outcomes import Comparison
     from reportgen.statements import Scale
 
 __all__ = ["SAME", "Field", "Threshold"]
 
+_FARTHEST = (1e-70, 1e70)
 _LINE = "4 times the median change between readings; the band is wider still"
 
 
@@ -75,8 +77,20 @@ class Field:
         }
 
     @cached_property
+    def side_by_side(self) -> dict[tuple[tuple[str, ...], bool], Aligned]:
+        """Series at common steps, by their names and whether they are running means, see ``aligned``."""
+        return {}
+
+    @cached_property
     def _digits(self) -> Digits:
         return Digits(self.scale, self._points, self._noise, self.least)
+
+    @cached_property
+    def _testable(self) -> bool:
+        """Whether fourth powers of values, which a test needs, are numbers."""
+        every = (float(np.abs(run.values).max()) for one in self.curves for run in one.runs)
+        largest = max(every, default=0.0)
+        return _FARTHEST[0] < largest < _FARTHEST[1]
 
     @cached_property
     def _pairs(self) -> Pairs:
@@ -198,6 +212,8 @@ class Field:
         """The test over runs of two last readings, first minus second; None where there is none."""
         a, b = self.curve(first), self.curve(second)
         if self.points(first).steps[-1] != self.points(second).steps[-1] or a.given or b.given:
+            return None
+        if not self._testable:
             return None
         one = self._pairs.comparison(a, b)
         return None if one is None or one.adjusted_p is None else one

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reportgen.model import IntArray
-    from reportgen.observations.aligned import Aligned, BoolArray
+    from reportgen.observations.aligned import Aligned
 
 
 class Stretch(NamedTuple):
@@ -50,14 +50,17 @@ def leaders(side_by_side: Aligned, *, last_place: bool = False) -> IntArray:
     return np.where(clear, first, -1)
 
 
-def apart(side_by_side: Aligned) -> BoolArray:
-    """Whether any two series differ by more than noise at each step, shape (G,)."""
-    found = np.zeros(side_by_side.steps.size, dtype=np.bool_)
-    for one in range(len(side_by_side.names)):
-        held = side_by_side.thresholds(one, side_by_side.choices)
+def first_apart(side_by_side: Aligned) -> int:
+    """The first place in ``Aligned.steps`` where any two series differ by more than noise; G if none do."""
+    first = side_by_side.steps.size
+    for one in range(len(side_by_side.names) - 1):
+        # Only what comes before a known place is of interest, and each pair once.
+        others = side_by_side.part(slice(one, None), slice(first))
+        held = others.thresholds(0, side_by_side.choices)
         # Outside a series' range there is nothing to differ from.
-        found |= (np.abs(side_by_side.good - side_by_side.good[one]) > held * (1 + SAME)).any(axis=0)
-    return found
+        differ = (np.abs(others.good - others.good[0]) > held * (1 + SAME)).any(axis=0)
+        first = int(np.argmax(differ)) if differ.any() else first
+    return first
 
 
 def stretches(led: IntArray) -> list[Stretch]:

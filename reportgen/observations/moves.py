@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -69,7 +70,9 @@ def move(field: Field, series: str) -> Move | None:
     slack = noise.within * float(field.left_in_mean(series, width, itself=True)) if noise.known else 0.0
     # The highest of many noisy readings lies above the level that they are about.
     size = float(np.median(sign * (values[risen >= risen.max() - _NEAR * slack] - values[0])))
-    reached, earliest = (_first(steps, risen, level) for level in (DONE * size, DONE * size - _DOUBT * slack))
+    # What the first reading is off by moves the level by a tenth of that.
+    doubt = _DOUBT * math.hypot(slack, (1 - DONE) * float(field.noise_along(series)[0]))
+    reached, earliest = (_first(steps, risen, level) for level in (DONE * size, DONE * size - doubt))
     if reached is None or earliest is None:
         return None
     return Move(

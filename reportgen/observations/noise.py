@@ -26,8 +26,9 @@ _FEW = 2.0
 """A band of white noise is 1.1 to 1.9 times as wide as the line jitters with ten to three runs; with two
 runs, of which t makes much, 4.5 times."""
 
+_MOSTLY = 0.9
 _BLOCKS, _BLOCK = 20, 30
-_LOUD = 1.6
+_LOUD, _LOUDEST = 1.5, 100.0
 """A part of the curve with so many times its usual noise is held to its own; chance seldom makes so much."""
 
 
@@ -80,8 +81,13 @@ def noise_scale(curve: Curve, band: str = "ci") -> Noise:
         value = float(np.nanmedian(half))
         found.append((2 * value, "twice the standard error") if band == "se" else (value, _band_words(curve)))
     value, source = max(found)
-    within = min(value, _FEW * itself) if enough else value
+    within = min(value, _FEW * itself) if enough and _own(curve) else value
     return Noise(value, within, known=True, source=source, strength=strength)
+
+
+def _own(curve: Curve) -> bool:
+    """Whether its steps are those of its runs: a line between readings of a run does not jitter."""
+    return all(run.steps.size >= _MOSTLY * curve.steps.size for run in curve.runs)
 
 
 def jitter(known: Points) -> float:
@@ -100,8 +106,8 @@ def jitter(known: Points) -> float:
 def loudness(curve: Curve) -> FloatArray:
     """How many times as large as usual noise is around each reading, 1 or more; shape (readings,).
 
-    In up to 20 parts of 30 readings or more, by the median residual, or by the median width of the band.
-    Only what chance does not make of even noise counts.
+    In up to 20 parts of 30 readings or more, by the median residual, or by the median width of the band, and
+    between their middles on a straight line. Only what chance seldom makes of even noise counts.
     """
     known = points(curve)
     flat = np.ones(known.steps.size)
@@ -112,9 +118,12 @@ def loudness(curve: Curve) -> FloatArray:
     usual = float(np.median(size))
     if usual <= 0:
         return flat
-    parts = np.array_split(size, min(known.steps.size // _BLOCK, _BLOCKS))
-    louder = [np.full(part.size, float(np.median(part)) / usual) for part in parts]
-    every = np.concatenate(louder)
+    place = np.arange(size.size)
+    parts = np.array_split(place, min(known.steps.size // _BLOCK, _BLOCKS))
+    middles, louder = (
+        np.array(each) for each in zip(*((part.mean(), np.median(size[part])) for part in parts), strict=True)
+    )
+    every = np.minimum(np.interp(place, middles, louder / usual), _LOUDEST)
     return np.where(every > _LOUD, every, 1.0)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from reportgen.facts.fact_words import at_step, step_said
 from reportgen.observations.aligned import SAME, aligned
 from reportgen.observations.groups import groups
-from reportgen.observations.leads import apart
+from reportgen.observations.leads import first_apart
 from reportgen.observations.phrases import named, runs_each, span, value_fact, with_values
 from reportgen.outcomes import Verdict
 from reportgen.settings.observation_blocks import Rule
@@ -136,16 +136,16 @@ def _spread(starts: Mapping[str, float]) -> float:
 def _together(field: Field, names: tuple[str, ...]) -> _Together | None:
     """How long series stay together, by readings and means; None where only tests part their ends."""
     side_by_side = aligned(field, names)
-    differ = apart(side_by_side) | apart(aligned(field, names, means=True))
+    size = side_by_side.steps.size
+    differ = min(first_apart(side_by_side), first_apart(aligned(field, names, means=True)))
     tests = (field.tested(*pair) for pair in combinations(names, 2))
-    if not differ.any() and any(one is not None and one.verdict is not Verdict.UNCLEAR for one in tests):
+    if differ == size and any(one is not None and one.verdict is not Verdict.UNCLEAR for one in tests):
         return None
     shared = np.isfinite(side_by_side.good).all(axis=0)
-    over = differ | ~shared
-    first = int(np.argmax(over)) if over.any() else over.size
+    first = min(differ, size if shared.all() else int(np.argmin(shared)))
     if not first:
         return None
     inside = side_by_side.good[:, :first]
     most = float(np.ptp(inside, axis=0).max())
     same = most <= SAME * float(np.abs(inside).max())
-    return _Together(float(side_by_side.steps[first - 1]), same, first < over.size and bool(differ[first]))
+    return _Together(float(side_by_side.steps[first - 1]), same, first == differ)

@@ -19,10 +19,10 @@ _SHARE, _WIDEST = 10, 21
 def window(field: Field, series: str) -> int:
     """How many readings a running mean takes, an odd number: a tenth of them, 21 at most.
 
-    1 where there are few readings: then they are all there is.
+    1 where there are few readings, which are all there is, and where they hardly jitter.
     """
     count = field.points(series).steps.size
-    if not field.noise(series).known or count < FEWEST_READINGS:
+    if not field.noisy(series) or count < FEWEST_READINGS:
         return 1
     tenth = count // _SHARE
     return max(min(tenth - 1 + tenth % 2, _WIDEST), 3)

@@ -28,6 +28,9 @@ _FEWEST = 4
 _SMALL = 0.1
 """Where noise is not known, a step back of this share of the way is told, and is still steady."""
 
+_SMALL_BACK = 0.25
+"""Where noise is known, what falls back by more of its way may be within noise, and is still not steady."""
+
 _WIDE = 3
 """What is long and shallow shows in running means over so many windows."""
 
@@ -107,7 +110,8 @@ def _sentence(field: Field, found: Move, back: Setback) -> str:
     verb, turn = ("rises", "falls back") if found.up else ("falls", "rises again")
     start, end = (field.reading(value, series) for value in (found.start, found.end))
     if field.noise(series).known:
-        way = f"{series} {verb} steadily from {start} to {end}"
+        steadily = " steadily" if back.depth <= _SMALL_BACK * found.size else ""
+        way = f"{series} {verb}{steadily} from {start} to {end}"
         if back.depth == 0:
             return f"{way}: it never {turn}."
         size = f"by {field.size(back.depth, series)} at most"

@@ -14,6 +14,7 @@ from reportgen.observations.field import SAME
 from reportgen.observations.noise import FEWEST_READINGS, half_widths
 from reportgen.observations.phrases import stretches_said
 from reportgen.observations.smoothing import ends, running_mean
+from reportgen.observations.thresholds import Threshold
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation
 from reportgen.words import counted, number
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 MORE = 1.25
 """A band has to be so many times as wide as usual before it is called wide."""
+
+_ENOUGH_RUNS = 5
+"""Of so many runs a band's width is told as it is, where steps are too few to say what chance makes of it."""
 
 _FEWEST = 4
 _MOST_STRETCHES = 3
@@ -56,8 +60,8 @@ class _Words(NamedTuple):
 
     @property
     def threshold(self) -> str:
-        top, least = (number(value, significant=2) for value in (self.top, self.least))
-        return f"{top} is more than {least}, {number(self.least / self.usual, significant=3)} × the average"
+        times = number(self.least / self.usual, significant=3)
+        return Threshold(self.least, f"{times} × the average").words(self.top)
 
     def evidence(self, series: str, at: str) -> tuple[str, ...]:
         """Half the band there and on average."""
@@ -130,11 +134,12 @@ def _least(field: Field, series: str, n: int, width: int, strength: float) -> Fl
     The width of a band of r runs has a relative standard error of about 1 / √(2 (r − 1)), its running
     mean less by the root of its readings, or by less where neighbouring widths are alike; the largest of n
     such means lies √(2 ln n) of them above. Of equal spreads, simulated with 2 to 10 runs and 20 to 400
-    steps, 2 to 5 % go beyond. Nobody can say so of few steps, or of a band that the data give: there 1.25 is
-    asked, and the band told as it is.
+    steps, 2 to 5 % go beyond. Of few steps with five runs or more, and of a
+    band that the data give, 1.25 is asked, and the band told as it is.
     """
     runs = int(field.curve(series).n.max())
-    if field.curve(series).given or runs <= 1 or n < FEWEST_READINGS:
+    few = n < FEWEST_READINGS and runs >= _ENOUGH_RUNS
+    if field.curve(series).given or runs <= 1 or few:
         return np.full(n, MORE)
     first, last = ends(n, width)
     spread = np.sqrt(left_in_mean((last - first).astype(np.float64), strength) / (2 * (runs - 1)))
