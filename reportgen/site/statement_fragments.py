@@ -64,7 +64,10 @@ def verdict_words(statement: Statement) -> str:
     if truth == "fails":
         repaired = plain_words(statement.judgement.repaired)
         return f"the data say {repaired}" if repaired else "does not hold"
-    known = {"fails as expected": "not borne out by these data", "holds unexpectedly": "holds, against expectation"}
+    known = {
+        "fails as expected": "not borne out by these data",
+        "holds unexpectedly": "holds, against expectation",
+    }
     return "" if truth == "holds" else known.get(truth, truth)
 
 
