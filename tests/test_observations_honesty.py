@@ -267,6 +267,14 @@ def test_a_line_between_readings_does_not_tell_the_noise() -> None:
     assert noise.within == noise.value
 
 
+def test_a_short_line_is_not_called_calmer_than_its_band() -> None:
+    """Of 30 readings nobody can say how alike they are: the band of the runs is what counts."""
+    for seed in range(10):
+        short = correlated(flat(30), "five runs", np.random.default_rng(seed), 0.9)
+        noise = noise_scale(short)
+        assert noise.within == noise.value
+
+
 def test_runs_that_end_early_are_told() -> None:
     """A band is wide where one of three runs has ended, and who ends is told where it ends."""
     rng = np.random.default_rng(3)

@@ -26,6 +26,9 @@ _FEW = 2.0
 """A band of white noise is 1.1 to 1.9 times as wide as the line jitters with ten to three runs; with two
 runs, of which t makes much, 4.5 times."""
 
+_TELLS = 60
+"""With fewer readings no correlation of neighbours can be told from chance, see ``correlation``."""
+
 _MOSTLY = 0.9
 _BLOCKS, _BLOCK = 20, 30
 _LOUD, _LOUDEST = 1.5, 100.0
@@ -81,7 +84,9 @@ def noise_scale(curve: Curve, band: str = "ci") -> Noise:
         value = float(np.nanmedian(half))
         found.append((2 * value, "twice the standard error") if band == "se" else (value, _band_words(curve)))
     value, source = max(found)
-    within = min(value, _FEW * itself) if enough and _own(curve) else value
+    # A short line of alike readings looks calmer than it is, and nobody can tell.
+    tells = count >= _TELLS and _own(curve)
+    within = min(value, _FEW * itself) if tells else value
     return Noise(value, within, known=True, source=source, strength=strength)
 
 
