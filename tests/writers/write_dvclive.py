@@ -6,6 +6,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 from dvclive import Live
+from dvclive import live as dvclive_live
 
 from writers.telling import ToldRun, odd_values, small_runs, small_values, tell
 
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
 
 def live(folder: Path, *, resume: bool = False) -> Any:  # noqa: ANN401 - its library has no types here
     """A run's logger that writes nothing but the run."""
-    return Live(dir=str(folder), resume=resume, save_dvc_exp=False, report=None, monitor_system=False)
+    # Within any Git repository it would make one of DVC's.
+    dvclive_live.get_dvc_repo = lambda: None
+    quiet = {"save_dvc_exp": False, "dvcyaml": False, "report": None, "monitor_system": False}
+    return Live(dir=str(folder), resume=resume, **quiet)
 
 
 def write_small(folder: Path) -> list[ToldRun]:
