@@ -243,31 +243,60 @@ def test_only_wanted_metrics(tmp_path: Path) -> None:
 
 
 def test_x_of_the_run_is_told(tmp_path: Path) -> None:
-    """Metrics that the run draws over another are named, and the other stays a metric."""
-    records = [
+    """Metrics that the run draws over another are named, in one order, and the other stays a metric."""
+    axes = [
         made.metric("epoch"),
         made.metric(glob="val/*", step_metric="epoch"),
+        made.metric("acc", step_metric="epoch"),
         made.metric("loss", step_metric="_step"),
-        made.history({"val/acc": 0.5, "epoch": 2, "_step": 40}),
-        made.ended(),
+        made.metric("b", step_metric="_timestamp"),
+        made.metric("c", step_metric="gone"),
     ]
-    run = read(written(tmp_path, records))
+    logged = [made.history({"val/acc": 0.5, "epoch": 2, "_timestamp": 7, "_step": 40}), made.ended()]
+    log = written(tmp_path, [*axes, *logged])
+    run = read(log)
     assert column(run, "epoch") == [(40.0, 2.0)]
-    assert told(run) == [
-        'the run draws "val/*" over "epoch": steps here are _step, and "x: epoch" in a block does the same'
+    epoch = 'the run draws "acc" and "val/*" over "epoch": steps here are _step, '
+    said = [
+        'the run draws "b" over "_timestamp": steps here are _step, and "x: time" in a block does the same',
+        epoch + 'and "x: epoch" in a block does the same',
+        'the run draws "c" over "gone": steps here are _step, since "gone" has no values',
     ]
+    assert told(run) == said
+    assert told(read(log, wanted=["val/acc"]))[1] == epoch + 'and metrics: leaves "epoch" out'
+    assert told(read(written(tmp_path, [*reversed(axes), *logged]))) == said
 
 
 def test_how_the_run_ended(tmp_path: Path) -> None:
-    """A run that failed, one that was killed and one without metrics say so; history may follow the end."""
+    """A run that failed and one that was killed say so; history may follow the end."""
     assert told(read(written(tmp_path, [*rows(), made.ended(1)]))) == [
         "the run failed: it ended with exit code 1"
     ]
     assert told(read(written(tmp_path, rows()))) == [
         "the log has no end: the run was killed, or is still running"
     ]
-    assert told(read(written(tmp_path, [made.ended()]))) == ["the run logged no metrics"]
     assert len(column(read(written(tmp_path, [made.ended(), *rows()])), "loss")) == len(rows())
+
+
+def test_a_run_without_a_value_says_what_is_known(tmp_path: Path) -> None:
+    """Whether it ended, whether its settings are known, and that it logged something, but no numbers."""
+    killed = "the run was killed before it logged anything, or just starts"
+    assert told(read(written(tmp_path, []))) == [killed]
+    begun = made.run({"lr": 0.1, "seed": 3})
+    assert told(read(written(tmp_path, [begun]))) == [f"{killed}; 2 settings of it can be read"]
+    assert told(read(written(tmp_path, [made.ended()]))) == ["the run ended without logging anything"]
+    failed = ["the run failed: it ended with exit code 3", "the run ended without logging anything"]
+    assert told(read(written(tmp_path, [made.ended(3)]))) == failed
+    words = written(tmp_path, [made.history({"note": "a", "_step": 0}), made.ended()])
+    assert told(read(words)) == ["1 row holds no numbers, but images, tables, texts or the like"]
+    assert told(read(words, wanted=["loss"])) == []
+
+
+def test_a_run_that_was_killed_at_once_has_the_id_of_its_file(tmp_path: Path) -> None:
+    """Until the log tells the id, the name of the file does; another name tells none."""
+    assert read(written(tmp_path, [])).id == "abc"
+    assert read(written(tmp_path, [made.run({}, id_="own")])).id == "own"
+    assert read(made.write(tmp_path / "logs" / "mine.wandb", [])).id == ""
 
 
 def test_records_over_blocks(tmp_path: Path) -> None:
@@ -299,7 +328,7 @@ def test_truncation_at_every_byte(tmp_path: Path, row: Any) -> None:  # noqa: AN
             else not run.metrics
         )
         torn = [message for message in told(run) if message.startswith("the last record is torn")]
-        assert bool(torn) == (size not in sizes)
+        assert bool(torn) == (size not in {0, *sizes})
         assert told(run)
 
 
@@ -319,22 +348,6 @@ def test_zeros_at_the_end_are_a_tear(tmp_path: Path) -> None:
     log = written(tmp_path, rows(1))
     log.write_bytes(log.read_bytes() + bytes(500))
     assert told(read(log)) == [f"{TORN}; the one before it is read"]
-
-
-def test_damage_in_the_middle_loses_its_block(tmp_path: Path) -> None:
-    """After a damaged chunk reading goes on with the next block's first record, and says what it lost."""
-    log = written(tmp_path, [*rows(2000), made.ended()])
-    data = bytearray(log.read_bytes())
-    assert len(data) > 3 * made.BLOCK
-    data[made.BLOCK + 1000] ^= 1
-    log.write_bytes(data)
-    run = read(log)
-    steps = run.metrics["loss"].steps
-    missing = sorted(set(range(2000)) - set(steps.tolist()))
-    assert missing == list(range(missing[0], missing[-1] + 1))
-    assert 0 < len(missing) < made.BLOCK // 50
-    (damage,) = told(run)
-    assert damage.startswith("the file is damaged in 1 place: ")
 
 
 def test_units_are_known_by_their_folder(tmp_path: Path) -> None:

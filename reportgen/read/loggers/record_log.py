@@ -9,6 +9,7 @@ not Castagnoli, not masked) of kind and data. What is shorter than a chunk's hea
 
 from __future__ import annotations
 
+import re
 import zlib
 from struct import Struct
 from typing import TYPE_CHECKING, Final
@@ -31,6 +32,9 @@ _SEEDS: Final = {kind: zlib.crc32(bytes([kind])) for kind in (FULL, FIRST, MIDDL
 # So much is read at once; a multiple of a block.
 _PIECE: Final = 128 * BLOCK
 _LFS: Final = b"version https://git-lfs"
+# Where a chunk may say its kind; in so many damaged places the next whole chunk is looked for byte by byte.
+_ANY_KIND: Final = re.compile(rb"[\x01-\x04]")
+_MOST_SEARCHES: Final = 100
 
 
 def may_be_log(start: bytes) -> bool:
@@ -49,15 +53,16 @@ class RecordLog:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.records = 0
-        self._gaps = 0
-        self._lost = 0
-        # Where reading lost its way, until the next record begins.
+        self._gaps: list[range] = []
+        self._searches = 0
+        # Where reading lost its way, until the next record begins, and whether something only ends too early.
         self._lost_from: int | None = None
+        self._cut = False
         # The record that is being put together: its chunks, their size, and where it begins.
         self._parts: list[bytes] = []
         self._size = 0
         self._begun = 0
-        self._torn = False
+        self._read = 0
 
     def __iter__(self) -> Iterator[bytes]:
         """Every whole record.
@@ -71,29 +76,38 @@ class RecordLog:
             for start in range(0, len(piece), BLOCK):
                 yield from self._records_of(piece[start : start + BLOCK], 0 if start else at, base + start)
             base += len(piece)
-        self._torn |= self._lost_from is not None or bool(self._parts)
+        self._read = base
 
     @property
     def torn(self) -> bool:
-        """Whether the file ends in the middle of something; to be asked for after the last record."""
-        return self._torn
+        """Whether the end of the file is torn or damaged; to be asked for after the last record."""
+        return self._lost_from is not None or bool(self._parts) or 0 < self._read < len(HEADER)
 
     def findings(self) -> Iterator[Finding]:
         """What is torn or damaged; to be asked for after the last record."""
         if self._gaps:
-            places = counted(self._gaps, "place")
-            message = f"the file is damaged in {places}: {self._lost:,} bytes are passed over there"
+            places = counted(len(self._gaps), "place")
+            lost = counted(sum(map(len, self._gaps)), "byte")
+            first = f"byte {self._gaps[0].start + 1:,}"
+            where = f"at {first}" if len(self._gaps) == 1 else f"in {places}, the first at {first}"
+            message = f"the file is damaged {where}: {lost} there cannot be read; the records behind are read"
             yield Finding(self._path, message)
-        if self._torn:
-            whole = (
-                "no whole one stands before it"
-                if not self.records
-                else "the one before it is read"
-                if self.records == 1
-                else f"the {self.records:,} whole ones before it are read"
-            )
+        if self.torn:
             message = "the last record is torn: the run was killed while writing, or is still running"
-            yield Finding(self._path, f"{message}; {whole}")
+            if self._lost_from is not None and not self._cut:
+                left = counted(self._read - self._lost_from, "byte")
+                message = f"a record is damaged, and the last {left} of the file cannot be read"
+            yield Finding(self._path, f"{message}; {self._before()}")
+
+    def _before(self) -> str:
+        """How much could be read."""
+        if not self.records:
+            return "no whole one stands before it"
+        return (
+            f"the {self.records:,} whole ones before it are read"
+            if self.records > 1
+            else "the one before it is read"
+        )
 
     def _pieces(self) -> Iterator[bytes]:
         """Blocks, many at once; the last one may be short."""
@@ -115,7 +129,6 @@ class RecordLog:
             raise UnreadableError(self._path, message, "Run git lfs pull")
         header = start[: len(HEADER)]
         if HEADER.startswith(header):
-            self._torn = len(header) < len(HEADER)
             return len(header)
         if header[:-1] == _MAGIC:
             message = f"it is a log of wandb in version {header[-1]}, which reportgen does not know"
@@ -123,25 +136,39 @@ class RecordLog:
         raise UnreadableError(self._path, "it does not begin as a log of wandb does", "Copy the file again")
 
     def _records_of(self, block: bytes, at: int, base: int) -> list[bytes]:
-        """The records that end in a block, from ``at``; a damaged chunk loses the rest of its block."""
+        """The records that end in a block, from ``at``; after a damaged chunk from the next whole one on."""
         found: list[bytes] = []
         head, crc32, seeds = _CHUNK.size, zlib.crc32, _SEEDS
         while at + head <= len(block):
             crc, length, kind = _CHUNK.unpack_from(block, at)
             data = block[at + head : at + head + length]
             if kind not in seeds or len(data) < length or crc32(data, seeds[kind]) != crc:
-                self._lose(base + at)
-                break
+                ends_early = kind in seeds and len(data) < length and len(block) < BLOCK
+                self._lose(base + at, cut=ends_early or not any(block[at:]))
+                at = self._next_chunk(block, at)
+                continue
             if kind == FULL and self._lost_from is None and not self._parts:
                 found.append(data)
             else:
                 self._join(found, kind, data, base + at)
             at += head + length
-        else:
-            if at < len(block) < BLOCK:
-                self._lose(base + at)
+        if at < len(block) < BLOCK:
+            self._lose(base + at, cut=True)
         self.records += len(found)
         return found
+
+    def _next_chunk(self, block: bytes, at: int) -> int:
+        """Where the next whole chunk of a block begins behind a damaged one; the block's end without one."""
+        self._searches += 1
+        if self._searches <= _MOST_SEARCHES:
+            head = _CHUNK.size
+            for match in _ANY_KIND.finditer(block, at + head):
+                start = match.end() - head
+                crc, length, kind = _CHUNK.unpack_from(block, start)
+                data = block[start + head : start + head + length]
+                if len(data) == length and zlib.crc32(data, _SEEDS[kind]) == crc:
+                    return start
+        return len(block)
 
     def _join(self, found: list[bytes], kind: int, data: bytes, at: int) -> None:
         """A chunk that is a part of a record, or comes after something that is missing."""
@@ -149,8 +176,7 @@ class RecordLog:
             if self._parts:
                 self._lose(self._begun)
             if self._lost_from is not None:
-                self._gaps += 1
-                self._lost += at - self._lost_from
+                self._gaps.append(range(self._lost_from, at))
                 self._lost_from = None
             self._begun = at
             if kind == FULL:
@@ -170,8 +196,9 @@ class RecordLog:
                 found.append(b"".join(self._parts))
                 self._parts = []
 
-    def _lose(self, at: int) -> None:
+    def _lose(self, at: int, *, cut: bool = False) -> None:
         """From here on nothing is known until a record begins."""
         if self._lost_from is None:
             self._lost_from = self._begun if self._parts else at
+            self._cut = cut
         self._parts = []

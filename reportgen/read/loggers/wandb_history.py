@@ -109,6 +109,15 @@ class History:
             found[column.name] = Points(column.over(steps), values, None if np.isnan(at).all() else at)
         return found
 
+    def wants(self, name: str) -> bool:
+        """Whether somebody asked for this metric."""
+        return self._wanted is None or name in self._wanted
+
+    def lacks(self, name: str) -> bool:
+        """Whether a metric has no value, or none that was asked for."""
+        column = self._columns.get(name)
+        return column is None or not column.values
+
     def findings(self) -> Iterator[Finding]:
         """What was irregular in the rows."""
         mixed = [column for column in self._metrics() if column.dropped]
@@ -209,10 +218,9 @@ class History:
     def _column(self, name: str) -> Column | None:
         """The column of a metric; None where nobody asked for it."""
         if name not in self._columns:
-            wanted = self._wanted
-            asked = wanted is None or name in {STEP, TIME, *wanted}
+            asked = name in {STEP, TIME} or self.wants(name)
             # Old logs have nested metrics in one object.
-            asked = asked or any(metric.startswith(f"{name}.") for metric in wanted or ())
+            asked = asked or any(metric.startswith(f"{name}.") for metric in self._wanted or ())
             self._columns[name] = Column(name) if asked and name else None
         return self._columns[name]
 

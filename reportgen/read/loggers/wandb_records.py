@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.read.logged import Finding
 from reportgen.read.loggers import protobuf
-from reportgen.read.loggers.wandb_history import STEP, History
+from reportgen.read.loggers.wandb_history import STEP, TIME, History
 from reportgen.settings.parsing import shorten
 from reportgen.words import counted, listing
 
@@ -92,13 +92,26 @@ class Records:
     def findings(self) -> Iterator[Finding]:
         """What was irregular or should be known."""
         yield from self.history.findings()
-        for axis in dict.fromkeys(self._axes.values()):
-            drawn = listing([_quoted(name) for name, of in self._axes.items() if of == axis], most=_FEW)
-            message = f"the run draws {drawn} over {_quoted(axis)}: steps here are _step, and"
-            yield Finding(self._path, f'{message} "x: {axis}" in a block does the same')
+        # In the order of names, so that runs of one script say the same in the same words.
+        for axis in sorted(set(self._axes.values())) if self.history.rows else ():
+            drawn = listing(
+                [_quoted(name) for name in sorted(self._axes) if self._axes[name] == axis], most=_FEW
+            )
+            message = f"the run draws {drawn} over {_quoted(axis)}: steps here are _step"
+            yield Finding(self._path, f"{message}, {self._instead(axis)}")
         if self._malformed:
             records = counted(self._malformed, "record is", "records are")
             yield Finding(self._path, f"{records} malformed and left out")
+
+    def _instead(self, axis: str) -> str:
+        """How to draw over what the run draws over."""
+        if axis == TIME:
+            return 'and "x: time" in a block does the same'
+        if not self.history.wants(axis):
+            return f"and metrics: leaves {_quoted(axis)} out"
+        if self.history.lacks(axis):
+            return f"since {_quoted(axis)} has no values"
+        return f'and "x: {axis}" in a block does the same'
 
     def _take_any(self, record: memoryview) -> None:
         for field, content in protobuf.delimited(record):

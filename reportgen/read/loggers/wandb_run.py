@@ -18,9 +18,10 @@ from reportgen.read.loggers.settings_beside import flattened, settings_of
 from reportgen.read.loggers.text_file import head
 from reportgen.read.loggers.wandb_history import STEP
 from reportgen.read.loggers.wandb_records import Records
+from reportgen.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.read.logged import Setting
@@ -30,6 +31,7 @@ TITLE: Final = "Weights & Biases runs"
 
 _ENDING: Final = ".wandb"
 _FOLDER: Final = re.compile(r"(offline-)?run-\d{8}_\d{6}-.+")
+_FILE: Final = re.compile(r"run-(.+)\.wandb")
 _CONFIG: Final = ("files", "config.yaml")
 # A line of config.yaml: ``lr: {desc: null, value: 0.001}``.
 _SETTING: Final = re.compile(r"(?P<name>.+?)\.value(?P<within>\..+)?", re.DOTALL)
@@ -61,34 +63,49 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
     for record in log:
         told.take(record)
     config = flattened(told.config)
-    findings = [*log.findings(), *told.findings(), *_ending(path, log, told)]
+    findings = [*log.findings(), *told.findings()]
     if not config and beside:
         config, problems = _config_of(beside[0])
         findings += problems
+    metrics = told.history.points()
+    findings += _ending(path, log, told, config)
+    if told.history.rows and not metrics and wanted is None:
+        rows = counted(told.history.rows, "row holds", "rows hold")
+        findings.append(Finding(path, f"{rows} no numbers, but images, tables, texts or the like"))
     yield Logged(
         path=unit.path,
         name=told.name,
-        id=told.id,
+        id=told.id or _id_in(path),
         group=told.group,
         config=config,
-        metrics=told.history.points(),
+        metrics=metrics,
         step_name=STEP,
         findings=tuple(findings),
     )
 
 
-def _ending(path: Path, log: RecordLog, told: Records) -> Iterator[Finding]:
+def _id_in(path: Path) -> str:
+    """The id of a run by the name of its file; empty where the file has another name."""
+    match = _FILE.fullmatch(path.name)
+    return match[1] if match else ""
+
+
+def _ending(path: Path, log: RecordLog, told: Records, config: Mapping[str, Setting]) -> Iterator[Finding]:
     """How the run ended, where that was not well."""
-    if not log.records:
-        if not log.torn:
-            yield Finding(path, "the run was killed before it wrote a record, or is just starting")
-    elif told.exit_code is None:
-        if not log.torn:
-            yield Finding(path, "the log has no end: the run was killed, or is still running")
-    elif told.exit_code:
+    if told.exit_code:
         yield Finding(path, f"the run failed: it ended with exit code {told.exit_code}")
-    if log.records and not told.history.rows:
-        yield Finding(path, "the run logged no metrics")
+    if told.history.rows:
+        if told.exit_code is None and not log.torn:
+            yield Finding(path, "the log has no end: the run was killed, or is still running")
+        return
+    if log.torn and not log.records:
+        return  # already told
+    ended = told.exit_code is not None
+    kept = f"; {counted(len(config), 'setting')} of it can be read" if config else ""
+    how = (
+        "ended without logging anything" if ended else "was killed before it logged anything, or just starts"
+    )
+    yield Finding(path, f"the run {how}{kept}")
 
 
 def _config_of(path: Path) -> tuple[dict[str, Setting], tuple[Finding, ...]]:
