@@ -223,12 +223,33 @@ def test_everything_that_cannot_be_read_is_told_at_once(tmp_path: Path) -> None:
 def test_what_was_irregular_is_told_in_few_words(tmp_path: Path) -> None:
     """Of one run five findings, of many runs twenty."""
     runs = {
-        f"r{number:02}": run_of(findings=[f"{place} is odd" for place in range(9)]) for number in range(30)
+        f"r{number:02}": run_of(findings=[f"{'o' * number} and {'x' * place} is odd" for place in range(9)])
+        for number in range(30)
     }
     warnings = made(tmp_path, "", **runs).warnings("s")
     assert warnings[5] == "data/s/r00.made: there are 4 more problems like these in this file."
     assert len(warnings) == 20 * 6 + 1
     assert warnings[-1] == "data/s/r20.made: something irregular was found in 10 more runs like this."
+
+
+def test_what_was_found_in_many_runs_is_told_once(tmp_path: Path) -> None:
+    """With the first places, also where only numbers differ; few runs have a line each."""
+    runs = {
+        f"r{number}": run_of(findings=["x is y", f"{number + 7:,} rows are odd"], name=f"n{number}")
+        for number in range(5)
+    }
+    assert made(tmp_path, "", **runs).warnings("s") == [
+        "data/s/r0.made: x is y; the same in 4 more: data/s/r1.made, data/s/r2.made and 2 more.",
+        (
+            "data/s/r0.made: 7 rows are odd; the same with other numbers in 4 more: "
+            "data/s/r1.made, data/s/r2.made and 2 more."
+        ),
+    ]
+    few = {f"r{number}": run_of(findings=["x is y"], name=f"n{number}") for number in range(3)}
+    (tmp_path / "few").mkdir()
+    assert made(tmp_path / "few", "", **few).warnings("s") == [
+        f"data/s/r{number}.made: x is y." for number in range(3)
+    ]
 
 
 def test_one_format_is_read_and_the_others_told(tmp_path: Path) -> None:
@@ -299,9 +320,15 @@ def test_runs_of_one_series_and_seed_are_told_apart_and_reported(tmp_path: Path)
     assert data.warnings("s") == [
         (
             'data/s/source.yml: 2 runs have the series "grpo" and seed 1: data/s/a.made and data/s/b.made. '
-            "They are read as different runs. Tell them apart with series_from: or seed_from:."
+            "They are read as different runs of one series. "
+            "If they are not, tell them apart with series_from: or seed_from:."
         )
     ]
+    data.write("s/b.made", json.dumps(run_of(config={"seed": 1, "algo": "grpo", "lr": 0.1, "kl": 0})))
+    assert data.warnings("s")[0].endswith(
+        "They are read as different runs of one series, but differ in lr and kl: "
+        "tell them apart with series_from: lr, if that matters."
+    )
 
 
 def test_a_name_in_vain_is_told_with_those_there_are(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -208,9 +210,32 @@ def test_a_guess_can_be_confirmed() -> None:
 
 
 def test_some_runs_have_no_such_setting() -> None:
-    """They are one series without a name."""
-    told = [KeptRun("x", "a", config={"algo": "ppo"}), KeptRun("x", "b")]
-    assert named(runs(*told), SourceSettings(series_from="algo")) == [("ppo", None), ("(unnamed)", None)]
+    """They are one series without a name; what was killed before it logged anything is none of it."""
+    told = [KeptRun("x", "a", config={"algo": "ppo"}), KeptRun("x", "b", metrics={"loss": 1})]
+    settings = SourceSettings(series_from="algo")
+    assert named(runs(*told), settings) == [("ppo", None), ("(unnamed)", None)]
+    killed = [told[0], KeptRun("x", "b"), KeptRun("x", "")]
+    assert named(runs(*killed), settings) == [("ppo", None), ("b", None), ("r2", None)]
+
+
+def test_runs_of_one_name_are_one_series_whatever_the_logger_calls_their_folders() -> None:
+    """Ids in paths tell no method; folders that someone chose do, and so do groups."""
+    ids = ("44d295d9", "b1d14135", "bcb6cc17")
+    same = [KeptRun("x", "train", id=one, group="sweep") for one in ids]
+    stored = runs(*same, paths=tuple(f"mlruns/6034/{one}" for one in ids))
+    found = name_runs(stored, NOTHING, "s")
+    assert [(one.series, one.run) for one in found.names] == [("train", one) for one in ids]
+    assert (found.series_by, found.alike) == ("their names", ((0, 1, 2),))
+    logged = tuple(f"{place}/run-20241022_232419-{one}" for place, one in zip("ABB", ids, strict=True))
+    assert named(runs(*same, paths=logged)) == [("A", None), ("B", None), ("B", None)]
+    by_folder = SourceSettings(series_from="folder")
+    assert named(runs(*same, paths=logged), by_folder) == [("A", None), ("B", None), ("B", None)]
+    grouped = [replace(one, group=group) for one, group in zip(same, "ABB", strict=True)]
+    experiments = ("334386441918322440", *2 * ("603412332981141850",))
+    paths = tuple(f"mlruns/{experiment}/{one}" for experiment, one in zip(experiments, ids, strict=True))
+    found = name_runs(runs(*grouped, paths=paths), NOTHING, "s")
+    assert [one.series for one in found.names] == ["A train", "B train", "B train"]
+    assert found.series_by == "groups and names"
 
 
 def test_groups_of_a_pattern_stand_before_everything_found() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import replace
 from itertools import chain
@@ -10,21 +11,27 @@ from typing import TYPE_CHECKING, Final
 from reportgen.errors import Place, Problem, Severity, Stage
 from reportgen.read.content import few
 from reportgen.read.find import ending_of, place_of
-from reportgen.read.imported_survey import chosen_metrics
+from reportgen.read.imported_parts import chosen_metrics
 from reportgen.read.units import title_of
 from reportgen.read.wording import names
-from reportgen.words import counted
+from reportgen.words import counted, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from reportgen.read.choosing import Chosen
     from reportgen.read.find import Location
     from reportgen.read.imported_runs import ImportedRuns
+    from reportgen.read.kept_units import KeptFinding
+    from reportgen.read.run_settings import Candidate
     from reportgen.read.units import FoundUnits
     from reportgen.settings.source import SourceSettings
 
 _MOST_UNITS: Final = 20
+# Findings of so many units are told one by one.
+_FEW_UNITS: Final = 3
+_MOST_KEYS: Final = 5
+_NUMBERS: Final = re.compile(r"\d[\d,.]*")
 _TABLES: Final = frozenset(("csv", "tsv", "jsonl", "parquet"))
 
 
@@ -42,9 +49,19 @@ def import_problems(
 
 
 def _findings(runs: ImportedRuns) -> Iterator[Problem]:
-    """What the readers found, of a unit and of all units not more than a person reads."""
+    """What the readers found: once what they found of many units, and not more than a person reads."""
+    alike: dict[str, dict[str, KeptFinding]] = defaultdict(dict)
+    for unit in runs.units:
+        for one in unit.kept.findings:
+            alike[_NUMBERS.sub("#", one.message)].setdefault(one.path, one)
+    many = {message for message, found in alike.items() if len(found) > _FEW_UNITS}
+    yield from (_folded(list(found.values())) for message, found in alike.items() if message in many)
     by_unit = [
-        [Problem(Place(one.path, one.line), one.message, "", Stage.DATA) for one in unit.kept.findings]
+        [
+            Problem(Place(one.path, one.line), one.message, "", Stage.DATA)
+            for one in unit.kept.findings
+            if _NUMBERS.sub("#", one.message) not in many
+        ]
         for unit in runs.units
     ]
     by_unit = [problems for problems in by_unit if problems]
@@ -53,6 +70,15 @@ def _findings(runs: ImportedRuns) -> Iterator[Problem]:
     if rest := by_unit[_MOST_UNITS:]:
         message = f"something irregular was found in {counted(len(rest), 'more run', 'more runs')} like this"
         yield replace(rest[0][0], message=message)
+
+
+def _folded(found: Sequence[KeptFinding]) -> Problem:
+    """What was found in many places, told at the first of them; of numbers that differ, the first ones."""
+    first = found[0]
+    like = "the same" if len({one.message for one in found}) == 1 else "the same with other numbers"
+    others = listing([one.path for one in found[1:]], most=2)
+    message = f"{first.message}; {like} in {len(found) - 1:,} more: {others}"
+    return Problem(Place(first.path, first.line), message, "", Stage.DATA)
 
 
 def _left_out(location: Location, chosen: Chosen, found: FoundUnits, runs: ImportedRuns) -> Iterator[Problem]:
@@ -83,10 +109,9 @@ def _names(location: Location, settings: SourceSettings, runs: ImportedRuns) -> 
     for places in naming.alike[:_MOST_UNITS]:
         name = naming.names[places[0]]
         seed = f"seed {name.seed}" if name.seed is not None else "no seed"
-        where = names(candidates[place].run.path for place in places)
+        where = names(_places([candidates[place] for place in places]))
         message = f'{len(places)} runs have the series "{name.series}" and {seed}: {where}'
-        advice = "They are read as different runs. Tell them apart with series_from: or seed_from:"
-        yield Problem(location.place, message, advice, Stage.DATA)
+        yield Problem(location.place, message, _advice([candidates[place] for place in places]), Stage.DATA)
     if naming.resumed:
         shown = names(naming.names[places[0]].run for places in naming.resumed)
         count = counted(len(naming.resumed), "run")
@@ -96,6 +121,23 @@ def _names(location: Location, settings: SourceSettings, runs: ImportedRuns) -> 
     if lacking and settings.series_from:
         message = f"series_from: {lacking} of {len(naming.names)} runs have no such thing"
         yield Problem(location.place, message, 'They are the series "(unnamed)"', Stage.DATA)
+
+
+def _places(candidates: Sequence[Candidate]) -> list[str]:
+    """Where runs lie, or what they are called where they lie in one place."""
+    paths = [one.run.path for one in candidates]
+    return paths if len(set(paths)) > 1 else [one.run.name or one.run.id for one in candidates]
+
+
+def _advice(candidates: Sequence[Candidate]) -> str:
+    """What to do about runs that are alike: by which of their settings they could be told apart."""
+    keys = dict.fromkeys(key for one in candidates for key in one.run.config)
+    several = [key for key in keys if len({one.run.config.get(key) for one in candidates}) > 1]
+    advice = "They are read as different runs of one series"
+    if not several:
+        return f"{advice}. If they are not, tell them apart with series_from: or seed_from:"
+    shown = listing(several, most=_MOST_KEYS)
+    return f"{advice}, but differ in {shown}: tell them apart with series_from: {several[0]}, if that matters"
 
 
 def _evaluations(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:

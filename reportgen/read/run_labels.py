@@ -21,6 +21,8 @@ _SHORT_SEED: Final = re.compile(rf"(?<![^{_BETWEEN}])s(\d+)(?![^{_BETWEEN}])", r
 _BEHIND: Final = re.compile(r"[\s/_\-.,;:=+]+$")
 _BEFORE: Final = re.compile(r"^[\s/_\-.,;:=+]+")
 _FILE: Final = re.compile(r"\.[A-Za-z][A-Za-z0-9]*")
+# What nobody chose: W&B's folder of a run, when it began and its id, and the id of an experiment of MLflow.
+_MADE: Final = re.compile(r"(offline-)?run-\d{8}_\d{6}-.+|\d{15,}")
 
 
 def without_seed(label: str, *, short: bool = False) -> tuple[str, str | None]:
@@ -66,6 +68,13 @@ def distinct_paths(paths: Iterable[str]) -> list[str]:
         differing = [place for place in range(len(parts[0])) if len({path[place] for path in parts}) > 1]
         parts = [tuple(path[place] for place in differing) for path in parts]
     return ["/".join(path) for path in parts]
+
+
+def chosen_path(path: str, id_: str) -> str:
+    """A path without the parts that a logger made of ids, or of the time when a run began."""
+    made = {id_, f"run-{id_}", f"run-{id_}.wandb"} if id_ else set()
+    parts = PurePosixPath(path).parts
+    return "/".join(part for part in parts if part not in made and not _MADE.fullmatch(part))
 
 
 def _without_ending(path: PurePosixPath) -> tuple[str, ...]:

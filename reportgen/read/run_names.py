@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reportgen.read.run_labels import short_seeds, without_seed
+from reportgen.read.run_labels import chosen_path, distinct_paths, short_seeds, without_seed
 from reportgen.read.run_parts import RunName, alike_runs, resumed_runs, tell_apart
 from reportgen.read.run_settings import is_word, seed_of_config, value_named
 
@@ -66,7 +66,8 @@ def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source:
     series, seeds = _series(candidates, settings, seeds, source)
     resumed = resumed_runs(candidates)
     names = [
-        RunName(name or UNNAMED, "", seed) for name, seed in zip(series.values, seeds.values, strict=True)
+        RunName(name or _without_series(candidate), "", seed)
+        for candidate, name, seed in zip(candidates, series.values, seeds.values, strict=True)
     ]
     labels = [_label(candidate, settings.run_from) for candidate in candidates]
     named = tell_apart(candidates, names, labels, resumed)
@@ -78,6 +79,11 @@ def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source:
         alike=alike_runs(candidates, named, resumed, chosen=settings.series_from is not None),
         resumed=resumed,
     )
+
+
+def _without_series(candidate: Candidate) -> str:
+    """The series of a run that lacks what names the others, which matters only if it logged anything."""
+    return UNNAMED if candidate.run.metrics else candidate.run.name or candidate.folder or UNNAMED
 
 
 def _label(candidate: Candidate, name: str | None) -> str:
@@ -120,31 +126,52 @@ def _series(
     """The series of all runs, and their seeds, which the labels of series may tell, too."""
     if settings.series_from:
         wanted = (settings.series_from,) if isinstance(settings.series_from, str) else settings.series_from
-        told = tuple(_joined(candidate, wanted, source) for candidate in candidates)
+        folders = _chosen_folders(candidates)
+        told = tuple(_joined(*one, wanted, source) for one in zip(candidates, folders, strict=True))
         return _Found(told, " and ".join(f'"{name}"' for name in wanted)), seeds
     if any("series" in candidate.labels for candidate in candidates):
         return _Found(tuple(candidate.labels.get("series") for candidate in candidates), "files:"), seeds
     if all(candidate.run.model for candidate in candidates):
         return _Found(tuple(candidate.run.model for candidate in candidates), "the model"), seeds
-    pairs = [(candidate.run.name, candidate.folder) for candidate in candidates]
-    schemes = {"their folders": [folder for _, folder in pairs]}
-    if any(name for name, _ in pairs):
-        schemes = {
-            "their names": [name or folder for name, folder in pairs],
-            "their folders": [folder or name for name, folder in pairs],
-            "folders and names": [f"{folder} {name}".strip() for name, folder in pairs],
-        }
+    schemes = _schemes(candidates)
     found = [_read_labels(labels, by, seeds, source) for by, labels in schemes.items()]
     clashes = [_clashes(candidates, *one) for one in found]
     best = found[clashes.index(min(clashes))]
     return _grouped(candidates, *best) or best
 
 
-def _joined(candidate: Candidate, wanted: Sequence[str], source: str) -> str | None:
+def _schemes(candidates: Sequence[Candidate]) -> dict[str, list[str]]:
+    """Labels that may name the series of all runs, the plainest first, by what they are."""
+    names, folders = [one.run.name for one in candidates], [one.folder for one in candidates]
+    if not any(names):
+        return {"their folders": folders}
+    # Ids in folders say nothing of runs that have names.
+    pairs = list(zip(names, distinct_paths(_chosen_paths(candidates)), strict=True))
+    schemes = {
+        "their names": [name or folder for name, folder in zip(names, folders, strict=True)],
+        "their folders": [folder or name for name, folder in pairs],
+        "folders and names": [f"{folder} {name}".strip() for name, folder in pairs],
+    }
+    if len(groups := {one.run.group for one in candidates}) > 1 and all(groups):
+        schemes["groups and names"] = [f"{one.run.group} {one.run.name}".strip() for one in candidates]
+    return schemes
+
+
+def _chosen_paths(candidates: Sequence[Candidate]) -> list[str]:
+    return [chosen_path(one.path, one.run.id) for one in candidates]
+
+
+def _chosen_folders(candidates: Sequence[Candidate]) -> list[str]:
+    """What tells paths apart, without ids unless nothing else does."""
+    chosen = distinct_paths(_chosen_paths(candidates))
+    return chosen if any(chosen) else [one.folder for one in candidates]
+
+
+def _joined(candidate: Candidate, folder: str, wanted: Sequence[str], source: str) -> str | None:
     """What a run has under several names; a number is told with its name."""
     parts = []
     for name in wanted:
-        value = value_named(candidate, name)
+        value = folder if name == "folder" else value_named(candidate, name)
         if name == "folder" or (name == "name" and value is not None):
             value = without_seed(value or "")[0] or source
         if value:

@@ -6,7 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.read.cells import NUMERIC
-from reportgen.read.imported_survey import chosen_metrics
+from reportgen.read.imported_parts import chosen_metrics
 from reportgen.read.run_names import name_runs
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 # What can name runs, the plainest first.
-_SERIES: Final[tuple[Any, ...]] = ("name", "folder", "group", "model", ("folder", "name"))
+_SERIES: Final[tuple[Any, ...]] = ("name", "folder", "group", "model", ("folder", "name"), ("group", "name"))
 _SEEDS: Final = (None, "seed", "name", "folder")
 # Columns that are a step more often than others are, by a part of their names.
 _STEPS: Final = ("step", "iter", "epoch", "time", "date", "token", "sample", "round", "generation")
