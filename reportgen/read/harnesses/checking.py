@@ -15,7 +15,7 @@ from reportgen.words import counted
 from reportgen.words import number as written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.read.logged import Answered, Total
@@ -51,6 +51,10 @@ class _Sum:
         """Over all answers, and over the means of the problems; harnesses take one or the other."""
         by_problem = (total / count for total, count in self.problems.values())
         return self.total / self.scored, sum(by_problem) / len(self.problems)
+
+    def agrees(self, total: Total) -> bool:
+        """Whether a total is one of these means."""
+        return any(math.isclose(mean, total.value, rel_tol=1e-4, abs_tol=1e-4) for mean in self.means())
 
 
 def counts_right(metric: str) -> bool:
@@ -101,29 +105,29 @@ def disagreement(
         totals: by the metric of the answers that they are the mean of.
         what: what the answers are called.
     """
-    sums: dict[str, _Sum] = defaultdict(_Sum)
-    for answer in answers:
-        one = sums[answer.metric]
-        if answer.score is None:
-            one.unscored += 1
-        else:
-            one.add(answer.problem, answer.score)
+    sums = _sums(answers)
     for metric, total in totals.items():
         one = sums[metric] if metric in sums else _Sum()
         if not one.scored:
             continue
-        means = one.means()
-        if any(math.isclose(mean, total.value, rel_tol=1e-4, abs_tol=1e-4) for mean in means):
+        if one.agrees(total):
             if one.unscored:
                 over = f"{one.scored:,} of {one.scored + one.unscored:,} {what}"
                 counts = "counts" if one.unscored == 1 else "count"
                 failed = f"the {one.unscored:,} without a score {counts} neither as right nor as wrong"
                 yield Finding(path, f"{told(total.metric)} is over {over}: {failed}")
         else:
-            said, own = (written(value, significant=6) for value in (total.value, means[0]))
+            said, own = (written(value, significant=6) for value in (total.value, one.means()[0]))
+            give = "give" if counts_right(total.metric) else "have the mean"
             yield Finding(
-                path, f"{told(total.metric)} is said to be {said}, and its {one.scored:,} {what} give {own}"
+                path, f"{told(total.metric)} is said to be {said}, and its {one.scored:,} {what} {give} {own}"
             )
+
+
+def other_mean(answers: Sequence[Answered], total: Total) -> float | None:
+    """The mean of the answers by the metric of a total, if that is another number; None if there is none."""
+    one = _sums(answer for answer in answers if answer.metric == total.metric).get(total.metric)
+    return one.means()[0] if one and one.scored and not one.agrees(total) else None
 
 
 def spelled_alike(path: Path, answers: Sequence[Answered]) -> Iterator[Finding]:
@@ -138,6 +142,17 @@ def spelled_alike(path: Path, answers: Sequence[Answered]) -> Iterator[Finding]:
         message = f"{counted(len(alike), 'answer counts', 'answers count')} as wrong though equal to the gold"
         example = f'"{told(first.answer)}" and "{told(first.gold)}" for problem {told(first.problem)}'
         yield Finding(path, f"{message} answer as numbers, such as {example}; they are left as scored")
+
+
+def _sums(answers: Iterable[Answered]) -> dict[str, _Sum]:
+    sums: dict[str, _Sum] = defaultdict(_Sum)
+    for answer in answers:
+        one = sums[answer.metric]
+        if answer.score is None:
+            one.unscored += 1
+        else:
+            one.add(answer.problem, answer.score)
+    return sums
 
 
 def _exponent(value: float) -> int:

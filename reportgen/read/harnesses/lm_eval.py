@@ -11,17 +11,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.read.harnesses.checking import counts_right, disagreement, impossible, spelled_alike
 from reportgen.read.harnesses.documents import head_text, json_object, mapping, told, word
-from reportgen.read.harnesses.lm_eval_protocol import model_of, protocol_of_task, seed_of
+from reportgen.read.harnesses.lm_eval_checks import Run, irregular, problems_inferred, scores_of_answers
+from reportgen.read.harnesses.lm_eval_protocol import model_of, model_of_folder, protocol_of_task, seed_of
 from reportgen.read.harnesses.lm_eval_samples import Samples, label_of, read_samples
 from reportgen.read.harnesses.protocol import SUBTASKS
 from reportgen.read.harnesses.scoring import count_of, total_of
 from reportgen.read.logged import Evaluated, Finding, Total, Unit, UnreadableError
-from reportgen.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -78,7 +77,10 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
         if not isinstance(document.get("results"), dict):
             advice = "Check that lm-eval wrote it"
             raise UnreadableError(paths[0], 'there is no object "results" in the file', advice)
-    run = _Run(paths[0] if paths else unit.path, document, _date((paths or unit.files)[0]))
+    else:
+        message = "there is no results file of this date: the model is named after the folder"
+        findings = (Finding(unit.path, message),)
+    run = Run(paths[0] if paths else unit.path, document, _date((paths or unit.files)[0]))
     samples: dict[str, Path] = {}
     for path in (path for path in unit.files if path.suffix == ".jsonl"):
         task = _task_of(path, run)
@@ -97,17 +99,8 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
             findings = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """A results file: its parts, and the date in its name."""
-
-    path: Path
-    document: Mapping[str, Any]
-    date: str
-
-
 def _evaluated(
-    run: _Run, task: str, entry: Mapping[str, Any], samples: Path | None, wanted: Collection[str] | None
+    run: Run, task: str, entry: Mapping[str, Any], samples: Path | None, wanted: Collection[str] | None
 ) -> Evaluated | None:
     """One task; None where it has neither scores nor answers, as the heading of a group."""
     findings: list[Finding] = []
@@ -121,10 +114,11 @@ def _evaluated(
     if group:
         protocol[SUBTASKS] = ", ".join(map(word, subtasks)) if isinstance(subtasks, list) else "several"
     else:
-        findings += _irregular(run, task, totals, own)
+        own, left_out = scores_of_answers(run, task, totals, own)
+        findings += [*left_out, *irregular(run, task, totals, own)]
     return Evaluated(
         path=samples if samples and not entry else run.path,
-        model=model_of(run.document) or word(run.path.absolute().parent.name),
+        model=model_of(run.document) or model_of_folder((samples or run.path).absolute().parent),
         benchmark=word(task),
         run=run.date,
         seed=seed_of(run.document, task),
@@ -136,14 +130,14 @@ def _evaluated(
 
 
 def _totals(
-    run: _Run,
+    run: Run,
     task: str,
     entry: Mapping[str, Any],
     wanted: Collection[str] | None,
     findings: list[Finding],
 ) -> Iterator[Total]:
     better = mapping(mapping(run.document.get("higher_is_better")).get(task))
-    n = _problems(run, task, "effective") or count_of(entry.get("sample_len"))
+    n = run.problems(task, "effective") or count_of(entry.get("sample_len"))
     inferred = set()
     for key, cell in entry.items():
         metric, comma, chosen = key.partition(",")
@@ -162,7 +156,7 @@ def _totals(
             higher_is_better=higher if isinstance(higher, bool) else None,
         )
         findings += [replace(finding, message=f"{told(task)}: {finding.message}")] if finding else []
-        if total and n is None and (own := _inferred(total)):
+        if total and n is None and (own := problems_inferred(total)):
             total = replace(total, n=own)
             inferred.add(own)
         if total:
@@ -172,41 +166,6 @@ def _totals(
             f"{told(task)}: the number of problems is not written; {inferred.pop():,} follows from score"
         )
         findings.append(Finding(run.path, f"{message} and standard error"))
-
-
-def _inferred(total: Total) -> int | None:
-    """The number of problems from a share of right answers and its standard error; see the module."""
-    share, error = total.value, total.stderr
-    if not counts_right(total.metric) or not error or not 0 < share < 1:
-        return None
-    n = share * (1 - share) / error**2 + 1
-    right = share * round(n)
-    whole = abs(n - round(n)) < 1e-3 and abs(right - round(right)) < 1e-3  # noqa: PLR2004 - both are whole
-    return round(n) if whole else None
-
-
-def _irregular(run: _Run, task: str, totals: Sequence[Total], own: Samples) -> Iterator[Finding]:
-    """What cannot be so, or does not fit together."""
-    problems = {answer.problem for answer in own.answers}
-    asked, all_ = (_problems(run, task, key) for key in ("effective", "original"))
-    if asked and all_ and asked < all_:
-        message = f"{told(task)}: the limit leaves {asked:,} of {counted(all_, 'problem')}"
-        yield Finding(run.path, message)
-    if asked and problems and len(problems) != asked:
-        message = f"{told(task)}: the answers are to {counted(len(problems), 'problem')}, the scores over"
-        yield Finding(own.path or run.path, f"{message} {asked:,}")
-    repeats = count_of(mapping(mapping(run.document.get("configs")).get(task)).get("repeats")) or 1
-    for total in totals:
-        if not own.answers and (finding := impossible(run.path, total, repeats=repeats)):
-            yield replace(finding, message=f"{told(task)}: {finding.message}")
-    means = {total.metric: total for total in totals if counts_right(total.metric)}
-    for finding in disagreement(own.path or run.path, own.answers, means):
-        yield replace(finding, message=f"{told(task)}: {finding.message}")
-    yield from spelled_alike(own.path or run.path, own.answers)
-
-
-def _problems(run: _Run, task: str, key: str) -> int | None:
-    return count_of(mapping(mapping(run.document.get("n-samples")).get(task)).get(key))
 
 
 def _holds_results(path: Path) -> bool:
@@ -222,7 +181,7 @@ def _date(path: Path) -> str:
     return found["date"] if found else ""
 
 
-def _task_of(path: Path, run: _Run) -> str:
+def _task_of(path: Path, run: Run) -> str:
     """The task whose answers a file holds, by its name: ``samples_TASK_DATE.jsonl``."""
     stem = _DATE.sub("", path.stem)
     tasks = mapping(run.document.get("results"))

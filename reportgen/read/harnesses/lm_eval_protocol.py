@@ -12,6 +12,7 @@ from reportgen.read.loggers.growing import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 # In the order of GeneralConfigTracker._get_model_name: adapters stand beside the model that they change.
 _MODEL_KEYS: Final = ("peft", "delta", "pretrained", "model", "path", "engine")
@@ -27,6 +28,11 @@ def model_of(document: Mapping[str, Any]) -> str:
     arguments = _arguments(config.get("model_args"))
     named = (arguments[key] for key in _MODEL_KEYS if word(arguments.get(key)))
     return word(document.get("model_name")) or word(next(named, "")) or word(config.get("model"))
+
+
+def model_of_folder(place: Path) -> str:
+    """What was evaluated, by the folder of its files: ``org__base`` is how lm-eval writes ``org/base``."""
+    return word(place.name.replace("__", "/"))
 
 
 def seed_of(document: Mapping[str, Any], task: str) -> str | None:
@@ -53,9 +59,12 @@ def protocol_of_task(document: Mapping[str, Any], task: str, date: str) -> dict[
     generation = _generation(document, task)
     greedy = str(generation.get("do_sample")).lower() == "false"
     generated = own.get("output_type") == "generate_until"
+    repeats = own.get("repeats")
     return protocol_of(
         {
-            "samples": own.get("repeats") if generated else None,
+            # A filter makes one score of all repeats, so that these are no samples with scores of their own.
+            "samples": repeats if generated and repeats == 1 else None,
+            "repeats": None if repeats == 1 else repeats,
             "temperature": 0 if greedy else generation.get("temperature"),
             "top_p": None if greedy else generation.get("top_p"),
             "max_tokens": next((generation[key] for key in _MOST_TOKENS if key in generation), None),

@@ -21,6 +21,7 @@ _MARKS: Final[Mapping[str, float]] = {
     **dict.fromkeys(("P", "p"), 0.5),
 }
 _LONGEST: Final = 40
+_MOST: Final = 1e12
 _PLUS_MINUS: Final = re.compile(
     r"\s*(?P<value>[-+\N{MINUS SIGN}]?\d+(?:\.\d+)?)\s*(?:±|\+/-|\+-|\\pm)\s*(?P<half>\d+(?:\.\d+)?)\s*%?\s*"
 )
@@ -67,13 +68,13 @@ def total_of(
 
 
 def count_of(cell: object) -> int | None:
-    """A cell as a number of things; None where it is none, or not even one."""
+    """A cell as a number of things; None where it is none, not even one, or beyond belief."""
     value = number(cell)
     if (
         value is None
         or isinstance(cell, bool)
         or not math.isfinite(value)
-        or value < 1
+        or not 1 <= value <= _MOST
         or value != int(value)
     ):
         return None
