@@ -505,29 +505,53 @@ def test_a_file_cut_at_every_byte(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("count", [5, 100])
 def test_a_file_with_any_byte_changed(tmp_path: Path, count: int) -> None:
-    """A checksum that is wrong ends the file there: what is read was logged, and the rest is told."""
-    whole = write(
-        tmp_path / NAME, [event(step, simple(b"loss", step / 3)) for step in range(count)]
-    ).read_bytes()
+    """A damaged message costs its record, a damaged length the rest of the file; both are told."""
+    messages = [event(step, simple(b"loss", step / 3)) for step in range(count)]
+    whole = write(tmp_path / NAME, messages).read_bytes()
     values = [(step, float(np.float32(step / 3))) for step in range(count)]
-    version = len(frame(VERSION))
-    for place in range(version, len(whole), 1 if count == 5 else 61):
+    begins = np.cumsum([len(frame(message)) for message in [VERSION, *messages]]).tolist()
+    for place in range(12, len(whole), 1 if count == 5 else 61):
         changed = bytearray(whole)
         changed[place] ^= 1 << place % 8
         (tmp_path / NAME).write_bytes(changed)
         run = read(tmp_path)
-        found = rows(run).get("loss", [])
-        assert len(found) < count
-        assert found == values[: len(found)]
-        assert f"record {len(found) + 2} is damaged" in said(run)[0]
-        before = f"{len(found) + 1} records before it are read" if found else "1 record before it is read"
-        assert said(run)[0].endswith(before)
+        record = sum(begin <= place for begin in begins)
+        begin = begins[record - 1] if record else 0
+        if place >= begin + 12:
+            kept = [value for step, value in enumerate(values) if step != record - 1]
+            assert rows(run)["loss"] == kept
+            assert said(run) == [f"record {record + 1} is damaged (its checksum is wrong) and left out"]
+            continue
+        assert rows(run).get("loss", []) == values[: record - 1]
+        before = f"{record} records before it are read" if record > 1 else "1 record before it is read"
+        left = f"the last {len(whole) - begin:,} bytes are not read"
+        damaged = f"record {record + 1} is damaged (the checksum of its length is wrong)"
+        assert said(run)[0] == f"{damaged}, and {left}; {before}"
     for place in range(12):
         changed = bytearray(whole)
         changed[place] ^= 1
         (tmp_path / NAME).write_bytes(changed)
         with pytest.raises(UnreadableError, match="does not begin with a record"):
             read(tmp_path)
+
+
+def test_damaged_records_are_counted(tmp_path: Path) -> None:
+    """Also where all records of a length are damaged, and where the file ends in a tear, too."""
+    messages = [event(step, simple(tag, 1)) for tag in (b"loss", b"accuracy") for step in range(1, 41)]
+    data = bytearray(write(tmp_path / NAME, messages).read_bytes())
+    at = len(frame(VERSION)) + len(frame(messages[0])) - 6
+    for _ in range(40):
+        data[at] ^= 1
+        at += len(frame(messages[0]))
+    (tmp_path / NAME).write_bytes(data[:-1])
+    run = read(tmp_path)
+    assert [step for step, _ in rows(run)["accuracy"]] == list(range(1, 40))
+    assert list(rows(run)) == ["accuracy"]
+    damaged = "40 records are damaged (their checksums are wrong) and left out, the first of them record 2"
+    torn = (
+        "record 81, the last one, is torn: the run still writes or was killed; 40 records before it are read"
+    )
+    assert said(run) == [damaged, torn]
 
 
 def test_a_pointer_of_git_lfs_says_what_to_do(tmp_path: Path) -> None:

@@ -43,13 +43,14 @@ LFS: Final = b"version https://git-lfs"
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Whole records that lie together in memory, their checksums found right.
+    """Whole records that lie together in memory.
 
     Attributes:
         data: the bytes that they lie in.
         starts, lengths: of their messages in ``data``, shape (n,), in the order of writing.
         alike: for each length that many have: which records, shape (m,), and their messages, (m, length).
         others: which records have a length that few have.
+        damaged: which records have a wrong checksum; they are in neither ``alike`` nor ``others``.
     """
 
     data: memoryview
@@ -57,6 +58,7 @@ class Block:
     lengths: Places
     alike: tuple[tuple[Places, Bytes], ...]
     others: Places
+    damaged: Places
 
     def message(self, record: int) -> memoryview:
         """The message of one record."""
@@ -70,9 +72,10 @@ def can_begin(header: bytes) -> bool:
 
 
 def blocks(path: Path, findings: list[Finding]) -> Iterator[Block]:
-    """All whole records up to the first that is torn or damaged, of which ``findings`` then tells.
+    """All whole records; ``findings`` then tells of others.
 
-    A message beyond 256 MiB is passed over and told of.
+    A message that is damaged, or beyond 256 MiB, is passed over. The length of a message tells where the next
+    record begins: where that is damaged, the rest of the file is not read.
 
     Raises:
         UnreadableError: the file does not begin with a record.
@@ -92,6 +95,7 @@ class _Scan:
         self.path, self.file, self.findings = path, file, findings
         self.lengths: dict[bytes, int] = {}
         self.rest, self.base, self.count = b"", 0, 0
+        self.damaged = self.first_damaged = self.passed = 0
         self.going = True
 
     def block(self) -> Block:
@@ -100,43 +104,51 @@ class _Scan:
         more = self.file.read(max(_BLOCK, missing))
         data = self.rest + more if self.rest else more
         starts, stop = _walk(data, self.lengths)
-        block, wrong = _checked(data, starts, stop)
+        block = _checked(data, starts, stop)
+        if len(block.damaged):
+            self.first_damaged = self.first_damaged or self.count + 1 + int(block.damaged[0])
+            self.damaged += len(block.damaged)
         self.count += len(block.starts)
-        if wrong is not None:
-            stop = wrong
         self.rest, self.base = data[stop:], self.base + stop
         header = self.rest[:HEADER]
-        if wrong is not None or (len(header) == HEADER and header not in self.lengths):
-            self._damaged()
+        if len(header) == HEADER and header not in self.lengths:
+            self._lost()
         elif self.lengths.get(header, 0) > _LONGEST:
             self._pass(self.lengths[header])
         elif not more:
             self._ended()
         return block
 
-    def _damaged(self) -> None:
-        self.going = False
-        if not self.base and not can_begin(self.rest):
+    def _lost(self) -> None:
+        """Stop where nothing says how long a record is."""
+        if not self.base:
             _refuse(self.path, self.rest)
+        self._stop()
         left = counted(self._size() - self.base, "byte")
-        message = (
-            f"record {self.count + 1:,} is damaged (a checksum is wrong), and the last {left} are not read"
-        )
-        self._tell(message)
+        message = f"record {self.count + 1:,} is damaged (the checksum of its length is wrong)"
+        self._tell(f"{message}, and the last {left} are not read")
 
     def _ended(self) -> None:
-        self.going = False
+        self._stop()
         if self.rest:
             message = f"record {self.count + 1:,}, the last one, is torn: the run still writes or was killed"
             self._tell(message)
 
+    def _stop(self) -> None:
+        self.going = False
+        first = f"record {self.first_damaged:,}"
+        if self.damaged == 1:
+            message = f"{first} is damaged (its checksum is wrong) and left out"
+            self.findings.append(Finding(self.path, message))
+        elif self.damaged:
+            message = f"{self.damaged:,} records are damaged (their checksums are wrong) and left out"
+            self.findings.append(Finding(self.path, f"{message}, the first of them {first}"))
+
     def _tell(self, message: str) -> None:
-        before = counted(self.count, "record")
-        kept = (
-            f"{before} before it {'is' if self.count == 1 else 'are'} read"
-            if self.count
-            else "none is before it"
-        )
+        """Say what ends the reading, and how much stands before it."""
+        whole = self.count - self.damaged - self.passed
+        before = counted(whole, "record")
+        kept = f"{before} before it {'is' if whole == 1 else 'are'} read" if whole else "none is before it"
         self.findings.append(Finding(self.path, f"{message}; {kept}"))
 
     def _size(self) -> int:
@@ -150,6 +162,7 @@ class _Scan:
             self._ended()
             return
         self.count += 1
+        self.passed += 1
         self.findings.append(
             Finding(self.path, f"record {self.count:,} has {length >> 20:,} MiB and is passed over")
         )
@@ -187,12 +200,12 @@ def _length(header: bytes) -> int | None:
     return int(_LENGTH.unpack_from(header)[0]) if right == _CHECKSUM.unpack_from(header, 8)[0] else None
 
 
-def _checked(data: bytes, starts: Places, stop: int) -> tuple[Block, int | None]:
-    """The records before the first whose checksum is wrong, and where that one begins; None without one."""
+def _checked(data: bytes, starts: Places, stop: int) -> Block:
+    """The records that begin at ``starts``, up to ``stop``, parted by their checksums."""
     view, content = memoryview(data), np.frombuffer(data, np.uint8)
     lengths = np.diff(starts, append=stop + HEADER) - _FRAME
     if not len(starts):
-        return Block(view, starts, lengths, (), starts), None
+        return Block(view, starts, lengths, (), starts, starts)
     written = sliding_window_view(content, 4)[starts + lengths].view("<u4")[:, 0]
     right = np.empty(len(starts), np.bool_)
     alike, others = [], []
@@ -206,17 +219,11 @@ def _checked(data: bytes, starts: Places, stop: int) -> tuple[Block, int | None]
         alike.append((members, rows))
     few = np.sort(np.concatenate(others)) if others else np.empty(0, np.int64)
     if len(few):
-        whole = Block(view, starts, lengths, (), few)
+        whole = Block(view, starts, lengths, (), few, few)
         right[few] = checksums([whole.message(record) for record in few]) == written[few]
-    if right.all():
-        return Block(view, starts, lengths, tuple(alike), few), None
-    wrong = int(np.argmin(right))
-    # Members are in the order of writing.
-    kept = tuple(
-        (part, rows[: len(part)]) for members, rows in alike if len(part := members[members < wrong])
-    )
-    block = Block(view, starts[:wrong], lengths[:wrong], kept, few[few < wrong])
-    return block, int(starts[wrong]) - HEADER
+    if not right.all():
+        alike = [(members[fine], rows[fine]) for members, rows in alike if (fine := right[members]).any()]
+    return Block(view, starts, lengths, tuple(alike), few[right[few]], np.flatnonzero(~right))
 
 
 def _of_one_length(lengths: Places) -> list[Places]:
