@@ -1,4 +1,4 @@
-"""Console logs of reinforcement learning trainers: verl, rllm and OpenRLHF.
+"""Console logs of trainers: verl, rllm, OpenRLHF, transformers, Megatron and others that print alike.
 
 SCHEMA: see ``console_lines`` for the lines and ``console_config`` for what verl prints before them. All other
 lines of a log, and there are many, are none of our business and no fault.
@@ -7,7 +7,7 @@ lines of a log, and there are many, are none of our business and no fault.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.read.logged import Finding, Logged, Unit, UnreadableError
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from reportgen.read.loggers.console_lines import Told
 
 NAME: Final = "console"
-TITLE: Final = "Console logs of verl, rllm and OpenRLHF"
+TITLE: Final = "Console logs of trainers (verl, OpenRLHF, transformers, Megatron)"
 
 _ENDINGS: Final = frozenset((".log", ".txt", ".out", ".err"))
 # Before the first step stand pages of configuration and warnings, and a line of a step has a few thousand
 # characters: windows all over the file, and the whole of a small one.
 _WINDOW: Final = 16 << 10
 _WINDOWS: Final = 16
-_STEP: Final = "step"
+_STEP, _EPOCH = "step", "epoch"
 
 
 def units(files: Sequence[Path]) -> tuple[Unit, ...]:
@@ -49,76 +49,53 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
         UnreadableError: no line of it tells a step.
     """
     (path,) = unit.files
-    log = _Log(path, Growing(path, wanted), Growing(path, wanted))
+    log = _Log(path, wanted)
     for place, raw in lines(path):
         *pieces, last = raw.split(b"\r")
         for piece in pieces:
             log.take(piece, place)
         log.take(last, place, whole=raw.endswith(b"\n"))
     log.finish_bar()
-    if not log.told:
-        advice = "verl and rllm write step:1 - loss:0.5, OpenRLHF writes Global step 1: {…}"
+    values, step_name = log.chosen()
+    if not values.lines:
+        advice = (
+            "verl writes step:1 - loss:0.5, OpenRLHF Global step 1: {…}, transformers {'loss': …, 'epoch': …}"
+        )
         raise UnreadableError(path, "no line of it tells the values of a step", advice)
-    # Where lines tell the steps, bars only repeat some of their numbers.
-    growing = log.from_lines if log.by_line else log.from_bars
-    findings = (*growing.findings(), *log.findings())
     trainer = log.config.tree.get("trainer")
     name, group = (_text(trainer, key) for key in ("experiment_name", "project_name"))
     config = flattened(log.config.tree)
-    yield Logged(path, name, "", group, config, growing.points(), _STEP, findings)
+    findings = (*values.findings(path), *log.findings())
+    yield Logged(path, name, "", group, config, values.growing.points(), step_name, findings)
 
 
 @dataclass(slots=True)
-class _Log:
-    """What was met in a log so far.
+class _Values:
+    """The values that lines of one kind told so far.
 
     Attributes:
-        told: lines that told values; by_line those that are no progress bar.
+        lines: how many there were.
         commas: values with a comma as their decimal mark.
         broken: lines that end in the middle, and the first of them.
         back: how often the step was smaller than the one before, and in which line first.
-        torn: the last line, if it told values and has no end.
+        again: lines by epoch that told a metric at the epoch of the line before, and the first of them.
     """
 
-    path: Path
-    from_lines: Growing
-    from_bars: Growing
-    config: PrintedConfig = field(default_factory=PrintedConfig)
-    told: int = 0
-    by_line: int = 0
+    growing: Growing
+    lines: int = 0
     commas: int = 0
     broken: int = 0
     first_broken: int | None = None
     step: float = -math.inf
+    names: frozenset[str] = frozenset()
     back: int = 0
     first_back: int | None = None
-    torn: int | None = None
-    bar: Told | None = None
-    decoding: Decoding = field(init=False)
+    again: int = 0
+    first_again: int | None = None
 
-    def __post_init__(self) -> None:
-        self.decoding = Decoding(self.path)
-
-    def take(self, piece: bytes, line: int, *, whole: bool = True) -> None:
-        """Take a line, or one of the texts that were written over each other in it."""
-        if WORTH_A_LOOK.search(piece):
-            told = told_by(without_colours(self.decoding.text(piece, line)))
-            if told and not whole and not told.bar:
-                self.torn = line
-            elif told:
-                self._take(told, line)
-        elif not self.config.tree and (self.config.waits or b"{'" in piece):
-            self.config.take(without_colours(piece.decode(errors="replace")))
-
-    def _take(self, told: Told, line: int) -> None:
-        self.told += 1
-        if told.bar:
-            # A bar is drawn again and again: the numbers belong to the last step that they are shown at.
-            if self.bar and self.bar.bar != told.bar:
-                self.finish_bar()
-            self.bar = told
-            return
-        self.by_line += 1
+    def take(self, told: Told, line: int) -> None:
+        """Take the values of a line."""
+        self.lines += 1
         self.commas += told.commas
         if told.broken:
             self.broken += 1
@@ -126,41 +103,109 @@ class _Log:
         if told.step < self.step:
             self.back += 1
             self.first_back = self.first_back or line
+        if told.by_epoch:
+            names = frozenset(name for name, _ in told.values)
+            if told.step == self.step and names & self.names:
+                self.again += 1
+                self.first_again = self.first_again or line
+            self.names = names | (self.names if told.step == self.step else frozenset())
         self.step = told.step
-        _put(told, self.from_lines)
+        for name, value in told.values:
+            self.growing.add(name, told.step, value)
+        for name in told.wrong:
+            self.growing.drop(name)
 
-    def finish_bar(self) -> None:
-        """Put the numbers of a bar that will not be drawn again."""
-        if self.bar:
-            _put(self.bar, self.from_bars)
-        self.bar = None
-
-    def findings(self) -> Iterator[Finding]:
+    def findings(self, path: Path) -> Iterator[Finding]:
         """What was irregular."""
+        yield from self.growing.findings()
         if self.commas:
             message = f"{counted(self.commas, 'value')} with a decimal comma: read as decimals"
-            yield Finding(self.path, message)
+            yield Finding(path, message)
         if self.broken:
             found = counted(self.broken, "line of a step breaks off", "lines of steps break off")
             message = f"{found} before a value, as in text copied from a terminal: what follows is not read"
-            yield Finding(self.path, message, self.first_broken)
+            yield Finding(path, message, self.first_broken)
         if self.back:
             times = counted(self.back, "time")
             message = f"the steps go back {times}: the run was resumed, or another one began in the same file"
-            yield Finding(self.path, message, self.first_back)
-        if self.torn:
+            yield Finding(path, message, self.first_back)
+        if self.again:
+            same = counted(self.again, "line has", "lines have")
+            message = f"{same} the epoch of the line before: the Trainer rounds epochs and prints no steps"
+            yield Finding(path, f"{message}; its trainer_state.json has both", self.first_again)
+
+
+class _Log:
+    """What was met in a log so far."""
+
+    def __init__(self, path: Path, wanted: Collection[str] | None) -> None:
+        self.config = PrintedConfig()
+        self._path = path
+        self._by_step, self._by_epoch, self._by_bar = (_Values(Growing(path, wanted)) for _ in range(3))
+        self._bar: Told | None = None
+        # Pieces of lines by epoch, and the first of them.
+        self._pieces = 0
+        self._first_piece: int | None = None
+        self._torn: int | None = None
+        self._decoding = Decoding(path)
+
+    def take(self, piece: bytes, line: int, *, whole: bool = True) -> None:
+        """Take a line, or one of the texts that were written over each other in it."""
+        looked = WORTH_A_LOOK.search(piece)
+        told = told_by(without_colours(self._decoding.text(piece, line))) if looked else None
+        if told and not whole and not told.bar:
+            self._torn = line
+        elif told:
+            self._take(told, line)
+        if (
+            (not told or math.isnan(told.step))
+            and not self.config.tree
+            and (self.config.waits or b"{'" in piece)
+        ):
+            self.config.take(without_colours(piece.decode(errors="replace")))
+
+    def _take(self, told: Told, line: int) -> None:
+        if told.bar:
+            # A bar is drawn again and again: the numbers belong to the last step that they are shown at.
+            if self._bar and self._bar.bar != told.bar:
+                self.finish_bar()
+            self._bar = told
+        elif math.isnan(told.step):
+            self._pieces += 1
+            self._first_piece = self._first_piece or line
+        else:
+            (self._by_epoch if told.by_epoch else self._by_step).take(told, line)
+
+    def finish_bar(self) -> None:
+        """Take the numbers of a bar that will not be drawn again."""
+        if self._bar:
+            self._by_bar.take(self._bar, 0)
+        self._bar = None
+
+    def chosen(self) -> tuple[_Values, str]:
+        """The values of the log, and what its steps are."""
+        # Where lines tell the steps, bars only repeat some of their numbers.
+        if self._by_step.lines or not self._by_epoch.lines:
+            return self._by_step if self._by_step.lines else self._by_bar, _STEP
+        return self._by_epoch, _EPOCH
+
+    def findings(self) -> Iterator[Finding]:
+        """What was irregular beside the values."""
+        if self._by_step.lines and self._by_epoch.lines:
+            message = (
+                f"{counted(self._by_epoch.lines, 'line')} with an epoch and no step, beside those with one"
+            )
+            yield Finding(self._path, f"{message}: left out")
+        elif self._pieces and self._by_epoch.lines:
+            pieces = counted(self._pieces, "piece of a line", "pieces of lines")
+            message = f"{pieces} of the Trainer's, as where a progress bar was written between: left out"
+            yield Finding(self._path, message, self._first_piece)
+        if self._torn:
             message = (
                 "the last line is torn: the writer was killed, or still writes; those before it are read"
             )
-            yield Finding(self.path, message, self.torn)
-        yield from self.decoding.findings()
-
-
-def _put(told: Told, growing: Growing) -> None:
-    for name, value in told.values:
-        growing.add(name, told.step, value)
-    for name in told.wrong:
-        growing.drop(name)
+            yield Finding(self._path, message, self._torn)
+        yield from self._decoding.findings()
 
 
 def _tells_steps(file: Path) -> bool:

@@ -4,20 +4,30 @@ SCHEMA: volcengine/verl, verl/utils/logger/aggregate_logger.py (rllm prints the 
 ``step:12 - actor/kl_loss:0.01 - …``, values as Python writes them. OpenRLHF/OpenRLHF,
 openrlhf/trainer/ppo_trainer.py: ``Global step 12: {'policy_loss': 0.01, …}``; older versions and its other
 trainers put the numbers into a progress bar of tqdm: ``Episode [1/2]:  50%|…| 3/6 [01:02<01:02, …, kl=0.1]``.
+NVIDIA/Megatron-LM, megatron/training/training.py, and nearly the same in nanotron: ``iteration 10/ 100 | lm
+loss: 1.0E+00 | …`` and ``validation loss at iteration 10 on test set | lm loss value: 1.0E+00 | …``, these
+called ``test/lm loss value`` here. pytorch/torchtune, torchtune/training/metric_logging.py: ``Step 1 |
+loss:1.5 lr:2e-05``. What transformers prints: see ``console_dicts``.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from reportgen.read.loggers import console_dicts
 from reportgen.read.loggers.growing import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-WORTH_A_LOOK: Final = re.compile(rb"step:\d+ - |lobal[_ ]step \d+|Episode \[\d|Train step of epoch \d")
+WORTH_A_LOOK: Final = re.compile(
+    rb"step:\d+ - |lobal[_ ]step \d+|Episode \[\d|Train step of epoch \d|"
+    rb"iteration:? +\d+[^|]{0,40}\||^Step \d+ \| |" + console_dicts.WORTH_A_LOOK,
+    re.MULTILINE,
+)
 """Stands in every line that tells numbers, and in few others."""
 
 # Colours and movements of a terminal (ECMA-48, sections 5.3 to 5.6), and titles of its window.
@@ -28,6 +38,11 @@ _BY_BAR: Final = re.compile(
     r"(?P<bar>Episode \[(?P<episode>\d{1,15})/\d+\]|Train step of epoch (?P<epoch>\d{1,15})):\s*\d+%\|[^|]*\|"
     r"\s*(?P<done>\d{1,15})/(?P<all>\d{1,15}) \[[^\],]*,[^\],]*, (?P<shown>[^\]]*=[^\]]*)\]"
 )
+_BY_PIPES: Final = re.compile(
+    r"(?P<valid>validation loss at )?\biteration:? +(?P<step>\d{1,15})"
+    r"(?(valid)(?: on (?P<set>\w+) set)?| */ *\d+) *\|"
+)
+_BY_SPACES: Final = re.compile(r"Step (\d{1,15}) \| (?=[^\s:]+:\S)")
 _PAIR: Final = re.compile(r"""['"]([^'"]+)['"]: ((?:[\w.]+\()?[-+\w.]+\)?)(?=[,}])""")
 # Ray's mark of lines that it shows once.
 _REPEATED: Final = re.compile(r"\s*\[repeated \d+x [^\]]*\]\s*$")
@@ -49,14 +64,16 @@ class Told:
         commas: how many values have a comma as their decimal mark.
         bar: the progress bar that shows them, with its text; empty for a line that is told once.
         broken: whether the line ends before the value of its last name: a terminal broke it in two.
+        by_epoch: whether the step is an epoch; NaN for a piece of a line that a progress bar tore apart.
     """
 
-    step: int
+    step: float
     values: tuple[tuple[str, float], ...]
     wrong: tuple[str, ...]
     commas: int = 0
     bar: str = ""
     broken: bool = False
+    by_epoch: bool = False
 
 
 def without_colours(text: str) -> str:
@@ -66,21 +83,62 @@ def without_colours(text: str) -> str:
 
 def told_by(line: str) -> Told | None:
     """What a line without colours tells; None where it is any other line."""
-    if found := _BY_KEY.search(line):
-        rest = _REPEATED.sub("", line[found.end() :])
-        return _told(int(found[1]), list(_between_dashes(rest)))
-    if found := _BY_DICT.search(line):
-        return _told(int(found[1]), [(name, value) for name, value in _PAIR.findall(line, found.end())])
-    if found := _BY_BAR.search(line):
-        before = int(found["episode"]) - 1 if found["episode"] else int(found["epoch"])
-        step = before * int(found["all"]) + int(found["done"])
-        pairs = [pair.partition("=") for pair in found["shown"].split(", ")]
-        bar = f"{found['bar']} {found['shown']}"
-        return _told(step, [(name.strip(), value) for name, _, value in pairs], bar)
-    return None
+    kinds = (_by_key, _by_dict, _by_bar, _by_pipes, _by_spaces, _by_epoch)
+    return next((told for kind in kinds if (told := kind(line))), None)
 
 
-def _told(step: int, pairs: Iterable[tuple[str, str]], bar: str = "") -> Told:
+def _by_key(line: str) -> Told | None:
+    found = _BY_KEY.search(line)
+    if not found:
+        return None
+    rest = _REPEATED.sub("", line[found.end() :])
+    return _told(int(found[1]), list(_between_dashes(rest)))
+
+
+def _by_dict(line: str) -> Told | None:
+    found = _BY_DICT.search(line)
+    return _told(int(found[1]), _PAIR.findall(line, found.end())) if found else None
+
+
+def _by_bar(line: str) -> Told | None:
+    found = _BY_BAR.search(line)
+    if not found:
+        return None
+    before = int(found["episode"]) - 1 if found["episode"] else int(found["epoch"])
+    step = before * int(found["all"]) + int(found["done"])
+    pairs = [pair.partition("=") for pair in found["shown"].split(", ")]
+    bar = f"{found['bar']} {found['shown']}"
+    return _told(step, [(name.strip(), value) for name, _, value in pairs], bar)
+
+
+def _by_pipes(line: str) -> Told | None:
+    found = _BY_PIPES.search(line)
+    if not found:
+        return None
+    prefix = f"{found['set'] or 'validation'}/" if found["valid"] else ""
+    pairs = [pair.rpartition(":") for pair in line[found.end() :].split("|")]
+    return _told(
+        int(found["step"]), [(prefix + name.strip(), value) for name, colon, value in pairs if colon]
+    )
+
+
+def _by_spaces(line: str) -> Told | None:
+    found = _BY_SPACES.match(line)
+    if not found:
+        return None
+    pairs = [pair.rpartition(":") for pair in line[found.end() :].split()]
+    return _told(int(found[1]), [(name, value) for name, colon, value in pairs if colon])
+
+
+def _by_epoch(line: str) -> Told | None:
+    printed = console_dicts.printed_dict(line)
+    if printed is None:
+        return None
+    told = _told(math.nan if printed.x is None else printed.x, printed.pairs)
+    return replace(told, by_epoch=printed.by_epoch)
+
+
+def _told(step: float, pairs: Iterable[tuple[str, str]], bar: str = "") -> Told:
     texts = [(name, value.strip()) for name, value in pairs]
     with_comma = [text for _, text in texts if "," in text and _WITH_COMMA.fullmatch(text)]
     points = bool(with_comma) and any(_has_decimal_point(text) for _, text in texts)

@@ -1,7 +1,12 @@
-"""Text files as trainers leave them: still growing, torn at the end, now and then not UTF-8."""
+"""Text files as trainers leave them: still growing, torn at the end, now and then not UTF-8.
+
+UTF-16, which Windows PowerShell writes where output is sent to a file, is told by its byte order mark and
+the zeros behind it, and handed over as UTF-8.
+"""
 
 from __future__ import annotations
 
+import codecs
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -11,12 +16,15 @@ from reportgen.words import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from typing import BinaryIO
 
 HEAD: Final = 4 << 10
 LONGEST: Final = 256 << 20
 """Bytes of the longest record: a line, or a JSON file that is one value."""
 
 _BOM: Final = b"\xef\xbb\xbf"
+_UTF16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_BEGINNING: Final = 64
 _POINTER: Final = b"version https://git-lfs.github.com/spec/"
 
 
@@ -24,8 +32,10 @@ def head(path: Path, size: int = HEAD, at: int = 0) -> bytes:
     """Some bytes to recognise a file by; nothing where it cannot be read, which is told when it is read."""
     try:
         with path.open("rb") as file:
-            file.seek(at)
-            return file.read(size).removeprefix(_BOM)
+            wide = _utf16(file.read(_BEGINNING))
+            file.seek(at - at % 2 if wide else at)
+            data = file.read(size)
+            return _narrow(data, wide) if wide else data.removeprefix(_BOM)
     except OSError:
         return b""
 
@@ -53,6 +63,8 @@ def whole(path: Path, longest: int = LONGEST) -> bytes:
     if len(data) > longest:
         message = f"the file is larger than {longest >> 20:,} MiB, which is more than is read at once"
         raise UnreadableError(path, message, "Log fewer values, or convert it to Parquet")
+    if wide := _utf16(data[:_BEGINNING]):
+        return _narrow(data, wide)
     return data.removeprefix(_BOM)
 
 
@@ -64,16 +76,16 @@ def lines(path: Path, longest: int = LONGEST) -> Iterator[tuple[int, bytes]]:
     """
     try:
         with path.open("rb") as file:
-            number = 0
-            while line := file.readline(longest + 1):
-                number += 1
+            wide = _utf16(file.read(_BEGINNING))
+            file.seek(0)
+            found = _wide_lines(path, wide, longest) if wide else _lines(file, longest)
+            for number, line in enumerate(found, 1):
                 if number == 1:
                     _refuse_pointer(path, line)
-                    line = line.removeprefix(_BOM)
                 if len(line) > longest:
                     message = f"the line is longer than {longest >> 20:,} MiB"
                     raise UnreadableError(path, message, "Check that this is a text file", number)
-                yield number, line
+                yield number, line.removeprefix(_BOM) if number == 1 else line
     except OSError as error:
         raise _unreadable(path, error) from error
 
@@ -111,6 +123,27 @@ class Decoding:
             yield Finding(
                 self.path, "some bytes of the file are not UTF-8: a replacement mark stands for them"
             )
+
+
+def _lines(file: BinaryIO, longest: int) -> Iterator[bytes]:
+    while line := file.readline(longest + 1):
+        yield line
+
+
+def _wide_lines(path: Path, wide: str, longest: int) -> Iterator[bytes]:
+    with path.open(encoding=wide, errors="replace", newline="\n") as file:
+        while line := file.readline(longest + 1):
+            yield line.encode(errors="replace")
+
+
+def _utf16(beginning: bytes) -> str:
+    """The encoding of a file in UTF-16; empty for any other."""
+    return _UTF16.get(beginning[:2], "") if b"\0" in beginning[2:] else ""
+
+
+def _narrow(data: bytes, wide: str) -> bytes:
+    """UTF-16 as UTF-8 without a byte order mark."""
+    return data.decode(wide, errors="replace").encode(errors="replace").removeprefix(_BOM)
 
 
 def _unreadable(path: Path, error: OSError) -> UnreadableError:

@@ -1,0 +1,136 @@
+"""Console logs of transformers, Megatron and others, and logs in UTF-16."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+from test_read_console import columns, only, told, write
+
+from reportgen.read.loggers import console
+from reportgen.read.loggers.console_lines import told_by
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BAR = " 20%|██        | 2/10 [00:07<00:26,  3.37s/it]"
+TRAINER = (
+    "{'eos_token_id': 128009, 'pad_token_id': 128256}.\n"
+    f"\r  0%|          | 0/10 [00:00<?, ?it/s]\r{BAR}{{'loss': 0.75, 'grad_norm': nan, 'epoch': 0.5}}\n"
+    f"\r{' ' * 40}\r{{'eval_loss': 0.5, 'eval_runtime': 1.25, 'epoch': 0.5}}{' ' * 20}\n{BAR}\r"
+    "{'loss': 0.25, 'grad_norm': 2e-05, 'epoch': 1.0}\n"
+    "{'train_runtime': 12.5, 'train_loss': 0.5, 'epoch': 1.0}\n"
+)
+
+
+def test_lines_of_transformers(tmp_path: Path) -> None:
+    """Its Trainer prints no step, so the epoch is the x axis; bars and other dicts are passed over."""
+    run = only(write(tmp_path / "train.log", TRAINER))
+    found = columns(run)
+    assert math.isnan(found["grad_norm"].pop(0)[1])
+    assert found == {
+        "loss": [(0.5, 0.75), (1, 0.25)],
+        "grad_norm": [(1, 2e-05)],
+        "eval_loss": [(0.5, 0.5)],
+        "eval_runtime": [(0.5, 1.25)],
+        "train_runtime": [(1, 12.5)],
+        "train_loss": [(1, 0.5)],
+    }
+    assert (run.step_name, run.findings, run.config) == ("epoch", (), {})
+
+
+@pytest.mark.parametrize(
+    ("line", "step", "values"),
+    [
+        (
+            "{'loss': '0.5', 'num_tokens': '4.996e+04', 'epoch': '0.25'}",
+            0.25,
+            {"loss": 0.5, "num_tokens": 49960},
+        ),
+        ("[default0]:{'a': tensor(0.5, device='cuda:0'), 'x': [1, 2], 'epoch': 1}", 1, {"a": 0.5}),
+        (
+            "{'loss': 2.5, 'epoch': 0.01, 'global_step/max_steps': '5/16', 'GiB': 24.5, 't': '5m 28s'}",
+            5,
+            {"loss": 2.5, "epoch": 0.01, "GiB": 24.5},
+        ),
+        (
+            " [2026-01-16 07:32:24] iteration       25/     100 | consumed samples: 50 | lm loss: 1.5E+01 | ",
+            25,
+            {"consumed samples": 50, "lm loss": 15},
+        ),
+        (
+            "validation loss at iteration 25 on test set | lm loss value: 1.5E+00 | lm loss PPL: 4.5E+00 | ",
+            25,
+            {"test/lm loss value": 1.5, "test/lm loss PPL": 4.5},
+        ),
+        (
+            " validation loss at iteration 25 | lm loss value: 1.5E+00 | ",
+            25,
+            {"validation/lm loss value": 1.5},
+        ),
+        ("[INFO|DP=0]: iteration: 3 / 20 | lm_loss: 11.25 | lr: 0.0001", 3, {"lm_loss": 11.25, "lr": 0.0001}),
+        ("Step 7 | loss:1.5 lr:2e-05 ", 7, {"loss": 1.5, "lr": 2e-05}),
+    ],
+)
+def test_shapes_of_a_line(line: str, step: float, values: dict[str, float]) -> None:
+    """Every shape that these trainers print."""
+    found = told_by(line)
+    assert found is not None
+    assert (found.step, dict(found.values)) == (step, values)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[INFO|callbacks.py:143] llamafactory >> {'loss': 0.5, 'epoch': 0.25}",
+        "{'loss': 0.5, 'epoch': 'three'}",
+        "{'loss': 0.5}",
+        "iteration 3/20 took 5 seconds",
+        "Step 7 | done",
+    ],
+)
+def test_other_lines(line: str) -> None:
+    """What a logger repeats, what has no epoch, and what only looks like it."""
+    assert told_by(line) is None
+
+
+def test_epochs_that_are_rounded_to_the_same(tmp_path: Path) -> None:
+    """Old versions print two digits of an epoch: what that hides is told, with the file that knows it."""
+    lines = "".join(f"{{'loss': {loss}, 'epoch': 0.0}}\n" for loss in (4.5, 4.25, 4.0))
+    run = only(write(tmp_path / "a.out", lines + "{'eval_loss': 3.5, 'epoch': 0.0}\n"))
+    assert columns(run)["loss"] == [(0, 4.5), (0, 4.25), (0, 4.0)]
+    found = "2 lines have the epoch of the line before: the Trainer rounds epochs and prints no steps"
+    assert told(run) == [f"{found}; its trainer_state.json has both"]
+    assert run.findings[0].line == 2
+
+
+def test_lines_that_a_bar_tore_apart(tmp_path: Path) -> None:
+    """Output that is kept back comes in blocks, with a bar between the halves of a line."""
+    whole = "{'loss': 0.5, 'epoch': 0.25}\n"
+    torn = f"{{'loss': 0.25, 'gra{BAR}\rd_norm': 1.5, 'epoch': 0.5}}\n"
+    run = only(write(tmp_path / "a.err", whole + torn + whole.replace("25}", "75}")))
+    assert columns(run) == {"loss": [(0.25, 0.5), (0.75, 0.5)]}
+    found = "1 piece of a line of the Trainer's, as where a progress bar was written between: left out"
+    assert told(run) == [found]
+
+
+def test_lines_with_a_step_count_more_than_those_with_an_epoch(tmp_path: Path) -> None:
+    """Two x axes are never mixed, and what is left out is told."""
+    run = only(write(tmp_path / "a.log", TRAINER + "step:1 - loss:0.5\n"))
+    assert (columns(run), run.step_name) == ({"loss": [(1, 0.5)]}, "step")
+    assert told(run) == ["4 lines with an epoch and no step, beside those with one: left out"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16(tmp_path: Path, encoding: str) -> None:
+    """Windows PowerShell writes it where output is sent to a file; windows of a long log are read, too."""
+    noise = "INFO nothing ünusual\r\n" * 20_000
+    file = tmp_path / "a.log"
+    file.write_bytes(("\ufeff" + noise + "step:1 - a/ü:0.5\r\nstep:2 - a/ü:0.25\r\n").encode(encoding))
+    run = only(file)
+    assert (columns(run), run.findings) == ({"a/ü": [(1, 0.5), (2, 0.25)]}, ())
+    file.write_bytes(file.read_bytes()[:-5])
+    (torn,) = console.read(console.units([file])[0])
+    assert columns(torn) == {"a/ü": [(1, 0.5)]}
+    assert torn.findings[0].message.startswith("the last line is torn")
