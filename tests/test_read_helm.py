@@ -143,18 +143,62 @@ def test_what_tells_how_a_run_went_is_read_only_if_named(tmp_path: Path) -> None
     assert scores(one, "num_output_tokens") == [3.0, 3.0]
 
 
+def test_a_run_without_its_specification_is_named_after_its_folder(tmp_path: Path) -> None:
+    """HELM names the folder after the specification; how it was measured is not known."""
+    folder = run(
+        tmp_path / "mmlu:subject=anatomy,model=org_base",
+        [stat("exact_match", 0.5)],
+        instances({"id1": (1, 0)}),
+    )
+    (folder / "run_spec.json").unlink()
+    one = read(folder)
+    assert (one.model, one.benchmark) == ("org_base", "mmlu:subject=anatomy")
+    assert scores(one, "exact_match") == [1.0, 0.0]
+    assert messages(one) == [
+        "there is no run_spec.json: model and benchmark are named after the folder, nothing tells how"
+    ]
+    (folder / "per_instance_stats.json").unlink()
+    assert read(folder).totals == (Total("exact_match", 0.5),)
+    assert read(folder.rename(tmp_path / "odd")).model == "odd"
+
+
+def test_the_number_of_instances_is_known_without_them(tmp_path: Path) -> None:
+    """A share that no number of them gives is told."""
+    one = read(run(tmp_path, [stat("num_instances", 10.0), stat("exact_match", 0.43)], []))
+    assert one.totals == (Total("exact_match", 0.43, None, 10),)
+    (message,) = messages(one)
+    assert message.startswith("exact_match is 0.43, which no whole number of right answers out of 10 gives")
+
+
+def test_any_mean_is_compared_with_its_instances(tmp_path: Path) -> None:
+    """Graded stats, too: F1 is a mean like any other."""
+    of = instances({"id1": (1, 0)})
+    of[0]["stats"].append(stat("f1_score", 0.5))
+    one = read(run(tmp_path, [stat("f1_score", 0.75)], of))
+    assert messages(one) == ["f1_score is said to be 0.75, and its 1 answer has the mean 0.5"]
+
+
+def test_a_run_that_is_not_finished_is_told(tmp_path: Path) -> None:
+    """A specification alone, or stats of the training instances, stop no other run from being read."""
+    unfinished = "there is no stat of a test or validation split: the run is not finished"
+    write(tmp_path / "a" / "run_spec.json", SPEC)
+    run(tmp_path / "b", [stat("exact_match", 1.0, "train")], [])
+    run(tmp_path / "c", [], [])
+    for name in "abc":
+        one = read(tmp_path / name)
+        assert (one.model, one.finished, one.totals, one.answers) == ("org/base", False, (), ())
+        assert messages(one) == [unfinished]
+
+
 def test_other_and_damaged_files(tmp_path: Path) -> None:
-    """A run has a specification and stats; without a split that counts it is not finished."""
+    """A run has a specification or stats."""
     write(tmp_path / "a" / "stats.json", [])
     write(tmp_path / "b" / "run_spec.json", {"spec": 1})
     write(tmp_path / "b" / "stats.json", [])
     assert helm.units(sorted(tmp_path.rglob("*.json"))) == ()
-    alone = tmp_path / "a" / "stats.json"
-    with pytest.raises(UnreadableError, match=r"has a run_spec\.json"):
+    alone = write(tmp_path / "a" / "other.json", [])
+    with pytest.raises(UnreadableError, match=r"has a run_spec\.json, stats\.json or"):
         list(helm.read(Unit(helm.NAME, alone, (alone,))))
-    unit = unit_of(run(tmp_path / "c", [stat("exact_match", 1.0, "train")], []))
-    with pytest.raises(UnreadableError, match="no stat of a test or validation split"):
-        list(helm.read(unit))
     unit = unit_of(run(tmp_path / "c", {"exact_match": 1}, []))
     with pytest.raises(UnreadableError, match="a list is expected"):
         list(helm.read(unit))

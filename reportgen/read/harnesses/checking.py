@@ -118,10 +118,10 @@ def disagreement(
                 yield Finding(path, f"{told(total.metric)} is over {over}: {failed}")
         else:
             said, own = (written(value, significant=6) for value in (total.value, one.means()[0]))
-            give = "give" if counts_right(total.metric) else "have the mean"
-            yield Finding(
-                path, f"{told(total.metric)} is said to be {said}, and its {one.scored:,} {what} {give} {own}"
-            )
+            share = counts_right(total.metric)
+            verb = (("give", "gives") if share else ("have the mean", "has the mean"))[one.scored == 1]
+            by = counted(one.scored, what.removesuffix("s"))
+            yield Finding(path, f"{told(total.metric)} is said to be {said}, and its {by} {verb} {own}")
 
 
 def other_mean(answers: Sequence[Answered], total: Total) -> float | None:

@@ -5,19 +5,20 @@ Schema: repository stanford-crfm/helm, ``src/helm/benchmark/runner.py`` writes `
 ``per_instance_stats.json`` (PerInstanceStats, ``metrics/metric.py``: an instance, a trial and its stats). A
 trial is the same instance behind other examples in the prompt. The splits ``test`` and ``valid`` are read;
 perturbed instances, and worst cases over them, are other problems and are left out. A stat of count 0 has no
-mean.
+mean. A folder is named after its run's specification, which names it where ``run_spec.json`` is not there.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.read.harnesses.checking import counts_right, disagreement, impossible
+from reportgen.read.harnesses.checking import disagreement, impossible
 from reportgen.read.harnesses.documents import head_text, json_object, json_value, mapping, word
-from reportgen.read.harnesses.protocol import protocol_of
-from reportgen.read.harnesses.scoring import score_of, total_of
+from reportgen.read.harnesses.helm_spec import benchmark_of, protocol_of_run, spec_by_folder
+from reportgen.read.harnesses.scoring import count_of, score_of, total_of
 from reportgen.read.logged import Answered, Evaluated, Finding, Total, Unit, UnreadableError
 from reportgen.read.loggers.growing import number
 from reportgen.words import counted
@@ -30,6 +31,12 @@ NAME: Final = "helm"
 TITLE: Final = "runs of HELM"
 
 _SPEC, _STATS, _INSTANCES = "run_spec.json", "stats.json", "per_instance_stats.json"
+# What tells a file from others of its name.
+_MARKS: Final = {
+    _SPEC: re.compile(r'"(?:scenario|adapter)_spec"'),
+    _STATS: re.compile(r'\[\s*\{\s*"name"\s*:\s*\{\s*"name"\s*:'),
+    _INSTANCES: re.compile(r'"train_trial_index"\s*:'),
+}
 _SPLITS: Final = ("test", "valid")
 # How a run went rather than how good it was; read where somebody names them.
 _BOOKKEEPING: Final = frozenset(
@@ -45,18 +52,22 @@ _BOOKKEEPING: Final = frozenset(
 )
 _TOKENS: Final = ("num_output_tokens", "num_completion_tokens")
 _SECONDS: Final = "inference_runtime"
+_COUNT: Final = "num_instances"
 
 
 def units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Each folder with a specification of a run and its stats."""
+    """Each folder with the specification of a run or its stats."""
     folders: dict[Path, dict[str, Path]] = defaultdict(dict)
     for path in files:
         if path.name in {_SPEC, _STATS, _INSTANCES}:
             folders[path.parent][path.name] = path
     found = []
     for folder, parts in folders.items():
-        if _SPEC in parts and len(parts) > 1 and _is_spec(parts[_SPEC]):
-            order = (parts[name] for name in (_SPEC, _STATS, _INSTANCES) if name in parts)
+        known = [name for name, path in parts.items() if _MARKS[name].search(head_text(path))]
+        # Beside a specification even an empty file is what its name says.
+        taken = parts if _SPEC in known else known
+        if taken:
+            order = (parts[name] for name in (_SPEC, _STATS, _INSTANCES) if name in taken)
             found.append(Unit(NAME, folder, tuple(order)))
     return tuple(found)
 
@@ -72,10 +83,10 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
         UnreadableError: a file is not what it seemed.
     """
     parts = {path.name: path for path in unit.files}
-    if _SPEC not in parts:
-        advice = f"Give the folder of the run, with its {_SPEC}"
-        raise UnreadableError(unit.path, f"a run of HELM has a {_SPEC}, which is not there", advice)
-    spec, findings = json_object(parts[_SPEC])
+    if not parts.keys() & _MARKS.keys():
+        message = f"a run of HELM has a {_SPEC}, {_STATS} or {_INSTANCES}, and none of them is there"
+        raise UnreadableError(unit.path, message, "Give the folder of the run")
+    spec, findings = json_object(parts[_SPEC]) if _SPEC in parts else spec_by_folder(unit.path)
     read_ = _Read(wanted)
     for name, take in ((_STATS, read_.take_stat), (_INSTANCES, read_.take_instance)):
         if name in parts:
@@ -88,10 +99,11 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
             for entry in map(mapping, entries):
                 take(entry)
     splits = [split for split in _SPLITS if read_.totals[split] or read_.answers[split]]
-    if not splits:
-        raise UnreadableError(unit.path, "there is no stat of a test or validation split", "Finish the run")
+    if not read_.seen:
+        message = "there is no stat of a test or validation split: the run is not finished"
+        findings = (*findings, Finding(unit.path, message))
     findings = (*findings, *read_.findings(unit.path))
-    for split in splits:
+    for split in splits or _SPLITS[:1]:
         yield _evaluated(unit.path, spec, split, read_, findings)
         findings = ()
 
@@ -102,9 +114,11 @@ class _Read:
 
     wanted: Collection[str] | None
     totals: dict[str, list[tuple[str, float]]] = field(default_factory=lambda: defaultdict(list))
+    counts: dict[str, float] = field(default_factory=dict)
     answers: dict[str, list[Answered]] = field(default_factory=lambda: defaultdict(list))
     problems: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     trials: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    seen: set[str] = field(default_factory=set)
     perturbed: int = 0
     without: list[str] = field(default_factory=list)
 
@@ -116,8 +130,13 @@ class _Read:
             # The worst case stands there even where nothing was perturbed.
             worst = mapping(named.get("perturbation")).get("computed_on") == "worst"
             self.perturbed += bool(named.get("perturbation")) and not worst
-        elif self._wants(metric) and split in _SPLITS:
-            mean = number(stat.get("mean"))
+            return
+        if split in _SPLITS:
+            self.seen.add(split)
+        mean = number(stat.get("mean"))
+        if metric == _COUNT and mean is not None:
+            self.counts[split] = mean
+        if self._wants(metric) and split in _SPLITS:
             if mean is None or number(stat.get("count")) == 0:
                 self.without.append(metric)
             else:
@@ -137,6 +156,7 @@ class _Read:
                 by_split[split][word(named.get("name"))] = None if empty else score_of(stat.get("mean"))
         problem, trial = word(instance.get("instance_id")), word(instance.get("train_trial_index"))
         for split, values in by_split.items():
+            self.seen.add(split)
             self.problems[split].add(problem)
             self.trials[split].add(trial)
             tokens = next((values[name] for name in _TOKENS if values.get(name) is not None), None)
@@ -171,11 +191,12 @@ def _evaluated(
     problems, trials = len(read_.problems[split]), len(read_.trials[split])
     totals: list[Total] = []
     strange: list[Finding] = []
+    n = problems or count_of(read_.counts.get(split))
     for metric, mean in read_.totals[split]:
-        total, finding = total_of(path, metric, mean, n=problems or None)
+        total, finding = total_of(path, metric, mean, n=n)
         totals += [total] if total else []
         strange += [finding] if finding else []
-    means = {total.metric: total for total in totals if counts_right(total.metric)}
+    means = {total.metric: total for total in totals}
     if not answers:
         repeats = trials or 1
         strange += [found for total in totals if (found := impossible(path, total, repeats=repeats))]
@@ -183,43 +204,12 @@ def _evaluated(
     return Evaluated(
         path=path,
         model=word(adapter.get("model")) or word(adapter.get("model_deployment")),
-        benchmark=_benchmark(spec, path) + (f" ({split})" if split != _SPLITS[0] else ""),
+        benchmark=benchmark_of(spec, path) + (f" ({split})" if split != _SPLITS[0] else ""),
         run=word(path.parent.name) if path.parent.parent.name == "runs" else "",
         seed=None,
-        protocol=protocol_of(
-            {
-                "samples": trials or adapter.get("num_train_trials"),
-                "temperature": adapter.get("temperature"),
-                "top_p": adapter.get("top_p"),
-                "max_tokens": adapter.get("max_tokens"),
-                "prompt": _prompt(adapter),
-                "harness": "HELM",
-                "split": split,
-                "limit": adapter.get("max_eval_instances"),
-                "backend": adapter.get("model_deployment"),
-            }
-        ),
+        protocol=protocol_of_run(spec, split, trials),
         answers=answers,
         totals=tuple(totals),
+        finished=bool(read_.seen),
         findings=(*findings, *strange, *disagreement(path, answers, means)),
     )
-
-
-def _prompt(adapter: Mapping[str, Any]) -> str:
-    shots, method = word(adapter.get("max_train_instances")), word(adapter.get("method"))
-    return ", ".join(part for part in (f"{shots}-shot" if shots else "", method) if part)
-
-
-def _benchmark(spec: Mapping[str, Any], path: Path) -> str:
-    """``mmlu:subject=anatomy`` of ``mmlu:subject=anatomy,model=openai_gpt2``: all but the model."""
-    name = word(spec.get("name")) or path.name
-    scenario, _, arguments = name.partition(":")
-    kept = [
-        one for one in arguments.split(",") if one and not one.startswith(("model=", "model_deployment="))
-    ]
-    return f"{scenario}:{','.join(kept)}" if kept else scenario
-
-
-def _is_spec(path: Path) -> bool:
-    text = head_text(path)
-    return '"scenario_spec"' in text or '"adapter_spec"' in text
