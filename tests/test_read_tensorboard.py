@@ -15,11 +15,14 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from reportgen.cache import Cache
+from reportgen.read import open_source, raw_frame
 from reportgen.read.logged import Logged, UnreadableError
 from reportgen.read.loggers import crc32c, event_run, event_scalars, tfrecord
 from reportgen.read.loggers import tensorboard as reader
 from reportgen.read.loggers.crc32c import checksums, checksums_of_rows
 from reportgen.read.loggers.protobuf import MalformedError, delimited, fields, signed, spans, varint
+from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -462,6 +465,8 @@ def test_a_folder_of_add_hparams_belongs_to_its_run(tmp_path: Path) -> None:
     assert run.path == tmp_path / "run"
     assert run.config == {"lr": 0.1}
     assert rows(run) == {"loss": [(0, 0), (1, 1), (2, 2)], "hparam/acc": [(0, 0.5)]}
+    assert said(run) == ["1 metric of the run is here, too, as add_hparams keeps them: left out here"]
+    assert run.findings[0].path.parent.name == "1700000001.25"
     write(tmp_path / "run" / "1700000002.25" / NAME, [hparams(("lr", double(0.2))), *results])
     units = reader.units(sorted(tmp_path.rglob("*")))
     assert [len(unit.files) for unit in units] == [1, 1, 1]
@@ -470,6 +475,39 @@ def test_a_folder_of_add_hparams_belongs_to_its_run(tmp_path: Path) -> None:
         "1700000001.25": {"lr": 0.1},
         "1700000002.25": {"lr": 0.2},
     }
+
+
+def test_settings_beside_event_files_are_the_configuration(tmp_path: Path) -> None:
+    """Those of Lightning and others; what the event files say counts more, and a broken file is told."""
+    path = write(tmp_path / NAME, [hparams(("lr", double(0.5))), event(1, simple(b"loss", 2))])
+    hparams_yaml = tmp_path / "hparams.yaml"
+    hparams_yaml.write_text("lr: 0.1\nseed: 3\nmodel: {depth: 2}\nloss: !!python/name:torch.l1 ''\n")
+    (tmp_path / "params.json").write_text('{"seed": 4, "batch": 8}')
+    (tmp_path / "notes.yaml").write_text("other: 1\n")
+    files = sorted(tmp_path.iterdir())
+    (unit,) = reader.units(files)
+    assert unit.files == (path, tmp_path / "params.json", hparams_yaml)
+    (run,) = reader.read(unit)
+    assert run.config == {"seed": 3, "batch": 8, "lr": 0.5, "model.depth": 2, "loss": "torch.l1"}
+    assert (rows(run), said(run)) == ({"loss": [(1, 2)]}, [])
+    hparams_yaml.write_text("lr: [1\n")
+    (run,) = reader.read(unit)
+    assert run.config == {"seed": 4, "batch": 8, "lr": 0.5}
+    assert [finding.path for finding in run.findings] == [hparams_yaml]
+    path.write_bytes(bytes(5_000))
+    with pytest.raises(UnreadableError, match="does not begin with a record"):
+        list(reader.read(unit))
+
+
+def test_settings_that_change_are_read_again(tmp_path: Path) -> None:
+    """A source with a cache keeps a run only as long as the settings beside its events stand."""
+    folder = tmp_path / "data" / "runs" / "a"
+    write(folder / NAME, [event(1, simple(b"loss", 2))])
+    kept = Cache(tmp_path / "cache")
+    for seed in ("3", "4"):
+        (folder / "hparams.yaml").write_text(f"seed: {seed}\n")
+        source = open_source(tmp_path, "data", "runs", load_settings=load_source_settings, cache=kept)
+        assert raw_frame(tmp_path, source)["seed"].tolist() == [seed]
 
 
 def test_every_folder_is_a_run(tmp_path: Path) -> None:

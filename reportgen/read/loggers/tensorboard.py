@@ -4,6 +4,8 @@ Source: TensorFlow, tensorflow/core/util/event.proto (events, see ``event_messag
 ``tfrecord``). As in TensorBoard, all event files of a folder are one run, the older before the newer. Unlike
 there, nothing is discarded when a run was resumed: its rows are all handed over and the overlap is told.
 What ``add_hparams`` writes into a folder of its own below the run's belongs to the run, if there is one such.
+Settings beside event files belong to the run, too: ``hparams.yaml`` (Lightning), ``params.json`` (Ray Tune),
+``args.yaml`` (timm, Ultralytics), ``config.yaml`` (Detectron2), ``params.yaml`` (DVC).
 """
 
 from __future__ import annotations
@@ -14,11 +16,15 @@ from typing import TYPE_CHECKING, Final
 from reportgen.read.find import natural
 from reportgen.read.logged import Finding, Logged, Unit, UnreadableError
 from reportgen.read.loggers.event_run import EventRun
+from reportgen.read.loggers.settings_beside import settings_of
 from reportgen.read.loggers.tfrecord import HEADER, LFS, can_begin
+from reportgen.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
+
+    from reportgen.read.logged import Setting
 
 NAME: Final = "tensorboard"
 TITLE: Final = "TensorBoard event files"
@@ -27,10 +33,15 @@ _WRITTEN: Final = re.compile(r"tfevents\.(\d+)")
 _HPARAMS_FOLDER: Final = re.compile(r"\d{9,}(\.\d+)?")
 _HPARAMS: Final = b"_hparams_/"
 _BEGINNING: Final = 4096
+# Of two that set the same, the later counts.
+_SETTINGS: Final = ("params.yaml", "config.yaml", "args.yaml", "params.json", "hparams.yaml")
 
 
 def units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """One unit for each folder with event files: files named ``…tfevents…`` that hold no text."""
+    """One unit for each folder with event files: files named ``…tfevents…`` that hold no text.
+
+    Behind them stand files with settings.
+    """
     beginnings = {file: _beginning(file) for file in files if "tfevents" in file.name}
     folders: dict[Path, list[Path]] = {}
     for file, beginning in beginnings.items():
@@ -39,11 +50,14 @@ def units(files: Sequence[Path]) -> tuple[Unit, ...]:
     below = _hparams_folders(
         {folder: [beginnings[file] for file in held] for folder, held in folders.items()}
     )
-    return tuple(
-        Unit(NAME, folder, (*_in_order(held), *_in_order(folders[below[folder]] if folder in below else [])))
-        for folder, held in folders.items()
-        if folder not in below.values()
-    )
+    there = set(files)
+    found = []
+    for folder, held in folders.items():
+        if folder not in below.values():
+            within = folders[below[folder]] if folder in below else []
+            settings = [file for name in _SETTINGS if (file := folder / name) in there]
+            found.append(Unit(NAME, folder, (*_in_order(held), *_in_order(within), *settings)))
+    return tuple(found)
 
 
 def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
@@ -53,18 +67,27 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
         UnreadableError: none of its files is an event file, or a metric has too many values.
     """
     run, beside = EventRun(wanted), EventRun(wanted)
+    events = [file for file in unit.files if file.name not in _SETTINGS or file == unit.path]
     refused = []
-    for file in unit.files:
+    for file in events:
         try:
             (run if file.parent == unit.path else beside).read(file)
         except UnreadableError as error:
             refused.append(error)
-    if len(refused) == len(unit.files):
+    if len(refused) == len(events):
         raise refused[0]
-    metrics = dict(run.metrics())
-    metrics |= {name: points for name, points in beside.metrics().items() if name not in metrics}
+    metrics, last = dict(run.metrics()), beside.metrics()
     findings = [*run.findings, *beside.findings]
     findings += [Finding(error.path, f"{error.message}: the file is left out") for error in refused]
+    if both := [name for name in last if name in metrics]:
+        which = counted(len(both), "metric of the run is", "metrics of the run are")
+        findings.append(Finding(events[-1], f"{which} here, too, as add_hparams keeps them: left out here"))
+    metrics |= {name: points for name, points in last.items() if name not in both}
+    config: dict[str, Setting] = {}
+    for file in unit.files[len(events) :]:
+        found, told = settings_of(file)
+        config |= found
+        findings += told
     if not metrics and wanted is None:
         findings.append(Finding(unit.path, "no scalars are in its event files"))
     yield Logged(
@@ -72,7 +95,7 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
         name="",
         id="",
         group="",
-        config=run.config | beside.config,
+        config=config | run.config | beside.config,
         metrics=metrics,
         findings=tuple(findings),
     )
