@@ -164,6 +164,10 @@ class _Log:
         ):
             self.config.take(without_colours(piece.decode(errors="replace")))
 
+    def _expects_config(self) -> bool:
+        """Whether none was printed yet: it stands before the first step."""
+        return not self.config.tree and not self._by_step.lines
+
     def _take(self, told: Told, line: int) -> None:
         if told.bar:
             # A bar is drawn again and again: the numbers belong to the last step that they are shown at.

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 WORTH_A_LOOK: Final = re.compile(
-    rb"step:\d+ - |lobal[_ ]step \d+|Episode \[\d|Train step of epoch \d|"
-    rb"iteration:? +\d+[^|]{0,40}\||^Step \d+ \| |" + console_dicts.WORTH_A_LOOK,
-    re.MULTILINE,
+    # Letters that any of it begins with: without them it takes half as long again.
+    rb"(?=[slETiS'])(?:step:\d+ - |lobal[_ ]step \d+|Episode \[\d|Train step of epoch \d|"
+    rb"iteration:? +\d+[^|]{0,40}\||Step \d+ \| |" + console_dicts.WORTH_A_LOOK + rb")"
 )
 """Stands in every line that tells numbers, and in few others."""
 
