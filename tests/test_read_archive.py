@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from made_evaluations import DEFLATED, STORED, ZSTANDARD, zipped
 
-from reportgen.read.harnesses import archive
+from reportgen.read.harnesses import archive, torn_archive
 from reportgen.read.harnesses.archive import opened
 from reportgen.read.logged import UnreadableError
 
@@ -114,3 +114,43 @@ def test_too_many_members_and_no_archive_are_refused(tmp_path: Path, monkeypatch
         member(path)
     with pytest.raises(UnreadableError, match="cannot be read"):
         member(tmp_path / "gone.zip")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_archive_cut_at_any_byte_has_its_whole_members(tmp_path: Path, method: int) -> None:
+    """The list of members is lost, and made again of those that are whole; how many is known."""
+    contents = {"a.json": b"[1, 2]", "b/c.json": b"0123456789" * 9, "d": b""}
+    whole = zipped(contents, method)
+    path = tmp_path / "a.zip"
+    found: list[int] = []
+    for length in range(10, len(whole)):
+        path.write_bytes(whole[:length])
+        try:
+            with opened(path) as torn:
+                read = {name: torn.read(name) for name in torn.names}
+                assert torn.torn == len(read)
+        except UnreadableError:
+            read = {}
+        assert read == dict(list(contents.items())[: len(read)])
+        found.append(len(read))
+    assert found == sorted(found)
+    assert set(found) == {0, 1, 2, 3}
+
+
+def test_sizes_behind_the_content_tell_no_end(tmp_path: Path) -> None:
+    """An archive that was written as a stream cannot be mended."""
+    path = tmp_path / "a.zip"
+    path.write_bytes(zipped({"a.json": b"{}"}, flags=8)[:-30])
+    with pytest.raises(UnreadableError, match="no whole zip archive"):
+        member(path)
+
+
+def test_a_large_torn_archive_is_not_taken_into_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its list would have to be made of all of it."""
+    monkeypatch.setattr(torn_archive, "LARGEST", 20)
+    path = tmp_path / "a.zip"
+    path.write_bytes(zipped({"a.json": b"{}"})[:-30])
+    with pytest.raises(UnreadableError, match="no whole zip archive"):
+        member(path)

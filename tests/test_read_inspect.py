@@ -317,16 +317,6 @@ def test_damaged_archives_are_read_or_refused(tmp_path: Path, method: int) -> No
     assert survives(path, 100, inspect_logs.read, unit(path)) > 10
 
 
-def test_an_archive_cut_at_any_byte_is_refused(tmp_path: Path) -> None:
-    """The list of members is written last; without it nothing is known."""
-    whole = zipped(members(header()), ZSTANDARD)
-    path = tmp_path / "log.eval"
-    for length in range(4, len(whole) - 1, 7):
-        path.write_bytes(whole[:length])
-        with pytest.raises(UnreadableError, match="no whole zip archive"):
-            list(inspect_logs.read(unit(path)))
-
-
 def test_a_log_without_an_evaluation_is_refused(tmp_path: Path) -> None:
     """An archive of something else, and JSON that only looks like a log."""
     other = archive(tmp_path / "other.eval", {"readme.txt": b"hello"})

@@ -13,9 +13,10 @@ import struct
 import sys
 import zipfile
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
+from reportgen.read.harnesses.torn_archive import mended
 from reportgen.read.logged import UnreadableError
 from reportgen.read.loggers.text_file import head
 
@@ -55,10 +56,11 @@ class Archive:
     Attributes:
         path: the file.
         names: of all members; a name that stands twice is there once, and its last content counts.
+        torn: how many members there are before the tear, where the list of them is missing or damaged; or 0.
     """
 
-    def __init__(self, path: Path, file: IO[bytes], zipped: zipfile.ZipFile) -> None:
-        self.path = path
+    def __init__(self, path: Path, file: IO[bytes], zipped: zipfile.ZipFile, *, torn: int = 0) -> None:
+        self.path, self.torn = path, torn
         self.names = frozenset(zipped.namelist())
         self._file = file
         self._zip = zipped
@@ -141,7 +143,7 @@ def opened(path: Path) -> Iterator[Archive]:
     """A zip archive.
 
     Raises:
-        UnreadableError: it cannot be read, is none, was cut off, or has too many members.
+        UnreadableError: it cannot be read, is none, was cut off in its first member, or has too many members.
     """
     if head(path, len(_POINTER)) == _POINTER:
         raise UnreadableError(path, "it is a Git LFS pointer, not the data themselves", "Run git lfs pull")
@@ -151,17 +153,26 @@ def opened(path: Path) -> Iterator[Archive]:
         message = f"the file cannot be read: {error.strerror or error}"
         raise UnreadableError(path, message, "Check that it exists and may be read") from error
     with file:
-        try:
-            zipped = zipfile.ZipFile(file)
-        except _DAMAGE as error:
-            message = "it is no whole zip archive: its list of members is missing or damaged"
-            advice = "Wait until it is written; if its program was killed, recover the log with its own tool"
-            raise UnreadableError(path, message, advice) from error
+        zipped, whole = _zipped(path, file)
         with zipped:
             if len(zipped.filelist) > MOST_MEMBERS:
                 message = f"the archive has more than {MOST_MEMBERS:,} members"
                 raise UnreadableError(path, message, "Leave it out if it is not yours")
-            yield Archive(path, file, zipped)
+            yield Archive(path, zipped.fp or file, zipped, torn=whole)
+
+
+def _zipped(path: Path, file: IO[bytes]) -> tuple[zipfile.ZipFile, int]:
+    """The archive, and where its list of members had to be made again the number of these."""
+    try:
+        return zipfile.ZipFile(file), 0
+    except _DAMAGE as error:
+        content, whole = mended(file)
+        with suppress(*_DAMAGE):
+            if whole:
+                return zipfile.ZipFile(content), whole
+        message = "it is no whole zip archive: its list of members is missing or damaged"
+        advice = "Wait until it is written; if its program was killed, recover the log with its own tool"
+        raise UnreadableError(path, message, advice) from error
 
 
 def _needs_zstandard(info: zipfile.ZipInfo) -> bool:

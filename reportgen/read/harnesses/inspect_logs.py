@@ -1,47 +1,36 @@
 """Logs of Inspect: ``.eval`` archives and JSON files.
 
-Schema: repository UKGovernmentBEIS/inspect_ai, ``src/inspect_ai/log/_log.py`` (EvalLog and its parts).
-An archive has ``header.json`` (everything but the samples), ``summaries.json`` (the samples without their
-transcripts), ``reductions.json`` (a score a problem) and ``samples/ID_epoch_N.json``; a log whose program
-was killed has only ``_journal/start.json`` and ``_journal/summaries/N.json``. Members are packed with
-deflate, and since 2026 with Zstandard. A JSON file is one EvalLog with its samples.
+What a log holds is told in ``inspect_files``. A task that is retried keeps its id and gets a new log, which
+begins with the samples that were finished (``src/inspect_ai/_eval/evalset.py``), and is named DATE_TASK_ID.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
-from reportgen.read.harnesses.archive import Archive, opened
 from reportgen.read.harnesses.checking import disagreement, impossible, spelled_alike
-from reportgen.read.harnesses.documents import head_text, json_object, mapping, parsed, told, word
+from reportgen.read.harnesses.documents import mapping, told, word
+from reportgen.read.harnesses.inspect_files import Log, is_log, read_log
 from reportgen.read.harnesses.inspect_protocol import epochs_of, protocol_of_log, seed_of
 from reportgen.read.harnesses.inspect_samples import answers_of, answers_of_reductions
 from reportgen.read.harnesses.inspect_scores import Scored, scores_of
 from reportgen.read.harnesses.scoring import count_of
 from reportgen.read.logged import Answered, Evaluated, Finding, Unit, UnreadableError
-from reportgen.read.loggers.text_file import Decoding
-from reportgen.words import counted
+from reportgen.words import counted, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
 NAME: Final = "inspect"
 TITLE: Final = "logs of Inspect"
 
-_ARCHIVES: Final = ("PK\x03\x04", "PK\x05\x06", "version https://git-lfs")
-_STATUS: Final = re.compile(r'"status"\s*:\s*"(?:started|success|cancelled|error)"')
-_EVAL: Final = re.compile(r'"eval"\s*:\s*\{')
-_SUMMARIES: Final = re.compile(r"_journal/summaries/(\d+)\.json")
-_SAMPLE: Final = re.compile(r"samples/[^/]+\.json")
-_USED: Final = frozenset(
-    (
-        *("id", "epoch", "target", "metadata", "scores", "score", "model_usage", "error"),
-        *("total_time", "working_time"),
-    )
-)
+# When, which task, and its id: a retry keeps the id.
+_NAMED: Final = re.compile(r"\d{4}-\d\d-\d\dT.*_(?P<task>[0-9A-Za-z]{22})")
+_FEW: Final = 3
 _LONGEST_ERROR: Final = 120
 _OUTCOMES: Final = {
     "cancelled": "the evaluation was cancelled",
@@ -51,37 +40,62 @@ _OUTCOMES: Final = {
 
 
 def units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Each log by itself."""
-    return tuple(Unit(NAME, path, (path,)) for path in files if _is_log(path))
+    """Each log, together with those that earlier attempts at the same task left beside it."""
+    found: dict[tuple[Path, str], list[Path]] = defaultdict(list)
+    for path in files:
+        if is_log(path):
+            named = _NAMED.fullmatch(path.stem)
+            found[path.parent, named["task"] if named else path.name].append(path)
+    attempts = (sorted(paths) for paths in found.values())
+    return tuple(Unit(NAME, paths[-1], tuple(paths)) for paths in attempts)
 
 
 def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluated]:
-    """The one evaluation of a log.
+    """The evaluation of each task: of several attempts at it the newest that ended well, or else the newest.
 
     Args:
-        unit: a log.
+        unit: a log, or all of a task.
         wanted: only these scorers, by the names that answers have, or their metrics.
 
     Raises:
-        UnreadableError: it is no log, damaged, or beyond a limit.
+        UnreadableError: it is no log, damaged, or beyond a limit, and there is no other of its task.
     """
+    tasks: dict[str, list[Path]] = defaultdict(list)
+    best: dict[str, Log] = {}
+    damaged: list[UnreadableError] = []
     for path in unit.files:
-        log = _archived(path) if head_text(path).startswith(_ARCHIVES) else _written(path)
-        yield _evaluated(log, wanted)
+        try:
+            log = read_log(path)
+        except UnreadableError as error:
+            damaged.append(error)
+            continue
+        task = word(mapping(log.header.get("eval")).get("task_id")) or str(path)
+        tasks[task].append(path)
+        best[task] = max(best.get(task, log), log, key=_worth)
+    if not best:
+        raise damaged[0]
+    findings = tuple(Finding(error.path, f"{error.message}: left out") for error in damaged)
+    for task, log in best.items():
+        one = _evaluated(log, wanted)
+        yield replace(one, findings=(*findings, *_retried(log, tasks[task]), *one.findings))
+        findings = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Log:
-    """A log: everything but its samples, its samples, and its scores a problem."""
-
-    path: Path
-    header: Mapping[str, Any]
-    samples: Sequence[Any]
-    reductions: Sequence[Any]
-    findings: tuple[Finding, ...] = ()
+def _worth(log: Log) -> tuple[bool, str]:
+    """What makes one of several attempts count: its end, then its beginning."""
+    return log.header.get("status") == "success", word(mapping(log.header.get("eval")).get("created"))
 
 
-def _evaluated(log: _Log, wanted: Collection[str] | None) -> Evaluated:
+def _retried(log: Log, attempts: Sequence[Path]) -> Iterator[Finding]:
+    """A retry writes a new log, which has what was finished before."""
+    others = [told(path.name) for path in attempts if path != log.path]
+    if others:
+        which = "newest that ended well" if _worth(log)[0] else "newest"
+        message = f"the task has {len(attempts)} logs: the {which} is read, and left out are"
+        yield Finding(log.path, f"{message} {listing(others, most=_FEW)}")
+
+
+def _evaluated(log: Log, wanted: Collection[str] | None) -> Evaluated:
     said = mapping(log.header.get("eval"))
     findings = [*log.findings]
     answers, strange = answers_of(log.path, log.samples, word(said.get("model")))
@@ -111,7 +125,7 @@ def _evaluated(log: _Log, wanted: Collection[str] | None) -> Evaluated:
     )
 
 
-def _outcome(log: _Log, answers: Sequence[Answered]) -> Iterator[Finding]:
+def _outcome(log: Log, answers: Sequence[Answered]) -> Iterator[Finding]:
     """How the evaluation ended, and whether all samples are there."""
     said = mapping(log.header.get("eval"))
     results = mapping(log.header.get("results"))
@@ -136,7 +150,7 @@ def _outcome(log: _Log, answers: Sequence[Answered]) -> Iterator[Finding]:
         yield Finding(log.path, f"{completed or 0:,} of {counted(total, 'sample')} count in the scores")
 
 
-def _checked(log: _Log, answers: Sequence[Answered], scores: Sequence[Scored]) -> Iterator[Finding]:
+def _checked(log: Log, answers: Sequence[Answered], scores: Sequence[Scored]) -> Iterator[Finding]:
     means = {one.label: one.total for one in scores if one.is_mean}
     if not answers:
         epochs = epochs_of(log.header)
@@ -144,72 +158,3 @@ def _checked(log: _Log, answers: Sequence[Answered], scores: Sequence[Scored]) -
         yield from (finding for finding in found if finding)
     yield from disagreement(log.path, answers, means, "samples")
     yield from spelled_alike(log.path, answers)
-
-
-def _written(path: Path) -> _Log:
-    document, findings = json_object(path)
-    if not isinstance(document.get("eval"), dict):
-        raise UnreadableError(path, 'there is no object "eval" in the file', "Check that Inspect wrote it")
-    results = mapping(document.get("results"))
-    return _Log(
-        path,
-        {key: value for key, value in document.items() if key != "samples"},
-        [_without_transcript(sample) for sample in _list(document.get("samples"))],
-        _list(document.get("reductions")) or _list(results.get("sample_reductions")),
-        findings,
-    )
-
-
-def _archived(path: Path) -> _Log:
-    with opened(path) as archive:
-        start = "_journal/start.json"
-        if "header.json" in archive.names:
-            header = _member(archive, "header.json")
-        elif start in archive.names:
-            header = {**mapping(_member(archive, start)), "status": "started"}
-        else:
-            raise UnreadableError(path, "the archive has no header.json", "Check that Inspect wrote it")
-        if not isinstance(header, dict) or not isinstance(header.get("eval"), dict):
-            message = 'there is no object "eval" in the header of the log'
-            raise UnreadableError(path, message, "Check that Inspect wrote it")
-        reductions = "reductions.json"
-        return _Log(
-            path,
-            header,
-            _samples(archive),
-            _list(_member(archive, reductions)) if reductions in archive.names else [],
-        )
-
-
-def _samples(archive: Archive) -> list[Any]:
-    """The summaries of all samples; the samples themselves only where there are none."""
-    if "summaries.json" in archive.names:
-        return _list(_member(archive, "summaries.json"))
-    parts = sorted((int(found[1]), name) for name in archive.names if (found := _SUMMARIES.fullmatch(name)))
-    if parts:
-        return [one for _, name in parts for one in _list(_member(archive, name))]
-    names = sorted(name for name in archive.names if _SAMPLE.fullmatch(name))
-    return [_without_transcript(_member(archive, name)) for name in names]
-
-
-def _without_transcript(sample: object) -> dict[str, Any]:
-    """What is used of a sample; a transcript is thousands of times as long."""
-    return {key: value for key, value in mapping(sample).items() if key in _USED}
-
-
-def _member(archive: Archive, name: str) -> Any:  # noqa: ANN401 - JSON can be anything
-    text = Decoding(archive.path).text(archive.read(name))
-    return parsed(archive.path, text, f"{name} in the archive")
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _is_log(path: Path) -> bool:
-    if path.suffix == ".eval":
-        return head_text(path).startswith(_ARCHIVES)
-    if path.suffix != ".json":
-        return False
-    text = head_text(path)
-    return _STATUS.search(text) is not None and _EVAL.search(text) is not None

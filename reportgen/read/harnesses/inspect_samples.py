@@ -85,6 +85,11 @@ def _findings(
         yield Finding(path, message)
     if samples and not any(sample.get("scores") or sample.get("score") for sample in samples):
         yield Finding(path, f"{counted(len(samples), 'sample has', 'samples have')} no score: not yet graded")
+    limits = [limit for sample in samples if (limit := _limit(sample.get("limit")))]
+    if limits:
+        which = listing(list(dict.fromkeys(limits)), most=_FEW)
+        stopped = counted(len(limits), "sample was", "samples were")
+        yield Finding(path, f"{stopped} stopped by a limit ({which}) and count as they were scored")
     if strange:
         cells = counted(sum(strange.values()), "value that is no score", "values that are no scores")
         yield Finding(path, f"{cells} by {listing([told(label) for label in strange], most=_FEW)}: left out")
@@ -92,6 +97,11 @@ def _findings(
         yield Finding(
             path, f"{counted(lost, 'sample that is no object', 'samples that are no objects')}: left out"
         )
+
+
+def _limit(said: object) -> str:
+    """The kind of limit that stopped a sample: of samples an object, of summaries a word."""
+    return told(mapping(said).get("type") if isinstance(said, dict) else said)
 
 
 def _scores(sample: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, Any]]]:
