@@ -21,6 +21,9 @@ class DescribedRun:
         metrics: how many it has.
         values: how many values it has, repeated and missing ones too.
         first, last: its steps, of all metrics together; None where it has none.
+        begins, ends: times of its first and last value, milliseconds since 1970 UTC; None where they are
+            not written.
+        config: its hyperparameters and settings as its logger wrote them, nested names joined by dots.
     """
 
     series: str
@@ -31,6 +34,9 @@ class DescribedRun:
     values: int
     first: float | None
     last: float | None
+    begins: float | None = None
+    ends: float | None = None
+    config: Mapping[str, str | int | float | bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +142,8 @@ class Description:
         counts: what its rows hold.
         problems: errors where it cannot be read, otherwise what was irregular, guessed or left out.
         settings: keys of ``source.yml`` that are worth writing, and their values.
+        repetitions: keys of ``source.yml`` that make series that only a number tells apart runs of fewer
+            series; empty where there are none of these.
         settings_file: where ``source.yml`` is or would be.
         has_settings: whether it is there.
     """
@@ -157,5 +165,6 @@ class Description:
     counts: Counts = field(default_factory=Counts)
     problems: tuple[Problem, ...] = ()
     settings: Mapping[str, object] = field(default_factory=dict)
+    repetitions: Mapping[str, object] = field(default_factory=dict)
     settings_file: str = ""
     has_settings: bool = False

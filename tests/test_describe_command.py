@@ -23,9 +23,9 @@ def told(folder: Path, *words: str, code: int = 0) -> str:
     return done.stdout
 
 
-def known(folder: Path, path: str) -> dict[str, Any]:
+def known(folder: Path, path: str, code: int = 0) -> dict[str, Any]:
     """The same as JSON."""
-    value: dict[str, Any] = json.loads(told(folder, path, "--format", "json"))
+    value: dict[str, Any] = json.loads(told(folder, path, "--format", "json", code=code))
     return value
 
 

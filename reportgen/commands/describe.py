@@ -43,24 +43,26 @@ def describe(path: Path, form: str) -> None:
       reportgen describe ~/experiments/run-7
       reportgen describe data/math500.csv --format json
     """
-    from reportgen.drafting.describing import described, sources_of, suggested_block, suggested_settings
+    from reportgen.drafting import describing
     from reportgen.site.around import around
     from reportgen.site.description_json import description_json
 
     with problems_told("nothing can be told"):
         place = around(path)
         if place.data_dir and place.path == place.root / place.data_dir:
-            told = sources_of(place.path, place.root, place.data_dir)
+            told = describing.sources_of(place.path, place.root, place.data_dir)
         else:
-            told = described(place.path, place.root, place.name, place.hashes, place.cache)
+            told = describing.described(place.path, place.root, place.name, place.hashes, place.cache)
     if place.cache:
         place.hashes.save()
-    settings, block = suggested_settings(told), suggested_block(told)
+    settings, block = describing.suggested_settings(told), describing.suggested_block(told)
+    repetitions = describing.suggested_repetitions(told)
     if form == "json":
-        click.echo(description_json(told, settings, block), nl=False)
+        click.echo(description_json(told, settings, repetitions, block), nl=False)
     else:
         _tell(told)
-        _tell_next(told, place, settings, block)
+        _tell_settings(told, settings, repetitions)
+        _tell_block(place, block)
     sys.exit(1 if any(problem.severity == "error" for problem in told.problems) else 0)
 
 
@@ -98,16 +100,24 @@ def _tell_section(section: Section) -> None:
         click.secho(section.more, dim=True)
 
 
-def _tell_next(told: Description, place: Around, settings: str, block: str) -> None:
-    """What to write, and where."""
+def _tell_settings(told: Description, settings: str, repetitions: str) -> None:
+    """What to write into ``source.yml``."""
     from reportgen.site.excerpts import printable
 
-    if settings:
-        click.echo()
-        verb = "To add to" if told.has_settings else "To write into"
-        click.secho(f"{verb} {printable(told.settings_file)}", bold=True, nl=False)
-        click.secho("  so that nothing is left to a guess", dim=True)
-        click.echo(settings, nl=False)
+    verb = "To add to" if told.has_settings else "To write into"
+    for text, why in (
+        (settings, "so that nothing is left to a guess"),
+        (repetitions, "if the numbers in their names only count repetitions"),
+    ):
+        if text:
+            click.echo()
+            click.secho(f"{verb} {printable(told.settings_file)}", bold=True, nl=False)
+            click.secho(f"  {why}", dim=True)
+            click.echo(text, nl=False)
+
+
+def _tell_block(place: Around, block: str) -> None:
+    """What to paste into a page."""
     if block:
         click.echo()
         where = _where(place)

@@ -94,6 +94,12 @@ def suggested_settings(told: Description) -> str:
     return yaml_text(told.settings)
 
 
+def suggested_repetitions(told: Description) -> str:
+    """The same, with series that only a number tells apart as runs of one; empty where there are none."""
+    kept = {key: value for key, value in told.settings.items() if key not in {"series_from", "seed_from"}}
+    return yaml_text({**kept, **told.repetitions}) if told.repetitions else ""
+
+
 def suggested_block(told: Description) -> str:
     """A fenced block that shows the source; empty where there is nothing to show."""
     if told.kind == "outcomes":

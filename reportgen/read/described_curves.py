@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reportgen.description import DescribedMetric, DescribedRun
+from reportgen.read.cells import Kind
+from reportgen.read.layout import layout_of
 from reportgen.read.measuring import measurements
 
 if TYPE_CHECKING:
@@ -41,6 +44,10 @@ SELECT series, run, seed, metric, row, written, steps[1], steps[-1],
     len(gaps) - len(wide), missing, lost, endless, written - len(steps), low, high
 FROM apart ORDER BY row, metric
 """
+
+
+_TIME: Final = "time"
+_SPAN: Final = "SELECT series, run, min(step), max(step) FROM measured GROUP BY series, run"
 
 
 class _Line(NamedTuple):
@@ -82,7 +89,25 @@ def described_curves(
         with table.reading():
             relation: Any = table.frame.to_native()
             lines += [_Line(*row) for row in relation.query("measured", _STATEMENT).fetchall()]
-    return tuple(_runs(lines)), tuple(_metrics(lines, source.metrics))
+    times = _times(root, source)
+    runs = (
+        replace(run, begins=begin, ends=end)
+        for run in _runs(lines)
+        for begin, end in [times.get((run.series, run.run), (None, None))]
+    )
+    return tuple(runs), tuple(_metrics(lines, source.metrics))
+
+
+def _times(root: Path, source: Source) -> dict[tuple[str, str], tuple[float | None, float | None]]:
+    """When each run wrote its first and last value, milliseconds since 1970 UTC, where that is written."""
+    layout = layout_of(source)
+    if layout.kinds.get(_TIME) is not Kind.TIME or layout.roles.step == _TIME:
+        return {}
+    table = measurements(root, source, source.metrics, x=_TIME)
+    with table.reading():
+        relation: Any = table.frame.to_native()
+        rows = relation.query("measured", _SPAN).fetchall()
+    return {(series, run): (begin, end) for series, run, begin, end in rows}
 
 
 def _runs(lines: Iterable[_Line]) -> Iterable[DescribedRun]:

@@ -12,18 +12,19 @@ from reportgen.description import (
     DescribedEvaluation,
     DescribedMetric,
     DescribedRun,
-    DescribedTotal,
     Description,
 )
 from reportgen.errors import Problem, Problems, Severity, Stage
 from reportgen.read.choosing import choose_files
 from reportgen.read.described_answers import described_answers
+from reportgen.read.described_bare import bare_runs
 from reportgen.read.described_curves import described_curves
+from reportgen.read.described_imports import with_imported
 from reportgen.read.find import SETTINGS, location_of, name_of, place_of
 from reportgen.read.importing import import_units
 from reportgen.read.layout import layout_of
 from reportgen.read.opening import open_location
-from reportgen.read.settling import settled_runs, step_column
+from reportgen.read.settling import repetitions, step_column
 from reportgen.read.table_names import found_by, shape_of, table_title
 from reportgen.read.units import title_of
 from reportgen.read.wording import names
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from reportgen.cache import Cache
     from reportgen.model import Source
     from reportgen.read.find import Location
-    from reportgen.read.importing import Imported
 
 _NO_ENDING: Final = "without an ending"
 
@@ -82,7 +82,22 @@ def describe(path: Path, root: Path, name: str, looking: Looking) -> Description
         told = _with_runs(told, location, looking)
     if not told.kind:
         problems.add(_sources_below(location))
+        told, findings = _bare(told, location, looking)
+        problems.found[:0] = findings
     return replace(told, problems=tuple(problems.found))
+
+
+def _bare(told: Description, location: Location, looking: Looking) -> tuple[Description, tuple[Problem, ...]]:
+    """What cannot be read told as runs that hold no values, if it is that, and what was found in them."""
+    with Problems().collecting():
+        settings = _settings(location, looking)
+        bare = bare_runs(choose_files(location, settings), settings, location.root)
+        if bare is not None:
+            read = tuple(place_of(file, location.root).file for file in bare.files)
+            size = sum(file.stat().st_size for file in bare.files)
+            told = replace(told, format=bare.form, title=title_of(bare.form), read=read, size=size)
+            return replace(told, counts=Counts(runs=bare.runs)), bare.findings
+    return told, ()
 
 
 def _opened(told: Description, source: Source) -> Description:
@@ -145,64 +160,27 @@ def _with_runs(told: Description, location: Location, looking: Looking) -> Descr
     Raises:
         ReportError: as of the source itself.
     """
-    settings = SourceSettings()
-    if location.settings.is_file():
-        settings = looking.load_settings(location.settings, place_of(location.settings, location.root).file)
+    settings = _settings(location, looking)
     chosen = choose_files(location, settings)
     imported = import_units(location, settings, chosen, looking.hashes, looking.cache)
     read = set(told.read)
     if imported:
-        told = _imported(told, imported, settings)
+        told = with_imported(told, imported, settings)
         read = {file.path for file in imported.files}
     unread = Counter(
         path.suffix.lower() or _NO_ENDING
         for path in chosen.paths
         if place_of(path, location.root).file not in read
     )
-    return replace(told, unread=tuple(sorted(unread.items(), key=lambda one: (-one[1], one[0]))))
+    told = replace(told, unread=tuple(sorted(unread.items(), key=lambda one: (-one[1], one[0]))))
+    return replace(told, repetitions=repetitions(settings, told))
 
 
-def _imported(told: Description, imported: Imported, settings: SourceSettings) -> Description:
-    """What loggers and harnesses say beside their values."""
-    runs, names_by = imported.runs, imported.runs.naming
-    paths = {
-        (settings.rename.get(name.series, name.series), name.run): candidate.run.path
-        for candidate, name in zip(runs.candidates, names_by.names, strict=True)
-    }
-    totals = tuple(
-        DescribedTotal(
-            settings.rename.get(name.series, name.series),
-            candidate.run.benchmark,
-            total.metric,
-            total.value,
-            total.stderr,
-            total.n,
-        )
-        for candidate, name in zip(runs.candidates, names_by.names, strict=True)
-        for total in candidate.run.totals
-    )
-    described = [replace(run, path=paths.get((run.series, run.run), "")) for run in told.counts.runs]
-    if told.kind == "measurements":
-        known = {(run.series, run.run) for run in described}
-        seeds = {
-            (settings.rename.get(name.series, name.series), name.run): name.seed for name in names_by.names
-        }
-        described += [
-            DescribedRun(*key, seeds[key], path, 0, 0, None, None)
-            for key, path in paths.items()
-            if key not in known
-        ]
-    form = imported.found.units[0].format
-    return replace(
-        told,
-        format=form,
-        shape="",
-        title=title_of(form),
-        series_by=names_by.series_by,
-        seed_by=names_by.seed_by,
-        counts=replace(told.counts, runs=tuple(described), totals=totals),
-        settings=settled_runs(settings, imported),
-    )
+def _settings(location: Location, looking: Looking) -> SourceSettings:
+    """What ``source.yml`` says, if there is one."""
+    if location.settings.is_file():
+        return looking.load_settings(location.settings, place_of(location.settings, location.root).file)
+    return SourceSettings()
 
 
 def _sources_below(location: Location) -> Iterator[Problem]:

@@ -6,10 +6,12 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.read.cells import NUMERIC
-from reportgen.read.imported_parts import chosen_metrics
+from reportgen.read.imported_parts import chosen_metrics, scored_runs, scores_of
+from reportgen.read.numbered_runs import numbered_runs
 from reportgen.read.run_names import name_runs
 
 if TYPE_CHECKING:
+    from reportgen.description import Description
     from reportgen.read.importing import Imported
     from reportgen.read.layout import Layout
     from reportgen.read.run_names import Naming
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 # What can name runs, the plainest first.
 _SERIES: Final[tuple[Any, ...]] = ("name", "folder", "group", "model", ("folder", "name"), ("group", "name"))
 _SEEDS: Final = (None, "seed", "name", "folder")
+# How series are found where only names or paths tell them.
+_PATHS: Final = frozenset(("their names", "their folders", "folders and names", "the names of files"))
 # Columns that are a step more often than others are, by a part of their names.
 _STEPS: Final = ("step", "iter", "epoch", "time", "date", "token", "sample", "round", "generation")
 
@@ -48,6 +52,26 @@ def step_column(layout: Layout, settings: SourceSettings) -> dict[str, object]:
     return {"columns": {**taken, "step": likely[0]}} if likely else {}
 
 
+def repetitions(settings: SourceSettings, told: Description) -> dict[str, object]:
+    """Keys that make series that only a number in their paths tells apart runs of fewer series.
+
+    Args:
+        settings: what ``source.yml`` says so far.
+        told: the source; empty keys unless its series are called as its runs, files or folders.
+    """
+    chosen = settings.files or settings.series_from or told.seed_by or told.kind != "measurements"
+    if chosen or told.series_by not in _PATHS:
+        return {}
+    paths = list(dict.fromkeys(run.path for run in told.counts.runs if run.path)) or list(told.read)
+    if len(paths) != len(told.counts.runs):
+        return {}
+    below = [path.removeprefix(f"{told.path}/") for path in paths]
+    found = numbered_runs(below, settings.title or told.name)
+    if found is None or found.series >= len(told.series):
+        return {}
+    return {"files": found.files, **({"rename": found.rename} if found.rename else {})}
+
+
 def _naming(settings: SourceSettings, imported: Imported) -> dict[str, object]:
     """Keys by which all runs have the names that they have now, without a guess; none where none are."""
     candidates, naming = imported.runs.candidates, imported.runs.naming
@@ -64,12 +88,10 @@ def _same(tried: Naming, naming: Naming) -> bool:
 
 def _metrics(settings: SourceSettings, imported: Imported) -> dict[str, object]:
     """The key that says which of several scores is taken."""
-    runs = [candidate.run for candidate in imported.runs.candidates if candidate.run.benchmark]
-    taken = dict.fromkeys(name for run in runs for name in chosen_metrics(run, settings))
-    if settings.metrics or not any(len(run.metrics) > 1 for run in runs):
+    runs = scored_runs(imported.runs)
+    if settings.metrics or not any(len(scores_of(run)) > 1 for run in runs):
         return {}
-    chosen = tuple(taken)
-    tried = settings.model_copy(update={"metrics": chosen})
-    if any(chosen_metrics(run, tried) != chosen_metrics(run, settings) for run in runs):
-        return {}
-    return {"metrics": list(chosen)}
+    chosen = chosen_metrics(runs, settings)
+    taken = tuple(dict.fromkeys(chain.from_iterable(chosen.values())))
+    tried = settings.model_copy(update={"metrics": taken})
+    return {"metrics": list(taken)} if chosen_metrics(runs, tried) == chosen else {}

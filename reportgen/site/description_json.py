@@ -11,20 +11,26 @@ if TYPE_CHECKING:
     from reportgen.errors import Problem
 
 
-def description_json(told: Description, source_yml: str, block: str) -> str:
+def description_json(told: Description, source_yml: str, repetitions: str, block: str) -> str:
     """A description as JSON with a newline at its end; its keys are those of the value, in its order.
 
     Args:
         told: the description.
         source_yml: the suggested settings.
+        repetitions: those that make series that only a number tells apart runs of one.
         block: the suggested block.
     """
     value = asdict(told)
     value["unread"] = dict(told.unread)
     value["problems"] = [_problem(problem) for problem in told.problems]
     value |= value.pop("counts")
-    value["suggested"] = {"file": told.settings_file, "source.yml": source_yml, "block": block}
-    del value["settings"]
+    value["suggested"] = {
+        "file": told.settings_file,
+        "source.yml": source_yml,
+        "source.yml for repetitions": repetitions,
+        "block": block,
+    }
+    del value["settings"], value["repetitions"]
     return f"{json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)}\n"
 
 

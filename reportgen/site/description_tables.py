@@ -5,8 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reportgen.site.description_words import NOTHING, number_words, odd_answers, odd_words, range_words
-from reportgen.words import counted
+from reportgen.site.description_words import (
+    NOTHING,
+    logged_words,
+    number_words,
+    odd_answers,
+    odd_words,
+    range_words,
+)
+from reportgen.words import counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,6 +54,8 @@ def sections(told: Description) -> tuple[Section, ...]:
     found = []
     if counts.runs:
         found.append(_runs(told, counts.runs))
+        settings = _settings(told, counts.runs)
+        found += [settings] if settings else []
     if counts.metrics and counts.runs:
         found.append(_metrics(told, counts.metrics))
     if counts.evaluations:
@@ -60,8 +69,9 @@ def _runs(told: Description, runs: Sequence[DescribedRun]) -> Section:
     named = any(one.run not in {one.series, one.seed, ""} for one in runs)
     seeded = any(one.seed is not None for one in runs)
     placed = len({one.path for one in runs}) > 1
-    header = ("series", "run", "seed", "metrics", "values", _steps_title(told), "where")
-    kept = (True, named, seeded, True, True, True, placed)
+    dated = any(one.begins is not None for one in runs)
+    header = ("series", "run", "seed", "metrics", "values", _steps_title(told), "logged (UTC)", "where")
+    kept = (True, named, seeded, True, True, True, dated, placed)
     rows = (
         (
             one.series,
@@ -70,12 +80,35 @@ def _runs(told: Description, runs: Sequence[DescribedRun]) -> Section:
             f"{one.metrics:,}",
             f"{one.values:,}",
             range_words(one.first, one.last, told),
-            one.path,
+            logged_words(one.begins, one.ends),
+            _below(one.path, told.path),
         )
         for one in runs
     )
     more = _more(len(runs), "run", "runs")
     return _section("Runs", _found_by(told), (header, kept), list(rows), more)
+
+
+def _settings(told: Description, runs: Sequence[DescribedRun]) -> Section | None:
+    """What was set differently in several runs, which may name series; of runs without values, everything."""
+    runs = [one for one in runs if one.values or not told.kind]
+    keys = dict.fromkeys(key for one in runs for key in one.config)
+    values = {key: [one.config.get(key) for one in runs] for key in keys}
+    if told.kind:
+        texts = {key: [str(one) for one in found] for key, found in values.items()}
+        seeds = [str(one.seed) for one in runs]
+        values = {key: values[key] for key, found in texts.items() if len(set(found)) > 1 and found != seeds}
+    if not values:
+        return None
+    rows = [(key, _values(found)) for key, found in values.items()]
+    note = "that differ between the runs; series_from: takes any of them" if told.kind else "of the runs"
+    more = _more(len(rows), "setting", "settings")
+    return _section("Settings", note, (("setting", "values"), (True, True)), rows, more)
+
+
+def _values(found: Iterable[object]) -> str:
+    texts = [NOTHING if one is None else str(one) for one in found]
+    return listing(list(dict.fromkeys(texts)), most=4)
 
 
 def _metrics(told: Description, metrics: Sequence[DescribedMetric]) -> Section:
@@ -151,6 +184,11 @@ def _totals(totals: Sequence[DescribedTotal]) -> Section:
     ]
     note = "as the harness reports them"
     return _section("Totals", note, (header, kept), rows, _more(len(totals), "total", "totals"))
+
+
+def _below(path: str, folder: str) -> str:
+    """A path below what is described."""
+    return path.removeprefix(f"{folder}/") if path != folder else "."
 
 
 def _found_by(told: Description) -> str:

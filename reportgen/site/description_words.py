@@ -13,12 +13,15 @@ if TYPE_CHECKING:
 NOTHING: Final = "–"
 _UNITS: Final = ("kB", "MB", "GB", "TB")
 _MIDNIGHT: Final = 86_400_000
+_DURATIONS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 # Times that a calendar of four digits has, in milliseconds since 1970 UTC.
 _YEARS: Final = (-62_135_596_800_000, 253_402_300_799_000)
 
 
 def headline(told: Description) -> str:
     """What it is."""
+    if not told.kind and told.title:
+        return f"{told.path} – {told.title}, without any values"
     if not told.kind and not any(problem.severity == "error" for problem in told.problems):
         return f"{told.path} – a folder of sources"
     if not told.kind:
@@ -35,6 +38,8 @@ def amounts(told: Description) -> tuple[str, ...]:
         benchmarks = len({one.benchmark for one in counts.evaluations})
         answers = sum(one.answers for one in counts.evaluations)
         held = [series, counted(benchmarks, "benchmark"), counted(answers, "answer")]
+    elif counts.runs and not told.kind:
+        held = [counted(len(counts.runs), "run")]
     elif counts.runs:
         values = sum(one.values for one in counts.metrics)
         metrics = counted(len(counts.metrics), "metric")
@@ -93,6 +98,27 @@ def _step(step: float, *, is_time: bool) -> str:
         moment = datetime.fromtimestamp(step / 1000, UTC)
         return moment.strftime("%Y-%m-%d" if step % _MIDNIGHT == 0 else "%Y-%m-%d %H:%M")
     return number_words(step)
+
+
+def logged_words(begins: float | None, ends: float | None) -> str:
+    """When something was logged, and how long it took: ``2026-01-01 12:00, 3 h 20 min``."""
+    if begins is None or ends is None or not _YEARS[0] <= begins <= ends <= _YEARS[1]:
+        return NOTHING
+    moment = datetime.fromtimestamp(begins / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+    return f"{moment}, {duration_words((ends - begins) / 1000)}" if ends > begins else moment
+
+
+def duration_words(seconds: float) -> str:
+    """A duration in its two largest units: ``12 s``, ``3 min 20 s``, ``2 d 4 h``; ``< 1 s``."""
+    if seconds < 1:
+        return "< 1 s"
+    left = round(seconds)
+    parts: list[tuple[int, str]] = []
+    for unit, size in _DURATIONS:
+        count, left = divmod(left, size)
+        if count or parts:
+            parts.append((count, unit))
+    return " ".join(f"{count:,} {unit}" for count, unit in parts[:2] if count)
 
 
 def number_words(value: float | None) -> str:
