@@ -440,6 +440,30 @@ def test_a_resumed_run_keeps_all_rows(tmp_path: Path) -> None:
     assert run.findings[0].path.name == "events.out.tfevents.10.host"
 
 
+def test_a_writer_that_begins_anew_goes_back(tmp_path: Path) -> None:
+    """As with ``purge_step``: TensorBoard forgets what stands there, which is kept here, and told."""
+    write(tmp_path / "events.out.tfevents.9.host", [event(step, simple(b"loss", step)) for step in range(20)])
+    begins = event(15, wall=WALL) + inside(7, plain(1, 1))
+    for status, message in ((1, begins), (2, event(15) + inside(7, plain(1, 2)))):
+        write(tmp_path / "events.out.tfevents.10.host", [message, event(30, simple(b"loss", 1))])
+        run = read(tmp_path)
+        assert [step for step, _ in rows(run)["loss"]] == [*range(20), 30]
+        told = [words for words in said(run) if "goes back over 5 steps of earlier files (15 to 19)" in words]
+        assert len(told) == len(said(run)) == (status == 1)
+
+
+def test_files_of_one_time_are_no_resumption(tmp_path: Path) -> None:
+    """Several processes wrote into one folder, which their times tell."""
+    for process in "12":
+        messages = [event(step, simple(b"loss", 1), wall=WALL + step) for step in range(20)]
+        write(tmp_path / f"events.out.tfevents.{process}.host", messages)
+    (told,) = said(read(tmp_path))
+    assert told == (
+        "several processes wrote at once: this file goes back over 20 steps of earlier files (0 to 19); "
+        "the rows of all are kept, those of this file last"
+    )
+
+
 def test_hyperparameters_are_the_configuration(tmp_path: Path) -> None:
     """Numbers, texts, truth, lists and nested settings of the session's start."""
     nested = inside(5, inside(1, inside(1, b"depth") + inside(2, double(3))))

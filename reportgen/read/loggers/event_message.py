@@ -52,6 +52,7 @@ _VARINT_LISTS: Final = {7: {"<i4", "|u1", "<i2", "|i1", "<u2"}, 10: {"<i8"}, 11:
 }
 _SCALARS: Final = b"scalars"
 _SUMMARY, _VALUE, _TAG, _SIMPLE, _TENSOR, _METADATA = 5, 1, 1, 2, 8, 9
+_SESSION_LOG: Final = 7
 _WALL_STOP: Final = 9
 
 
@@ -76,6 +77,7 @@ class Event:
         foreign: tags that a plugin other than ``scalars`` claims.
         sessions: what the plugin ``hparams`` keeps, one message each.
         strange: values said to be scalars that are no number.
+        begins: whether a writer begins here, and TensorBoard forgets what there was from this step on.
         prefix: length of the beginning that holds wall time and step and nothing else, the one in eight bytes
             behind its tag and the other, where it is not 0, as a varint; 0 where the message differs.
     """
@@ -86,6 +88,7 @@ class Event:
     foreign: list[bytes] = field(default_factory=list)
     sessions: list[memoryview] = field(default_factory=list)
     strange: int = 0
+    begins: bool = False
     prefix: int = 0
 
     def layout(self) -> tuple[Place, ...] | None:
@@ -109,6 +112,10 @@ def event(message: memoryview) -> Event:
         elif number == 2 and wire == VARINT:  # noqa: PLR2004 - the field's number
             parsed.step = signed(value)
             parsed.prefix = stop if place == 1 and parsed.prefix else 0
+        elif number == _SESSION_LOG and wire == DELIMITED:
+            parsed.begins |= any(
+                inner == 1 and status == 1 for inner, *_, status in spans(message, start, stop)
+            )
         elif number == _SUMMARY and wire == DELIMITED:
             for inner, kind, first, last, _ in spans(message, start, stop):
                 if inner == _VALUE and kind == DELIMITED:

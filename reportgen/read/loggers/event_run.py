@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from typing import TYPE_CHECKING, Final
 
@@ -47,6 +48,7 @@ class EventRun:
         self._foreign: set[bytes] = set()
         self._of_tensors: set[bytes] = set()
         self._strange = self._rounded = self._replaced = 0
+        self._begins = math.inf  # the step from which on this file's writer has earlier ones forgotten
 
     def read(self, path: Path) -> None:
         """Read a file behind those that were read before.
@@ -56,6 +58,7 @@ class EventRun:
         """
         begun = [len(steps) for steps, _, _ in self._columns]
         self._reader.malformed = self._strange = self._rounded = self._replaced = 0
+        self._begins = math.inf
         try:
             for block in blocks(path, self.findings):
                 for tag, steps, walls, values in self._reader.rows(block).by_tag():
@@ -96,6 +99,8 @@ class EventRun:
         """Keep what an event holds apart from scalars."""
         self._foreign.update(event.foreign)
         self._strange += event.strange
+        if event.begins:
+            self._begins = min(self._begins, event.step)
         for session in event.sessions:
             try:
                 self.config.update(settings(session))
@@ -131,17 +136,22 @@ class EventRun:
 
     def _tell_overlap(self, path: Path, begun: list[int]) -> None:
         """Say how far earlier files had gone beyond the step with which a metric goes on in this one."""
-        gone_over = []
-        for before, (column, _, _) in zip(begun, self._columns, strict=False):
-            if 0 < before < len(column):
-                steps = np.array(column)
-                gone_over.append(np.unique(steps[:before][steps[:before] >= steps[before]]))
-        steps = np.unique(np.concatenate(gone_over)) if gone_over else np.empty(0)
-        if len(steps):
-            ends = [number(step, decimals=0) for step in (steps[0], steps[-1])]
-            reached = ends[0] if len(steps) == 1 else f"{ends[0]} to {ends[1]}"
-            again = f"this file goes back over {counted(len(steps), 'step')} of earlier files ({reached})"
-            self._tell(path, f"the run was resumed: {again}; the rows of both are kept, the later ones last")
+        gone_over, at_once = [np.empty(0)], False
+        for before, (column, _, times) in zip(begun, self._columns, strict=False):
+            if before:
+                steps, begins = np.array(column), min([self._begins, *column[before : before + 1]])
+                gone_over.append(steps[:before][steps[:before] >= begins])
+                at_once |= before < len(times) and times[before] < np.fmax.reduce(times[:before])
+        steps = np.unique(np.concatenate(gone_over))
+        if not len(steps):
+            return
+        ends = [number(step, decimals=0) for step in (steps[0], steps[-1])]
+        reached = ends[0] if len(steps) == 1 else f"{ends[0]} to {ends[1]}"
+        how, rows = "the run was resumed", "the rows of both are kept, the later ones last"
+        if at_once:
+            how, rows = "several processes wrote at once", "the rows of all are kept, those of this file last"
+        again = f"this file goes back over {counted(len(steps), 'step')} of earlier files ({reached})"
+        self._tell(path, f"{how}: {again}; {rows}")
 
     def _tell(self, path: Path, message: str) -> None:
         self.findings.append(Finding(path, message))
