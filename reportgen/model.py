@@ -58,8 +58,10 @@ class Source:
         digest: SHA-256 in hex of what decides its numbers: the files' content, in order, and its settings.
         warnings: what was found and handled; told to the user and on the page.
         layout: what ``reportgen.read`` needs to read it; of no use to anybody else.
-        kind: ``outcomes`` where a row is one answer to one problem, otherwise ``measurements``.
+        kind: ``outcomes`` where a row is one answer to one problem, ``totals`` where it is the score of a
+            whole benchmark, otherwise ``measurements``.
         benchmarks: values of the benchmark column, in order of first appearance; empty without one.
+        lower_is_better: those of them on which a smaller total is the better one, as the harness says.
         slices: columns of outcomes that play no part and can be sliced by, as written.
         score_range: the lowest and the highest score that outcomes may hold.
     """
@@ -73,8 +75,9 @@ class Source:
     digest: str
     warnings: tuple[Problem, ...] = ()
     layout: object = field(default=None, repr=False, compare=False)
-    kind: Literal["measurements", "outcomes"] = "measurements"
+    kind: Literal["measurements", "outcomes", "totals"] = "measurements"
     benchmarks: tuple[str, ...] = ()
+    lower_is_better: tuple[str, ...] = ()
     slices: tuple[str, ...] = ()
     score_range: tuple[float, float] = (0.0, 1.0)
 

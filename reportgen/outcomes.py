@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Metric: TypeAlias = Literal["mean", "avg@n", "pass@k", "pass^k", "maj@k"]
 Estimand: TypeAlias = Literal["problems like these", "these problems"]
+REPORTED: Final = "as reported"
+"""The method of a score that was not computed here: a total that is used as it is reported."""
 
 
 class ScoresError(ValueError):
@@ -66,6 +68,26 @@ class Outcomes:
     reading: Callable[[], AbstractContextManager[None]] = field(
         default=nullcontext, repr=False, compare=False
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedScore:
+    """A total for a whole benchmark, as a harness, a paper or a leaderboard reports it.
+
+    Attributes:
+        series, run, seed: as in ``Outcomes``.
+        metric: its name, with the filter or scorer that it belongs to.
+        value, stderr: in the unit of the input; None where there is none.
+        problems: how many it is over; None where that is not said.
+    """
+
+    series: str
+    run: str
+    seed: str | None
+    metric: str
+    value: float | None
+    stderr: float | None
+    problems: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,15 +190,15 @@ class Score:
     Attributes:
         series: its name.
         metric: as asked for, with its k: ``mean``, ``pass@4``.
-        estimand: what the interval is about; empty for a score reported by a harness.
+        estimand: what the interval is about; empty for a score that is used as reported.
         level: of the interval.
         estimate: None where there is no score.
         low, high: the interval; both None where there is none, then ``reason`` says why.
         method: how the interval was made.
         reason: in words, why something is missing or unusual; empty where nothing is.
         problems: problems scored.
-        samples: fewest and most samples of a problem in a run; None for a score reported by a harness.
-        runs: runs that were averaged within a problem.
+        samples: fewest and most samples of a problem in a run; None for a score that is used as reported.
+        runs: runs that were averaged within a problem or, of scores as reported, as a whole.
         between_runs: standard deviation of the runs' own scores; None under 2 runs.
         tokens, seconds, cost: mean of a sample, averaged over problems; None where not given.
         stderr: the standard error behind the interval; None where it was not made from one.

@@ -45,7 +45,7 @@ def number(
         significant: digits to keep where ``decimals`` is not given.
         decimals: digits after the point.
         within: bounds that the value may not seem to reach if it does not: 0.996 within (0, 1) is
-            ``0.99`` with two decimals, and 0.0004 is ``0.01``.
+            ``0.99`` with two decimals, and 0.0004 is ``0.01``. They may be infinite.
         signed: put a plus sign before a positive number, for differences.
 
     Raises:
@@ -197,9 +197,9 @@ def _rounded(
     result = value.quantize(unit, rounding=ROUND_HALF_EVEN, context=_EXACT)
     if within is not None and Decimal(within[0]) < value < Decimal(within[1]):
         bottom, top = (Decimal(bound) for bound in within)
-        # The last multiple before each bound.
-        lowest = (bottom.quantize(unit, rounding=ROUND_FLOOR, context=_EXACT)) + unit
-        highest = (top.quantize(unit, rounding=ROUND_CEILING, context=_EXACT)) - unit
+        # The last multiple before each bound; an infinite one is never reached.
+        lowest = bottom.quantize(unit, ROUND_FLOOR, _EXACT) + unit if bottom.is_finite() else bottom
+        highest = top.quantize(unit, ROUND_CEILING, _EXACT) - unit if top.is_finite() else top
         if lowest > highest:
             return _rounded(value, decimals + 1, within)
         result = min(max(result, lowest), highest)

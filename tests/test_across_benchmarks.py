@@ -123,7 +123,7 @@ def test_totals_of_a_harness_are_shown_and_never_paired() -> None:
     table = across_benchmarks(parts, given=given, baseline="B")
     cell = table.cells[0][1]
     assert (cell.score.estimate, cell.against) == (0.5, None)
-    assert cell.reason == "reported by harness: without problems nothing can be paired"
+    assert cell.reason == "as reported: without problems nothing can be paired"
     first, second = (macro.score for macro in table.macro)
     own = scores(parts["x"])[0]
     assert own.estimate is not None
@@ -142,7 +142,7 @@ def test_problems_come_before_a_total_of_the_same_series() -> None:
     table = across_benchmarks(parts, given={"x": [given_score("A", 0.5, 0.03), given_score("C", 0.1, 0.03)]})
     assert [row[0].score.method for row in table.cells] == [
         *["t over problems on the logit scale"] * 2,
-        "reported by harness",
+        "as reported",
     ]
 
 

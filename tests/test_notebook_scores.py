@@ -215,7 +215,7 @@ def test_what_a_table_cannot_give_is_told_at_its_source() -> None:
             rg.scores(_example(), **asked)
         assert told in str(error.value)
         assert str(error.value).startswith("data/model-comparison/source.yml: ")
-    with pytest.raises(ReportError, match=r'"model-comparison" holds outcomes of problems\. Use rg\.scores'):
+    with pytest.raises(ReportError, match=r'"model-comparison" holds scores\. Use rg\.scores'):
         rg.curves(_example(), metric="score")
     with pytest.raises(ReportError, match='the source "math500" has no outcomes'):
         rg.scores(rg.read(_ROOT / "data/math500"))

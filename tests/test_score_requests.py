@@ -183,7 +183,7 @@ def test_a_comparison_on_a_benchmark_s_page_is_about_it() -> None:
         (
             CurveSettings(source="plain"),
             (
-                'a scores block draws measurements, and "plain" holds outcomes of problems. Write '
+                'a scores block draws measurements, and "plain" holds scores. Write '
                 "a scores block instead."
             ),
         ),

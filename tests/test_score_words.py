@@ -207,7 +207,7 @@ def test_every_way_to_make_an_interval_has_words() -> None:
     """The names that the statistics give, each said."""
     ways = (
         *("t over problems on the logit scale", "t over problems", "t over samples", "Wilson"),
-        *("bound on unseen problems", "reported by harness"),
+        *("bound on unseen problems", "as reported"),
     )
     assert all(method_words(way) != way for way in ways)
     assert method_words("another way") == "another way"

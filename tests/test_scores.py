@@ -366,7 +366,7 @@ def test_a_harness_total_is_used_as_given() -> None:
     """0.62 ± 1.959964 · 0.05; without a standard error, or with one of 0, a reason."""
     score = given_score("A", 0.62, 0.05, metric="acc", problems=100)
     assert _ends(score) == pytest.approx((0.62 - 1.959964 * 0.05, 0.62 + 1.959964 * 0.05), abs=1e-6)
-    assert (score.method, score.metric, score.estimand) == ("reported by harness", "acc", "")
+    assert (score.method, score.metric, score.estimand) == ("as reported", "acc", "")
     for value, stderr, reason in (
         (0.62, None, "no standard error is reported"),
         (0.62, math.nan, "no standard error is reported"),

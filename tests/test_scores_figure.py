@@ -238,7 +238,7 @@ def test_totals_of_a_harness_are_shown_and_not_compared() -> None:
     given = tuple(given_score(name, value, 0.02, metric="acc") for name, value in (("A", 0.8), ("B", 0.7)))
     figure, table = drawn(replace(one, scores=given, comparisons=(), tiers=()), score_context("A", "B"))
     assert figure.summary.endswith(": the two were not compared problem by problem.")
-    assert "the score as the harness reports it (normal" in figure.caption
+    assert "the score as it is reported (normal" in figure.caption
     assert "tier" not in table.header
     assert column(table, "problems") == ["not known", "not known"]
 

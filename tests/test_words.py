@@ -87,6 +87,8 @@ def test_a_share_below_1_is_never_shown_as_1() -> None:
     assert number(0.004, decimals=2, within=(0, 1)) == "0.01"
     assert number(0.996, decimals=0, within=(0, 1)) == "0.9"
     assert number(0.99999, within=(0, 1)) == "0.9999"
+    assert number(12.3456, decimals=2, within=(-math.inf, math.inf)) == "12.35"
+    assert number(0.0004, decimals=2, within=(0, math.inf)) == "0.01"
     assert number(1, decimals=2, within=(0, 1)) == "1.00"
 
 

@@ -57,7 +57,7 @@ def fitted(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[Page
 def _holds_outcomes(page: Page, sources: Mapping[str, Source]) -> bool:
     benchmark = page.front_matter.benchmark
     source = sources.get(benchmark.source) if benchmark else None
-    return source is not None and source.kind == "outcomes"
+    return source is not None and source.kind != "measurements"
 
 
 def _named(pages: tuple[Page, ...]) -> Iterator[tuple[str, Place]]:

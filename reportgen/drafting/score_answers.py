@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reportgen.errors import Place
     from reportgen.figures.score_context import Scored
     from reportgen.model import Request, ScoreRequest, Source
-    from reportgen.outcomes import Comparison, Outcomes, ProblemScores, Score
+    from reportgen.outcomes import Comparison, Outcomes, ProblemScores, ReportedScore, Score
 
     _Value = TypeVar("_Value")
 
@@ -61,13 +61,19 @@ class ScoreAnswers:
         self._tables: dict[ScoreRequest, Outcomes] = {}
         self._problems: dict[ScoreRequest, ProblemScores] = {}
         self._pairs: dict[ScoreRequest, tuple[Comparison, ...]] = {}
+        self._totals: dict[ScoreRequest, tuple[ReportedScore, ...]] = {}
 
     def problems(self, request: ScoreRequest) -> ProblemScores:
-        """All series of one of the requests given at the start, by problem.
+        """All series of one of the requests given at the start, by problem; of totals their names only.
 
         Raises:
             ReportError: what the files have wrong, or why they hold no scores, at whoever asks first.
         """
+        if self._of_totals(request):
+            from reportgen.statistics.given_scores import without_problems  # noqa: PLC0415
+
+            names = dict.fromkeys(one.series for one in self._reported(request))
+            return without_problems(tuple(names), self._ends(request))
         rows = _rows(request)
         if rows not in self._problems:
             from reportgen.statistics.problem_scores import problem_scores  # noqa: PLC0415 - computes
@@ -87,7 +93,7 @@ class ScoreAnswers:
         return self._read(request, lambda table: problem_scores_by(table, column))
 
     def scored(self, request: ScoreRequest, estimand: str = "problems like these") -> Scored:
-        """Scores with intervals, all pairs, tiers, and what the benchmark can tell apart.
+        """Scores with intervals, all pairs, tiers, and what the benchmark can tell apart; of totals no pairs.
 
         Raises:
             ReportError: as ``problems``.
@@ -98,6 +104,8 @@ class ScoreAnswers:
         from reportgen.statistics.tiers import tiers  # noqa: PLC0415
 
         scores = self.scores(request, estimand)
+        if self._of_totals(request):
+            return Scored(self.problems(request), scores, comparisons=(), tiers=(), resolution=None)
         pairs = self._all_pairs(request)
         return Scored(
             problems=self.problems(request),
@@ -109,6 +117,10 @@ class ScoreAnswers:
 
     def scores(self, request: ScoreRequest, estimand: str = "problems like these") -> tuple[Score, ...]:
         """The score of each series; raises as ``scored``."""
+        if self._of_totals(request):
+            from reportgen.statistics.given_scores import given_scores  # noqa: PLC0415
+
+            return given_scores(self._reported(request), level=request.level, ends=self._ends(request))
         from reportgen.statistics.scores import scores  # noqa: PLC0415
 
         metric, k = metric_and_k(request.metric)
@@ -128,9 +140,49 @@ class ScoreAnswers:
             )
         return self._pairs[request]
 
+    def _of_totals(self, request: ScoreRequest) -> bool:
+        return self._sources[request.source].kind == "totals"
+
+    def _ends(self, request: ScoreRequest) -> tuple[float, float]:
+        """The range of totals; both ends infinite where it is not known."""
+        from reportgen.read import range_of  # noqa: PLC0415 - imports the database
+
+        source = self._sources[request.source]
+        return range_of(source, self._reported(request), higher_is_better=request.higher_is_better)
+
+    def _reported(self, request: ScoreRequest) -> tuple[ReportedScore, ...]:
+        """The totals of a request, which are few.
+
+        Raises:
+            ReportError: what the files have wrong, or there is none.
+        """
+        rows, place = _rows(request), self._place(request)
+        if rows not in self._totals:
+            from reportgen.read import reported_scores  # noqa: PLC0415 - imports the database
+
+            source = self._sources[request.source]
+            with Placing(source.place, place):
+                found = reported_scores(
+                    self._root,
+                    source,
+                    benchmark=request.benchmark,
+                    series=request.series,
+                    where=dict(request.where),
+                )
+            if not found:
+                said = f'no row of source "{request.source}" has a total of this benchmark and series'
+                raise ReportError(
+                    Problem(place, said, "Look at filter, series and benchmark of the block", Stage.DATA)
+                )
+            self._totals[rows] = found
+        return self._totals[rows]
+
+    def _place(self, request: ScoreRequest) -> Place:
+        return self._places.get(request, self._sources[request.source].place)
+
     def _read(self, request: ScoreRequest, group: Callable[[Outcomes], _Value]) -> _Value:
         """The rows of a request, grouped."""
-        rows, place = _rows(request), self._places.get(request, self._sources[request.source].place)
+        rows, place = _rows(request), self._place(request)
         with Placing(self._sources[request.source].place, place), TellingAt(place):
             if rows not in self._tables:
                 from reportgen.read import outcomes  # noqa: PLC0415 - imports the database

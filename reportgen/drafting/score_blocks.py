@@ -33,7 +33,7 @@ from reportgen.settings.score_blocks import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from reportgen.drafting.desk import Desk
     from reportgen.drafting.plan import PlannedBlock
@@ -189,9 +189,10 @@ def _across(planned: PlannedBlock, settings: ComparisonSettings, desk: Desk) -> 
         parts,
         metric,
         k,
+        given={name: answers.scores(one) for name, one in requests.items() if not parts[name].problems},
         baseline=settings.baseline,
         level=settings.level,
-        higher_is_better=settings.higher_is_better is not False,
+        higher_is_better=_one_direction(requests),
     )
     found = {name: answers.scored(request).resolution for name, request in requests.items()}
     resolutions = {name: one for name, one in found.items() if one is not None}
@@ -207,6 +208,16 @@ def _across(planned: PlannedBlock, settings: ComparisonSettings, desk: Desk) -> 
         planned.block.id, settings, across, resolutions, contexts, whole, found=told, needed=needed
     )
     return replace(drawn, numbers=numbers_across(across, resolutions, contexts, told))
+
+
+def _one_direction(requests: Mapping[str, ScoreRequest]) -> bool:
+    """Whether higher is better on all of these benchmarks."""
+    lower = [name for name, request in requests.items() if not request.higher_is_better]
+    if lower and len(lower) < len(requests):
+        higher = [name for name in requests if name not in lower]
+        said = f"lower is better on {listed(lower)}, and higher on {listed(higher)}"
+        raise ScoresError(f"{said}: they have no average", "Give each a block of its own with benchmarks:")
+    return not lower
 
 
 def _titles(planned: PlannedBlock, desk: Desk) -> list[str]:

@@ -72,7 +72,12 @@ def benchmark_title(request: ScoreRequest, source: Source, benchmark: Benchmark 
 
 
 def _protocol(source: Source, scores: ProblemScores) -> Sequence[tuple[str, tuple[tuple[str, str], ...]]]:
-    """How each series was measured: what ``source.yml`` says, and the hash of the problems it answered."""
+    """How each series was measured: what ``source.yml`` says, and the hash of the problems it answered.
+
+    Of totals the problems are not known.
+    """
+    if not scores.problems:
+        return [(name, source.settings.protocol_of(name).stated()) for name in scores.series]
     from reportgen.read import problem_set_hash  # noqa: PLC0415 - imports the database
 
     found, known = [], bool(scores.gold)

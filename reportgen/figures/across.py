@@ -32,7 +32,7 @@ from reportgen.figures.score_words import (
 )
 from reportgen.figures.wording import isolated
 from reportgen.model import Cell, ResultTable, Stack
-from reportgen.outcomes import Verdict
+from reportgen.outcomes import REPORTED, Verdict
 from reportgen.words import counted, listing
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def _cell(cell: BenchmarkCell, across: AcrossBenchmarks, context: ScoreContext) 
     lines = [estimate_text(score, context)]
     if score.series == across.baseline:
         return Cell("\n".join([*lines, "baseline"]), score.estimate, "self")
-    if one is None and not across.baseline and score.method == "reported by harness":
+    if one is None and not across.baseline and score.method == REPORTED:
         return Cell("\n".join([*lines, score.method]), score.estimate)
     if one is None:
         lines += [in_lines(f"not compared: {cell.reason}")] if cell.reason else []

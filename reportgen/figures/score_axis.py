@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,9 +27,9 @@ def score_axis(values: Iterable[float | None], context: ScoreContext, *, title: 
         context: has the range of scores.
         title: what it shows.
     """
-    known = [value for value in values if value is not None] or [context.lowest, context.highest]
+    known = [value for value in values if value is not None] or _whole_range(context)
     low, high = _with_room(known, context)
-    # A harness's interval may reach beyond the range; then it is shown.
+    # An interval that is used as reported may reach beyond the range; then it is shown.
     low, high = max(low, min(context.lowest, *known)), min(high, max(context.highest, *known))
     return _axis(title, low, high, context, signed=False)
 
@@ -47,11 +48,22 @@ def difference_axis(values: Iterable[float | None], context: ScoreContext, *, ti
 
 
 def _with_room(known: list[float], context: ScoreContext) -> tuple[float, float]:
-    """The values' range, a little wider; a tenth of the range of scores where they are all one value."""
+    """The values' range, a little wider; a tenth of the range of scores where they are all one value.
+
+    Where that range is not known, it is a tenth of the value.
+    """
     low, high = min(known), max(known)
     least = (context.highest - context.lowest) / 10
+    if math.isinf(least):
+        least = abs(high) / 10 or 1.0
     room = _ROOM * (high - low) if high > low else least / 2
     return low - room, high + room
+
+
+def _whole_range(context: ScoreContext) -> list[float]:
+    """The ends of the range of scores; of one that is not known 0 and 1."""
+    ends = [context.lowest, context.highest]
+    return ends if all(map(math.isfinite, ends)) else [0.0, 1.0]
 
 
 def _axis(title: str, low: float, high: float, context: ScoreContext, *, signed: bool) -> Axis:

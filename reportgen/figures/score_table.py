@@ -86,7 +86,7 @@ def _columns(
         _Column(name, tuple(_score(score, context) for score in shown)),
         tier if tiers else None,
         _Column("problems", tuple(_count(score.problems) for score in shown)),
-        _Column("samples", tuple(_samples(score.samples) for score in shown)),
+        _Column("samples", tuple(_samples(score.samples) for score in shown)) if _sampled(shown) else None,
         _Column("runs", tuple(_count(score.runs) for score in shown)),
         _between(shown, context),
         _cost("tokens a sample", [score.tokens for score in shown]),
@@ -107,6 +107,11 @@ def _tier(rank: int | None) -> Cell:
 
 def _count(count: int) -> Cell:
     return Cell(f"{count:,}", float(count)) if count else _UNKNOWN
+
+
+def _sampled(shown: Sequence[Score]) -> bool:
+    """Whether the samples of any score are known: of totals they never are."""
+    return not shown or any(score.samples for score in shown)
 
 
 def _samples(samples: tuple[int, int] | None) -> Cell:

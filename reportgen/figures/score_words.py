@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reportgen.outcomes import REPORTED
 from reportgen.words import (
     counted,
     equation,
@@ -33,7 +34,7 @@ _METHODS = {
     "Wilson": "Wilson's score interval over problems",
     "bound on unseen problems": "an exact bound on unseen problems",
     "t over samples": "Student's t over samples within problems",
-    "reported by harness": "normal, from the standard error that the harness reports",
+    REPORTED: "normal, from the standard error that is reported with it",
 }
 
 
@@ -131,7 +132,7 @@ def metric_text(metric: str) -> str:
 
 def estimand_words(score: Score) -> str:
     """What the interval of a score is about: ``the score on other problems like these``."""
-    return _ESTIMANDS.get(score.estimand, "the score as the harness reports it")
+    return _ESTIMANDS.get(score.estimand, "the score as it is reported")
 
 
 def method_words(method: str) -> str:

@@ -20,6 +20,7 @@ from reportgen.figures.score_words import (
 )
 from reportgen.figures.wording import isolated
 from reportgen.model import Figure, Stack, Table
+from reportgen.outcomes import REPORTED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,11 +42,17 @@ def scores_block(block_id: str, settings: ScoresSettings, scored: Scored, contex
     """
     shown = ordered(scored.scores, settings.order, context)
     metric = metric_text(shown[0].metric if shown else settings.metric)
-    title = settings.title or f"{metric[:1].upper()}{metric[1:]} on {context.benchmark}"
+    title = settings.title or f"{_titled(shown, metric)} on {context.benchmark}"
     tiers = {name: one.rank for one in scored.tiers for name in one.series}
     table = score_table(f"{block_id}-table", title, shown, tiers, context)
     figure = _figure(block_id, title, shown, scored, settings, context)
     return Stack(id=block_id, title=title, subtitle="", parts=(figure, table), caption="")
+
+
+def _titled(shown: Sequence[Score], metric: str) -> str:
+    """A metric at the beginning of a title; the name of one that is used as reported stays as it is."""
+    reported = bool(shown) and shown[0].method == REPORTED
+    return metric if reported else f"{metric[:1].upper()}{metric[1:]}"
 
 
 def ordered(scores: Sequence[Score], order: str, context: ScoreContext) -> tuple[Score, ...]:

@@ -59,8 +59,8 @@ def requests_of(
         said = f"this {block.kind} block names no source and its page has no benchmark"
         raise ReportError(Problem(block.place, said, 'Add a line such as "source: NAME"', Stage.NARRATIVE))
     source = sources[named[0]]
-    if source.kind == "outcomes":
-        said = f'a {block.kind} block draws measurements, and "{source.name}" holds outcomes of problems'
+    if source.kind != "measurements":
+        said = f'a {block.kind} block draws measurements, and "{source.name}" holds scores'
         raise ReportError(Problem(block.place, said, "Write a scores block instead", Stage.NARRATIVE))
     return tuple(_request(source.name, metric, settings) for metric in _metrics(block, source, benchmark))
 
@@ -71,7 +71,7 @@ def benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> Reque
     Raises:
         ReportError: its metric is unknown, or none is named and the source has several.
     """
-    if source.kind == "outcomes":
+    if source.kind != "measurements":
         return score_benchmark_request(benchmark, source, page)
     place = Place(page.file)
     metric = benchmark.metric or (source.metrics[0] if len(source.metrics) == 1 else "")

@@ -12,6 +12,7 @@ from reportgen.settings.score_blocks import (
     MetricSettings,
     OutcomeSettings,
     ProblemsSettings,
+    ScoresSettings,
     is_score_metric,
 )
 
@@ -38,7 +39,7 @@ def with_defaults(settings: _Settings, benchmark: Benchmark | None) -> _Settings
     ``higher_is_better`` is never None afterwards.
     """
     own = benchmark if benchmark and benchmark.source in score_sources(settings, benchmark) else None
-    better = own.higher_is_better if own else True
+    better = own is None or own.higher_is_better is not False
     given: dict[str, object] = {
         "higher_is_better": better if settings.higher_is_better is None else settings.higher_is_better
     }
@@ -71,9 +72,18 @@ def score_requests(
     for name in named:
         source = sources[name]
         _refuse_other_kinds(block, source)
+        _refuse_totals(block, whole, source)
         _refuse_unknown_slices(block, settings, source)
         own = benchmark if benchmark and benchmark.source == name else None
-        found += [_request(name, part, whole) for part in _parts(block, settings, source, own)]
+        better = settings.higher_is_better
+        if better is None and own is not None:
+            better = own.higher_is_better
+        parts = _parts(block, settings, source, own)
+        found += [_request(source, part, whole, better=better) for part in parts]
+    if block.kind == "comparison" and len(found) == 1 and sources[found[0].source].kind == "totals":
+        said = f'"{found[0].source}" holds totals only, and without problems nothing can be paired'
+        step = "Write a scores block, or put several benchmarks side by side"
+        raise ReportError(_problem(block.place, said, step))
     return tuple(found)
 
 
@@ -96,8 +106,8 @@ def score_benchmark_request(benchmark: Benchmark, source: Source, page: Page) ->
         said = f'benchmark "{benchmark.name}" is none of the {len(source.benchmarks)} of "{source.name}"'
         step = f"Add benchmark: with one of {listed(source.benchmarks)}"
         raise ReportError(_problem(place, said, step))
-    settings = MetricSettings(metric=metric, higher_is_better=benchmark.higher_is_better)
-    return _request(source.name, part, settings)
+    settings = MetricSettings(metric=metric)
+    return _request(source, part, settings, better=benchmark.higher_is_better)
 
 
 def part_of(benchmark: Benchmark, source: Source) -> str | None:
@@ -132,26 +142,44 @@ def _parts(
     raise ReportError(_problem(block.place, said, f"Its benchmarks are {listed(source.benchmarks)}"))
 
 
-def _request(source: str, part: str | None, settings: OutcomeSettings) -> ScoreRequest:
+def _request(
+    source: Source, part: str | None, settings: OutcomeSettings, *, better: bool | None
+) -> ScoreRequest:
+    """The outcomes of one benchmark; where no author says which way is better, the harness may."""
     where = tuple(
         (column, value if isinstance(value, tuple) else (value,)) for column, value in settings.filter.items()
     )
     return ScoreRequest(
-        source=source,
+        source=source.name,
         benchmark=part,
         series=settings.series,
         where=where,
         metric=settings.metric if isinstance(settings, MetricSettings) else "mean",
         level=settings.level,
-        higher_is_better=settings.higher_is_better is not False,
+        higher_is_better=part not in source.lower_is_better if better is None else better,
     )
 
 
 def _refuse_other_kinds(block: Block, source: Source) -> None:
-    if source.kind != "outcomes":
+    if source.kind == "measurements":
         said = f'a {block.kind} block shows scores of problems, and "{source.name}" has none'
         step = "Its data need a column problem and a column score; where they are called otherwise, say so "
         raise ReportError(_problem(block.place, said, f"{step}under columns in its source.yml"))
+
+
+def _refuse_totals(block: Block, settings: OutcomeSettings, source: Source) -> None:
+    """Totals have one number a benchmark, and nothing of its problems, samples and answers."""
+    if source.kind != "totals":
+        return
+    step = "Let the harness write the answers, too, as with lm_eval --log_samples, or write a scores block"
+    if not isinstance(settings, ScoresSettings | ComparisonSettings):
+        said = f'a {block.kind} block shows answers to problems, and "{source.name}" holds totals only'
+        raise ReportError(_problem(block.place, said, step))
+    if settings.metric != "mean":
+        said = f'"{source.name}" holds totals only, which give no {settings.metric}'
+        raise ReportError(
+            _problem(block.place, said, step.replace("write a scores block", "leave out metric"))
+        )
 
 
 def _refuse_unknown_slices(block: Block, settings: OutcomeSettings, source: Source) -> None:

@@ -137,8 +137,8 @@ def _request(  # noqa: PLR0917 - the public functions take these by name
 
 
 def _metric(table: Table, metric: str | None) -> str:
-    if table.source.kind == "outcomes":
-        said = f'"{table.source.name}" holds outcomes of problems'
+    if table.source.kind != "measurements":
+        said = f'"{table.source.name}" holds scores'
         raise ReportError(Problem(table.source.place, said, "Use rg.scores or rg.compare", Stage.DATA))
     known = table.metrics
     if metric is None and len(known) == 1:

@@ -8,6 +8,7 @@ from reportgen.read.frames import frame, raw_frame
 from reportgen.read.measuring import measurements
 from reportgen.read.opening import open_path, open_source
 from reportgen.read.problem_sets import problem_set_hash
+from reportgen.read.totals import range_of, reported_scores
 
 __all__ = [
     "find_sources",
@@ -17,5 +18,7 @@ __all__ = [
     "open_source",
     "outcomes",
     "problem_set_hash",
+    "range_of",
     "raw_frame",
+    "reported_scores",
 ]

@@ -134,7 +134,7 @@ def _planned(
         raise ReportError(_no_outcomes(source, layout))
     if not layout.exhaustive and not set(series or ()) <= set(layout.series):
         layout = completed(root, source)
-    problems = list(_unknown(source, layout, benchmark, series, where))
+    problems = list(unknown_names(source, layout, benchmark, series, where))
     if problems:
         raise ReportError(*problems)
     settings = source.settings
@@ -162,7 +162,7 @@ def _no_outcomes(source: Source, layout: Layout) -> Problem:
     return Problem(source.place, message, advice, Stage.DATA)
 
 
-def _unknown(
+def unknown_names(
     source: Source,
     layout: Layout,
     benchmark: str | None,

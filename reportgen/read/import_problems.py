@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Place, Problem, Severity, Stage
 from reportgen.read.content import few
+from reportgen.read.evaluation_problems import evaluation_problems
 from reportgen.read.find import ending_of, place_of
-from reportgen.read.imported_parts import chosen_metrics
 from reportgen.read.units import title_of
 from reportgen.read.wording import names
 from reportgen.words import counted, listing
@@ -43,7 +43,7 @@ def import_problems(
         _findings(runs),
         _left_out(location, chosen, found, runs),
         _names(location, settings, runs),
-        _evaluations(location, settings, runs),
+        evaluation_problems(location, settings, runs),
     )
     return tuple(replace(problem, severity=Severity.WARNING) for problem in told)
 
@@ -138,26 +138,3 @@ def _advice(candidates: Sequence[Candidate]) -> str:
         return f"{advice}. If they are not, tell them apart with series_from: or seed_from:"
     shown = listing(several, most=_MOST_KEYS)
     return f"{advice}, but differ in {shown}: tell them apart with series_from: {several[0]}, if that matters"
-
-
-def _evaluations(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
-    """Evaluations of which not everything is read."""
-    several: dict[tuple[tuple[str, ...], str], int] = defaultdict(int)
-    for candidate in runs.candidates:
-        run = candidate.run
-        if not (run.model or run.benchmark):
-            continue
-        if len(run.metrics) > 1 and not settings.metrics:
-            several[tuple(run.metrics), chosen_metrics(run, settings)[0]] += 1
-        if not run.finished:
-            message = (
-                f"the evaluation of {run.model} on {run.benchmark} did not finish; what is there is read"
-            )
-            yield Problem(Place(run.path), message, "Leave it out with files:, or let it finish", Stage.DATA)
-        if run.totals and not run.metrics:
-            message = f"of {run.model} on {run.benchmark} there are totals only, so nothing is read"
-            yield Problem(Place(run.path), message, "Let the harness write its samples, too", Stage.DATA)
-    for (metrics, taken), count in several.items():
-        has = "has" if count == 1 else "have"
-        message = f"{counted(count, 'evaluation')} {has} scores by {names(metrics)}; {taken} is taken"
-        yield Problem(location.place, message, f"Choose others with metrics: [{metrics[1]}]", Stage.DATA)

@@ -10,19 +10,18 @@ from reportgen.errors import Problem, ReportError, Stage
 from reportgen.read import parquet
 from reportgen.read.cells import Kind
 from reportgen.read.columns import column_named, mapped_columns, reported_metrics
-from reportgen.read.find import place_of
+from reportgen.read.imported_parts import benchmark_of, chosen_metrics, file_of, scored_runs
+from reportgen.read.imported_totals import total_files, with_totals
 from reportgen.read.layout import FileLayout, Layout, OutcomeRoles, Roles, Survey
 from reportgen.read.run_settings import value_named
-from reportgen.read.tidy_parquet import CODE
-from reportgen.read.wording import known_names, names
+from reportgen.read.wording import known_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.read.cells import Text
     from reportgen.read.find import Location
-    from reportgen.read.imported_runs import ImportedRuns, ReadUnit
-    from reportgen.read.kept_units import KeptPart, KeptRun
+    from reportgen.read.imported_runs import ImportedRuns
     from reportgen.settings.source import SourceSettings
 
 _PARTS: Final = ("sample", "answer", "gold", "tokens", "seconds")
@@ -36,12 +35,14 @@ def imported_survey(location: Location, settings: SourceSettings, runs: Imported
         ReportError: the settings name columns that there are not, or there is nothing to read.
     """
     given = _given(settings, runs)
-    if any(candidate.run.model or candidate.run.benchmark for candidate in runs.candidates):
+    if not any(candidate.run.model or candidate.run.benchmark for candidate in runs.candidates):
+        files = tuple(_curve_files(location, runs, given))
+    elif any(candidate.run.metrics for candidate in runs.candidates):
         files = tuple(_answer_files(location, settings, runs, given))
     else:
-        files = tuple(_curve_files(location, runs, given))
+        files = tuple(total_files(location, settings, runs, given))
     if not files:
-        raise ReportError(_nothing(location, runs))
+        raise ReportError(_nothing(location))
     columns = dict.fromkeys([*given, *chain.from_iterable(file.names for file in files)])
     kinds = {name: _kind(name, files) for name in columns}
     _check_names(location, settings, kinds)
@@ -60,13 +61,9 @@ def imported_survey(location: Location, settings: SourceSettings, runs: Imported
         exhaustive=True,
         gapless=frozenset(("series", "run", "metric")),
     )
-    return _with_outcomes(layout, runs) if "problem" in kinds else _with_metrics(layout, settings, runs)
-
-
-def chosen_metrics(run: KeptRun, settings: SourceSettings) -> tuple[str, ...]:
-    """Which scores of an evaluation are taken: those that ``metrics:`` names, otherwise the first."""
-    named = tuple(metric for metric in run.metrics if metric in (settings.metrics or ()))
-    return named or tuple(run.metrics)[:1]
+    if "problem" in kinds:
+        return _with_outcomes(layout, runs)
+    return with_totals(layout, settings, runs) if "score" in kinds else _with_metrics(layout, settings, runs)
 
 
 def _with_metrics(layout: Layout, settings: SourceSettings, runs: ImportedRuns) -> Survey:
@@ -119,7 +116,7 @@ def _curve_files(
     for unit, places in runs.by_unit():
         values = tuple((name, tuple(column[place] for place in places)) for name, column in given.items())
         for part, copy in zip(unit.kept.parts, unit.parts, strict=True):
-            yield _file(location, unit, part, copy, values)
+            yield file_of(location, unit, part, copy, values)
 
 
 def _answer_files(
@@ -128,35 +125,16 @@ def _answer_files(
     runs: ImportedRuns,
     given: Mapping[str, tuple[Text, ...]],
 ) -> Iterator[FileLayout]:
+    chosen = chosen_metrics(scored_runs(runs), settings)
     for unit, places in runs.by_unit():
         for part, copy in zip(unit.kept.parts, unit.parts, strict=True):
-            run = unit.kept.runs[part.run or 0]
-            chosen = chosen_metrics(run, settings)
-            if part.metric not in chosen:
+            if part.run is None:
                 continue
-            benchmark = f"{run.benchmark} ({part.metric})" if len(chosen) > 1 else run.benchmark
-            values = {name: (column[places[part.run or 0]],) for name, column in given.items()}
-            yield _file(location, unit, part, copy, tuple({**values, "benchmark": (benchmark,)}.items()))
-
-
-def _file(
-    location: Location,
-    unit: ReadUnit,
-    part: KeptPart,
-    copy: str,
-    given: tuple[tuple[str, tuple[Text, ...]], ...],
-) -> FileLayout:
-    own = [(name, kind) for name, kind in zip(part.columns, part.types, strict=True) if name != CODE]
-    return FileLayout(
-        path=place_of(unit.unit.path, location.root).file,
-        format="parquet",
-        compression="",
-        columns=tuple(name for name, _ in own),
-        types=tuple(kind for _, kind in own),
-        copy=copy,
-        given=given,
-        code=CODE if part.run is None else "",
-    )
+            benchmark = benchmark_of(unit.kept.runs[part.run], part.metric, chosen)
+            if benchmark is None:
+                continue
+            values = {name: (column[places[part.run]],) for name, column in given.items()}
+            yield file_of(location, unit, part, copy, tuple({**values, "benchmark": (benchmark,)}.items()))
 
 
 def _kind(name: str, files: Sequence[FileLayout]) -> Kind:
@@ -183,19 +161,7 @@ def _check_names(location: Location, settings: SourceSettings, kinds: Mapping[st
         raise ReportError(*problems)
 
 
-def _total(run: KeptRun) -> str:
-    """The first total of an evaluation, in words."""
-    total = run.totals[0]
-    stderr = "" if total.stderr is None else f" ± {total.stderr:.2g}"
-    return f"{total.metric} of {run.model or run.name} on {run.benchmark} {total.value:.4g}{stderr}"
-
-
-def _nothing(location: Location, runs: ImportedRuns) -> Problem:
-    """What to tell of units without any values or answers."""
-    totals = [_total(run) for candidate in runs.candidates if (run := candidate.run).totals]
-    if totals:
-        message = f"there are totals only, and no answers to single problems: {names(totals)}"
-        advice = "Let the harness write its samples, too, as with lm_eval --log_samples"
-        return Problem(location.place, message, advice, Stage.DATA)
+def _nothing(location: Location) -> Problem:
+    """What to tell of units without any values, answers or totals."""
     message = "the runs hold no values yet"
     return Problem(location.place, message, "Wait for the first, or name other files with files:", Stage.DATA)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from reportgen.read.cells import Kind
-from reportgen.read.layout import FileLayout, Layout, OutcomeRoles, Roles, Spread, Survey
+from reportgen.read.layout import FileLayout, Layout, OutcomeRoles, Roles, Spread, Survey, TotalRoles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,9 @@ def _layout(told: dict[str, Any]) -> Layout:
         exhaustive=told["exhaustive"],
         gapless=frozenset(told["gapless"]),
         outcomes=OutcomeRoles(**told["outcomes"]) if told["outcomes"] else None,
+        totals=TotalRoles(**told["totals"]) if told["totals"] else None,
         benchmarks=tuple(told["benchmarks"]),
+        lower_is_better=tuple(told["lower_is_better"]),
         step_name=told["step_name"],
         spread={column: Spread(**one) for column, one in told["spread"].items()},
     )

@@ -24,6 +24,7 @@ class KeptTotal:
     value: float
     stderr: float | None
     n: int | None
+    higher_is_better: bool | None
 
 
 @dataclass(frozen=True, slots=True)

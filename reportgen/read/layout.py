@@ -138,6 +138,17 @@ class OutcomeRoles:
 
 
 @dataclass(frozen=True, slots=True)
+class TotalRoles:
+    """The column, as written, for each part of totals: scores of whole benchmarks."""
+
+    score: str
+    stderr: str | None = None
+    n: str | None = None
+    benchmark: str | None = None
+    metric: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Spread:
     """Whose values a column holds where runs are columns, as in a chart that W&B exported."""
 
@@ -161,8 +172,10 @@ class Layout:
         series: names in the report, in order of first appearance as far as was looked.
         exhaustive: whether ``metrics`` and ``series`` are known to be all.
         gapless: text columns of Parquet files that are known to have no empty cell.
-        outcomes: the columns of outcomes; None where the source has measurements.
+        outcomes: the columns of outcomes; None where the source has none.
+        totals: the columns of totals; None where the source has none.
         benchmarks: every value of the benchmark column, in order of first appearance.
+        lower_is_better: those of them on which a smaller total is the better one, as the harness says.
         step_name: what the step is called where that is not the name of its column.
         spread: for each column that holds a metric of one run, whose it is; empty where rows tell that.
     """
@@ -177,7 +190,9 @@ class Layout:
     exhaustive: bool
     gapless: frozenset[str] = field(default_factory=frozenset)
     outcomes: OutcomeRoles | None = None
+    totals: TotalRoles | None = None
     benchmarks: tuple[str, ...] = ()
+    lower_is_better: tuple[str, ...] = ()
     step_name: str = ""
     spread: Mapping[str, Spread] = field(default_factory=dict)
 

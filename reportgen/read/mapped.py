@@ -14,6 +14,7 @@ import numpy as np
 
 from reportgen.errors import Place, Problem, Problems, Severity, Stage
 from reportgen.read import sql
+from reportgen.read.answer_columns import whole_text
 from reportgen.read.columns import mapped_columns
 from reportgen.read.content import Content
 from reportgen.read.find import place_of
@@ -21,7 +22,7 @@ from reportgen.read.json_documents import documents
 from reportgen.read.json_lines import as_text
 from reportgen.read.json_path import PathError, parse_path, rows_at, value_at
 from reportgen.read.kept_units import KeptFinding, KeptPart, KeptRun, KeptUnit, keep_unit, kept_unit
-from reportgen.read.tidy_parquet import part_name, whole_text, write_part
+from reportgen.read.tidy_parquet import part_name, write_part
 from reportgen.read.wording import names
 from reportgen.settings.source import Columns
 

@@ -195,8 +195,9 @@ def _source(
         digest=digest,
         warnings=found.warnings,
         layout=found.layout,
-        kind="outcomes" if found.layout.outcomes else "measurements",
+        kind="outcomes" if found.layout.outcomes else "totals" if found.layout.totals else "measurements",
         benchmarks=found.layout.benchmarks,
+        lower_is_better=found.layout.lower_is_better,
         slices=free_columns(found.layout),
         score_range=settings.score_range,
     )

@@ -59,7 +59,7 @@ def recognise_outcomes(
     """
     mapped = mapped_columns(settings)
     asked = settings.form == "outcomes" or not {"problem", "score"}.isdisjoint(mapped)
-    if settings.form in {"long", "wide"} or (long and not asked):
+    if settings.form in {"long", "wide", "totals"} or (long and not asked):
         return None
     found = _by_name(kinds, roles, mapped)
     if not asked:

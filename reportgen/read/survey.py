@@ -18,6 +18,7 @@ from reportgen.read.lacking import lacking_columns
 from reportgen.read.layout import DataFile, Layout, Survey, layout_of
 from reportgen.read.outcome_columns import recognise_outcomes
 from reportgen.read.tables import UNNAMED, groups, kept, series_of
+from reportgen.read.total_columns import recognise_totals
 from reportgen.read.wandb_chart import chart_survey, recognised
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ def _layout(
     roles, long = recognise(columns, settings, place)
     kinds = {name: joint_kind(_kind(look, name) for look in looks) for name in columns}
     outcomes = recognise_outcomes(kinds, roles, settings, place, long=long)
+    totals = recognise_totals(kinds, roles, settings, place)
     if outcomes and roles.step == outcomes.sample:
         roles = replace(roles, step=None)
     return Layout(
@@ -126,6 +128,7 @@ def _layout(
         exhaustive=all(look.exhaustive for look in looks),
         gapless=_gapless(root, looks, roles),
         outcomes=outcomes,
+        totals=totals,
     )
 
 
@@ -180,7 +183,8 @@ def _benchmarks(root: Path, layout: Layout, settings: SourceSettings, place: Pla
     Raises:
         ReportError: rows of no benchmark, or what cannot be read.
     """
-    column = layout.outcomes.benchmark if layout.outcomes else None
+    scored = layout.outcomes or layout.totals
+    column = scored.benchmark if scored else None
     if column is None:
         return ()
     found = _all_names(root, layout, settings, place, lambda rows: rows.text(column))

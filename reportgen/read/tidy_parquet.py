@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from reportgen.read import sql
+from reportgen.read.answer_columns import answer_columns, whole_text
 from reportgen.read.engine import engine
 from reportgen.read.find import place_of
 from reportgen.read.kept_units import KeptFinding, KeptPart, KeptRun, KeptTotal, KeptUnit
@@ -18,25 +19,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.cache import Cache
-    from reportgen.read.cells import Text
+    from reportgen.read.answer_columns import Columns
     from reportgen.read.logged import Answered, Finding, Points
 
 # The column that tells a row's run by its place in the unit.
 CODE: Final = "logged"
-# What the table of answers has beside its slices, and columns that the source gives to all of them.
-ANSWERS: Final = {
-    **dict.fromkeys(("problem", "sample"), sql.TEXT),
-    "score": "DOUBLE",
-    **dict.fromkeys(("answer", "gold"), sql.TEXT),
-    **dict.fromkeys(("tokens", "seconds"), "DOUBLE"),
-}
-_GIVEN: Final = frozenset(("series", "run", "seed", "benchmark", "step", "metric", "value", "row", "cost"))
+# What the table of totals has; ``CODE`` is there the place of the total among those of the unit.
+TOTALS: Final = {CODE: "INTEGER", "score": "DOUBLE", "stderr": "DOUBLE", "n": "DOUBLE"}
 _ROWS_OF_A_PART: Final = 1 << 20
 # Times that a timestamp can hold, which leaves out sentinels: 1 to 100,000 years after 1970.
 _TIMES: Final = (-6e13, 3e15)
 _LONGEST_SETTING: Final = 500
-
-Columns: TypeAlias = "Mapping[str, np.ndarray[tuple[int], np.dtype[np.generic]]]"
 
 
 def part_name(number: int) -> str:
@@ -65,13 +58,6 @@ def write_part(cache: Cache, key: str, name: str, columns: Columns, cells: Mappi
         size = path.stat().st_size
     cursor.unregister("piece")
     return size
-
-
-def whole_text(text: Text) -> Text:
-    """A text without halves of characters, which JSON can hold and UTF-8 cannot."""
-    if text is None or text.isascii():
-        return text
-    return text.encode("utf-8", "replace").decode()
 
 
 class Writer:
@@ -104,6 +90,7 @@ class Writer:
             else:
                 self._add_evaluated(one)
         self._write_points()
+        self._write_totals()
         return KeptUnit(tuple(self._runs), tuple(self._parts), tuple(self._findings))
 
     def _add_logged(self, one: Logged) -> None:
@@ -168,7 +155,7 @@ class Writer:
         for answer in one.answers:
             by_metric[answer.metric].append(answer)
         for metric, answers in by_metric.items():
-            columns, types = _answer_columns(answers)
+            columns, types = answer_columns(answers)
             cells = {name: f"CAST({sql.identifier(name)} AS {kind})" for name, kind in types.items()}
             self._write(columns, cells, types, run, metric)
         self._runs.append(
@@ -180,10 +167,25 @@ class Writer:
                 benchmark=one.benchmark,
                 seed=one.seed,
                 protocol=dict(one.protocol),
-                totals=tuple(KeptTotal(of.metric, of.value, of.stderr, of.n) for of in one.totals),
+                totals=tuple(
+                    KeptTotal(of.metric, of.value, of.stderr, of.n, of.higher_is_better) for of in one.totals
+                ),
                 finished=one.finished,
             )
         )
+
+    def _write_totals(self) -> None:
+        """The totals of evaluations without answers, one row each, in the order of ``totals_of``."""
+        totals = totals_of(self._runs)
+        if not totals:
+            return
+        columns = {
+            CODE: np.arange(len(totals), dtype=np.int32),
+            "score": np.array([one.value for _, one in totals]),
+            "stderr": np.array([one.stderr for _, one in totals], float),
+            "n": np.array([one.n for _, one in totals], float),
+        }
+        self._write(columns, {name: sql.identifier(name) for name in TOTALS}, TOTALS)
 
     def _write(
         self,
@@ -205,6 +207,11 @@ class Writer:
         return place_of(path, self._root).file
 
 
+def totals_of(runs: Iterable[KeptRun]) -> list[tuple[int, KeptTotal]]:
+    """The totals of a unit that are rows of it, each with the place of its run: those without answers."""
+    return [(place, total) for place, run in enumerate(runs) if not run.metrics for total in run.totals]
+
+
 def _begin(one: Logged) -> float | None:
     """The earliest time of a value."""
     found = [_times(points) for points in one.metrics.values() if points.times is not None]
@@ -223,28 +230,3 @@ def _times(points: Points) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     if points.times is None:
         return np.full(len(points.values), np.nan)
     return np.where((points.times > _TIMES[0]) & (points.times < _TIMES[1]), points.times, np.nan)
-
-
-def _answer_columns(answers: list[Answered]) -> tuple[Columns, dict[str, str]]:
-    """The columns that say anything, and their types; a slice with the name of another column is left out."""
-    columns: dict[str, list[str | float | None]] = {
-        name: [_said(getattr(answer, name)) for answer in answers] for name in ANSWERS
-    }
-    taken = {*ANSWERS, *_GIVEN}
-    for name in dict.fromkeys(name for answer in answers for name in answer.slices):
-        if name.casefold() not in taken:
-            taken.add(name.casefold())
-            columns[name] = [_said(answer.slices.get(name)) for answer in answers]
-    needed = {"problem", "score"}
-    said = {
-        name: cells
-        for name, cells in columns.items()
-        if name in needed or any(cell not in {None, ""} for cell in cells)
-    }
-    types = {name: ANSWERS.get(name, sql.TEXT) for name in said}
-    kinds = {"DOUBLE": float, sql.TEXT: object}
-    return {name: np.array(cells, kinds[types[name]]) for name, cells in said.items()}, types
-
-
-def _said(cell: str | float | None) -> str | float | None:
-    return whole_text(cell) if isinstance(cell, str) else cell

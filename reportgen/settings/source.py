@@ -53,16 +53,18 @@ class Columns(Settings):
     high: Name | None = Field(None, description="Upper end of an interval that the data already have.")
     stderr: Name | None = Field(None, description="Standard error that the data already have.")
     std: Name | None = Field(None, description="Standard deviation over n that the data already have.")
-    n: Name | None = Field(None, description="Number of runs behind std.")
+    n: Name | None = Field(None, description="Number of runs behind std; totals: number of problems.")
     problem: Name | None = Field(None, description="Outcomes: the column that names the problem.")
     sample: Name | None = Field(None, description="Outcomes: the column that numbers a problem's samples.")
-    score: Name | None = Field(None, description="Outcomes: the column with the score of the answer.")
+    score: Name | None = Field(None, description="Outcomes and totals: the column with the score.")
     answer: Name | None = Field(None, description="Outcomes: the answer given, for majority votes.")
     gold: Name | None = Field(None, description="Outcomes: the right answer.")
     tokens: Name | None = Field(None, description="Outcomes: how many tokens the answer took.")
     seconds: Name | None = Field(None, description="Outcomes: how many seconds the answer took.")
     cost: Name | None = Field(None, description="Outcomes: what the answer cost.")
-    benchmark: Name | None = Field(None, description="Outcomes: the column that names the benchmark.")
+    benchmark: Name | None = Field(
+        None, description="Outcomes and totals: the column that names the benchmark."
+    )
 
 
 class Provenance(Settings):
@@ -148,19 +150,19 @@ class SourceSettings(Settings):
         description="format: mapped: further columns, and where each stands in a row, as in $.meta.subject.",
     )
     columns: Columns = Field(default_factory=Columns, description="Which column plays which part.")
-    form: Literal["long", "wide", "outcomes"] | None = Field(
+    form: Literal["long", "wide", "outcomes", "totals"] | None = Field(
         None,
         description="long: a metric and a value column; wide: a column for each metric; "
-        "outcomes: a row for each answer to a problem.",
+        "outcomes: a row for each answer to a problem; totals: a row for each score of a whole benchmark.",
     )
     score_range: tuple[Number, Number] = Field(
-        (0.0, 1.0), description="Outcomes: the lowest and the highest possible score."
+        (0.0, 1.0), description="Outcomes and totals: the lowest and the highest possible score."
     )
     protocol: Protocol = Field(
-        default_factory=Protocol, description="Outcomes: how they were measured, for all series."
+        default_factory=Protocol, description="Outcomes and totals: how they were measured, for all series."
     )
     protocols: dict[str, Protocol] = Field(
-        default_factory=dict, description="Outcomes: what was different for a series, by its name."
+        default_factory=dict, description="Outcomes and totals: what was different for a series, by its name."
     )
     metrics: tuple[Name, ...] | None = Field(None, description="Only these metrics.")
     rename: dict[str, Name] = Field(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from reportgen.outcomes import AcrossBenchmarks, BenchmarkCell, ScoresError
+from reportgen.outcomes import REPORTED, AcrossBenchmarks, BenchmarkCell, ScoresError
 from reportgen.statistics.compare import compared
 from reportgen.statistics.macro import macro_comparison, macro_score
 from reportgen.statistics.scores import no_score, scores
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from reportgen.outcomes import Comparison, Metric, ProblemScores, Score
 
-_NOT_PAIRED = "reported by harness: without problems nothing can be paired"
+_NOT_PAIRED = f"{REPORTED}: without problems nothing can be paired"
 
 
 def across_benchmarks(
@@ -39,7 +39,7 @@ def across_benchmarks(
     benchmark has no average, because an average over fewer could not be held against the others.
 
     Args:
-        parts: problem scores by the name of their benchmark.
+        parts: problem scores by the name of their benchmark; without problems where there are totals only.
         metric: see ``scores``.
         k: see ``scores``.
         given: totals without problems by benchmark, in the unit of ``parts``; see ``given_score``.
@@ -108,7 +108,7 @@ class _Table(NamedTuple):
             return BenchmarkCell(score, against, "")
         if benchmark is None:
             return BenchmarkCell(score, None, f"not paired with {self.baseline} on every benchmark")
-        if score.method == "reported by harness":
+        if score.method == REPORTED:
             return BenchmarkCell(score, None, _NOT_PAIRED)
         return BenchmarkCell(score, None, f"{self.baseline} has no problems in {benchmark}")
 
@@ -116,9 +116,9 @@ class _Table(NamedTuple):
 def _scored(asked: _Asked, benchmark: str, given: Sequence[Score]) -> dict[str, Score]:
     """Scores of a benchmark by series; those of problems come before totals."""
     totals = {one.series: one for one in given}
-    if benchmark not in asked.parts:
+    part = asked.parts.get(benchmark)
+    if part is None or not part.problems:
         return totals
-    part = asked.parts[benchmark]
     own = {one.series: one for one in scores(part, asked.metric, asked.k, level=asked.level)}
     return {**own, **{name: one for name, one in totals.items() if name not in own}}
 
@@ -127,7 +127,7 @@ def _against(asked: _Asked, series: Sequence[str], baseline: str) -> dict[tuple[
     """Each series against the baseline before adjustment, by series and benchmark, None for the average."""
     found: dict[tuple[str, str | None], Comparison] = {}
     for name, part in asked.parts.items():
-        if baseline in part.series:
+        if part.problems and baseline in part.series:
             pairs = [(one, baseline) for one in part.series if one != baseline]
             for one in compared(part, asked.metric, asked.k, pairs=pairs, level=asked.level, seed=asked.seed):
                 found[one.a, name] = one

@@ -1,0 +1,59 @@
+"""The columns of totals: tables with a row for each score of a whole benchmark, as papers give them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.read.columns import mapped_columns
+from reportgen.read.layout import TotalRoles
+from reportgen.read.wording import names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reportgen.read.cells import Kind
+    from reportgen.read.layout import Roles
+    from reportgen.settings.source import SourceSettings
+
+# Names by which a part is recognised, the best first; capital letters make no difference.
+_NAMES: Final[dict[str, tuple[str, ...]]] = {
+    "score": ("score", "value", "accuracy", "acc"),
+    "stderr": ("stderr", "se", "standard_error"),
+    "n": ("n", "problems", "num_problems"),
+    "benchmark": ("benchmark", "task", "dataset"),
+    "metric": ("metric",),
+}
+
+
+def recognise_totals(
+    kinds: Mapping[str, Kind], roles: Roles, settings: SourceSettings, place: Place
+) -> TotalRoles | None:
+    """The column for each part of totals; None unless ``source.yml`` says ``form: totals``.
+
+    Args:
+        kinds: what every column holds, in order.
+        roles: the columns that play a part in measurements; of these the names of series, run and seed count.
+        settings: what ``source.yml`` says.
+        place: where problems are told.
+
+    Raises:
+        ReportError: no column can be the score.
+    """
+    if settings.form != "totals":
+        return None
+    mapped = mapped_columns(settings)
+    found = {part: name for part, name in mapped.items() if part in _NAMES}
+    taken = {*mapped.values(), roles.series, roles.run, roles.seed}
+    folded = {column.strip().casefold(): column for column in reversed(tuple(kinds))}
+    for part, known in _NAMES.items():
+        candidates = (folded[name] for name in known if name in folded)
+        column = next((name for name in candidates if name not in taken), None)
+        if part not in mapped and column is not None:
+            found[part] = column
+            taken.add(column)
+    if "score" not in found:
+        message = f'totals need a column "score"; there are {names(kinds)}'
+        advice = "Name it in source.yml, as in columns: {score: NAME}"
+        raise ReportError(Problem(place, message, advice, Stage.DATA))
+    return TotalRoles(**found)

@@ -1,0 +1,265 @@
+"""Totals: scores of whole benchmarks without their problems, from harnesses and from tables."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import made_reader
+import pytest
+from made_projects import write_report
+from made_sources import Data
+
+from reportgen.cache import Cache, FileHashes
+from reportgen.drafting.project import Project
+from reportgen.errors import ReportError
+from reportgen.model import Figure, Stack
+from reportgen.read import open_source, range_of, reported_scores, units
+from reportgen.report import draft
+from reportgen.settings.loading import load_source_settings
+from reportgen.settings.project import ProjectSettings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reportgen.outcomes import ReportedScore
+
+TABLE = "model,task,score,se,n\nA,gsm,0.5,0.02,500\nB,gsm,0.625,0.03,500\nA,mc,0.25,,100\nB,mc,nan,0.1,\n"
+FORM = "form: totals\n"
+
+
+def totals_of(data: Data, name: str = "s", **question: Any) -> list[ReportedScore]:  # noqa: ANN401 - passed on
+    """The totals of a source."""
+    asked = {"benchmark": None, "series": None, "where": {}, **question}
+    return list(reported_scores(data.root, data.open(name), **asked))
+
+
+def told(data: Data, **question: Any) -> list[str]:  # noqa: ANN401 - passed on
+    """What is told of totals that cannot be read."""
+    with pytest.raises(ReportError) as caught:
+        totals_of(data, **question)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def table(tmp_path: Path, text: str = TABLE, settings: str = FORM) -> Data:
+    """A table of totals as the source ``s``."""
+    data = Data(tmp_path)
+    data.write("s/totals.csv", text)
+    data.write("s/source.yml", settings)
+    return data
+
+
+def evaluations(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *runs: dict[str, Any]) -> Data:
+    """Evaluations of a made harness as the source ``s``."""
+    made = units.UnitFormat("made", made_reader.__name__, ("*.made",))
+    monkeypatch.setattr(units, "HARNESSES", (made, *units.HARNESSES))
+    data = Data(tmp_path)
+    for place, run in enumerate(runs):
+        data.write(f"s/{place}.made", json.dumps(run))
+    return data
+
+
+def evaluated(model: str, benchmark: str, *totals: tuple[Any, ...], **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    """An evaluation with totals: metric, value, and what else there is."""
+    names = ("metric", "value", "stderr", "n", "higher_is_better")
+    listed = [dict(zip(names, total, strict=False)) for total in totals]
+    return {"model": model, "benchmark": benchmark, "totals": listed, **more}
+
+
+def drawn(root: Path, page: str, **files: str) -> Stack:
+    """What the only block of a page shows of sources."""
+    write_report(root, {"content/index.md": page, "data/runs.csv": None, **files})
+    folder = root / ".reportgen" / "cache"
+    report = draft(
+        Project(root, "content", ("index.md",), ProjectSettings()), Cache(folder), FileHashes(folder)
+    )
+    (block,) = report.shown.values()
+    assert isinstance(block, Stack)
+    return block
+
+
+def test_a_table_of_totals(tmp_path: Path) -> None:
+    """A row a score: what is empty or NaN is missing, never 0."""
+    data = table(tmp_path)
+    source = data.open("s")
+    assert (source.kind, source.benchmarks) == ("totals", ("gsm", "mc"))
+    found = [(one.series, one.value, one.stderr, one.problems) for one in totals_of(data)]
+    assert found == [
+        ("A", 0.5, 0.02, 500),
+        ("B", 0.625, 0.03, 500),
+        ("A", 0.25, None, 100),
+        ("B", None, 0.1, None),
+    ]
+    assert [one.series for one in totals_of(data, benchmark="gsm", series=("B", "A"))] == ["B", "A"]
+    assert {one.metric for one in totals_of(data)} == {"score"}
+
+
+def test_without_saying_so_a_table_holds_no_totals(tmp_path: Path) -> None:
+    """Numbers beside names may be anything."""
+    assert table(tmp_path, settings="title: X\n").open("s").kind == "measurements"
+
+
+def test_columns_of_totals_may_have_any_name(tmp_path: Path) -> None:
+    """The settings name them, and give series other names."""
+    text = "who,suite,exact,error,count,seed\nA,gsm,50,2,500,1\nA,gsm,54,2,500,2\n"
+    columns = "columns: {series: who, benchmark: suite, score: exact, stderr: error, n: count}\n"
+    data = table(tmp_path, text, f"{FORM}{columns}rename: {{A: Ours}}\nscore_range: [0, 100]\n")
+    first, second = totals_of(data)
+    assert (first.series, first.metric, first.value, first.stderr) == ("Ours", "exact", 50.0, 2.0)
+    assert [first.seed, second.seed] == ["1", "2"]
+
+
+def test_what_is_wrong_with_a_table_of_totals(tmp_path: Path) -> None:
+    """A cell, a column, a benchmark, a range: each is told with the next step."""
+    (cell,) = told(table(tmp_path / "a", "model,score\nA,high\n"))
+    assert cell.startswith('data/s/totals.csv:2: "high" in column "score" is not a number')
+    with pytest.raises(
+        ReportError, match=r'totals need a column "score"; there are model and exact\. Name it'
+    ):
+        table(tmp_path / "b", "model,exact\nA,1\n").open("s")
+    (unknown,) = told(table(tmp_path / "c"), benchmark="gms")
+    assert unknown.endswith('has no benchmark "gms". Did you mean "gsm"? It has gsm and mc.')
+    (outside,) = told(table(tmp_path / "d", settings=f"{FORM}score_range: [0, 0.6]\n"), benchmark="gsm")
+    assert "the score of B, 0.625, lies outside of 0 to 0.6. Mend score_range in source.yml" in outside
+    several = "model,metric,score\nA,acc,0.5\nA,f1,0.4\n"
+    (mixed,) = told(table(tmp_path / "e", several))
+    assert mixed.endswith("are of 2 metrics: acc and f1. Choose one, as in filter: {metric: acc}.")
+    chosen = table(tmp_path / "f", several, f"{FORM}filter: {{metric: f1}}\n")
+    assert [(one.metric, one.value) for one in totals_of(chosen)] == [("f1", 0.4)]
+
+
+def test_a_share_is_told_from_other_numbers(tmp_path: Path) -> None:
+    """0 to 1 is stated, or nothing speaks against it: neither a value beyond it nor a direction."""
+    source = table(tmp_path).open("s")
+    scores = totals_of(table(tmp_path))
+    assert range_of(source, scores, higher_is_better=True) == (0.0, 1.0)
+    assert range_of(source, scores, higher_is_better=False) == (-math.inf, math.inf)
+    beyond = table(tmp_path / "x", TABLE.replace("0.625", "62.5"))
+    assert range_of(beyond.open("s"), totals_of(beyond), higher_is_better=True) == (-math.inf, math.inf)
+    stated = table(tmp_path / "y", settings=f"{FORM}score_range: [0, 100]\n")
+    assert range_of(stated.open("s"), [], higher_is_better=False) == (0.0, 100.0)
+
+
+def test_totals_of_a_harness(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The first metric of each evaluation, with its benchmark, seed and direction; read once."""
+    data = evaluations(
+        monkeypatch,
+        tmp_path,
+        evaluated("A", "gsm", ("em", 0.5, 0.02, 500), ("f1", 0.6, 0.02, 500), seed="3"),
+        evaluated("A", "wiki", ("ppl", 12.5, None, None, False)),
+        evaluated("B", "gsm", ("em", 0.25, 0.02, 500)),
+    )
+    source = data.open("s")
+    assert (source.kind, source.benchmarks, source.lower_is_better) == ("totals", ("gsm", "wiki"), ("wiki",))
+    found = [one for name in source.benchmarks for one in totals_of(data, benchmark=name)]
+    assert [(one.series, one.metric, one.value) for one in found] == [
+        ("A", "em", 0.5),
+        ("B", "em", 0.25),
+        ("A", "ppl", 12.5),
+    ]
+    assert [one.seed for one in totals_of(data, benchmark="gsm")] == ["3", None]
+    (warning,) = data.warnings("s")
+    assert "1 evaluation has scores by em and f1; em is taken. Choose others with metrics: [f1]" in warning
+    data.write("s/source.yml", "metrics: [em, f1]\n")
+    assert data.open("s").benchmarks == ("gsm (em)", "gsm (f1)", "wiki")
+    (one,) = totals_of(data, benchmark="gsm (f1)")
+    assert (one.metric, one.value) == ("f1", 0.6)
+    data.write("s/source.yml", "metrics: [em, f2]\n")
+    with pytest.raises(ReportError, match=r'there is no metric "f2"'):
+        data.open("s")
+
+
+def test_the_look_at_a_table_of_totals_is_kept(tmp_path: Path) -> None:
+    """The second look is the first one."""
+    table(tmp_path)
+    cache = Cache(tmp_path / "cache")
+    first, second = (
+        open_source(tmp_path, "data", "s", load_settings=load_source_settings, cache=cache) for _ in range(2)
+    )
+    assert first.layout == second.layout
+    assert second.kind == "totals"
+
+
+def test_totals_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A harness's file is not read again while it stands."""
+    evaluations(monkeypatch, tmp_path, evaluated("A", "gsm", ("em", 0.5, 0.02, 500)))
+    cache = Cache(tmp_path / "cache")
+    made_reader.READ.clear()
+    for _ in range(2):
+        source = open_source(tmp_path, "data", "s", load_settings=load_source_settings, cache=cache)
+        (one,) = reported_scores(tmp_path, source, benchmark=None, series=None, where={})
+        assert (one.value, one.stderr, one.problems) == (0.5, 0.02, 500)
+    assert made_reader.READ == ["0.made"]
+
+
+def test_totals_are_drawn_and_never_compared(tmp_path: Path) -> None:
+    """Their intervals, no tiers; several runs of a series are averaged, which is said."""
+    text = (
+        "model,task,seed,score,stderr,n\nA,gsm,1,0.5,0.02,500\nA,gsm,2,0.6,0.04,500\nB,gsm,1,0.4,0.02,500\n"
+    )
+    files = {"data/s/totals.csv": text, "data/s/source.yml": FORM}
+    block = drawn(tmp_path, "# X\n\n```scores\nsource: s\n```\n", **files)
+    assert block.title == "score on gsm"
+    numbers = block.numbers["scores"]
+    assert [(one["series"], one["estimate"], one["stderr"], one["runs"]) for one in numbers] == [
+        ("A", pytest.approx(0.55), pytest.approx(0.03), 2),
+        ("B", 0.4, 0.02, 1),
+    ]
+    assert {one["tier"] for one in numbers} == {None}
+    said = str(block.parts[0])
+    assert (
+        "as reported: the problems behind it are not known; of 1 to 2 runs the mean, with the mean of" in said
+    )
+    assert "No tiers: nothing was compared problem by problem." in said
+
+
+def test_benchmarks_of_totals_stand_side_by_side(tmp_path: Path) -> None:
+    """With their average, and without any verdict."""
+    files = {"data/s/totals.csv": TABLE.replace("nan", "0.75"), "data/s/source.yml": FORM}
+    page = "# X\n\n```comparison\nsource: s\nbaseline: A\n```\n"
+    block = drawn(tmp_path, page, **files)
+    cells = block.numbers["series"]["B"]
+    assert cells["gsm"]["score"]["estimate"] == 0.625
+    assert cells["gsm"]["against"] is None
+    assert cells["gsm"]["reason"] == "as reported: without problems nothing can be paired"
+    assert block.numbers["macro"]["B"]["score"]["estimate"] == pytest.approx((0.625 + 0.75) / 2)
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        ("passk", 'a passk block shows answers to problems, and "s" holds totals only. Let the harness'),
+        ("problems", "a problems block shows answers to problems"),
+        ("runs", "a runs block shows answers to problems"),
+        ("scores\nmetric: pass@4", "holds totals only, which give no pass@4"),
+        ("comparison\nbenchmark: gsm", "without problems nothing can be paired. Write a scores block"),
+        ("curve", 'draws measurements, and "s" holds scores. Write a scores block instead'),
+    ],
+)
+def test_blocks_that_need_answers(tmp_path: Path, block: str, message: str) -> None:
+    """Each says what totals lack, and what to do."""
+    kind, _, more = block.partition("\n")
+    files = {"data/s/totals.csv": TABLE, "data/s/source.yml": FORM}
+    asked = more if "benchmark" in more or kind == "curve" else f"benchmark: gsm\n{more}"
+    with pytest.raises(ReportError) as caught:
+        drawn(tmp_path, f"# X\n\n```{kind}\nsource: s\n{asked}\n```\n", **files)
+    assert message in str(caught.value)
+
+
+def test_benchmarks_of_both_directions_have_no_average(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A perplexity and an accuracy are not averaged; each is drawn by itself, the right way round."""
+    one = evaluated("A", "gsm", ("em", 0.5, 0.02, 500))
+    other = evaluated("A", "wiki", ("ppl", 12.5, 0.5, None, False))
+    better = evaluated("B", "wiki", ("ppl", 10.5, 0.5, None, False))
+    evaluations(monkeypatch, tmp_path, one, other, better)
+    with pytest.raises(ReportError, match=r'on "wiki", and higher on "gsm": they have no average'):
+        drawn(tmp_path, "# X\n\n```comparison\nsource: s\n```\n")
+    block = drawn(tmp_path, "# X\n\n```scores\nsource: s\nbenchmark: wiki\n```\n")
+    figure = block.parts[0]
+    assert isinstance(figure, Figure)
+    assert [one["name"] for one in figure.numbers["series"]] == ["B", "A"]
+    assert figure.table.rows[0][:3] == ("B", "10.50", "[9.52, 11.48]")
+    assert "Lower is better." in str(block)
