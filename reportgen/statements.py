@@ -39,7 +39,8 @@ class Scale:
 
     Attributes:
         metric: its name.
-        higher_is_better: whether a larger value is better; facts such as ``peak`` follow it.
+        higher_is_better: whether a larger value is better; facts such as ``peak`` follow it. None where that
+            is not known, or where neither is.
         step_name: what a step is called in a sentence: ``step``, ``iteration``, ``epoch``; empty for scores.
         step_is_time: True where steps are milliseconds since 1970 UTC.
         bounds: the lowest and highest value there can be, where that is known: (0, 1) for a share.
@@ -47,7 +48,7 @@ class Scale:
     """
 
     metric: str
-    higher_is_better: bool = True
+    higher_is_better: bool | None = True
     step_name: str = "step"
     step_is_time: bool = False
     bounds: tuple[float, float] | None = None

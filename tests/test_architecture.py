@@ -24,6 +24,7 @@ MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 MAY_IMPORT = {
     "errors": set(),
     "naming": set(),
+    "directions": set(),
     "settings": {"errors", "naming"},
     "cache": {"__init__"},
     "statements": {"errors"},
@@ -38,8 +39,11 @@ MAY_IMPORT = {
     "expressions": {"facts", "moments", "naming", "statements", "words"},
     "judging": {"expressions", "facts", "moments", "statements", "words"},
     "observations": {"facts", "model", "outcomes", "settings", "statements", "statistics", "words"},
-    "narrative": {"errors", "model", "naming", "settings", "statements", "words"},
-    "figures": {"errors", "model", "moments", "naming", "outcomes", "settings", "statements", "words"},
+    "narrative": {"directions", "errors", "model", "naming", "settings", "statements", "words"},
+    "figures": {
+        *("directions", "errors", "model", "moments", "naming", "outcomes", "settings", "statements"),
+        "words",
+    },
     "drafting": {
         *("cache", "description", "errors", "expressions", "facts", "figures", "judging", "model", "naming"),
         *("narrative", "observations", "outcomes", "read", "settings", "statements", "statistics", "words"),

@@ -49,7 +49,7 @@ def made(
     """The table of these endings."""
     block = TableSettings.model_validate(settings)
     here = context(curve_set(), **(around or {}))
-    return result_table("table", block, metrics, here, higher_is_better=better)
+    return result_table("table", block, metrics, here, better=(better,) * len(metrics))
 
 
 def words(table: ResultTable) -> list[list[str]]:
@@ -173,3 +173,17 @@ def test_the_csv_is_the_table() -> None:
     assert read[0] == list(table.header)
     assert read[1][0] == "'=a,b"
     assert read[2] == words(table)[1]
+
+
+def test_the_caption_says_of_which_metric_lower_is_better() -> None:
+    """One table may hold an accuracy, a loss and an entropy; the peak of the last is its highest value."""
+    three = (("accuracy", (MEL,)), ("loss", (GRPO,)), ("entropy", (GRPO,)))
+    block, here = TableSettings.model_validate({"metrics": [name for name, _ in three]}), context(curve_set())
+    said = result_table("table", block, three, here, better=(True, False, None)).caption
+    assert (
+        "Peak: the best value of the mean curve (of entropy the highest), and the step it stands at." in said
+    )
+    assert "Lower is better for loss." in said
+    alone = result_table("table", block, three[2:], here, better=(None,)).caption
+    assert "Peak: the highest value of the mean curve, and the step" in alone
+    assert "better" not in alone

@@ -69,9 +69,13 @@ def _title(source: str, subject: Subject) -> str:
     from reportgen.words import counted
 
     scale = subject.scale
-    better = "higher is better" if scale.higher_is_better else "lower is better"
+    ways = {
+        True: "higher is better",
+        False: "lower is better",
+        None: "no better way is known (higher_is_better in the block says it)",
+    }
     count = counted(len(subject.series), "series", "series")
-    return f"{source}: {printable(scale.metric)} of {count}, {better}"
+    return f"{source}: {printable(scale.metric)} of {count}, {ways[scale.higher_is_better]}"
 
 
 def _tell(group: FactGroup, width: int) -> None:

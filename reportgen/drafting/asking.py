@@ -101,7 +101,8 @@ def _opened(project: Project, name: str, cache: Cache, hashes: FileHashes) -> So
 def _topic(pages: tuple[Page, ...], source: Source, metric: str | None, benchmark: str | None) -> Topic:
     """What is asked for, with what the pages say of it: which metric counts, and which way is better."""
     declared = [b for page in pages if (b := page.front_matter.benchmark) and b.source == source.name]
-    told = declared[0] if declared else Benchmark(name=source.name, source=source.name)
+    own = declared[0] if declared else None
+    told = own or Benchmark(name=source.name, source=source.name)
     if benchmark is not None:
         _check(benchmark, source.benchmarks, "benchmark", source)
         told = Benchmark(name=benchmark, source=source.name, metric=told.metric, benchmark=benchmark)
@@ -110,10 +111,13 @@ def _topic(pages: tuple[Page, ...], source: Source, metric: str | None, benchmar
             _check(metric, source.metrics, "metric", source)
         told = told.model_copy(update={"metric": metric})
     _is_settled(told, source)
-    topic = source_topic(told, source)
+    topic = source_topic(told, source, declared=own)
     shown = [one for page in pages for one in topics_on(page, {source.name: source})]
     same = (one.higher_is_better for one in shown if one.request.metric == topic.request.metric)
-    return replace(topic, higher_is_better=next(same, topic.higher_is_better))
+    # Of several figures the first that says or knows it.
+    return replace(
+        topic, higher_is_better=next((one for one in same if one is not None), topic.higher_is_better)
+    )
 
 
 def _is_settled(told: Benchmark, source: Source) -> None:

@@ -134,11 +134,13 @@ def _drawn(planned: PlannedBlock, settings: BlockSettings, desk: Desk) -> Shown:
 
 def _table(planned: PlannedBlock, settings: TableSettings, desk: Desk) -> Shown:
     context = _context(planned, desk)
-    better = settings.higher_is_better
-    better = context.higher_is_better if better is None else better
-    endings = [desk.answers.endings(request, higher_is_better=better) for request in planned.curves]
+    better = tuple(context.better(one.metric, settings.higher_is_better) for one in planned.curves)
+    endings = [
+        desk.answers.endings(request, higher_is_better=way is not False)
+        for request, way in zip(planned.curves, better, strict=True)
+    ]
     metrics = tuple(zip((request.metric for request in planned.curves), endings, strict=True))
-    return result_table(planned.block.id, settings, metrics, context, higher_is_better=better)
+    return result_table(planned.block.id, settings, metrics, context, better=better)
 
 
 def _context(planned: PlannedBlock, desk: Desk) -> Context:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reportgen.figures.wanted import Context
+from reportgen.narrative.ranking import ranked_metric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +48,8 @@ class Desk:
         return Context(
             place=place,
             slots=self.colours.slots,
-            higher_is_better=benchmark.higher_is_better if ranked and benchmark else True,
+            higher_is_better=benchmark.higher_is_better if ranked and benchmark else None,
+            ranked_by=ranked_metric(benchmark, opened),
             step_title=step_title(answer.step_name),
             step_is_time=answer.step_is_time,
             source=opened.settings.title or source,

@@ -83,5 +83,5 @@ def no_such_fact(name: str, holds: Held) -> str:
 
 def _synonym(name: str, subject: Subject) -> str:
     # The highest value is the best one only where higher is better.
-    best, worst = (_HIGHEST, _LOWEST) if subject.scale.higher_is_better else (_LOWEST, _HIGHEST)
+    best, worst = (_LOWEST, _HIGHEST) if subject.scale.higher_is_better is False else (_HIGHEST, _LOWEST)
     return "peak" if name in best else "trough" if name in worst else _SYNONYMS.get(name, "")

@@ -88,12 +88,15 @@ def mean_between(curve: Curve, first: float, last: float) -> float | None:
     return mean(inside) if inside.size else None
 
 
-def first_reached(curve: Curve, level: float, *, higher_is_better: bool) -> float | None:
+def first_reached(curve: Curve, level: float, *, higher_is_better: bool | None) -> float | None:
     """The first step at which the curve is as good as ``level``, interpolated; None if it never is.
 
-    A curve that starts there, or better, reaches it at its first step.
+    A curve that starts there, or better, reaches it at its first step. Where neither way is better, it is
+    reached from the side that the curve starts on.
     """
     steps, values = points(curve)
+    if higher_is_better is None:
+        higher_is_better = bool(values[0] <= level)
     sign = 1.0 if higher_is_better else -1.0
     above = sign * _difference(values, np.full_like(values, level))
     reached = np.flatnonzero(above >= 0)

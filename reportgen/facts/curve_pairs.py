@@ -47,13 +47,15 @@ class Pairs:
     @cached_property
     def _compared(self) -> dict[tuple[str, str], Comparison]:
         """All pairs that share a range of steps, adjusted together, by their names in both orders."""
+        # Where neither way is better, a verdict says which is the higher one; nobody is called better then.
+        higher = self.scale.higher_is_better is not False
         tested = [
-            compare_curves(a, b, at=step, level=self.level, higher_is_better=self.scale.higher_is_better)
+            compare_curves(a, b, at=step, level=self.level, higher_is_better=higher)
             for a, b in combinations(self.curves, 2)
             if (step := _last_step(a, b)) is not None
         ]
         found = {}
-        for one in adjusted(tested, higher_is_better=self.scale.higher_is_better):
+        for one in adjusted(tested, higher_is_better=higher):
             found[one.a, one.b] = one
             found[one.b, one.a] = mirrored(one)
         return found

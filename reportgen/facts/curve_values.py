@@ -143,9 +143,9 @@ def _step(asked: Asked, step: float) -> Found:
 
 
 def _extreme_step(asked: Asked, *, best: bool) -> float:
-    """The first step that has the best or the worst value."""
+    """The first step that has the best or the worst value; the highest or lowest where neither is better."""
     steps, values = points(asked.curve)
-    pick = np.argmax if best is asked.scale.higher_is_better else np.argmin
+    pick = np.argmax if best is (asked.scale.higher_is_better is not False) else np.argmin
     return float(steps[int(pick(values))])
 
 

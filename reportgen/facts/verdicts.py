@@ -24,7 +24,8 @@ def verdict_found(
     """What a comparison says to ``p_value``, ``better`` or ``tied``.
 
     A pair that was not tested is neither better nor tied: equal runs on both sides leave nothing to test
-    with, and a difference between them may still be real.
+    with, and a difference between them may still be real. Of two that differ none is known to be better where
+    it is not known which way is.
 
     Args:
         name: the fact.
@@ -45,7 +46,16 @@ def verdict_found(
     if name == "tied":
         remark = f"; {one.reason}" if one.reason else ""
         return Found(one.verdict is Verdict.UNCLEAR, step=step, n=one.shared, note=f"{note}{remark}")
+    if scale.higher_is_better is None and one.verdict is not Verdict.UNCLEAR:
+        return Found(None, _no_way(scale), step=step, n=one.shared, note=note)
     return Found(one.verdict is Verdict.BETTER, step=step, n=one.shared, note=note)
+
+
+def _no_way(scale: Scale) -> str:
+    return (
+        f"the two differ, and it is not said whether a higher or a lower {scale.metric} is better: "
+        "say higher_is_better: true or false in the block"
+    )
 
 
 def _difference(one: Comparison, scale: Scale) -> str:

@@ -75,10 +75,18 @@ _S: Held = "scores"
 _ALL = (
     _fact("start(s)", Quantity.VALUE, "The first value of the mean curve.", _C),
     _fact("final(s)", Quantity.VALUE, "The last value of the mean curve.", _C),
-    _fact("peak(s)", Quantity.VALUE, "The best value: the highest, or the lowest where lower is better.", _C),
+    _fact(
+        "peak(s)",
+        Quantity.VALUE,
+        "The best value: the highest, or the lowest where lower is better; the highest where neither is.",
+        _C,
+    ),
     _fact("peak_step(s)", Quantity.STEP, "The first step that has the best value.", _C),
     _fact(
-        "trough(s)", Quantity.VALUE, "The worst value: the lowest, or the highest where lower is better.", _C
+        "trough(s)",
+        Quantity.VALUE,
+        "The worst value: the lowest, or the highest where lower is better; the lowest where neither is.",
+        _C,
     ),
     _fact("trough_step(s)", Quantity.STEP, "The first step that has the worst value.", _C),
     _fact("at(s, x)", Quantity.VALUE, "The value at step x, interpolated between the steps around it.", _C),
@@ -92,7 +100,7 @@ _ALL = (
     _fact("gap(a, b, x)", Quantity.DIFFERENCE, "The value of a minus that of b at step x.", _C),
     _fact("widest_gap(a, b)", Quantity.DIFFERENCE, "The largest distance of the two curves.", _C),
     _fact("widest_gap_step(a, b)", Quantity.STEP, "The step at which the two are furthest apart.", _C),
-    _fact("crossings(a, b)", Quantity.NUMBER, "How often the one that leads changes between the ends.", _C),
+    _fact("crossings(a, b)", Quantity.NUMBER, "How often the two change places between the ends.", _C),
     _fact(
         "volatility(s)",
         Quantity.DIFFERENCE,

@@ -37,14 +37,15 @@ def benchmark_result(
     """Leader, score, runs, date and protocol in words; ``page`` is the page's path below ``content/``."""
     wanted = wanted_curve("spark", CurveSettings(), curve_set.metric, context)
     plot = plot_of(curve_set, wanted, context)
-    leaders = _leaders(curve_set, plot, higher_is_better=benchmark.higher_is_better)
+    lower, ranked = wanted.higher_is_better is False, wanted.higher_is_better is not None
+    leaders = _leaders(curve_set, plot, lower_is_better=lower)
     leader = listing([curve.series for curve, _ in leaders])
     best, index = leaders[0]
     score = _read(plot, best, index) if len(leaders) > 1 else _estimate(plot, best, index)
     steps = listing([format_value(plot.x, float(curve.steps[at])) for curve, at in leaders])
     facts = [
-        ("Best", f"{leader} {score} at {axis_word(plot.x.title)} {steps}"),
-        ("At the end", _endings(curve_set, plot, benchmark)),
+        ("Best" if ranked else "Highest", f"{leader} {score} at {axis_word(plot.x.title)} {steps}"),
+        ("At the end" if ranked else "Highest at the end", _endings(curve_set, plot, lower_is_better=lower)),
         ("Runs", _runs(curve_set)),
         ("Date", benchmark.date or ""),
         ("Protocol", benchmark.protocol or ""),
@@ -80,24 +81,24 @@ def overview(block: Block, settings: OverviewSettings, results: Mapping[str, Ben
     return Overview(block.id, settings.title or "", tuple(by_name[name] for name in names))
 
 
-def _leaders(curve_set: CurveSet, plot: Plot, *, higher_is_better: bool) -> list[tuple[Curve, int]]:
+def _leaders(curve_set: CurveSet, plot: Plot, *, lower_is_better: bool) -> list[tuple[Curve, int]]:
     """The series whose best value is the best of all, to the digits shown, and where it stands."""
-    pick = np.nanargmax if higher_is_better else np.nanargmin
+    pick = np.nanargmin if lower_is_better else np.nanargmax
     known = [curve for curve in curve_set.curves if np.isfinite(unsmoothed(curve)).any()]
     ends = [(curve, int(pick(unsmoothed(curve)))) for curve in known]
-    choose = max if higher_is_better else min
+    choose = min if lower_is_better else max
     best = _read(plot, *choose(ends, key=lambda end: float(unsmoothed(end[0])[end[1]])))
     return [end for end in ends if _read(plot, *end) == best]
 
 
-def _endings(curve_set: CurveSet, plot: Plot, benchmark: Benchmark) -> str:
+def _endings(curve_set: CurveSet, plot: Plot, *, lower_is_better: bool) -> str:
     """The series that ends best, with every series that stands at the same rounded value."""
     ends = []
     for curve in curve_set.curves:
         known = np.flatnonzero(np.isfinite(unsmoothed(curve)))
         if known.size:
             ends.append((curve, int(known[-1])))
-    choose = max if benchmark.higher_is_better else min
+    choose = min if lower_is_better else max
     lead, index = choose(ends, key=lambda end: float(unsmoothed(end[0])[end[1]]))
     said = _read(plot, lead, index)
     level = [curve.series for curve, last in ends if _read(plot, curve, last) == said]

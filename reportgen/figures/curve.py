@@ -178,9 +178,13 @@ def _series_numbers(curve: Curve, wanted: Wanted) -> dict[str, Any]:
     known = np.flatnonzero(np.isfinite(values))
     row: dict[str, Any] = {"name": curve.series, "runs": len(curve.runs), "points": int(known.size)}
     if known.size:
-        pick = np.nanargmax if wanted.higher_is_better else np.nanargmin
         row["first"] = _point(curve, int(known[0]))
-        row["best"] = _point(curve, int(pick(values)))
+        if wanted.higher_is_better is None:
+            row["highest"] = _point(curve, int(np.nanargmax(values)))
+            row["lowest"] = _point(curve, int(np.nanargmin(values)))
+        else:
+            pick = np.nanargmax if wanted.higher_is_better else np.nanargmin
+            row["best"] = _point(curve, int(pick(values)))
         row["last"] = _point(curve, int(known[-1]))
     return row
 

@@ -40,7 +40,7 @@ def plot_of(curve_set: CurveSet, wanted: Wanted, context: Context) -> Plot:
     """
     if not any(np.isfinite(curve.values).any() for curve in curve_set.curves):
         raise _problem(context, f'"{wanted.metric}" has no value that could be drawn')
-    curves = ordered(curve_set.curves, wanted.order, higher_is_better=wanted.higher_is_better)
+    curves = ordered(curve_set.curves, wanted.order, lower_first=wanted.higher_is_better is False)
     _check_names(curves, wanted, context)
     slots = drawn_slots(tuple(c.series for c in curves), context.slots, wanted.highlight)
     lines = tuple(_line(curve, slots[curve.series], wanted) for curve in curves)
@@ -77,13 +77,13 @@ def same_margins(plots: Iterable[Plot]) -> tuple[Plot, ...]:
     return tuple(replace(plot, margins=room, ends=()) for plot in plots)
 
 
-def ordered(curves: tuple[Curve, ...], order: str, *, higher_is_better: bool) -> tuple[Curve, ...]:
+def ordered(curves: tuple[Curve, ...], order: str, *, lower_first: bool) -> tuple[Curve, ...]:
     """Series in the order the author asked for; ties and ``given`` keep the order of the data."""
     if order == "name":
         return tuple(sorted(curves, key=lambda curve: curve.series.casefold()))
     if order == "given":
         return curves
-    sign = -1.0 if higher_is_better else 1.0
+    sign = 1.0 if lower_first else -1.0
 
     def rank(curve: Curve) -> float:
         known = unsmoothed(curve)[np.isfinite(unsmoothed(curve))]

@@ -12,9 +12,11 @@ from reportgen.figures.tidy import table_csv
 from reportgen.figures.time_ticks import DAY
 from reportgen.model import Cell, ResultTable
 from reportgen.settings.blocks import Statistic
-from reportgen.words import estimate_words, number
+from reportgen.words import estimate_words, listing, number
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reportgen.figures.wanted import Context
     from reportgen.model import Ending, Estimate
     from reportgen.settings.blocks import TableSettings
@@ -28,7 +30,7 @@ def result_table(
     metrics: tuple[tuple[str, tuple[Ending, ...]], ...],
     context: Context,
     *,
-    higher_is_better: bool,
+    better: tuple[bool | None, ...],
 ) -> ResultTable:
     """A row for each series: runs, then the chosen numbers of each metric.
 
@@ -37,9 +39,9 @@ def result_table(
         settings: which columns, in which order.
         metrics: metric name and its series' endings.
         context: source and caution.
-        higher_is_better: whether the best value is the largest.
+        better: of each metric, whether a larger value is better; None where that is not known, or neither is.
     """
-    names = _order(settings.order, metrics, better=higher_is_better)
+    names = _order(settings.order, metrics, lower_first=better[0] is False)
     several = len(metrics) > 1
     header = ["series", "runs"]
     header += [
@@ -54,15 +56,17 @@ def result_table(
         title=settings.title or (metrics[0][0] if not several else "Results"),
         header=tuple(header),
         rows=rows,
-        caption=_caption(settings, metrics, context, better=higher_is_better),
+        caption=_caption(settings, metrics, context, better),
         csv=table_csv(header, words),
     )
 
 
-def _order(order: str, metrics: tuple[tuple[str, tuple[Ending, ...]], ...], *, better: bool) -> list[str]:
+def _order(
+    order: str, metrics: tuple[tuple[str, tuple[Ending, ...]], ...], *, lower_first: bool
+) -> list[str]:
     endings = metrics[0][1]
     names = list(dict.fromkeys(ending.series for _, group in metrics for ending in group))
-    sign = -1 if better else 1
+    sign = 1 if lower_first else -1
     if order == "name":
         return sorted(names, key=str.casefold)
     if order in {"final", "best"}:
@@ -128,8 +132,7 @@ def _caption(
     settings: TableSettings,
     metrics: tuple[tuple[str, tuple[Ending, ...]], ...],
     context: Context,
-    *,
-    better: bool,
+    better: tuple[bool | None, ...],
 ) -> str:
     level = f"{settings.level * 100:g} %"
     intervals = any(e.final.low is not None for _, endings in metrics for e in endings)
@@ -138,11 +141,21 @@ def _caption(
         if intervals
         else "One run per series: no interval."
     )
-    shown = Statistic.PEAK in settings.columns
-    peak = "Peak: the best value of the mean curve, and the step it stands at. " if shown else ""
-    direction = "" if better else " Lower is better."
+    names = [metric for metric, _ in metrics]
+    peak = f"{_peak(names, better)} " if Statistic.PEAK in settings.columns else ""
+    lower = [name for name, way in zip(names, better, strict=True) if way is False]
+    some = "" if len(lower) == len(names) else f" for {listing(lower)}"
+    direction = f" Lower is better{some}." if lower else ""
     caution = f" ({context.approximate})" if context.approximate else ""
     sentences = [settings.caption or "", f"{peak}{how}{direction}"]
     return " ".join(
         part for part in (*sentences, *context.notes, f"Source: {context.source}{caution}.") if part
     )
+
+
+def _peak(names: Sequence[str], better: tuple[bool | None, ...]) -> str:
+    """Which value of each metric its peak is: the best, or the highest where neither way is better."""
+    highest = [name for name, way in zip(names, better, strict=True) if way is None]
+    which = "highest" if len(highest) == len(names) else "best"
+    some = f" (of {listing(highest)} the highest)" if highest and which == "best" else ""
+    return f"Peak: the {which} value of the mean curve{some}, and the step it stands at."

@@ -1,4 +1,7 @@
-"""The summary of a figure in words: where the best value stands, who ends best, and how sure that is."""
+"""The summary of a figure in words: where the best value stands, who ends best, and how sure that is.
+
+It speaks of highest and lowest only; of a metric of which neither is better it tells the highest.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ def summary(curve_set: CurveSet, plot: Plot, wanted: Wanted) -> str:
     curves = [curve for curve in curve_set.curves if np.isfinite(curve.values).any()]
     if not curves:
         return f"No series has a value of {wanted.metric}."
-    word = "highest" if wanted.higher_is_better else "lowest"
+    word = "lowest" if wanted.higher_is_better is False else "highest"
     several = any(len(curve.runs) > 1 for curve in curves)
     centre = "median" if curve_set.band == "iqr" else "mean"
     what = f"{word} {centre} {wanted.metric}" if several else f"{word} {wanted.metric}"
@@ -35,7 +38,7 @@ def summary(curve_set: CurveSet, plot: Plot, wanted: Wanted) -> str:
 
 def _best(curves: Sequence[Curve], plot: Plot, wanted: Wanted, what: str) -> str:
     """Where the best value stands; every series that reaches it, to the digits shown, is named."""
-    best = max if wanted.higher_is_better else min
+    best = min if wanted.higher_is_better is False else max
     found = [(curve.series, *_extreme(curve, wanted)) for curve in curves]
     value = _read(plot, best(here for _, _, here in found))
     first = [(name, format_value(plot.x, step)) for name, step, here in found if _read(plot, here) == value]
@@ -51,7 +54,7 @@ def _best(curves: Sequence[Curve], plot: Plot, wanted: Wanted, what: str) -> str
 
 def _extreme(curve: Curve, wanted: Wanted) -> tuple[float, float]:
     values = unsmoothed(curve)
-    index = int(np.nanargmax(values) if wanted.higher_is_better else np.nanargmin(values))
+    index = int(np.nanargmin(values) if wanted.higher_is_better is False else np.nanargmax(values))
     return float(curve.steps[index]), float(values[index])
 
 
@@ -59,15 +62,15 @@ def _endings(curve_set: CurveSet, curves: Sequence[Curve], plot: Plot, wanted: W
     ends = [_ending(curve) for curve in curves]
     same_step = len({end.step for end in ends}) == 1
     where = f"At the last step, {format_value(plot.x, ends[0].step)}," if same_step else "At their last steps"
-    ends.sort(key=lambda end: -end.value if wanted.higher_is_better else end.value)
+    ends.sort(key=lambda end: end.value if wanted.higher_is_better is False else -end.value)
     first, second = ends[:2]
     level = [end.series for end in ends if _read(plot, end.value) == _read(plot, first.value)]
     if len(level) > 1:
         return f"{where} {listing(level)} stand at {_read(plot, first.value)}."
     lead, follow = (f"{end.series} with {_estimate(plot, end)}" for end in (first, second))
-    beyond = "above" if wanted.higher_is_better else "below"
+    beyond = "below" if wanted.higher_is_better is False else "above"
     said = f"{where} {lead} stands {beyond} {follow}"
-    upper, lower = (first, second) if wanted.higher_is_better else (second, first)
+    upper, lower = (second, first) if wanted.higher_is_better is False else (first, second)
     if np.isfinite(upper.low) and np.isfinite(lower.high):
         bands = "intervals" if curve_set.band == "ci" or curve_set.given_interval else "bands"
         return f"{said}; their {bands} {'overlap' if upper.low <= lower.high else 'do not overlap'}."

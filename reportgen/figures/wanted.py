@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from reportgen.directions import direction
 from reportgen.settings.blocks import PanelSettings
 from reportgen.words import axis_word
 
@@ -29,24 +30,33 @@ class Context:
     Attributes:
         place: the block, for problems.
         slots: palette slot of every series of the report.
-        higher_is_better: whether a larger value is better.
+        higher_is_better: whether a larger value is better, as the benchmark says; None if nothing is said.
         step_title: title of the x axis when the author gives none.
         step_is_time: True where steps are milliseconds since 1970 UTC.
         source: the source's title, for the caption.
         approximate: why its numbers are not exact, or None.
         skeleton_of: the Vega-Lite specification of a shape, as JSON, made or kept.
         notes: sentences about the source that its readers should see.
+        ranked_by: the metric that a benchmark is ranked by; None without one.
     """
 
     place: Place
     slots: Mapping[str, int]
-    higher_is_better: bool
+    higher_is_better: bool | None
     step_title: str
     step_is_time: bool
     source: str
     approximate: str | None
     skeleton_of: Callable[[Shape], str]
     notes: tuple[str, ...] = ()
+    ranked_by: str | None = None
+
+    def better(self, metric: str, *said: bool | None) -> bool | None:
+        """Whether a larger value of a metric is better; ``said`` by panel and block, before the benchmark.
+
+        None where that is not known, or where neither is.
+        """
+        return direction(metric, *said, self.higher_is_better, ranks=metric == self.ranked_by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +64,8 @@ class Wanted:
     """One plot as its author wants it.
 
     ``marked`` are annotations that data or claims ask for, most telling first: what does not fit into the
-    plot is left out, while an author's own annotation that does not is an error.
+    plot is left out, while an author's own annotation that does not is an error. ``higher_is_better`` is None
+    where that is not known, or where neither is.
     """
 
     id: str
@@ -72,7 +83,7 @@ class Wanted:
     highlight: tuple[str, ...]
     height: int
     runs: bool | None
-    higher_is_better: bool
+    higher_is_better: bool | None
     references: tuple[ReferenceLine, ...] = ()
     annotations: tuple[Annotation, ...] = ()
     marked: tuple[Annotation, ...] = ()
@@ -138,7 +149,6 @@ def _wanted(
     marked: tuple[Annotation, ...] = (),
     better: bool | None = None,
 ) -> Wanted:
-    answers = (better, settings.higher_is_better, context.higher_is_better)
     return Wanted(
         id=figure_id,
         kind=kind,
@@ -155,7 +165,7 @@ def _wanted(
         highlight=settings.highlight,
         height=settings.height,
         runs=settings.runs,
-        higher_is_better=next(answer for answer in answers if answer is not None),
+        higher_is_better=context.better(metric, better, settings.higher_is_better),
         references=references,
         annotations=annotations,
         marked=marked,

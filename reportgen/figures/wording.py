@@ -48,7 +48,7 @@ def subtitle(curve_set: CurveSet, wanted: Wanted) -> str:
     else:
         runs = f"{centre} of {counts[0]} to {counts[-1]} runs per series"
     band = band_name(curve_set)
-    better = "" if wanted.higher_is_better else "lower is better"
+    better = "lower is better" if wanted.higher_is_better is False else ""
     return ", ".join(part for part in (wanted.metric, runs, band and f"band: {band}", better) if part)
 
 

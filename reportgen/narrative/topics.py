@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.model import Page, ScoreRequest
 from reportgen.naming import did_you_mean, listed
+from reportgen.narrative.ranking import better_way
 from reportgen.narrative.requests import benchmark_request, requests_of, source_names
-from reportgen.settings.blocks import DataSettings, PanelSettings, PanelsSettings
+from reportgen.settings.blocks import DataSettings, PanelsSettings
 from reportgen.settings.front_matter import Benchmark, FrontMatter
 from reportgen.settings.observation_blocks import ObservationsSettings
 from reportgen.settings.score_blocks import OutcomeSettings
@@ -27,13 +28,13 @@ class Topic:
 
     Attributes:
         request: its curves or outcomes, as the figure asks for them.
-        higher_is_better: whether a larger value is better.
+        higher_is_better: whether a larger value is better; None where that is not known, or neither is.
         figure: the id of the figure on the page that shows it; empty where none does.
         title: what the page calls it, of a panel that has a title; otherwise empty.
     """
 
     request: Request
-    higher_is_better: bool
+    higher_is_better: bool | None
     figure: str
     title: str = ""
 
@@ -74,14 +75,20 @@ def topics_on(page: Page, sources: Mapping[str, Source]) -> Iterator[Topic]:
             yield from topics
 
 
-def source_topic(benchmark: Benchmark, source: Source) -> Topic:
+def source_topic(benchmark: Benchmark, source: Source, *, declared: Benchmark | None = None) -> Topic:
     """What a benchmark is ranked by, without a page that shows it.
+
+    Args:
+        benchmark: which metric or benchmark of the source is meant.
+        source: the source.
+        declared: the benchmark of a page that is about the source.
 
     Raises:
         ReportError: it is open which metric or benchmark of the source is meant.
     """
     nowhere = Page(source.name, str(source.place), "", FrontMatter(), (), "")
-    return Topic(benchmark_request(benchmark, source, nowhere), benchmark.higher_is_better, "")
+    request = benchmark_request(benchmark, source, nowhere)
+    return Topic(request, _better(request, declared, source), "")
 
 
 def sources_of(block: Block, page: Page) -> tuple[str, ...]:
@@ -130,7 +137,7 @@ def _of_page(page: Page, sources: Mapping[str, Source], place: Place) -> tuple[T
         for _, topics in _shown(block, page, sources):
             if len(topics) == 1 and _same(topics[0].request, request):
                 return topics
-    return (Topic(request, benchmark.higher_is_better, ""),)
+    return (Topic(request, _better(request, benchmark, sources[benchmark.source]), ""),)
 
 
 def _of_source(
@@ -147,7 +154,7 @@ def _of_source(
         raise ReportError(_problem(place, said, step))
     request = benchmark_request(own, source, page)
     same = (topics[0] for topics in shown.values() if len(topics) == 1 and _same(topics[0].request, request))
-    return next(same, Topic(request, own.higher_is_better, ""))
+    return next(same, Topic(request, _better(request, benchmark, source), ""))
 
 
 def _shown(
@@ -161,37 +168,36 @@ def _shown(
     requests = requests_of(block, benchmark, sources)
     if not requests:
         return
-    own = benchmark if benchmark and benchmark.source in names else None
-    better = own.higher_is_better if own else True
     if isinstance(settings, PanelsSettings):
+        said = [None if isinstance(metric, str) else metric.higher_is_better for metric in settings.metrics]
         panels = tuple(
             Topic(
                 request,
-                _panel_better(metric, settings, default=better),
+                _better(request, benchmark, sources[request.source], own, settings.higher_is_better),
                 f"{block.id}-{number}",
                 "" if isinstance(metric, str) else metric.title or "",
             )
-            for number, (request, metric) in enumerate(zip(requests, settings.metrics, strict=True), start=1)
+            for number, (request, metric, own) in enumerate(
+                zip(requests, settings.metrics, said, strict=True), start=1
+            )
         )
         yield block.id, panels
         yield from ((panel.figure, (panel,)) for panel in panels)
         return
-    said = settings.higher_is_better if isinstance(settings, DataSettings | OutcomeSettings) else None
-    better = better if said is None else said
+    block_says = settings.higher_is_better if isinstance(settings, DataSettings | OutcomeSettings) else None
     yield (
         block.id,
-        tuple(Topic(request, _better_of(request, default=better), block.id) for request in requests),
+        tuple(
+            Topic(request, _better(request, benchmark, sources[request.source], block_says), block.id)
+            for request in requests
+        ),
     )
 
 
-def _panel_better(metric: str | PanelSettings, settings: PanelsSettings, *, default: bool) -> bool:
-    own = None if isinstance(metric, str) else metric.higher_is_better
-    answers = (own, settings.higher_is_better, default)
-    return next(answer for answer in answers if answer is not None)
-
-
-def _better_of(request: Request, *, default: bool) -> bool:
-    return request.higher_is_better if isinstance(request, ScoreRequest) else default
+def _better(request: Request, benchmark: Benchmark | None, source: Source, *said: bool | None) -> bool | None:
+    if isinstance(request, ScoreRequest):
+        return request.higher_is_better
+    return better_way(request.metric, benchmark, source, *said)
 
 
 def _same(shown: Request, asked: Request) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reportgen.observations.aligned import aligned
-from reportgen.observations.lead_words import absent, in_means, nobody, when
+from reportgen.observations.lead_words import absent, in_means, lead_words, nobody, when
 from reportgen.observations.leads import largest_of, leaders, stretches, turns
 from reportgen.observations.leads_evidence import ahead_of_each, largest_leads, readings_alone
 from reportgen.outcomes import Verdict
@@ -77,11 +77,12 @@ def _leading(field: Field, both: Aligned, found: list[Stretch]) -> Observation:
     said = [f"{both.names[one]} {when(field, both, found, one)}" for one in who]
     names = [both.names[one] for one in who]
     against = f" {both.names[1 - who[0]]}" if len(who) == 1 and len(both.names) == _PAIR else ""
-    said[0] = f"{names[0]} leads{against}{said[0].removeprefix(names[0])}"
+    words = lead_words(field)
+    leads = words.leads_other if against else words.leads
+    said[0] = f"{names[0]} {leads}{against}{said[0].removeprefix(names[0])}"
     changes = len(merged) - 1
     times = {1: "once", 2: "twice"}.get(changes, f"{changes:,} times")
-    lower = "" if field.sign > 0 else ", which the lower value has,"
-    head = f"The lead{lower} changes {times}: " if changes else ""
+    head = f"{words.change} {times}: " if changes else ""
     weakest = min((_largest_lead(field, both, found, one) for one in who), key=lambda lead: lead.strength)
     last = merged[-1]
     rest = f"{in_means(both)}{nobody(field, both, found)}{absent(field, both, found)}"
@@ -97,7 +98,7 @@ def _leading(field: Field, both: Aligned, found: list[Stretch]) -> Observation:
         to_step=float(both.steps[last.first if changes else found[-1].last]),
         mark_series=both.names[last.leader] if changes else None,
         mark=float(both.steps[last.first]) if changes else None,
-        label="takes the lead" if changes else "",
+        label=words.label if changes else "",
     )
 
 
@@ -106,12 +107,13 @@ def _last_throughout(field: Field, both: Aligned, found: list[Stretch]) -> Obser
     name = both.names[place]
     every = sum(one.last - one.first + 1 for one in found) == int(np.isfinite(both.good[place]).sum())
     where = "at every step" if every else when(field, both, found, place)
-    others = "" if every else "; nobody else is last by more than noise"
+    last = lead_words(field).last
+    others = "" if every else f"; nobody else is {last} by more than noise"
     lead = _largest_lead(field, both, found, place, last_place=True)
     evidence = ahead_of_each(field, both, place, last_place=True)
     return Observation(
         rule=Rule.CROSSING,
-        text=f"{name} is last {where}{in_means(both)}{others}.",
+        text=f"{name} is {last} {where}{in_means(both)}{others}.",
         evidence=evidence or largest_leads(field, both, found, last_place=True),
         threshold=lead.words,
         series=(name, *(one for one in both.names if one != name)),

@@ -1,4 +1,7 @@
-"""The rule ``late decline``: a series that ends worse than it has been."""
+"""The rule ``late decline``: a series that ends worse than it has been.
+
+Where neither way of a metric is better: that ends below its highest value.
+"""
 
 from __future__ import annotations
 

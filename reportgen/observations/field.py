@@ -98,8 +98,13 @@ class Field:
 
     @property
     def sign(self) -> float:
-        """1 where higher is better, otherwise −1."""
-        return 1.0 if self.scale.higher_is_better else -1.0
+        """−1 where lower is better, otherwise 1: where neither is, rules look at the highest."""
+        return -1.0 if self.scale.higher_is_better is False else 1.0
+
+    @property
+    def ranks(self) -> bool:
+        """Whether one way is better; where none is, nobody leads, and nothing is called best."""
+        return self.scale.higher_is_better is not None
 
     @cached_property
     def plotted_range(self) -> float:

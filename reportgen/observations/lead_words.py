@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,71 @@ if TYPE_CHECKING:
 _PAIR = 2
 _MOST_SAID = 3
 """More stretches of one series than these are put together, or counted."""
+
+
+class LeadWords(NamedTuple):
+    """What is said of who leads; where neither way is better, of who is highest.
+
+    Attributes:
+        leads: that one leads, with the steps behind it.
+        leads_other: that one of two leads throughout, with the other's name behind it.
+        change: the head of a sentence about changes, before how often.
+        last: the last place.
+        ahead, behind: how one stands to another.
+        neither, none: at steps at which nobody leads, of two and of more series.
+        first_two: the two of several that are nearest to leading.
+        alone: which of two reads higher, noise or not.
+        label: at the step at which a series takes the lead.
+    """
+
+    leads: str
+    leads_other: str
+    change: str
+    last: str
+    ahead: str
+    behind: str
+    neither: str
+    none: str
+    first_two: str
+    alone: str
+    label: str
+
+
+_LEADING = LeadWords(
+    leads="leads",
+    leads_other="leads",
+    change="The lead changes",
+    last="last",
+    ahead="ahead of",
+    behind="behind",
+    neither="neither is ahead",
+    none="no series is ahead of all others",
+    first_two="the first two",
+    alone="ahead",
+    label="takes the lead",
+)
+_HIGHEST = LeadWords(
+    leads="is highest",
+    leads_other="is above",
+    change="Which is highest changes",
+    last="lowest",
+    ahead="above",
+    behind="below",
+    neither="neither is above the other",
+    none="no series is above all others",
+    first_two="the highest two",
+    alone="above",
+    label="becomes highest",
+)
+
+
+def lead_words(field: Field) -> LeadWords:
+    """The words for who leads a metric, or stands highest where neither way is better."""
+    if not field.ranks:
+        return _HIGHEST
+    if field.sign > 0:
+        return _LEADING
+    return _LEADING._replace(change="The lead, which the lower value has, changes")
 
 
 def when(field: Field, both: Aligned, found: Sequence[Stretch], leader: int) -> str:
@@ -57,11 +122,11 @@ def nobody(field: Field, both: Aligned, found: Sequence[Stretch]) -> str:
     several = np.isfinite(both.good).sum(axis=0) > 1
     if not (several & ~led).any():
         return ""
-    pair = len(both.names) == _PAIR
+    pair, words = len(both.names) == _PAIR, lead_words(field)
     if field.noisy(*both.names):
-        who = "neither is ahead" if pair else "no series is ahead of all others"
+        who = words.neither if pair else words.none
         return f"; elsewhere {who} by more than noise"
-    who = "they" if pair else "the first two"
+    who = "they" if pair else words.first_two
     best = np.sort(np.where(np.isfinite(both.good), both.good, -np.inf), axis=0)[-2:, several & ~led]
     same = float(np.ptp(best, axis=0).max()) <= SAME * float(np.abs(best).max())
     doubt = f"{who} are level" if same else f"{who} are less than 1 % of the range apart"

@@ -8,6 +8,7 @@ import numpy as np
 
 from reportgen.facts.fact_words import at_step
 from reportgen.observations.aligned import SAME, aligned
+from reportgen.observations.lead_words import lead_words
 from reportgen.observations.leads import largest_of, stretches
 from reportgen.observations.phrases import during, fact, stretches_said
 
@@ -48,7 +49,7 @@ def readings_alone(field: Field, both: Aligned) -> tuple[str, ...]:
         ]
         if ends:
             said.append(f"{name} {stretches_said(ends, end, field.scale)}")
-    return (counted, f"ahead by the readings alone: {', '.join(said)}")
+    return (counted, f"{lead_words(field).alone} by the readings alone: {', '.join(said)}")
 
 
 def ahead_of_each(field: Field, both: Aligned, place: int, *, last_place: bool = False) -> tuple[str, ...]:
@@ -62,7 +63,8 @@ def ahead_of_each(field: Field, both: Aligned, place: int, *, last_place: bool =
     """
     if len(both.names) == _PAIR:
         return ()
-    sign = -1.0 if last_place else 1.0
+    sign, words = -1.0 if last_place else 1.0, lead_words(field)
+    beside = words.behind if last_place else words.ahead
     held = both.thresholds(place, both.choices)
     said: list[tuple[float, str, str]] = []
     for rival, name in enumerate(both.names):
@@ -79,8 +81,9 @@ def ahead_of_each(field: Field, both: Aligned, place: int, *, last_place: bool =
         when = during(
             float(both.steps[steps[0]]), float(both.steps[steps[-1]]), float(both.steps[-1]), field.scale
         )
-        words = f"{both.names[place]} is {'behind' if last_place else 'ahead of'} {name} {when}, by {by}"
-        said.append((float(np.min(ahead[steps])), name, words))
+        said.append(
+            (float(np.min(ahead[steps])), name, f"{both.names[place]} is {beside} {name} {when}, by {by}")
+        )
     return tuple(words for _, _, words in sorted(said)[:_MOST_RIVALS])
 
 
@@ -89,9 +92,11 @@ def largest_leads(
 ) -> tuple[str, ...]:
     """By how much each series is ahead of the next at most, where it leads, or behind it."""
     who = list(dict.fromkeys(one.leader for one in found))
+    words = lead_words(field)
+    beside = words.behind if last_place else words.ahead
     said = []
     for one in largest_of(both, found, who, last_place=last_place)[:_MOST_RIVALS]:
         pair = both.names[one.leader], both.names[one.rival]
         by = f"by up to {field.size(one.size, *pair)}, {at_step(float(both.steps[one.at]), field.scale)}"
-        said.append(f"{pair[0]} is {'behind' if last_place else 'ahead of'} {pair[1]} {by}")
+        said.append(f"{pair[0]} is {beside} {pair[1]} {by}")
     return tuple(said)

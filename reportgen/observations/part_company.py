@@ -48,10 +48,12 @@ def part_company(fields: Sequence[Field]) -> Iterator[Observation]:
     The steps are those where the smaller of the two moves is largest, each as a share of its plotted range.
 
     Args:
-        fields: the metrics of one block, in any order.
+        fields: the metrics of one block, in any order; those of which neither way is better do neither.
     """
     for one, other in combinations(sorted(fields, key=lambda field: field.scale.metric), 2):
-        if one.scale.metric != other.scale.metric and min(one.plotted_range, other.plotted_range) > 0:
+        if one.scale.metric == other.scale.metric or not (one.ranks and other.ranks):
+            continue
+        if min(one.plotted_range, other.plotted_range) > 0:
             for series in sorted(set(one.names) & set(other.names)):
                 found = [*_parting(one, other, series), *_parting(other, one, series)]
                 if found:
@@ -122,5 +124,5 @@ def _said(move: _Move, series: str) -> str:
     """What a metric does, and which way is better where that is down: ``loss rises from 1 to 2``."""
     verb = "rises" if move.after > move.before else "falls"
     ends = " to ".join(move.field.reading(value, series) for value in (move.before, move.after))
-    lower = "" if move.field.scale.higher_is_better else " (lower is better)"
+    lower = " (lower is better)" if move.field.scale.higher_is_better is False else ""
     return f"{move.field.scale.metric} {verb} from {ends}{lower}"

@@ -1,4 +1,7 @@
-"""Series ranked by one value each, with those that cannot be told from the best."""
+"""Series ranked by one value each, with those that cannot be told from the best.
+
+Where neither way of a metric is better, best is highest.
+"""
 
 from __future__ import annotations
 

@@ -34,9 +34,10 @@ def tiers(field: Field) -> Iterator[Observation]:
         return
     said = [_group(field, end, names, last) for names in found.members]
     alone = "; all differ by more than noise" if count == len(end.order) else ""
+    first = "best" if field.ranks else "highest"
     yield Observation(
         rule=Rule.TIERS,
-        text=f"{_WORDS.get(count, str(count))} groups at the end, best first: {'; '.join(said)}{alone}.",
+        text=f"{_WORDS.get(count, str(count))} groups at the end, {first} first: {'; '.join(said)}{alone}.",
         evidence=tuple(
             value_fact(field, "final", name, end.values[name], end.steps[name]) for name in end.order
         ),

@@ -79,7 +79,9 @@ class DataSettings(BlockSettings):
     )
     level: Annotated[float, Field(gt=0, lt=1)] = Field(0.95, description="The confidence level.")
     higher_is_better: bool | None = Field(
-        None, description="Whether a larger value is better; the benchmark's if left out."
+        None,
+        description="Whether a larger value is better; the benchmark's if left out, otherwise told by the "
+        "metric's name.",
     )
 
 
@@ -140,7 +142,9 @@ class PanelSettings(Settings):
     y_title: Name | None = Field(None, description="Title of the y axis.")
     y_domain: tuple[Number, Number] | None = Field(None, description="Lowest and highest y shown.")
     y_scale: Literal["linear", "log"] = Field("linear", description="linear or log.")
-    higher_is_better: bool | None = Field(None, description="Whether a larger value is better.")
+    higher_is_better: bool | None = Field(
+        None, description="Whether a larger value is better; the block's if left out."
+    )
 
 
 class PanelsSettings(LineSettings):

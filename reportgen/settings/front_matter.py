@@ -26,7 +26,9 @@ class Benchmark(Settings):
         None, description="For outcomes: the series that the others are held against."
     )
     page: Name | None = Field(None, description="Path of its page below content/; generated if left out.")
-    higher_is_better: bool = Field(True, description="Whether a larger value is better.")
+    higher_is_better: bool | None = Field(
+        None, description="Whether a larger value is better; told by the metric's name if left out."
+    )
     description: str | None = Field(None, description="One sentence about it.")
     date: str | None = Field(None, description="When it was measured.")
     protocol: str | None = Field(None, description="How it was measured, in a few words.")

@@ -1,0 +1,156 @@
+"""Which way a metric is better, told by its name where its author does not say.
+
+A name is read from its end: ``val/loss``, ``train-loss``, ``Loss/train`` and ``eval_loss_epoch`` are all
+losses. A name that is in none of the lists says nothing, and no way is guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+
+class Direction(StrEnum):
+    """What a metric's name says; ``NEITHER`` is no measure of quality."""
+
+    HIGHER = "higher is better"
+    LOWER = "lower is better"
+    NEITHER = "neither is better"
+
+
+LOWER = (
+    *("loss", "losses", "log loss", "logloss", "nll", "negative log likelihood", "neg log likelihood", "ce"),
+    *("cross entropy", "crossentropy", "xent", "bce", "perplexity", "ppl", "bpb", "bpc", "bpd"),
+    *("bits per byte", "bits per character", "bits per char", "bits per dim", "error", "errors", "err"),
+    *("error rate", "mse", "rmse", "nmse", "nrmse", "msle", "rmsle", "mae", "mape", "smape"),
+    *("wer", "cer", "ter", "der", "eer", "fid", "kid", "fvd", "fad", "lpips", "inception distance"),
+    *("edit distance", "brier", "brier score", "ece", "mce", "regret", "failure rate", "false positive rate"),
+    *("false negative rate", "fpr", "fnr", "toxicity", "toxicity score", "hallucination rate", "latency"),
+    *("ttft", "tpot"),
+)
+"""Last words of metrics of which less is better."""
+
+HIGHER = (
+    *("acc", "accs", "accuracy", "accuracies", "acc norm", "accuracy norm", "f1", "f2", "fbeta", "f1 score"),
+    *("precision", "recall", "sensitivity", "specificity", "auc", "auroc", "auprc", "ap", "map", "mrr"),
+    *("ndcg", "hits", "hit rate", "iou", "miou", "jaccard", "dice", "kappa", "mcc", "matthews correlation"),
+    *("r2", "pearson", "pearsonr", "spearman", "spearmanr", "psnr", "ssim", "bleu", "sacrebleu", "rouge"),
+    *("rougel", "rougelsum", "meteor", "chrf", "comet", "bertscore", "cider", "mc1", "mc2", "elo"),
+    *("score", "scores", "reward", "rewards", "rew", "return", "returns", "success", "successes", "solved"),
+    *("success rate", "solve rate", "pass rate", "win rate", "winrate", "pass", "maj", "cons", "avg@"),
+    *("correct", "em", "match", "likelihood", "log likelihood", "elbo"),
+)
+"""Last words of metrics of which more is better; ``avg@`` with its number only."""
+
+NEITHER = (
+    *("lr", "learning rate", "norm", "gnorm", "entropy", "kl", "kl div", "divergence", "td error"),
+    *("bellman error", "advantage", "advantages", "length", "lengths", "len", "tokens", "clipfrac"),
+    *("clip frac", "clip fraction", "clip ratio", "clip rate", "fraction", "ratio", "temperature", "time"),
+    *("runtime", "duration", "memory", "throughput", "mfu", "flops", "per second", "epoch", "epochs"),
+    *("step", "steps", "count", "std", "stddev", "sd", "stderr", "se", "var", "variance"),
+)
+"""Last words of what is logged beside quality, and of what tells how much a number varies."""
+
+PARTS = frozenset(
+    {
+        *("policy", "pg", "ppo", "grpo", "actor", "critic", "value", "values", "vf", "v", "q", "qf", "kl"),
+        *("entropy", "ent", "alpha", "clip", "aux", "auxiliary", "balance", "balancing", "router", "z"),
+        *("reg", "regularization", "adv", "adversarial", "g", "d", "gen", "disc", "generator"),
+        *("discriminator",),
+    }
+)
+"""A loss of one of these is what a part of training descends on, and measures no quality."""
+
+_LOSSES = {"loss", "losses"}
+# How numbers were put together, and of what: they come after the metric's own name.
+_PUT_TOGETHER = {
+    *("mean", "avg", "average", "median", "min", "max", "best", "worst", "final", "last", "sum", "total"),
+    *("ema", "smoothed", "macro", "micro", "weighted", "unweighted", "none"),
+    *("train", "training", "val", "valid", "validation", "test", "testing", "eval", "evaluation", "dev"),
+    *("epoch", "step", "batch", "iter", "ms", "s", "sec", "seconds", "pct", "percent", "percentage"),
+}
+_BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_SAMPLED = re.compile(r"[@^]\s*\w+")
+_WORD = re.compile(r"[a-z0-9]+@?")
+_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_LONGEST = 3
+
+_KNOWN = {
+    **dict.fromkeys(HIGHER, Direction.HIGHER),
+    **dict.fromkeys(LOWER, Direction.LOWER),
+    **dict.fromkeys(NEITHER, Direction.NEITHER),
+}
+_OTHER_WAY = {
+    Direction.HIGHER: Direction.LOWER,
+    Direction.LOWER: Direction.HIGHER,
+    Direction.NEITHER: Direction.NEITHER,
+}
+
+
+def direction(metric: str, *said: bool | None, ranks: bool = False) -> bool | None:
+    """Whether a larger value is better; None where that is not known, or where neither is.
+
+    Args:
+        metric: its name.
+        said: what the author says of it, the first that is not None counts before the name.
+        ranks: whether a benchmark is ranked by it: it measures quality then, of which more is better unless
+            the name says something else.
+    """
+    told = next((one for one in said if one is not None), None)
+    if told is not None:
+        return told
+    named = by_name(metric)
+    if named is None:
+        return True if ranks else None
+    return None if named is Direction.NEITHER else named is Direction.HIGHER
+
+
+def by_name(metric: str) -> Direction | None:
+    """What a metric's name says; None for a name that says nothing.
+
+    Units and filters in brackets or behind a comma, a number behind ``@``, and words for how numbers were put
+    together count for nothing: ``accuracy (%)``, ``acc,none``, ``recall@10``, ``reward/mean``, ``Loss/val``.
+    """
+    plain = _BRACKETED.sub(" ", metric).partition(",")[0]
+    # First as it stands: mIoU is one word, evalLoss two.
+    for spelt in dict.fromkeys((plain, _CAPITAL.sub(" ", plain))):
+        found = _by_words(_WORD.findall(_SAMPLED.sub("@ ", spelt).lower()))
+        if found is not None:
+            return found
+    return None
+
+
+def _by_words(words: list[str]) -> Direction | None:
+    """What the last words say that are a known name, before those of how numbers were put together."""
+    while words:
+        found = _known(words)
+        if found is not None:
+            return found
+        last = words.pop().rstrip("@")
+        if last not in _PUT_TOGETHER and not last.isdigit():
+            return None
+    return None
+
+
+def _known(words: list[str]) -> Direction | None:
+    """What the last words say, as many as make a name."""
+    bare = [word.rstrip("@") for word in words]
+    if words[-1] == "avg@":
+        return Direction.HIGHER
+    if len(bare) > 1 and bare[-1] in _PUT_TOGETHER:
+        # Of an epoch: what stands before it may be a name.
+        return None
+    # Of rouge1, map50, bleu4 the number says which one, of f1 it is the name.
+    for last in dict.fromkeys((bare[-1], bare[-1].rstrip("0123456789"))):
+        for count in range(min(_LONGEST, len(bare)), 0, -1):
+            found = _KNOWN.get(" ".join((*bare[-count:-1], last)))
+            if found is not None:
+                return _in_context(found, last, bare[:-count])
+    return None
+
+
+def _in_context(found: Direction, last: str, before: list[str]) -> Direction:
+    """What the words before a name make of it: a policy's loss, a negative error."""
+    if last in _LOSSES and PARTS & set(before):
+        return Direction.NEITHER
+    return _OTHER_WAY[found] if "neg" in before else found

@@ -1,0 +1,253 @@
+"""Which way a metric is better: by its name where nobody says it, and what is said where no way is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from command_line import run
+from made_figures import context, curve, curve_set, figure
+from made_projects import write_report
+
+from reportgen.directions import HIGHER, LOWER, NEITHER, Direction, by_name, direction
+from reportgen.facts.curve_facts import CurveSubject
+from reportgen.figures.benchmark import benchmark_result
+from reportgen.model import Run
+from reportgen.observations.choosing import observed
+from reportgen.observations.field import Field
+from reportgen.observations.part_company import part_company
+from reportgen.settings.front_matter import Benchmark
+from reportgen.settings.observation_blocks import Rule
+from reportgen.statements import Scale
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reportgen.model import Curve
+
+OPEN = Scale("entropy", higher_is_better=None)
+PRAISE = ("best", "better", "worse", "lead", "ahead", "behind", "overtake", "last throughout")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("loss", "val/loss", "eval_loss", "train-loss", "Loss/train", "train_loss_epoch", "evalLoss"),
+        *("Loss/val/total", "loss (EMA)", "box_loss", "word_perplexity,none", "val/ppl", "bits_per_byte"),
+        *("error rate", "top1_err", "rmse", "test_WER (%)", "FID", "brier_score", "neg_log_likelihood"),
+        *("cross_entropy", "ece", "latency_ms"),
+    ],
+)
+def test_of_these_less_is_better(name: str) -> None:
+    """Losses, errors and perplexities, whatever stands before and behind the name."""
+    assert by_name(name) is Direction.LOWER
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("accuracy", "val_acc", "acc,none", "acc_norm,none", "Acc@1", "validation score", "mIoU"),
+        *("metrics/mAP50-95(B)", "f1_macro", "F1", "rougeL", "rouge1", "bleu4", "roc_auc", "recall@10"),
+        *("val-core/openai/gsm8k/acc/mean@8", "critic/rewards/mean", "rollout/ep_rew_mean"),
+        *("charts/episodic_return", "rewards/accuracy_reward/mean", "pass@1", "pass@k", "pass^4", "avg@16"),
+        *("maj@8", "exact_match (strict-match)", "win_rate", "success", "neg_mean_squared_error", "r2"),
+    ],
+)
+def test_of_these_more_is_better(name: str) -> None:
+    """Accuracies, scores, rewards; and the negative of an error, as scikit-learn writes it."""
+    assert by_name(name) is Direction.HIGHER
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("policy_loss", "actor/pg_loss", "actor/kl_loss", "actor/entropy_loss", "losses/value_loss"),
+        *("train/policy_gradient_loss", "train/clip_fraction", "critic/vf_loss", "loss/policy", "g_loss"),
+        *("load_balancing_loss", "entropy", "actor/ppo_kl", "grad_norm", "learning_rate", "lr"),
+        *(
+            "response_length/mean",
+            "rollout/ep_len_mean",
+            "reward_std",
+            "rewards/format/std",
+            "acc_stderr,none",
+        ),
+        *("epoch", "tokens_per_second", "memory", "kl_div"),
+    ],
+)
+def test_of_these_neither_is_better(name: str) -> None:
+    """What training descends on or logs beside quality, and how much a number varies."""
+    assert by_name(name) in {Direction.NEITHER, None}
+    assert direction(name) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["net generation (GWh)", "aime24", "value", "loss_scale", "num_turns/mean", ""]
+)
+def test_a_name_that_says_nothing_is_not_guessed(name: str) -> None:
+    """Unless a benchmark is ranked by it: then it measures quality, and more is better."""
+    assert by_name(name) is None
+    assert direction(name) is None
+    assert direction(name, ranks=True) is True
+
+
+def test_what_is_said_counts_before_the_name() -> None:
+    """The first who says something; a benchmark's rank is no word about a loss, nor about an entropy."""
+    assert direction("loss", None, True, False) is True
+    assert direction("accuracy", False) is False
+    assert direction("loss", ranks=True) is False
+    assert direction("entropy", ranks=True) is None
+
+
+def test_no_name_stands_in_two_lists() -> None:
+    """And all are written as they are looked up."""
+    names = [*LOWER, *HIGHER, *NEITHER]
+    assert len(names) == len(set(names))
+    assert [by_name(name) for name in LOWER] == [Direction.LOWER] * len(LOWER)
+    assert [by_name(name) for name in HIGHER if "@" not in name] == [Direction.HIGHER] * (len(HIGHER) - 1)
+    assert [by_name(name) for name in NEITHER] == [Direction.NEITHER] * len(NEITHER)
+
+
+# ---- where no way is better ---------------------------------------------------------------------
+
+
+def pair(*, runs: int = 1) -> tuple[Curve, Curve]:
+    """Two curves that change places."""
+    half = 0.05 if runs > 1 else None
+    a = curve("A", [5.0, 5.0, 1.0, 1.0], half=half, runs=runs)
+    return a, curve("B", [1.0, 1.0, 5.0, 5.0], half=half, runs=runs)
+
+
+@pytest.mark.parametrize("runs", [1, 5])
+@pytest.mark.parametrize("third", [(), (curve("C", [0.0, 0.2, 0.1, 0.0]),)])
+def test_observations_without_praise(runs: int, third: tuple[Curve, ...]) -> None:
+    """Highest and lowest, above and below: nobody leads, and nothing is best."""
+    found = observed([(curve_set(*pair(runs=runs), *third), OPEN)])
+    said = [part for one in found for part in (one.text, *one.evidence, one.label)]
+    assert said
+    assert not [part for part in said if any(word in part for word in PRAISE)]
+
+
+def test_who_is_highest_is_told_as_that() -> None:
+    """In place of who leads; of two that never change places which one is above."""
+    (one,) = observed([(curve_set(*pair()), OPEN)], rules=(Rule.CROSSING,))
+    assert one.text == "Which is highest changes once: A is highest from step 0 to 1, B from step 2 on."
+    assert one.evidence[1] == "above by the readings alone: A from step 0 to 1, B from step 2 on"
+    above = curve_set(curve("A", [5, 5, 5]), curve("B", [1, 2, 1]))
+    (one,) = observed([(above, OPEN)], rules=(Rule.CROSSING,))
+    assert one.text == "A is above B from step 0 on."
+
+
+def test_groups_are_told_from_the_highest() -> None:
+    """They have an order, but no best."""
+    ends = {"A": 0.92, "B": 0.91, "C": 0.3, "D": 0.29}
+    made = curve_set(*(curve(name, [0.0, end]) for name, end in ends.items()))
+    (one,) = observed([(made, OPEN)], rules=(Rule.TIERS,))
+    assert one.text.startswith("Two groups at the end, highest first: A (0.92) and B (0.91);")
+
+
+def test_only_qualities_part_company() -> None:
+    """An entropy that falls while the reward rises has not got worse."""
+    reward = Field((curve("A", [0, 1, 2, 3, 4]),), Scale("reward"), "ci")
+    entropy = Field((curve("A", [4, 3, 2, 1, 0]),), OPEN, "ci")
+    accuracy = Field(entropy.curves, Scale("accuracy"), "ci")
+    assert list(part_company([reward, accuracy]))
+    assert not list(part_company([reward, entropy]))
+
+
+def test_who_is_better_cannot_be_decided() -> None:
+    """Of two that differ; of two that cannot be told apart neither is, whichever way is better."""
+    subject = CurveSubject(curve_set(*apart(0.1)), OPEN)
+    for names in (("A", "B"), ("B", "A")):
+        fact = subject.fact("better", names)
+        assert fact.value is None
+        assert fact.reason == (
+            "the two differ, and it is not said whether a higher or a lower entropy is better: "
+            "say higher_is_better: true or false in the block"
+        )
+    assert subject.fact("tied", ("A", "B")).value is False
+    alike = CurveSubject(curve_set(*apart(20.0)), OPEN)
+    assert alike.fact("better", ("A", "B")).value is False
+
+
+def apart(spread: float) -> tuple[Curve, Curve]:
+    """Two curves of five runs each that end 1 apart, with runs this far from each other."""
+    made = []
+    for name, level in (("A", 2.0), ("B", 1.0)):
+        runs = tuple(
+            Run(name, str(n), str(n), np.array([0.0, 1.0]), np.array([0.0, level + spread * (n - 2)]))
+            for n in range(5)
+        )
+        made.append(replace(curve(name, [0.0, level], half=spread, runs=5), runs=runs))
+    return made[0], made[1]
+
+
+def test_peak_is_the_highest_and_a_level_is_reached_from_either_side() -> None:
+    """The words hold without a better way: a fall from 3 reaches 1 at its end, a rise from 0 on its way."""
+    subject = CurveSubject(curve_set(curve("A", [3, 2, 1]), curve("B", [0, 2, 3])), OPEN)
+    assert subject.fact("peak", ("A",)).value == 3
+    assert subject.fact("trough", ("A",)).value == 1
+    assert subject.fact("steps_to", ("A", 1.0)).value == 2
+    assert subject.fact("steps_to", ("B", 1.0)).value == 0.5
+
+
+def test_a_benchmark_of_such_a_metric_has_a_highest_value() -> None:
+    """Neither "Best" nor an end without its way."""
+    curves = curve_set(*pair(), metric="entropy")
+    here = context(curves, higher_is_better=None, ranked_by="entropy")
+    made = benchmark_result(Benchmark(name="one", source="runs"), "one.md", curves, here)
+    assert [label for label, _ in made.facts[:2]] == ["Highest", "Highest at the end"]
+
+
+def test_a_figure_of_such_a_metric_keeps_its_highest_and_lowest() -> None:
+    """What report.json calls best is best."""
+    curves = curve_set(*pair(), metric="entropy")
+    made = figure(curves, context(curves, higher_is_better=None))
+    row = made.numbers["series"][0]
+    assert made.numbers["higher_is_better"] is None
+    assert "best" not in row
+    assert (row["highest"]["value"], row["lowest"]["value"]) == (5.0, 1.0)
+    assert "lower is better" not in made.subtitle
+    loss = curve_set(*pair(), metric="val/loss")
+    made = figure(loss, context(loss, higher_is_better=None))
+    assert made.numbers["series"][0]["best"]["value"] == 1.0
+    assert made.subtitle.endswith("lower is better")
+
+
+# ---- at the terminal ----------------------------------------------------------------------------
+
+LOGGED = "series,step,val/loss,entropy,accuracy,turns\n" + "".join(
+    f"{name},{n},{2 - n / 10 - shift},{n / 10 + shift},{n / 10},{n + shift}\n"
+    for name, shift in (("A", 0.0), ("B", 0.5))
+    for n in range(5)
+)
+
+
+@pytest.mark.parametrize(
+    ("metric", "way", "peak"),
+    [
+        ("val/loss", "lower is better", "1.6"),
+        ("accuracy", "higher is better", "0.4"),
+        ("entropy", "no better way is known (higher_is_better in the block says it)", "0.4"),
+        ("turns", "no better way is known (higher_is_better in the block says it)", "4"),
+    ],
+)
+def test_the_list_of_facts_says_which_way_is_better(tmp_path: Path, metric: str, way: str, peak: str) -> None:
+    """Without a word of the author's; the peak of a loss is its lowest value."""
+    write_report(tmp_path, {"data/logged.csv": LOGGED})
+    said = run(tmp_path, "facts", "logged", "--metric", metric)
+    assert said.stdout.startswith(f"logged: {metric} of 2 series, {way}\n"), said.stderr
+    assert "peak(A)" in said.stdout
+    (line,) = [one for one in said.stdout.splitlines() if one.startswith("  peak(A) ")]
+    assert line.split()[1] == peak
+
+
+@pytest.mark.parametrize(("word", "way"), [("true", "higher is better"), ("false", "lower is better")])
+def test_what_a_page_says_counts_at_the_terminal(tmp_path: Path, word: str, way: str) -> None:
+    """Of a metric whose name says nothing, and of one whose name says something else."""
+    for metric in ("entropy", "val/loss", "accuracy"):
+        page = f"```curve\nsource: logged\nmetric: {metric}\nhigher_is_better: {word}\n```\n"
+        write_report(tmp_path, {"content/index.md": page, "data/logged.csv": LOGGED})
+        said = run(tmp_path, "facts", "logged", "--metric", metric).stdout
+        assert said.startswith(f"logged: {metric} of 2 series, {way}\n")

@@ -1,0 +1,139 @@
+"""Which way is better on a page: the figure, its table, its facts and its claims say the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from made_projects import write_report
+
+from reportgen.cache import Cache, FileHashes
+from reportgen.drafting.gathering import gather_pages, gather_sources
+from reportgen.drafting.project import Project
+from reportgen.errors import Place, Problems
+from reportgen.model import Figure, Panels, ResultTable
+from reportgen.narrative.topics import topics_of
+from reportgen.report import draft
+from reportgen.settings.project import ProjectSettings
+from reportgen.statements import Truth
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reportgen.model import Report
+
+LOGGED = "series,seed,step,val/loss,reward,entropy,turns\n" + "".join(
+    f"{name},{seed},{n},{2 - n / 4 - up - seed / 100},"
+    f"{n / 4 + up + seed / 100},{1 - n / 9 + up},{n + up + seed / 9}\n"
+    for name, up in (("A", 0.0), ("B", 0.9))
+    for n in range(5)
+    for seed in range(3)
+)
+METRICS = ("val/loss", "reward", "entropy", "turns")
+TELLING = {"val/loss": False, "reward": True, "entropy": None, "turns": None}
+
+
+def block(kind: str, **lines: str) -> str:
+    """A fenced block with the id ``one``."""
+    body = "".join(f"{key}: {value}\n" for key, value in {"id": "one", **lines}.items())
+    return f"```{kind}\n{body}```\n"
+
+
+def benchmark(metric: str, more: str = "") -> str:
+    """Front matter of a benchmark that is ranked by a metric."""
+    return f"---\nbenchmark: {{name: Runs, source: logged, metric: {metric}{more}}}\n---\n\n"
+
+
+def ways(root: Path, text: str) -> list[bool | None]:
+    """Whether more is better of what ``one`` shows, by what statements are about and by what is drawn."""
+    write_report(root, {"content/index.md": text, "data/logged.csv": LOGGED})
+    project, folder = Project(root, "content", ("index.md",), ProjectSettings()), root / "cache"
+    problems = Problems()
+    pages = gather_pages(project, problems)
+    sources = gather_sources(project, pages, FileHashes(folder), Cache(folder), problems)
+    stated = [topic.higher_is_better for topic in topics_of("one", pages[0], sources, Place("index.md"))]
+    shown = drafted(root).shown["index.md", "one"]
+    assert isinstance(shown, Figure | Panels)
+    figures = shown.figures if isinstance(shown, Panels) else (shown,)
+    assert [figure.numbers["higher_is_better"] for figure in figures] == stated
+    return stated
+
+
+def drafted(root: Path) -> Report:
+    """The report in a folder."""
+    folder = root / "cache"
+    project = Project(root, "content", ("index.md",), ProjectSettings())
+    return draft(project, Cache(folder), FileHashes(folder))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_where_nothing_is_said_the_name_tells(tmp_path: Path, metric: str) -> None:
+    """Of one curve."""
+    assert ways(tmp_path, block("curve", source="logged", metric=metric)) == [TELLING[metric]]
+
+
+def test_each_panel_has_a_name_of_its_own(tmp_path: Path) -> None:
+    """A loss beside a reward; what a panel says of itself counts more, and what the block says for all."""
+    names = ", ".join(METRICS)
+    assert ways(tmp_path, block("panels", source="logged", metrics=f"[{names}]")) == list(TELLING.values())
+    said = "[val/loss, {metric: reward, higher_is_better: false}, entropy]"
+    assert ways(tmp_path, block("panels", source="logged", metrics=said)) == [False, False, None]
+    every = block("panels", source="logged", metrics=said, higher_is_better="true")
+    assert ways(tmp_path, every) == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("metric", "more", "expected"),
+    [
+        ("turns", "", [True]),
+        ("val/loss", "", [False]),
+        ("entropy", "", [None]),
+        ("turns", ", higher_is_better: false", [False]),
+        ("entropy", ", higher_is_better: true", [True]),
+        ("val/loss", ", higher_is_better: true", [True]),
+    ],
+)
+def test_what_ranks_a_benchmark_is_a_quality(
+    tmp_path: Path, metric: str, more: str, expected: list[bool | None]
+) -> None:
+    """A name that says nothing is taken as one of which more is better, on the benchmark's page only."""
+    assert ways(tmp_path, benchmark(metric, more) + block("curve")) == expected
+
+
+def test_a_benchmark_says_nothing_of_other_metrics_by_its_rank(tmp_path: Path) -> None:
+    """The name of a panel's own metric tells."""
+    panels = block("panels", metrics="[val/loss, turns, entropy]")
+    assert ways(tmp_path, benchmark("reward") + panels) == [False, None, None]
+
+
+@pytest.mark.parametrize(
+    ("metric", "claim", "truth"),
+    [
+        ("val/loss", "better(B, A)", Truth.HOLDS),
+        ("val/loss", "peak(B) < peak(A)", Truth.HOLDS),
+        ("reward", "better(B, A)", Truth.HOLDS),
+        ("turns", "better(B, A)", Truth.UNDECIDED),
+        ("turns", "peak(B) > peak(A)", Truth.HOLDS),
+    ],
+)
+def test_claims_follow_the_name(tmp_path: Path, metric: str, claim: str, truth: Truth) -> None:
+    """Lower losses are better without a word; nobody has more turns to advantage."""
+    text = block("curve", source="logged", metric=metric) + f'\n[B is ahead]{{claim="{claim}" of="one"}}\n'
+    write_report(tmp_path, {"content/index.md": text, "data/logged.csv": LOGGED})
+    (statement,) = drafted(tmp_path).statements["index.md"]
+    assert statement.judgement.truth is truth
+    if truth is Truth.UNDECIDED:
+        assert "say higher_is_better: true or false in the block" in statement.judgement.found
+
+
+def test_a_table_takes_each_metric_by_its_name(tmp_path: Path) -> None:
+    """The peak of a loss is its lowest value beside the highest reward, and the caption says so."""
+    text = block("table", source="logged", metrics="[reward, val/loss, turns]", columns="[peak]")
+    write_report(tmp_path, {"content/index.md": text, "data/logged.csv": LOGGED})
+    table = drafted(tmp_path).shown["index.md", "one"]
+    assert isinstance(table, ResultTable)
+    (row,) = [row for row in table.rows if row[0].text == "A"]
+    reward, loss, turns = (cell.sort or 0.0 for cell in row[2:])
+    assert (round(reward, 2), round(loss, 2), round(turns, 2)) == (1.01, 0.99, 4.11)
+    assert "(of turns the highest)" in table.caption
+    assert "Lower is better for val/loss." in table.caption
