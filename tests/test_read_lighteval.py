@@ -1,9 +1,10 @@
-"""Results of lighteval: names of tasks by their age, means over tasks, and details that are only told of."""
+"""Results of lighteval: names of tasks by their age, means over tasks, and answers in their details."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import pytest
 from made_evaluations import DATE, messages, survives, write
 
@@ -11,6 +12,7 @@ from reportgen.read.harnesses import lighteval
 from reportgen.read.logged import Evaluated, Total, Unit, UnreadableError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 SCORE = {"acc": 0.5, "acc_stderr": 0.25}
@@ -90,20 +92,76 @@ def test_one_task_with_other_shots_is_another_benchmark(tmp_path: Path) -> None:
     assert [one.benchmark for one in read(tmp_path)] == ["gsm8k (0-shot)", "gsm8k (5-shot)"]
 
 
-def test_details_limits_and_impossible_scores_are_told(tmp_path: Path) -> None:
-    """Answers in Parquet are not read; a part of the problems was asked; 0.41 of 4 answers is none."""
+def details(folder: Path, task: str, rows: Sequence[str]) -> Path:
+    """Answers to a task: a row of SQL a problem."""
+    path = folder / "details" / "org" / "base" / DATE / f"details_{task}_{DATE}.parquet"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    union = " UNION ALL BY NAME ".join(f"SELECT {row}" for row in rows)
+    duckdb.connect().execute(f"COPY ({union}) TO '{path}' (FORMAT parquet)")
+    return path
+
+
+def test_limits_and_impossible_scores_are_told(tmp_path: Path) -> None:
+    """A part of the problems was asked; 0.41 of 4 answers is none."""
     counts = {"original_num_docs": 9, "effective_num_docs": 4}
     document = results(results={"gsm8k|5": {"acc": 0.41}}, config_tasks={"gsm8k|5": counts})
     write(tmp_path / "results" / f"results_{DATE}.json", document)
-    details = tmp_path / "details" / DATE / f"details_gsm8k_{DATE}.parquet"
-    details.parent.mkdir(parents=True)
-    details.write_bytes(b"PAR1")
     (one,) = read(tmp_path)
     assert messages(one) == [
-        "the answers in 1 details file are not read; the scores are",
         "gsm8k|5: acc is 0.41, which no whole number of right answers out of 4 gives; the nearest is 0.5",
         "gsm8k|5: the limit leaves 4 of 9 problems",
     ]
+
+
+def test_answers_stand_in_the_details_of_their_task(tmp_path: Path) -> None:
+    """By metric; the problem has its id, and the right choice is the gold answer."""
+    doc = "{'id': '%s', 'query': 'long', 'choices': ['4', '5'], 'gold_index': [1]} AS doc"
+    rows = [
+        f"{doc % name}, {{'em': {score}, 'ppl': [1, 2]}} AS metric, {{'text': ['x']}} AS model_response"
+        for name, score in (("a", 1.0), ("b", 0.0))
+    ]
+    details(tmp_path, "gsm8k|5", rows)
+    write(tmp_path / f"results_{DATE}.json", results(results={"gsm8k|5": {"em": 0.5}}))
+    (one,) = read(tmp_path)
+    assert [(answer.problem, answer.score, answer.gold) for answer in one.answers] == [
+        ("a", 1.0, "5"),
+        ("b", 0.0, "5"),
+    ]
+    assert messages(one) == ["2 values that are no scores in ppl: left out"]
+
+
+def test_details_of_2024_number_their_problems(tmp_path: Path) -> None:
+    """The score of the task is not the mean of what is there, and that is told."""
+    details(tmp_path, "lighteval|gsm8k|5", ["{'qem': 1} AS metrics, ['18'] AS gold, 'long' AS example"])
+    write(tmp_path / f"results_{DATE}.json", results(results={"lighteval|gsm8k|5": {"qem": 0.5}}))
+    (one,) = read(tmp_path)
+    assert [(answer.problem, answer.score, answer.gold) for answer in one.answers] == [("0", 1.0, "18")]
+    assert messages(one) == ["lighteval|gsm8k|5: qem is said to be 0.5, and its 1 answer has the mean 1"]
+
+
+def test_a_problem_in_several_rows_has_samples(tmp_path: Path) -> None:
+    """As with several seeds of the examples before it."""
+    rows = ["{'id': '7'} AS doc, {'em': 1} AS metric", "{'id': '7'} AS doc, {'em': 0} AS metric"]
+    details(tmp_path, "gsm8k|5", rows)
+    write(tmp_path / f"results_{DATE}.json", results(results={"gsm8k|5": {"em": 0.5}}))
+    (one,) = read(tmp_path)
+    assert [(answer.problem, answer.sample) for answer in one.answers] == [("7", "0"), ("7", "1")]
+    assert messages(one) == ["1 problem has several rows: they are read as its samples"]
+
+
+def test_details_that_cannot_be_read_leave_the_scores(tmp_path: Path) -> None:
+    """A damaged file, one of another shape, and one of no task."""
+    details(tmp_path, "a|0", ["1 AS x"])
+    details(tmp_path, "b|0", ["1 AS x"]).write_bytes(b"PAR1")
+    details(tmp_path, "c|0", ["'[' AS metric"])
+    details(tmp_path, "other|0", ["1 AS x"])
+    tasks = {f"{name}|0": {"em": 0.5} for name in "abc"}
+    write(tmp_path / f"results_{DATE}.json", results(results={**tasks, "d|0": {"em": 0.5}}))
+    found = read(tmp_path)
+    left_out = "the answers cannot be read, since the file is damaged or of another shape: left out"
+    stranger = f"1 details file is of no task in the results: details_other|0_{DATE}.parquet"
+    assert [messages(one) for one in found] == [[stranger, left_out], [left_out], [left_out], []]
+    assert [len(one.totals) for one in found] == [1] * 4
 
 
 def test_newer_files_keep_the_model_in_its_configuration(tmp_path: Path) -> None:

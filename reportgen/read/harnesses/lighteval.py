@@ -5,7 +5,7 @@ Schema: repository huggingface/lighteval, ``src/lighteval/logging/evaluation_tra
 and in older ones ``SUITE|TASK|SHOTS|TRUNCATION``. ``info_loggers.py`` there adds ``all`` and
 ``TASK:_average``: means over tasks, whose ``_stderr`` is a mean of standard errors, which is no standard
 error of the mean and is left out. The answers stand beside it in
-``details/MODEL/DATE/details_TASK_DATE.parquet``, which is not read.
+``details/MODEL/DATE/details_TASK_DATE.parquet``; see ``lighteval_details``.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.read.harnesses.checking import impossible
 from reportgen.read.harnesses.documents import head_text, json_object, mapping, told, word
+from reportgen.read.harnesses.lighteval_details import answers_of, compared
 from reportgen.read.harnesses.protocol import SUBTASKS, protocol_of
 from reportgen.read.harnesses.scoring import count_of, total_of
-from reportgen.read.logged import Evaluated, Finding, Unit, UnreadableError
-from reportgen.words import counted
+from reportgen.read.logged import Answered, Evaluated, Finding, Unit, UnreadableError
+from reportgen.words import counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -37,10 +38,11 @@ _DATE: Final = re.compile(r"_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)$
 _STDERR: Final = "_stderr"
 _ALL, _AVERAGE = "all", ":_average"
 _DAY: Final = 10
+_FEW: Final = 3
 
 
 def units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Each results file, with the details of its date, which are only told of."""
+    """Each results file, with the details of its date."""
     details = [path for path in files if path.suffix == ".parquet" and path.name.startswith("details_")]
     found = []
     for path in files:
@@ -68,23 +70,30 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
     }
     if not results:
         raise UnreadableError(path, 'there are no scores under "results"', "Check that lighteval wrote it")
-    answers = sum(other.suffix == ".parquet" for other in unit.files)
-    if answers:
-        message = f"the answers in {counted(answers, 'details file')} are not read; the scores are"
-        findings = (*findings, Finding(path, message))
+    details = {_task_of(other): other for other in unit.files[1:]}
+    strangers = [told(other.name) for task, other in details.items() if task not in results]
+    if strangers:
+        message = (
+            f"{counted(len(strangers), 'details file is', 'details files are')} of no task in the results"
+        )
+        findings = (*findings, Finding(path, f"{message}: {listing(strangers, most=_FEW)}"))
     tasks = [key for key in results if not _is_mean(key)]
-    names = Counter(_parts(key)[0] for key in tasks)
+    named = Counter(_parts(key)[0] for key in tasks)
     means = [key for key in results if _is_mean(key) and len(tasks) > 1]
     for key in [*tasks, *means]:
         task, shots = _parts(key)
-        benchmark = f"{task} ({shots}-shot)" if names[task] > 1 and shots else task
-        one = _evaluated(path, document, key, wanted)
+        benchmark = f"{task} ({shots}-shot)" if named[task] > 1 and shots else task
+        one = _evaluated(path, document, key, wanted, details.get(key))
         yield replace(one, benchmark=word(benchmark), findings=(*findings, *one.findings))
         findings = ()
 
 
 def _evaluated(
-    path: Path, document: Mapping[str, Any], key: str, wanted: Collection[str] | None
+    path: Path,
+    document: Mapping[str, Any],
+    key: str,
+    wanted: Collection[str] | None,
+    details: Path | None,
 ) -> Evaluated:
     general = mapping(document.get("config_general"))
     generation = _generation(general)
@@ -97,6 +106,10 @@ def _evaluated(
         findings.append(
             Finding(path, f"{told(key)}: the limit leaves {asked:,} of {counted(all_, 'problem')}")
         )
+    answers: tuple[Answered, ...] = ()
+    if details is not None:
+        answers, strange = answers_of(details, wanted)
+        findings += [*strange, *compared(details, key, answers, totals)]
     task, _ = _parts(key)
     return Evaluated(
         path=path,
@@ -105,7 +118,7 @@ def _evaluated(
         run=_date(path),
         seed=None if isinstance(seed, bool) else word(seed) or None,
         protocol=_protocol(path, document, key),
-        answers=(),
+        answers=answers,
         totals=totals,
         findings=tuple(findings),
     )
@@ -205,6 +218,11 @@ def _parts(key: str) -> tuple[str, str]:
     if len(parts) == 2:  # noqa: PLR2004 - newer files have no suite
         return parts[0], parts[1] if parts[1].isdecimal() else ""
     return parts[1], parts[2] if parts[2].isdecimal() else ""
+
+
+def _task_of(details: Path) -> str:
+    """The task whose answers a file holds, by its name: ``details_TASK_DATE.parquet``."""
+    return _DATE.sub("", details.stem).removeprefix("details_")
 
 
 def _is_mean(key: str) -> bool:
