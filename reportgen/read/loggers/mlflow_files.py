@@ -8,6 +8,7 @@ goes to ``.trash``. See ``mlflow_metric`` for the lines of a metric.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from dataclasses import dataclass, field
@@ -16,8 +17,9 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Problems
 from reportgen.read.logged import Finding, Logged, Points, Unit, UnreadableError
+from reportgen.read.loggers.growing import number_of
 from reportgen.read.loggers.mlflow_metric import MetricFile
-from reportgen.read.loggers.mlflow_run import DELETED, RUN_NAME, config_of, ended, left_out
+from reportgen.read.loggers.mlflow_run import DELETED, RUN_NAME, config_of, ended, left_out, without_steps
 from reportgen.read.loggers.text_file import Decoding, head, whole
 from reportgen.settings.parsing import Origin, parse
 from reportgen.settings.text import normalised
@@ -67,11 +69,14 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
     groups = {folder: _Meta(path / _META) for folder, path in experiments.items()}
     metas = {run: _Meta(path / _META) for run, path in runs.items()}
     alive = [run for run in runs if not _is_deleted(runs[run], metas[run], groups)]
+    # The names of folders are random.
+    alive.sort(key=lambda run: number_of(metas[run].entries.get("start_time", "")) or math.inf)
     found = left_out(unit.path, len(runs) - len(alive), len(runs))
+    names = {runs[run].name: meta.name for run, meta in metas.items()}
     for run in alive:
         folder = runs[run]
         group = groups.get(os.fspath(folder.parent))
-        logged = _Run(folder, parts[run], metas[run]).logged(group, wanted, found)
+        logged = _Run(folder, parts[run], metas[run], names).logged(group, wanted, found)
         found = ()
         yield logged
 
@@ -102,14 +107,20 @@ class _Meta:
             self.findings.append(Finding(self.path, message, problem.place.line))
         self.findings += decoding.findings()
 
+    @property
+    def name(self) -> str:
+        """What is called so; older versions keep the name of a run in a tag."""
+        return self.entries.get("run_name") or self.entries.get("name", "")
+
 
 @dataclass(slots=True)
 class _Run:
-    """A run's folder."""
+    """A run's folder, and the names of all runs of its store by their ids."""
 
     folder: Path
     files: Sequence[Path]
     meta: _Meta
+    names: Mapping[str, str]
     findings: list[Finding] = field(default_factory=list)
 
     def logged(
@@ -122,16 +133,17 @@ class _Run:
         experiment = entries.get("experiment_id", self.folder.parent.name)
         return Logged(
             path=self.folder,
-            name=tags.get(RUN_NAME) or entries.get("run_name") or entries.get("name", ""),
+            name=tags.get(RUN_NAME) or self.meta.name,
             id=entries.get("run_id") or entries.get("run_uuid") or self.folder.name,
             group=(group.entries.get("name") if group else None) or experiment,
-            config=config_of(params, tags),
+            config=config_of(params, tags, self.names),
             metrics=metrics,
             findings=(
                 *found,
                 *self.meta.findings,
                 *(group.findings if group else ()),
                 *ended(self.folder, entries.get("status", "")),
+                *without_steps(self.folder, metrics),
                 *self._few(),
             ),
         )

@@ -1,4 +1,4 @@
-"""What both stores of MLflow share: settings that are texts, the name of a run, and how it ended.
+"""What both stores of MLflow share: settings that are texts, the run above a run, and what is irregular.
 
 Source: ``mlflow/entities/lifecycle_stage.py``, ``run_status.py`` and ``utils/mlflow_tags.py`` of the
 repository mlflow/mlflow.
@@ -9,19 +9,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reportgen.read.logged import Finding, UnreadableError
-from reportgen.words import counted
+from reportgen.words import counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from reportgen.read.logged import Setting
+    from reportgen.read.logged import Points, Setting
 
 DELETED: Final = "deleted"
 RUN_NAME: Final = "mlflow.runName"
+PARENT: Final = "mlflow.parentRunId"
 OWN_TAGS: Final = "mlflow."
 """Tags that MLflow sets itself begin so."""
 
+_FEW: Final = 3
 # A file store writes the number, a database the word.
 _ENDED: Final = {"4": "failed", "FAILED": "failed", "5": "was killed", "KILLED": "was killed"}
 
@@ -41,11 +43,36 @@ def setting(text: str) -> Setting:
     return text
 
 
-def config_of(params: Mapping[str, str], tags: Mapping[str, str]) -> dict[str, Setting]:
-    """Parameters by their own names, and the user's tags as ``tags.NAME``."""
+def config_of(
+    params: Mapping[str, str], tags: Mapping[str, str], runs: Mapping[str, str]
+) -> dict[str, Setting]:
+    """Parameters by their own names, the user's tags as ``tags.NAME``, and the run above as ``parent``.
+
+    Args:
+        params: as written.
+        tags: as written, with those of MLflow's own.
+        runs: the name of each run of the store by its id.
+    """
     config = {name: setting(text) for name, text in params.items()}
     own = {f"tags.{name}": setting(text) for name, text in tags.items() if not name.startswith(OWN_TAGS)}
-    return own | config
+    parent = tags.get(PARENT, "")
+    above: dict[str, Setting] = {"parent": runs.get(parent) or parent} if parent else {}
+    return above | own | config
+
+
+def without_steps(path: Path, metrics: Mapping[str, Points]) -> tuple[Finding, ...]:
+    """At most one: metrics whose values all stand at the step that MLflow takes where it is given none."""
+    names = [
+        f'"{name}"'
+        for name, points in metrics.items()
+        if len(points.steps) > 1 and not points.steps.any() and points.times is not None
+    ]
+    if not names:
+        return ()
+    message = (
+        f"all values of {listing(names, most=_FEW)} stand at step 0, as where log_metric is given no step"
+    )
+    return (Finding(path, f'{message}: "x: time" in a block draws them one after the other'),)
 
 
 def ended(path: Path, status: str) -> tuple[Finding, ...]:

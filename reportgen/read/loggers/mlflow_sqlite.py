@@ -14,7 +14,7 @@ import numpy as np
 
 from reportgen.read.logged import Logged, Points, Unit
 from reportgen.read.loggers.growing import Growing, number
-from reportgen.read.loggers.mlflow_run import DELETED, RUN_NAME, config_of, ended, left_out
+from reportgen.read.loggers.mlflow_run import DELETED, RUN_NAME, config_of, ended, left_out, without_steps
 from reportgen.read.loggers.sqlite_copy import columns_of, opened, sidecars
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
         runs = list(store.rows(_runs(store)))
         alive = [run[:-2] for run in runs if DELETED not in run[-2:]]
         found = left_out(unit.path, len(runs) - len(alive), len(runs))
+        names = {str(run[0]): str(run[1] or "") for run in runs}
         for run_id, name, status, experiment in alive:
             tags, params = _texts(store, "tags", run_id), _texts(store, "params", run_id)
             growing = _metrics(store, run_id, wanted)
@@ -64,12 +65,13 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
                 name=tags.get(RUN_NAME) or str(name or ""),
                 id=str(run_id),
                 group=str(experiment or ""),
-                config=config_of(params, tags),
+                config=config_of(params, tags, names),
                 metrics=metrics,
                 findings=(
                     *found,
                     *ended(unit.path, str(status)),
                     *growing.findings(),
+                    *without_steps(unit.path, metrics),
                     *store.findings(),
                 ),
             )
