@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reportgen.read.loggers.console_lines import Told
 
 NAME: Final = "console"
-TITLE: Final = "Console logs of trainers (verl, OpenRLHF, transformers, Megatron)"
+TITLE: Final = "Console logs of trainers"
 
 _ENDINGS: Final = frozenset((".log", ".txt", ".out", ".err"))
 # Before the first step stand pages of configuration and warnings, and a line of a step has a few thousand
