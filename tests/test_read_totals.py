@@ -11,6 +11,7 @@ import pytest
 from made_projects import write_report
 from made_sources import Data
 
+import reportgen as rg
 from reportgen.cache import Cache, FileHashes
 from reportgen.drafting.project import Project
 from reportgen.errors import ReportError
@@ -212,6 +213,28 @@ def test_totals_are_drawn_and_never_compared(tmp_path: Path) -> None:
         "as reported: the problems behind it are not known; of 1 to 2 runs the mean, with the mean of" in said
     )
     assert "No tiers: nothing was compared problem by problem." in said
+
+
+def test_totals_in_a_notebook(tmp_path: Path) -> None:
+    """As frames; shares have an average, a mixture has none, and nothing is compared."""
+    data = rg.read(table(tmp_path, TABLE.replace("nan", "0.75")).root / "data" / "s")
+    frame = rg.scores(data)
+    assert frame[["benchmark", "series", "estimate"]].to_numpy().tolist() == [
+        ["gsm", "B", 0.625],
+        ["gsm", "A", 0.5],
+        ["mc", "B", 0.75],
+        ["mc", "A", 0.25],
+        ["macro average", "B", 0.6875],
+        ["macro average", "A", 0.375],
+    ]
+    assert frame["tier"].isna().all()
+    assert frame["low"][1] == pytest.approx(0.5 - 1.959964 * 0.02)
+    with pytest.raises(ReportError, match="holds totals only, which give no pass@k"):
+        rg.scores(data, "pass@4")
+    with pytest.raises(ReportError, match="holds totals only, and no answers to single problems"):
+        rg.compare(data)
+    mixed = rg.read(table(tmp_path / "x", TABLE.replace("nan", "75")).root / "data" / "s")
+    assert set(rg.scores(mixed)["benchmark"]) == {"gsm", "mc"}
 
 
 def test_benchmarks_of_totals_stand_side_by_side(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from reportgen.errors import Place, Problem, ReportError, Stage
 from reportgen.outcomes import Outcomes, ScoresError
 from reportgen.settings.score_blocks import MetricSettings, metric_and_k
+from reportgen.statistics.given_scores import given_scores
 from reportgen.statistics.problem_scores import problem_scores
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from reportgen.notebook.table import Table
-    from reportgen.outcomes import ProblemScores
+    from reportgen.outcomes import ProblemScores, Score
     from reportgen.settings.blocks import Cell
 
 MACRO: Final = "macro average"
@@ -85,6 +86,43 @@ def parts_of(
         )
         for title in titles
     }
+
+
+def totals_of(
+    table: Table,
+    benchmark: str | None,
+    series: tuple[str, ...] | None,
+    where: Mapping[str, Cell | tuple[Cell, ...]] | None,
+    *,
+    level: float,
+    higher_is_better: bool,
+) -> tuple[dict[str, tuple[Score, ...]], bool]:
+    """The totals of a table by the name of their benchmark, and whether an average of them means anything.
+
+    It does where their range is the same one, as of shares.
+
+    Args:
+        table: of totals.
+        benchmark: only this one of several.
+        series: only these.
+        where: column to the values it may have.
+        level: confidence level.
+        higher_is_better: whether a larger score is the better one.
+    """
+    from reportgen.read import range_of, reported_scores  # noqa: PLC0415 - imports the database
+
+    source = table.source
+    titles: Sequence[str | None] = [benchmark] if benchmark else source.benchmarks or [None]
+    found, ranges = {}, set()
+    for title in titles:
+        reported = reported_scores(table.root, source, benchmark=title, series=series, where=where or {})
+        ends = range_of(
+            source, reported, higher_is_better=higher_is_better and title not in source.lower_is_better
+        )
+        ranges.add(ends)
+        name = title or source.settings.title or source.name
+        found[name] = given_scores(reported, level=level, ends=ends)
+    return found, len(ranges) == 1
 
 
 def as_frame(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> pd.DataFrame:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Final
 
-from reportgen.notebook.answers import MACRO, as_frame, parts_of, stated_metric, told
+from reportgen.errors import Problem, ReportError, Stage
+from reportgen.notebook.answers import MACRO, as_frame, parts_of, stated_metric, told, totals_of
+from reportgen.outcomes import Outcomes
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.macro import macro_score
 from reportgen.statistics.scores import scores as scores_of
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from reportgen.notebook.table import Table
-    from reportgen.outcomes import Estimand, Outcomes, Score, Tier
+    from reportgen.outcomes import Estimand, Score, Tier
     from reportgen.settings.blocks import Cell
 
 _COLUMNS: Final = (
@@ -59,6 +61,8 @@ def scores(
     benchmarks, rows of the benchmark ``macro average`` follow, in which each counts once; it is about these
     benchmarks and no others, and has no tier.
 
+    Totals without problems are used as they are reported: estimate ± z stderr, and no tiers.
+
     Args:
         data: from ``read``, or outcomes that are narrowed already.
         metric: ``mean``, or ``avg@N``, ``pass@K``, ``maj@K``, ``pass^K`` with a number, such as ``pass@8``.
@@ -87,6 +91,10 @@ def scores(
         [['Aspen', 1, 'problems like these'], ['Birch', 2, 'problems like these']]
     """
     name, k = stated_metric(metric)
+    if not isinstance(data, Outcomes) and data.source.kind == "totals":
+        return _of_totals(
+            data, name, benchmark, series, where, level=level, higher_is_better=higher_is_better
+        )
     with told(data):
         parts = parts_of(data, benchmark, series, where, answers=name == "maj@k")
         columns = {
@@ -102,6 +110,33 @@ def scores(
         rows += _rows(title, column, found, higher_is_better=higher_is_better)
     if len(parts) > 1:
         rows += _rows(MACRO, _averages(columns, estimand, level), (), higher_is_better=higher_is_better)
+    return as_frame(rows, _COLUMNS)
+
+
+def _of_totals(
+    data: Table,
+    metric: str,
+    benchmark: str | None,
+    series: tuple[str, ...] | None,
+    where: Mapping[str, Cell | tuple[Cell, ...]] | None,
+    *,
+    level: float,
+    higher_is_better: bool,
+) -> pd.DataFrame:
+    """Totals as they are reported; of several benchmarks with their average, where it means anything."""
+    if metric != "mean":
+        said = f'"{data.source.name}" holds totals only, which give no {metric}'
+        raise ReportError(Problem(data.source.place, said, "Leave out metric", Stage.DATA))
+    columns, averaged = totals_of(
+        data, benchmark, series, where, level=level, higher_is_better=higher_is_better
+    )
+    rows: list[dict[str, object]] = []
+    for title, column in columns.items():
+        better = higher_is_better and title not in data.source.lower_is_better
+        rows += _rows(title, column, (), higher_is_better=better)
+    if len(columns) > 1 and averaged:
+        averages = _averages(columns, "problems like these", level)
+        rows += _rows(MACRO, averages, (), higher_is_better=higher_is_better)
     return as_frame(rows, _COLUMNS)
 
 

@@ -157,6 +157,9 @@ def _planned(
 
 
 def _no_outcomes(source: Source, layout: Layout) -> Problem:
+    if layout.totals:
+        message = f'the source "{source.name}" holds totals only, and no answers to single problems'
+        return Problem(source.place, message, "Let the harness write them, too", Stage.DATA)
     message = f'the source "{source.name}" has no outcomes: a column for the problem and one for the score'
     advice = f"Name them in source.yml, as in columns: {{problem: NAME}}. It has {names(layout.kinds)}"
     return Problem(source.place, message, advice, Stage.DATA)
