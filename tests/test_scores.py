@@ -14,7 +14,6 @@ from made_outcomes import matrix, outcomes
 from scipy import stats
 from scipy.special import expit, logit
 
-from reportgen.statistics.given_scores import given_score
 from reportgen.statistics.intervals import over_problems
 from reportgen.statistics.problem_scores import problem_scores
 from reportgen.statistics.run_spreads import run_spreads
@@ -349,34 +348,6 @@ def test_one_run_and_no_shared_problem_have_a_reason() -> None:
     nan = math.nan
     (none,) = run_spreads(problem_scores(outcomes(_runs([[1, nan], [nan, 1]]))))
     assert (none.mean, none.runs, none.reason) == (None, (), "no problem that every run answered")
-
-
-def test_a_harness_interval_ends_at_the_stated_range() -> None:
-    """0.97 ± 1.96 · 0.05 reaches 1.068: cut at 1 where scores are known to end there, and only there."""
-    stated = given_score("A", 0.97, 0.05, ends=(0, 1))
-    assert _ends(stated) == pytest.approx((0.97 - 1.959964 * 0.05, 1), abs=1e-6)
-    assert _ends(given_score("A", 0.03, 0.05, ends=(0, 1)))[0] == 0
-    assert _ends(given_score("A", 0.97, 0.05))[1] > 1
-    # A total outside of the range is shown as given, inside its own interval.
-    low, high = _ends(given_score("A", 84.0, 0.05, ends=(0, 1)))
-    assert low <= 84.0 <= high
-
-
-def test_a_harness_total_is_used_as_given() -> None:
-    """0.62 ± 1.959964 · 0.05; without a standard error, or with one of 0, a reason."""
-    score = given_score("A", 0.62, 0.05, metric="acc", problems=100)
-    assert _ends(score) == pytest.approx((0.62 - 1.959964 * 0.05, 0.62 + 1.959964 * 0.05), abs=1e-6)
-    assert (score.method, score.metric, score.estimand) == ("as reported", "acc", "")
-    for value, stderr, reason in (
-        (0.62, None, "no standard error is reported"),
-        (0.62, math.nan, "no standard error is reported"),
-        (1.0, 0.0, "the reported standard error is 0, which leaves nothing to build an interval from"),
-        (None, 0.1, "no score is reported"),
-        (math.nan, 0.1, "no score is reported"),
-    ):
-        missing = given_score("A", value, stderr)
-        assert (missing.low, missing.high, missing.reason) == (None, None, reason)
-        assert missing.estimate is None or math.isfinite(missing.estimate)
 
 
 @settings(max_examples=25)
