@@ -228,6 +228,7 @@ def main() -> None:
     print(f"Python {sys.version.split()[0]}, duckdb {duckdb.__version__}, 2 threads")
     with tempfile.TemporaryDirectory() as scratch:
         folder = wanted.folder or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
         columns = ("log", "MB", "points", "seconds", "processor s", "peak MB")
         print(f"\n{table(columns, measure_logs(folder, wanted.log_megabytes, wanted.times))}", flush=True)
         print(f"a log of 100 MB is to take at most {_MOST_SECONDS:g} seconds")
