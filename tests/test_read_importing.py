@@ -101,6 +101,7 @@ def test_runs_are_a_source_of_measurements(tmp_path: Path) -> None:
         ("loss", "acc"),
         ("series", "run", "seed", "metric", "step", "value"),
     )
+    assert not any("scores" in warning for warning in data.warnings("s"))
     table = data.frame("s", "loss")
     first = table[(table["series"] == "A") & (table["seed"] == "1")]
     assert [list(pair) for pair in zip(first["step"], first["value"], strict=True)][::2] == [

@@ -25,6 +25,8 @@ def evaluation_problems(
     answered = any(run.metrics for run in scored_runs(runs))
     for candidate in runs.candidates:
         run = candidate.run
+        if not (run.model or run.benchmark):
+            continue
         of = f"{run.model} on {run.benchmark}"
         if not run.finished:
             message = f"the evaluation of {of} did not finish; what is there is read"

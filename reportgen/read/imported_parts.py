@@ -67,7 +67,7 @@ def scores_of(run: KeptRun) -> tuple[str, ...]:
 
 def scored_runs(runs: ImportedRuns) -> list[KeptRun]:
     """The evaluations that are read: those with answers or, where none has any, those with totals."""
-    found = [candidate.run for candidate in runs.candidates]
+    found = [one.run for one in runs.candidates if one.run.model or one.run.benchmark]
     return [run for run in found if run.metrics] or [run for run in found if run.totals]
 
 
