@@ -12,6 +12,8 @@ from command_line import run, run_on_terminal
 from made_folders import KINDS, TABLE, made
 from made_projects import write_file, write_report
 
+from reportgen.description import DescribedMetric
+from reportgen.drafting.describing import headline
 from reportgen.errors import Place
 from reportgen.settings.loading import load_block, load_source_settings
 
@@ -155,6 +157,55 @@ def test_an_evaluation_has_problems_scores_and_totals(tmp_path: Path) -> None:
     assert "\nEvaluations  series by the model" in said
     assert "\nTotals  as the harness reports them\n" in said
     assert "```scores\nsource: lm_eval\n" in said
+
+
+def measured(name: str, values: int = 10) -> DescribedMetric:
+    """A metric of two runs."""
+    return DescribedMetric(name, 2, values, 0.0, 9.0, 1.0, 0, 0, 0, 0, 0, 0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("names", "first"),
+    [
+        ("critic/score/mean val-core/math/acc/mean@4 val-core/math/acc/std@4", "val-core/math/acc/mean@4"),
+        ("system/gpu time/step train/loss", "train/loss"),
+        ("loss eval_loss grad_norm", "eval_loss"),
+        ("lr graduate/sentiment_acc", "graduate/sentiment_acc"),
+        ("accept_rate kl", "accept_rate"),
+        ("epoch perf/time", "epoch"),
+    ],
+)
+def test_the_block_shows_what_a_report_is_about(names: str, first: str) -> None:
+    """A score before a loss, both best of data held out; whole words of names count."""
+    found = headline(tuple(measured(name) for name in names.split()))
+    assert found is not None
+    assert found.name == first
+
+
+def test_a_score_taken_once_at_the_end_is_no_curve() -> None:
+    """Where another metric has one."""
+    once, curve = measured("test/acc", 2), measured("val/loss")
+    assert headline((once, curve)) == curve
+    assert headline((once,)) == once
+    assert headline(()) is None
+
+
+def test_mapped_files_are_told_as_what_they_are(tmp_path: Path) -> None:
+    """Not as the table that they become."""
+    for seed in (1, 2):
+        write_file(tmp_path / "runs" / f"A-{seed}.json", json.dumps({"log": [{"t": 1, "acc": 0.5}]}))
+    settings = {
+        "format": "mapped",
+        "files": r"(?P<series>\w)-(?P<seed>\d)\.json",
+        "rows": "$.log[*]",
+        "columns": {"step": "$.t"},
+        "fields": {"acc": "$.acc"},
+    }
+    write_file(tmp_path / "runs" / "source.yml", json.dumps(settings))
+    said = told(tmp_path, "runs")
+    assert said.startswith("runs – JSON mapped by source.yml, a column for each metric\n")
+    assert "\nRuns  series by the pattern of files:, seeds by the pattern of files:\n" in said
+    assert known(tmp_path, "runs")["format"] == "mapped"
 
 
 # ---- within a report ----------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from reportgen.description import Description
@@ -17,37 +18,18 @@ if TYPE_CHECKING:
     from reportgen.cache import Cache
     from reportgen.description import DescribedMetric
 
-# What a report is most often about, the best first, by a part of the metric's name.
-_TELLING: Final = (
-    *("eval/acc", "eval_acc", "val/acc", "val_acc", "test/acc", "test_acc", "validation/acc", "accuracy"),
-    *(
-        "pass@",
-        "exact_match",
-        "score",
-        "acc",
-        "f1",
-        "reward",
-        "eval/loss",
-        "eval_loss",
-        "val/loss",
-        "val_loss",
-    ),
-    *("loss", "perplexity"),
+# What a report is most often about, by a word of a metric: a score, then a loss, best on held-out data.
+_SCORE: Final = re.compile(
+    "acc|accuracy|accuracies|pass@.*|exact|f1|scores?|rewards?|rew|returns?|success", re.IGNORECASE
 )
-# What is said of a machine or of time is seldom what a report is about.
-_ASIDE: Final = (
-    "system/",
-    "perf/",
-    "time",
-    "timing",
-    "memory",
-    "gpu",
-    "grad",
-    "lr",
-    "learning_rate",
-    "std",
-    "/n",
+_LOSS: Final = re.compile("loss|nll|perplexity|ppl", re.IGNORECASE)
+_HELD_OUT: Final = re.compile("val|valid|validation|eval|test|dev", re.IGNORECASE)
+# What is said of a machine, of time or of extremes is seldom what a report is about.
+_ASIDE: Final = re.compile(
+    "system|perf|time|timing|runtime|memory|gpu|grad|lr|learning|std|stderr|min|max|n|epoch|_?step",
+    re.IGNORECASE,
 )
+_WORDS: Final = re.compile(r"[^A-Za-z0-9@]+")
 
 
 def described(
@@ -113,13 +95,18 @@ def suggested_block(told: Description) -> str:
 def headline(metrics: tuple[DescribedMetric, ...]) -> DescribedMetric | None:
     """The metric that a report is most likely about; None where none can be drawn."""
     drawn = [metric for metric in metrics if metric.low is not None and metric.first is not None]
-    curves = [metric for metric in drawn if metric.first != metric.last] or drawn
-    plain = [metric for metric in curves if not any(part in metric.name.casefold() for part in _ASIDE)]
-    for part in _TELLING:
-        for metric in plain:
-            if part in metric.name.casefold():
-                return metric
-    return next(iter([*plain, *curves]), None)
+    # Of what was measured once at the end of each run there is no curve.
+    curves = [one for one in drawn if one.values > one.runs and one.first != one.last] or drawn
+    return min(curves, key=lambda metric: _rank(metric.name), default=None)
+
+
+def _rank(name: str) -> tuple[bool, bool, bool, bool]:
+    """How far a metric is from what a report is about; the least is the nearest."""
+    words = _WORDS.split(name)
+    aside, score, loss, held_out = (
+        any(pattern.fullmatch(word) for word in words) for pattern in (_ASIDE, _SCORE, _LOSS, _HELD_OUT)
+    )
+    return aside, not score, not loss, not held_out
 
 
 def _fenced(kind: str, body: dict[str, object]) -> str:

@@ -25,7 +25,7 @@ from reportgen.read.importing import import_units
 from reportgen.read.layout import layout_of
 from reportgen.read.opening import open_location
 from reportgen.read.settling import repetitions, step_column
-from reportgen.read.table_names import found_by, shape_of, table_title
+from reportgen.read.table_names import found_by, mapped_title, shape_of, table_title
 from reportgen.read.units import title_of
 from reportgen.read.wording import names
 from reportgen.settings.source import SourceSettings
@@ -164,6 +164,8 @@ def _with_runs(told: Description, location: Location, looking: Looking) -> Descr
     chosen = choose_files(location, settings)
     imported = import_units(location, settings, chosen, looking.hashes, looking.cache)
     read = set(told.read)
+    if settings.format == "mapped" and told.kind:
+        told = replace(told, format="mapped", title=mapped_title(told.read))
     if imported:
         told = with_imported(told, imported, settings)
         read = {file.path for file in imported.files}

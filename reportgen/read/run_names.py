@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 UNNAMED: Final = "(unnamed)"
+_PATTERN: Final = "the pattern of files:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ def _seeds(candidates: Sequence[Candidate], settings: SourceSettings) -> _Found:
             f'"{settings.seed_from}"',
         )
     if any("seed" in candidate.labels for candidate in candidates):
-        return _Found(tuple(candidate.labels.get("seed") for candidate in candidates), "files:")
+        return _Found(tuple(candidate.labels.get("seed") for candidate in candidates), _PATTERN)
     told = tuple(candidate.run.seed or seed_of_config(candidate.run.config) for candidate in candidates)
     named = tuple(
         without_seed(candidate.run.name)[1] or without_seed(candidate.path)[1] for candidate in candidates
@@ -130,7 +131,7 @@ def _series(
         told = tuple(_joined(*one, wanted, source) for one in zip(candidates, folders, strict=True))
         return _Found(told, " and ".join(f'"{name}"' for name in wanted)), seeds
     if any("series" in candidate.labels for candidate in candidates):
-        return _Found(tuple(candidate.labels.get("series") for candidate in candidates), "files:"), seeds
+        return _Found(tuple(candidate.labels.get("series") for candidate in candidates), _PATTERN), seeds
     if all(candidate.run.model for candidate in candidates):
         return _Found(tuple(candidate.run.model for candidate in candidates), "the model"), seeds
     schemes = _schemes(candidates)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from reportgen.read.layout import Layout
 
 _TITLES: Final = {
@@ -15,7 +18,14 @@ _TITLES: Final = {
     "parquet": "Parquet",
     "wandb-csv": "a chart that W&B exported as CSV",
 }
+_ENDINGS: Final = {".jsonl": "JSON Lines", ".ndjson": "JSON Lines"}
 _COMPRESSIONS: Final = {"gzip": "gzip", "zstd": "zstd"}
+
+
+def mapped_title(paths: Iterable[str]) -> str:
+    """What settings map to a table: ``JSON mapped by source.yml``."""
+    endings = (_ENDINGS.get(PurePosixPath(path).suffix.lower(), "JSON") for path in paths)
+    return f"{' and '.join(dict.fromkeys(endings))} mapped by source.yml"
 
 
 def table_title(layout: Layout) -> str:
@@ -39,10 +49,14 @@ def found_by(layout: Layout) -> tuple[str, str]:
     if layout.spread:
         return "the columns", "the columns" if any(one.seed for one in layout.spread.values()) else ""
     roles = layout.roles
-    series = f'the column "{roles.series}"' if roles.series else ""
+    groups = {name for file in layout.files for name, _ in file.given}
+    series, seed = (
+        "the pattern of files:" if name in groups else f'the column "{name}"' if name else ""
+        for name in (roles.series, roles.seed)
+    )
     if not series and len(layout.files) > 1:
         series = "the names of files"
-    return series, f'the column "{roles.seed}"' if roles.seed else ""
+    return series, seed
 
 
 def _title(form: str, compression: str) -> str:
