@@ -14,6 +14,7 @@ import numpy as np
 
 from reportgen.read.logged import Finding
 from reportgen.read.loggers.growing import Growing, number
+from reportgen.read.loggers.json_objects import leaves
 from reportgen.words import counted
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _MOST_SHAPES: Final = 256
 def gather(
     path: Path, rows: Iterable[Any], wanted: Collection[str] | None = None
 ) -> tuple[Mapping[str, Points], tuple[Finding, ...]]:
-    """The metrics of rows such as ``{"step": 10, "epoch": 0.5, "loss": 2.3}``.
+    """The metrics of rows such as ``{"step": 10, "loss": 2.3}``; nested names are joined by ``/``.
 
     Args:
         path: the file, for findings.
@@ -73,7 +74,7 @@ def _by_cell(rows: Sequence[Any], growing: Growing) -> None:
             continue
         step = number(row.get(_STEP))
         at = math.nan if step is None else step
-        for name, cell in row.items():
+        for name, cell in leaves(row):
             value = number(cell)
             if name == _STEP or cell is None:
                 continue

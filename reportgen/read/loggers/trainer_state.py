@@ -12,6 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from reportgen.read.logged import Finding, Logged, Unit, UnreadableError
 from reportgen.read.loggers.json_objects import Items, is_whole, whole_object
 from reportgen.read.loggers.json_rows import gather
@@ -28,13 +30,15 @@ NAME: Final = "trainer_state"
 TITLE: Final = "Hugging Face trainer_state.json"
 
 _FILE: Final = "trainer_state.json"
-_CHECKPOINT: Final = re.compile(r"(?:tmp-)?checkpoint[-_](\d+)")
+# People give some of them other names: checkpoint-500-epoch-2, checkpoint-best.
+_CHECKPOINT: Final = re.compile(r"(?:tmp-)?checkpoint[-_](?:(\d+)|best|last|latest|final)(?:[-_].*)?")
 _HISTORY: Final = re.compile(rb'"log_history"\s*:\s*\[')
 _TEXT_HISTORY: Final = re.compile(r'"log_history"\s*:\s*\[')
 # The model's config.json is no setting of the run.
 _SETTINGS: Final = re.compile(
     r"((train(ing|er)?_)?arg(ument)?s|train(ing|er)?_config|run_config|h?params)\.json"
 )
+_OTHER: Final = "the file holds other values at the same steps, as of another run in the same folder"
 _TORN: Final = "the file is torn: its JSON breaks off in the middle"
 # What a run was told to do, among what it has done.
 _TOLD: Final = (
@@ -98,6 +102,22 @@ class _State:
         step = self.rest.get("global_step")
         return step if isinstance(step, int) else -1
 
+    def differs(self, later: _State) -> bool:
+        """Whether the history of a later state does not begin as this one."""
+        return any(
+            _differ(points, later.metrics[name])
+            for name, points in self.metrics.items()
+            if name in later.metrics
+        )
+
+
+def _differ(points: Points, later: Points) -> bool:
+    """Whether values differ before the steps do: the end of a training adds a row that a later one lacks."""
+    length = min(len(points.steps), len(later.steps))
+    other = np.flatnonzero(points.steps[:length] != later.steps[:length])
+    alike = slice(other[0] if len(other) else length)
+    return not np.array_equal(points.values[alike], later.values[alike], equal_nan=True)
+
 
 def _is_state(file: Path) -> bool:
     return file.name == _FILE or bool(_HISTORY.search(head(file)))
@@ -121,33 +141,31 @@ def _unit(path: Path, states: list[Path], settings: dict[Path, list[Path]]) -> U
 def _progress(file: Path) -> float:
     """How far training was: the state beside the checkpoints is written at the end."""
     found = _CHECKPOINT.fullmatch(file.parent.name)
-    return int(found[1]) if found else float("inf")
+    return int(found[1]) if found and found[1] else float("inf")
 
 
 def _newest_whole(files: Sequence[Path], wanted: Collection[str] | None) -> tuple[_State, list[Finding]]:
     """The state to read, otherwise the whole rows of the newest torn one, and what was irregular."""
     torn: list[_State] = []
-    best: _State | None = None
+    states: list[_State] = []
     for file in files:
         state = _state(file, wanted)
-        if state.torn:
-            torn.append(state)
-            continue
-        if best is None or state.last_step > best.last_step:
-            best = state
+        (torn if state.torn else states).append(state)
         # A state beside checkpoints may be older than they are, where training went on after it.
-        if _progress(file) <= best.last_step:
+        if states and _progress(file) <= max(one.last_step for one in states):
             break
-    if best is not None:
+    if states:
+        best = max(states, key=lambda state: state.last_step)
         instead = f"{best.path.parent.name}/{best.path.name} is read instead"
         told = [Finding(state.path, f"{_TORN}; {instead}") for state in torn]
+        told += [Finding(state.path, f"{_OTHER}; {instead}") for state in states if state.differs(best)]
         return best, [*told, *best.findings]
-    best = next((state for state in torn if state.rows), None)
-    if best is None:
+    part = next((state for state in torn if state.rows), None)
+    if part is None:
         message = "the file is torn before the first values that were logged"
         raise UnreadableError(files[0], message, "Take the file of an earlier checkpoint")
-    kept = "1 whole row before is" if best.rows == 1 else f"{best.rows:,} whole rows before are"
-    return best, [Finding(best.path, f"{_TORN}; the {kept} read"), *best.findings]
+    kept = "1 whole row before is" if part.rows == 1 else f"{part.rows:,} whole rows before are"
+    return part, [Finding(part.path, f"{_TORN}; the {kept} read"), *part.findings]
 
 
 def _state(path: Path, wanted: Collection[str] | None) -> _State:
@@ -165,4 +183,6 @@ def _state(path: Path, wanted: Collection[str] | None) -> _State:
     if begin is None and is_whole(text):
         raise UnreadableError(path, "it has no list log_history", "Check that the Trainer wrote this file")
     torn = rest is None
+    if rest and not items.count:
+        findings = (Finding(path, "its log_history is empty: the run logged nothing"),)
     return _State(path, metrics, items.count, rest or {}, torn, (*findings, *decoding.findings()))
