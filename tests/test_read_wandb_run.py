@@ -152,12 +152,14 @@ def test_steps_come_from_the_item_then_from_the_row(tmp_path: Path) -> None:
         made.history({"loss": 3}, 0),
         made.history({"loss": 4, "_step": "twelve"}),
         made.history({"loss": 5, "_step": None}),
+        made.history({"loss": 6, "_step": math.inf, "_timestamp": math.inf}),
         made.ended(),
     ]
     run = read(written(tmp_path, records))
     assert [step for step, _ in column(run, "loss")][:3] == [10.0, 11.0, 0.0]
     assert np.isnan(run.metrics["loss"].steps[3:]).all()
-    assert told(run) == ["2 rows without a step"]
+    assert run.metrics["loss"].times is None
+    assert told(run) == ["3 rows without a step"]
 
 
 def test_repeated_steps_keep_their_order(tmp_path: Path) -> None:
@@ -360,6 +362,18 @@ def test_units_are_known_by_their_folder(tmp_path: Path) -> None:
     marker.write_text("", encoding="utf-8")
     units = wandb_run.units([own, *loose, other, marker])
     assert [unit.path for unit in units] == [own.parent, *loose]
+
+
+def test_a_copy_of_the_latest_run_is_no_run(tmp_path: Path) -> None:
+    """What copies a folder often follows its links; a folder of that name with other content is a run."""
+    own = written(tmp_path, rows())
+    copy = made.write(tmp_path / "latest-run" / own.name, rows())
+    assert [unit.files for unit in wandb_run.units([copy, own])] == [(own,)]
+    assert [unit.files for unit in wandb_run.units([copy])] == [(copy,)]
+    made.write(copy, rows(4))
+    assert [unit.files for unit in wandb_run.units([copy, own])] == [(copy,), (own,)]
+    copy.write_bytes(own.read_bytes()[:-1] + b"?")
+    assert [unit.files for unit in wandb_run.units([copy, own])] == [(copy,), (own,)]
 
 
 def test_files_that_are_not_what_they_seem(tmp_path: Path) -> None:

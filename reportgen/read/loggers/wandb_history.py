@@ -102,6 +102,7 @@ class History:
         """Every metric that has a value, by the row of its first: newer writers shuffle a row's items."""
         steps, time = self._steps(), self._columns.get(TIME)
         times = time.spread(self.rows) * _MILLISECONDS if time else np.full(self.rows, math.nan)
+        times[np.isinf(times)] = math.nan
         found = {}
         for column in sorted(self._metrics(), key=lambda column: (column.rows[0], column.name)):
             at = column.over(times)
@@ -136,9 +137,9 @@ class History:
             yield Finding(self._path, f"{rows} malformed: what could be read is read")
 
     def _steps(self) -> FloatArray:
-        """The step of every row: its item ``_step``, otherwise the row's own field."""
+        """The step of every row: its item ``_step`` if finite, otherwise the row's own field."""
         own = self._step.spread(self.rows)
-        return np.where(np.isnan(own), self._given_steps.spread(self.rows), own)
+        return np.where(np.isfinite(own), own, self._given_steps.spread(self.rows))
 
     def _metrics(self) -> Iterator[Column]:
         for name, column in self._columns.items():

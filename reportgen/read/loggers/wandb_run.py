@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from filecmp import cmp
 from typing import TYPE_CHECKING, Final
 
 from reportgen.read.logged import Finding, Logged, Unit
@@ -32,6 +33,7 @@ TITLE: Final = "Weights & Biases runs"
 _ENDING: Final = ".wandb"
 _FOLDER: Final = re.compile(r"(offline-)?run-\d{8}_\d{6}-.+")
 _FILE: Final = re.compile(r"run-(.+)\.wandb")
+_LATEST: Final = "latest-run"
 _CONFIG: Final = ("files", "config.yaml")
 # A line of config.yaml: ``lr: {desc: null, value: 0.001}``.
 _SETTING: Final = re.compile(r"(?P<name>.+?)\.value(?P<within>\..+)?", re.DOTALL)
@@ -40,6 +42,7 @@ _SETTING: Final = re.compile(r"(?P<name>.+?)\.value(?P<within>\..+)?", re.DOTALL
 def units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Every ``.wandb`` file, known by the run's folder where that has its usual name and no other."""
     logs = [file for file in files if file.suffix == _ENDING and may_be_log(head(file))]
+    logs = [log for log in logs if not _is_copy(log, logs)]
     logs_in = Counter(file.parent for file in logs)
     there = set(files)
     found = []
@@ -50,6 +53,17 @@ def units(files: Sequence[Path]) -> tuple[Unit, ...]:
         beside = (config,) if own and config in there else ()
         found.append(Unit(NAME, folder if own else log, (log, *beside)))
     return tuple(found)
+
+
+def _is_copy(log: Path, logs: Sequence[Path]) -> bool:
+    """Whether a log is that of a run beside it: a copied folder often has one for a link."""
+    return log.parent.name == _LATEST and any(
+        other.name == log.name
+        and other.parent.parent == log.parent.parent
+        and other != log
+        and cmp(other, log, shallow=False)
+        for other in logs
+    )
 
 
 def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
