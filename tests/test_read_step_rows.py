@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from test_read_step_json import only, write
+from test_read_step_json import column, only, told, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,3 +43,30 @@ def test_many_rows_are_what_each_is_alone(tmp_path: Path) -> None:
         assert (~np.isnan(points.times)).sum() == sum(
             part.times is not None and len(part.times) for part, _ in found
         ) + (len(points.steps) - kept.sum())
+
+
+def test_lines_of_ms_swift(tmp_path: Path) -> None:
+    """The step is a text of two numbers; a row that sums up has none, and words are no fault."""
+    lines = [
+        {"loss": 2.5, "epoch": 0.25, "global_step/max_steps": "5/20", "elapsed_time": "5m 28s"},
+        {"eval_loss": 1.5, "epoch": 1.0, "global_step/max_steps": "20/20", "percentage": "100.00%"},
+        {"last_model_checkpoint": "a", "log_history": [{"loss": 1}], "memory": 20.5},
+    ]
+    run = only(write(tmp_path / "logging.jsonl", lines))
+    assert {name: column(run, name) for name in ("loss", "eval_loss", "epoch")} == {
+        "loss": [(5, 2.5)],
+        "eval_loss": [(20, 1.5)],
+        "epoch": [(5, 0.25), (20, 1.0)],
+    }
+    assert (run.step_name, told(run)) == ("step", ["1 row without a step"])
+
+
+def test_lines_of_llama_factory(tmp_path: Path) -> None:
+    """Training and evaluation at the same step, which counts more than the epoch."""
+    lines = [
+        {"current_steps": 20, "total_steps": 20, "loss": 2.5, "epoch": 1.0, "remaining_time": "0:00:00"},
+        {"current_steps": 20, "total_steps": 20, "eval_loss": 1.5, "epoch": 1.0},
+    ]
+    run = only(write(tmp_path / "trainer_log.jsonl", lines))
+    assert (column(run, "loss"), column(run, "eval_loss")) == ([(20, 2.5)], [(20, 1.5)])
+    assert (run.step_name, run.findings) == ("step", ())

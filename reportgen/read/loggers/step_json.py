@@ -1,9 +1,12 @@
-"""JSON Lines whose objects nest: a step, and the metrics of that step in objects within.
+"""JSON Lines of trainers: a step, and the metrics of that step nested or beside it.
 
 SCHEMA: volcengine/verl, verl/utils/tracking.py, class ``FileLogger``: a line is
 ``{"step": n, "data": {"actor/lr": …}}``, newer ones with ``elapsed_seconds`` beside the step. Others group by
 phase: ``{"step": n, "train": {"loss": …}, "eval": {"acc": …}}``. Names within are joined by ``/``; ``data``
-and ``metrics`` only wrap and add no name. Flat JSON Lines are a table, which ``read.json_lines`` reads.
+and ``metrics`` only wrap and add no name. Lines of two trainers are flat. modelscope/ms-swift,
+swift/trainers/callback.py: ``{"loss": 2.1, "epoch": 0.3, "global_step/max_steps": "5/16"}``;
+hiyouga/LLaMA-Factory, src/llamafactory/train/callbacks.py: ``{"current_steps": 5, "total_steps": 16, "loss":
+2.1}``. All other flat JSON Lines are a table, which ``read.json_lines`` reads.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reportgen.read.logged import Logged, Unit, UnreadableError
 from reportgen.read.loggers.growing import number
 from reportgen.read.loggers.json_objects import beginning, leaves, whole_object
-from reportgen.read.loggers.step_rows import STEPS, TIMES, Rows
+from reportgen.read.loggers.step_rows import OF_ALL, STEPS, TIMES, Rows, step_of
 from reportgen.read.loggers.text_file import Decoding, head, lines
 
 if TYPE_CHECKING:
@@ -62,7 +65,8 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
     if not rows.step_name:
         raise UnreadableError(path, "no line of it is a JSON object with a step", "Look at its first lines")
     findings = (*rows.findings(), *decoding.findings())
-    yield Logged(path, "", "", "", {}, rows.growing.points(), rows.step_name, findings)
+    step_name = "step" if rows.step_name in OF_ALL else rows.step_name
+    yield Logged(path, "", "", "", {}, rows.growing.points(), step_name, findings)
 
 
 def _is_nested(data: bytes) -> bool:
@@ -70,10 +74,15 @@ def _is_nested(data: bytes) -> bool:
 
 
 def _nests(line: str) -> bool:
-    """Whether a line is or begins an object with a step and numbers in objects within, not beside them."""
+    """Whether a line is or begins an object with a step and numbers in objects within, not beside them.
+
+    Or with a step that only certain trainers call so.
+    """
     item = beginning(line) if line.startswith("{") else None
-    if not item or not any(number(item.get(name)) is not None for name in STEPS):
+    if not item or not any(step_of(item.get(name)) is not None for name in STEPS):
         return False
+    if any(key in item for key in OF_ALL):
+        return True
     if any(key not in _BESIDE and number(cell) is not None for key, cell in item.items()):
         return False
     inner = {key: value for key, value in item.items() if isinstance(value, dict)}

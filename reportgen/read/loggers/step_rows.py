@@ -6,6 +6,7 @@ Cell by cell takes four times as long, for rows that have few like them.
 from __future__ import annotations
 
 import math
+import re
 from array import array
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -27,11 +28,14 @@ if TYPE_CHECKING:
     # Its place among the rows, its step, its time, and its cells without those two.
     Row: TypeAlias = tuple[int, float, float, Mapping[str, Any]]
 
-STEPS: Final = ("step", "_step", "global_step", "iteration", "iter", "epoch")
+# How ms-swift and LLaMA-Factory call a step, which in the former is a text such as "10/500".
+OF_ALL: Final = ("global_step/max_steps", "current_steps")
+STEPS: Final = (*OF_ALL, "step", "_step", "global_step", "iteration", "iter", "epoch")
 TIMES: Final = ("timestamp", "_timestamp", "time", "ts")
 _WRAPPERS: Final = frozenset(("data", "metrics"))
 # Seconds since 1970 beyond the year 2001, and milliseconds beyond it: smaller numbers count something else.
 _SECONDS, _MILLISECONDS = 1e9, 1e12
+_PART: Final = re.compile(r"([0-9]{1,15})/[0-9]+")
 _FEW: Final = 8
 
 
@@ -109,8 +113,8 @@ class Rows:
 
     def _row(self, place: int, item: Mapping[str, Any]) -> Row:
         if not self.step_name:
-            self.step_name = next((name for name in STEPS if number(item.get(name)) is not None), "")
-        step = number(item.get(self.step_name))
+            self.step_name = next((name for name in STEPS if step_of(item.get(name)) is not None), "")
+        step = step_of(item.get(self.step_name))
         if step is None or math.isnan(step):
             step = math.nan
             self._without += 1
@@ -151,6 +155,12 @@ def _columns(shapes: Collection[Sequence[Row]]) -> dict[str, list[tuple[FloatArr
         for place, name in enumerate(names):
             columns.setdefault(name, []).append((beside, table[:, place]))
     return columns
+
+
+def step_of(cell: object) -> float | None:
+    """A cell as a step: a number, or the first of two such as ``"10/500"``."""
+    found = _PART.fullmatch(cell) if isinstance(cell, str) else None
+    return float(found[1]) if found else number(cell)
 
 
 def _milliseconds(cell: object) -> float | None:
