@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 import os
 import random
@@ -635,6 +636,15 @@ def test_a_file_of_zeros_is_refused(tmp_path: Path) -> None:
     (tmp_path / NAME).write_bytes(bytes(5_000))
     with pytest.raises(UnreadableError, match="does not begin with a record"):
         read(tmp_path)
+
+
+def test_a_compressed_file_says_what_to_do(tmp_path: Path) -> None:
+    """TensorBoard does not read one either."""
+    path = tmp_path / f"{NAME}.gz"
+    path.write_bytes(gzip.compress(b"".join(map(frame, SMALL))))
+    with pytest.raises(UnreadableError, match="it is compressed") as raised:
+        read(tmp_path)
+    assert (raised.value.path, raised.value.next_step) == (path, "Unpack it with gunzip")
 
 
 def test_a_file_that_went_away_says_so(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ _BLOCK: Final = 8 << 20
 _LONGEST: Final = 256 << 20
 _LENGTH: Final = Struct("<Q")
 _CHECKSUM: Final = Struct("<I")
+_GZIP: Final = b"\x1f\x8b"
 LFS: Final = b"version https://git-lfs"
 """How a pointer of Git LFS begins."""
 
@@ -236,4 +237,7 @@ def _refuse(path: Path, beginning: bytes) -> None:
     """Raise the error for a file that does not begin with a record."""
     if beginning.startswith(LFS):
         raise UnreadableError(path, "it is a Git LFS pointer, not the data themselves", "Run git lfs pull")
-    raise UnreadableError(path, "it does not begin with a record, as an event file does")
+    if beginning.startswith(_GZIP):
+        raise UnreadableError(path, "it is compressed, as no event file is", "Unpack it with gunzip")
+    message = "it does not begin with a record, as an event file does"
+    raise UnreadableError(path, message, "Copy it again, or leave it out with files:")
