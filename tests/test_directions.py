@@ -147,13 +147,16 @@ def test_groups_are_told_from_the_highest() -> None:
     assert one.text.startswith("Two groups at the end, highest first: A (0.92) and B (0.91);")
 
 
-def test_only_qualities_part_company() -> None:
-    """An entropy that falls while the reward rises has not got worse."""
-    reward = Field((curve("A", [0, 1, 2, 3, 4]),), Scale("reward"), "ci")
-    entropy = Field((curve("A", [4, 3, 2, 1, 0]),), OPEN, "ci")
-    accuracy = Field(entropy.curves, Scale("accuracy"), "ci")
-    assert list(part_company([reward, accuracy]))
-    assert not list(part_company([reward, entropy]))
+def test_only_a_quality_gets_worse() -> None:
+    """An entropy that falls while the reward rises has not; one that moves while the reward falls is told."""
+    up, down = curve("A", [0, 1, 2, 3, 4]), curve("A", [4, 3, 2, 1, 0])
+    rising, falling = (Field((one,), Scale("reward"), "ci") for one in (up, down))
+    for moving, words in ((up, "rises from 0 to 4"), (down, "falls from 4 to 0")):
+        entropy = Field((moving,), OPEN, "ci")
+        assert not list(part_company([rising, entropy]))
+        (one,) = part_company([entropy, falling])
+        assert one.text == f"A from step 0 to 4: entropy {words}, while reward falls from 4 to 0."
+        assert not list(part_company([entropy, replace(entropy, scale=replace(OPEN, metric="KL"))]))
 
 
 def test_who_is_better_cannot_be_decided() -> None:

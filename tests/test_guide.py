@@ -10,6 +10,7 @@ import click
 import pytest
 import yaml
 
+from reportgen.directions import HIGHER, LOWER, NEITHER, PARTS
 from reportgen.facts.vocabulary import FACTS, FactKind
 from reportgen.narrative.braces import ATTRIBUTES
 from reportgen.settings.base import Settings
@@ -127,6 +128,19 @@ def test_every_choice_is_explained(word: str) -> None:
 def test_every_fact_is_in_the_guide(fact: FactKind) -> None:
     """An author finds each fact as it is written."""
     assert f"`{fact.signature}`" in PAGES["statements"]
+
+
+def test_every_name_that_tells_which_way_is_better_is_in_the_guide() -> None:
+    """The lists of the guide are those that count, word for word."""
+    section = PAGES["curve"].partition("## Which way is better\n")[2].partition("\n## ")[0]
+    rows = {
+        way: re.findall(r"`([^`]+)`", text)
+        for way, text in re.findall(r"^\| (\w+) \| (.*) \|$", section, re.MULTILINE)
+    }
+    told = {way: tuple(rows[way]) for way in ("lower", "higher", "neither")}
+    assert told == {"lower": LOWER, "higher": HIGHER, "neither": NEITHER}
+    parts_of_training = section.partition("words before `loss`:")[2].partition(".")[0]
+    assert re.findall(r"`([^`]+)`", parts_of_training) == sorted(PARTS)
 
 
 @pytest.mark.parametrize("attribute", ATTRIBUTES)

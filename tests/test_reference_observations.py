@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from made_measurements import measurements
 
+from reportgen.directions import direction
 from reportgen.facts.curve_numbers import crossing_steps, differences, value_at, volatility
 from reportgen.observations.choosing import observed
 from reportgen.observations.field import Field
@@ -36,7 +37,7 @@ ACCURACY, ENTROPY, KL = "eval/math-eval/accuracy/mean", "actor/entropy_loss", "a
 
 
 class Source(NamedTuple):
-    """Where a figure's values stand: file, columns of step and value, metrics with better ones below."""
+    """Where a figure's values stand: file, columns of step and value, metrics said to be better below."""
 
     file: str
     value: str
@@ -376,7 +377,7 @@ STATEMENTS = (
         "diagnostics",
         "B overtakes A",
         "crossing",
-        ("Series A leads from step 5 to 10", "Series B from step 15 on"),
+        ("Series A is highest from step 5 to 10", "Series B from step 15 on"),
         KL,
     ),
     Said(
@@ -402,7 +403,10 @@ def figure(name: str) -> tuple[tuple[CurveSet, Scale], ...]:
             rows.append({"series": row["series"], "run": run, "seed": run, "metric": metric, **numbers})
     reduced = reduce(measurements(rows), max_points=None)
     return tuple(
-        (curves(one), Scale(metric, metric not in source.lower, source.step))
+        (
+            curves(one),
+            Scale(metric, direction(metric, False if metric in source.lower else None), source.step),
+        )
         for metric, one in reduced.items()
     )
 

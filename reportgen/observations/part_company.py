@@ -1,4 +1,7 @@
-"""The rule ``part company``: one metric gets better while another of the same series gets worse."""
+"""The rule ``part company``: one metric gets better, or just moves, while another gets worse.
+
+Both are of the same series. A metric just moves where neither way of it is better: a KL that rises.
+"""
 
 from __future__ import annotations
 
@@ -46,14 +49,13 @@ def part_company(fields: Sequence[Field]) -> Iterator[Observation]:
     """For each series and two metrics the steps over which one improves while the other worsens most.
 
     The steps are those where the smaller of the two moves is largest, each as a share of its plotted range.
+    A metric of which neither way is better may move either way while the other worsens; it never worsens.
 
     Args:
-        fields: the metrics of one block, in any order; those of which neither way is better do neither.
+        fields: the metrics of one block, in any order.
     """
     for one, other in combinations(sorted(fields, key=lambda field: field.scale.metric), 2):
-        if one.scale.metric == other.scale.metric or not (one.ranks and other.ranks):
-            continue
-        if min(one.plotted_range, other.plotted_range) > 0:
+        if one.scale.metric != other.scale.metric and min(one.plotted_range, other.plotted_range) > 0:
             for series in sorted(set(one.names) & set(other.names)):
                 found = [*_parting(one, other, series), *_parting(other, one, series)]
                 if found:
@@ -62,9 +64,10 @@ def part_company(fields: Sequence[Field]) -> Iterator[Observation]:
 
 def _parting(better: Field, worse: Field, series: str) -> Iterator[Observation]:
     steps, up, down = _common(better, worse, series)
-    if steps.size < 2:  # noqa: PLR2004 - nothing moves at one step
+    if not worse.ranks or steps.size < 2:  # noqa: PLR2004 - nothing moves at one step
         return
     gain = (up[None, :] - up[:, None]) / better.plotted_range
+    gain, ways = (gain, 1) if better.ranks else (np.abs(gain), 2)
     loss = (down[:, None] - down[None, :]) / worse.plotted_range
     both = np.triu(np.minimum(gain, loss), 1)
     largest = float(both.max())
@@ -78,7 +81,7 @@ def _parting(better: Field, worse: Field, series: str) -> Iterator[Observation]:
     moves = []
     for field, values in ((better, up), (worse, down)):
         before, after = (field.sign * values[places]).tolist()
-        held = field.threshold(series, choices=steps.size**2, steps=ends_at)
+        held = field.threshold(series, choices=ways * steps.size**2, steps=ends_at)
         moves.append(_Move(field, before, after, held))
     if all(move.size > move.held.value * (1 + SAME) for move in moves):
         yield _observation(series, ends_at, moves)
