@@ -1,0 +1,68 @@
+"""Every reader on real files with accidents in them: rows or a clean error, and no more than 500 MB."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from kept_files import KEPT, unpacked
+
+from reportgen.read.units import unit_formats
+
+ROOT = Path(__file__).parents[1]
+# Of each format the files that its writer left, or such as it leaves.
+FOLDERS = {
+    **{path.name: path for path in KEPT.iterdir()},
+    "trainer_state": ROOT / "data/trainer-example",
+    "metrics_csv": ROOT / "data/lightning-example",
+    "step_json": ROOT / "data/verl-example",
+    "console": ROOT / "data/verl-console-example",
+    "lm_eval": ROOT / "data/lm-eval-example",
+    "lighteval": ROOT / "data/lighteval-example",
+    "helm": ROOT / "data/helm-example",
+}
+LISTS = {"answer_lists"}
+COUNT = 600
+MOST_MB = 500
+
+
+def test_every_format_is_among_them() -> None:
+    """No reader is left out."""
+    assert {*FOLDERS, *LISTS} == {form.name for form in unit_formats()}
+
+
+def files_of(form: str, room: Path) -> Path:
+    """Small files of a format."""
+    if form in LISTS:
+        rows = [
+            {"problem": f"p{number}", "gold": number, "answers": [number, 2], "correct": [True, False]}
+            for number in range(8)
+        ]
+        folder = room / "lists"
+        folder.mkdir()
+        (folder / "model.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+        return folder
+    return unpacked(form, room) if (KEPT / form).is_dir() else FOLDERS[form]
+
+
+@pytest.mark.parametrize("form", [*FOLDERS, *LISTS])
+def test_accidents(form: str, tmp_path: Path) -> None:
+    """In a process of its own, whose memory is its own, too."""
+    folder = files_of(form, tmp_path)
+    command = [
+        sys.executable,
+        "tests/read_mutated.py",
+        form,
+        str(folder),
+        str(COUNT),
+        str(tmp_path / "scratch"),
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    told = json.loads(done.stdout)
+    assert told["broken"] == []
+    assert told["read"] + told["refused"] >= COUNT
+    assert told["values"] > COUNT
+    assert told["peak"] <= MOST_MB
