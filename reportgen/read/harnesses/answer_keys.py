@@ -41,7 +41,19 @@ ANSWERS: Final = (
 )
 SCORES: Final = (
     *("correct", "is_correct", "corrects", "correctness", "correctnesses", "is_corrects", "scores"),
-    *("score", "accs", "acc", "accuracy", "passed", "pass", "passes", "is_passed", "rewards", "reward"),
+    *(
+        "score",
+        "accs",
+        "acc",
+        "accuracy",
+        "passed",
+        "pass",
+        "passes",
+        "is_passed",
+        "resolved",
+        "rewards",
+        "reward",
+    ),
     *(
         "graded_list",
         "judgements",

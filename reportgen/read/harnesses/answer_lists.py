@@ -7,7 +7,9 @@ There is no standard; ``answer_keys`` has the names that are known. Read are
 - a record an answer, where a number behind a point numbers the samples: 1, 1.1, 1.2 and 1.3 are four samples
   of problem 1; or where the same problem stands several times.
 
-The records are the file, a list in it, the values of an object (the keys name the problems), or its lines.
+The records are the file, a list in it, the values of an object (the keys name the problems), or its lines. A
+model and a benchmark that stand around the list are those of all its records. ``answer_shapes`` has reports
+that are no records.
 """
 
 from __future__ import annotations
@@ -19,12 +21,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.read.harnesses import answer_keys as keys
 from reportgen.read.harnesses.answer_records import Counted, Graded, graded, record_of
-from reportgen.read.harnesses.checking import spelled_alike
+from reportgen.read.harnesses.answer_shapes import has_shape, shaped
+from reportgen.read.harnesses.checking import disagreement, spelled_alike
 from reportgen.read.harnesses.documents import Lines, head_text, json_value, word
 from reportgen.read.harnesses.numbered_samples import numbered
 from reportgen.read.harnesses.protocol import protocol_of
 from reportgen.read.harnesses.slices import slices_of
-from reportgen.read.logged import Answered, Evaluated, Finding, Unit, UnreadableError
+from reportgen.read.logged import Answered, Evaluated, Finding, Total, Unit, UnreadableError
 from reportgen.words import counted
 
 if TYPE_CHECKING:
@@ -39,6 +42,10 @@ _LIST: Final = re.compile(r'"(?P<key>[^"\\\n]{1,40})"\s*:\s*\[\s*(?P<first>["{]|
 _CELL: Final = re.compile(
     r'"(?P<key>[^"\\\n]{1,40})"\s*:\s*(?P<first>true|false|-?\d[\d.]*|"[^"\\\n]{0,60}")'
 )
+_ANY_KEY: Final = re.compile(r'"([^"\\\n]{1,40})"\s*:')
+# Scores by which no table is taken for answers, and columns that only tables have.
+_NO_TABLE: Final = frozenset(("passed", "is_passed", "accuracy", "resolved"))
+_OF_TABLES: Final = frozenset(("seed", "step", "global_step", "series", "metric"))
 _DECIMAL: Final = re.compile(r'"?\d+\.\d+"?')
 _OTHERS: Final = re.compile(
     r'"(?:config_general|scenario_spec|log_history|train_trial_index|eval"\s*:\s*\{|doc_id"\s*:\s*\d+,\s*"doc)"?'
@@ -70,6 +77,7 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
         for (model, benchmark), answers in file.graded.items():
             named, findings = numbered(path, answers)
             named = _sliced(named, file.said[model, benchmark])
+            totals = tuple(total for name, total in file.totals.items() if name == benchmark)
             samples = max((len(every) for every in _by_problem(named).values()), default=None)
             yield Evaluated(
                 path=path,
@@ -79,8 +87,11 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
                 seed=None,
                 protocol=protocol_of({"samples": samples}),
                 answers=named,
-                totals=(),
-                findings=(*file.findings, *findings, *_uneven(path, named), *spelled_alike(path, named)),
+                totals=totals,
+                findings=(
+                    *(*file.findings, *findings, *_uneven(path, named), *spelled_alike(path, named)),
+                    *disagreement(path, named, dict(zip([""], totals, strict=False))),
+                ),
             )
             file.findings.clear()
 
@@ -91,12 +102,13 @@ class _File:
 
     graded: dict[tuple[str, str], list[Graded]] = field(default_factory=lambda: defaultdict(list))
     said: dict[tuple[str, str], dict[str, dict[str, Any]]] = field(default_factory=lambda: defaultdict(dict))
+    totals: dict[str, Total] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
 
 
 def _read(path: Path) -> _File:
     file, counts = _File(), Counted()
-    for place, record in enumerate(_records(path, file.findings)):
+    for place, record in enumerate(_records(path, file)):
         parts = record_of(record, place)
         whose = _name(record, keys.MODEL), _name(record, keys.BENCHMARK)
         file.said[whose].setdefault(parts.problem, parts.rest)
@@ -118,14 +130,19 @@ def _read(path: Path) -> _File:
     return file
 
 
-def _records(path: Path, findings: list[Finding]) -> Iterator[dict[str, Any]]:
+def _records(path: Path, file: _File) -> Iterator[dict[str, Any]]:
     if path.suffix in _LINES:
         lines = Lines(path)
         yield from lines.objects()
-        findings += lines.findings()
+        file.findings += lines.findings()
         return
     value, strange = json_value(path)
-    findings += strange
+    file.findings += strange
+    if report := shaped(path, value):
+        file.totals, file.findings = report.totals, [*file.findings, *report.findings]
+        yield from report.records
+        return
+    around: dict[str, Any] = {}
     if isinstance(value, dict):
         lists = (one for one in keys.named(value, keys.RECORDS).values() if isinstance(one, list) and one)
         inner = next((one for one in lists if isinstance(one[0], dict)), None)
@@ -133,15 +150,15 @@ def _records(path: Path, findings: list[Finding]) -> Iterator[dict[str, Any]]:
             named = [(key, one) for key, one in value.items() if isinstance(one, dict)]
             yield from ({"problem_id": key, **one} for key, one in named)
             return
-        value = inner
+        whose = keys.named(value, (*keys.MODEL, *keys.BENCHMARK))
+        around, value = {key: one for key, one in whose.items() if isinstance(one, str)}, inner
     if not isinstance(value, list):
         raise UnreadableError(path, "there are no records in the file", "Write a list of objects")
     records = [one for one in value if isinstance(one, dict)]
     if len(records) < len(value):
-        findings.append(
-            Finding(path, f"{counted(len(value) - len(records), 'entry', 'entries')} left out: no object")
-        )
-    yield from records
+        left_out = counted(len(value) - len(records), "entry", "entries")
+        file.findings.append(Finding(path, f"{left_out} left out: no object"))
+    yield from ({**around, **one} for one in records)
 
 
 def _sliced(answers: tuple[Answered, ...], said: dict[str, dict[str, Any]]) -> tuple[Answered, ...]:
@@ -177,14 +194,23 @@ def _holds_answers(path: Path) -> bool:
     if path.suffix not in {*_LINES, ".json"}:
         return False
     text = head_text(path)
+    if path.suffix == ".json" and has_shape(text):
+        return True
     if not text.lstrip().startswith(("{", "[")) or _OTHERS.search(text):
         return False
     lists = {keys.plain(found["key"]) for found in _LIST.finditer(text)}
     cells = [(keys.plain(found["key"]), found["first"]) for found in _CELL.finditer(text)]
     about = (_ABOUT & {key for key, _ in cells}) - lists
-    if about and lists & set(keys.SCORES):
-        return True
-    if len(about) >= _ENOUGH and lists & set(keys.RESPONSES):
-        return True  # the scores may come later: responses are long
+    # Scores may come later: responses are long.
+    many = bool(about and lists & set(keys.SCORES)) or (
+        len(about) >= _ENOUGH and bool(lists & set(keys.RESPONSES))
+    )
     numbers = any(key in keys.PROBLEM and _DECIMAL.fullmatch(first) for key, first in cells)
-    return numbers and any(key in keys.SCORES for key, _ in cells)
+    return many or _is_answer(text) or (numbers and any(key in keys.SCORES for key, _ in cells))
+
+
+def _is_answer(text: str) -> bool:
+    """Whether records are answers whose score has a name by which no table is taken for answers."""
+    every = {keys.plain(key) for key in _ANY_KEY.findall(text)}
+    parts = (keys.PROBLEM, (*keys.RESPONSES, *keys.ANSWERS), _NO_TABLE)
+    return all(not every.isdisjoint(names) for names in parts) and every.isdisjoint(_OF_TABLES)
