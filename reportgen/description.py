@@ -101,12 +101,19 @@ class DescribedEvaluation:
 
 @dataclass(frozen=True, slots=True)
 class DescribedTotal:
-    """A score that a harness reports for a whole benchmark; see ``logged.Total``."""
+    """A score of a whole benchmark as it was reported; see ``outcomes.ReportedScore``.
+
+    Attributes:
+        benchmark: empty where the data name none.
+        n: how many problems it is over.
+    """
 
     series: str
+    run: str
+    seed: str | None
     benchmark: str
     metric: str
-    value: float
+    value: float | None
     stderr: float | None
     n: int | None
 
@@ -128,7 +135,7 @@ class Description:
     Attributes:
         path: where it is, relative to the report or working folder if it is below it.
         name: what blocks call it.
-        kind: ``measurements`` or ``outcomes``; empty where it cannot be read.
+        kind: ``measurements``, ``outcomes`` or ``totals``; empty where it cannot be read.
         format: what ``format:`` of ``source.yml`` calls it; empty where it cannot be read.
         title: the same as people call it.
         shape: what a row of its tables is, in words; empty of runs that a logger or harness wrote.
@@ -136,6 +143,7 @@ class Description:
         size: their bytes together.
         unread: endings of files that are not read, and how many there are of each, most first.
         series: in order of first appearance.
+        benchmarks: of outcomes and totals, as blocks call them; empty where the data name none.
         series_by, seed_by: how they were found, as words after "by"; empty where they are not known.
         step_name: what a step is called.
         step_is_time: whether steps are milliseconds since 1970 UTC.
@@ -158,6 +166,7 @@ class Description:
     size: int = 0
     unread: tuple[tuple[str, int], ...] = ()
     series: tuple[str, ...] = ()
+    benchmarks: tuple[str, ...] = ()
     series_by: str = ""
     seed_by: str = ""
     step_name: str = ""

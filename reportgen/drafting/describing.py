@@ -84,9 +84,8 @@ def suggested_repetitions(told: Description) -> str:
 
 def suggested_block(told: Description) -> str:
     """A fenced block that shows the source; empty where there is nothing to show."""
-    if told.kind == "outcomes":
-        several = list(dict.fromkeys(one.benchmark for one in told.counts.evaluations))
-        named = {"benchmark": several[0]} if len(several) > 1 else {}
+    if told.kind in {"outcomes", "totals"}:
+        named = {"benchmark": told.benchmarks[0]} if len(told.benchmarks) > 1 else {}
         return _fenced("scores", {"source": told.name, **named})
     metric = headline(told.counts.metrics)
     return _fenced("curve", {"source": told.name, "metric": metric.name}) if metric else ""

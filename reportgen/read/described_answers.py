@@ -1,11 +1,12 @@
-"""What the rows of outcomes hold, counted by the database: problems, samples, scores that are missing."""
+"""What the rows of outcomes and totals hold: problems, samples, scores that are missing."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.description import DescribedEvaluation
+from reportgen.description import DescribedEvaluation, DescribedTotal
 from reportgen.read.answering import outcomes
+from reportgen.read.totals import reported_scores
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,4 +56,19 @@ def described_answers(root: Path, source: Source) -> tuple[DescribedEvaluation, 
             mean=mean,
         )
         for series, run, seed, named, *counts, mean in rows
+    )
+
+
+def described_totals(root: Path, source: Source) -> tuple[DescribedTotal, ...]:
+    """The totals of a source, benchmark by benchmark.
+
+    Raises:
+        ReportError: everything that is wrong in the files.
+    """
+    return tuple(
+        DescribedTotal(
+            one.series, one.run, one.seed, benchmark or "", one.metric, one.value, one.stderr, one.problems
+        )
+        for benchmark in source.benchmarks or (None,)
+        for one in reported_scores(root, source, benchmark=benchmark, series=None, where={})
     )

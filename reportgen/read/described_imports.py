@@ -23,6 +23,8 @@ def with_imported(told: Description, imported: Imported, settings: SourceSetting
     totals = tuple(
         DescribedTotal(
             settings.rename.get(name.series, name.series),
+            name.run,
+            name.seed,
             candidate.run.benchmark,
             total.metric,
             total.value,

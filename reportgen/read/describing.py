@@ -12,11 +12,12 @@ from reportgen.description import (
     DescribedEvaluation,
     DescribedMetric,
     DescribedRun,
+    DescribedTotal,
     Description,
 )
 from reportgen.errors import Problem, Problems, Severity, Stage
 from reportgen.read.choosing import choose_files
-from reportgen.read.described_answers import described_answers
+from reportgen.read.described_answers import described_answers, described_totals
 from reportgen.read.described_bare import bare_runs
 from reportgen.read.described_curves import described_curves
 from reportgen.read.described_imports import with_imported
@@ -115,6 +116,7 @@ def _opened(told: Description, source: Source) -> Description:
         read=tuple(file.path for file in source.files),
         size=sum(file.size for file in source.files),
         series=layout.series,
+        benchmarks=source.benchmarks,
         series_by=series_by,
         seed_by=seed_by,
         step_name="step" if step == "_step" else step,
@@ -125,7 +127,8 @@ def _opened(told: Description, source: Source) -> Description:
 
 def _seeded(told: Description) -> Description:
     """The same, without saying where seeds stand if no run has one."""
-    seeds = {run.seed for run in told.counts.runs} | {one.seed for one in told.counts.evaluations}
+    counts = told.counts
+    seeds = {one.seed for part in (counts.runs, counts.evaluations, counts.totals) for one in part}
     return told if seeds - {None} else replace(told, seed_by="")
 
 
@@ -138,19 +141,22 @@ def _counted(root: Path, source: Source, cache: Cache | None) -> Counts:
     key = cache.key("description", source.digest) if cache else ""
     kept = cache.get(key) if cache else None
     if kept is not None:
-        runs, metrics, evaluations = json.loads(kept)
+        runs, metrics, evaluations, totals = json.loads(kept)
         return Counts(
             tuple(DescribedRun(**run) for run in runs),
             tuple(DescribedMetric(**metric) for metric in metrics),
             tuple(DescribedEvaluation(**one) for one in evaluations),
+            tuple(DescribedTotal(**one) for one in totals),
         )
     if source.kind == "outcomes":
         counts = Counts(evaluations=described_answers(root, source))
+    elif source.kind == "totals":
+        counts = Counts(totals=described_totals(root, source))
     else:
         counts = Counts(*described_curves(root, source))
     if cache:
-        told = [[asdict(one) for one in part] for part in (counts.runs, counts.metrics, counts.evaluations)]
-        cache.put(key, json.dumps(told).encode())
+        parts = (counts.runs, counts.metrics, counts.evaluations, counts.totals)
+        cache.put(key, json.dumps([[asdict(one) for one in part] for part in parts]).encode())
     return counts
 
 

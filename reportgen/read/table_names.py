@@ -39,6 +39,8 @@ def shape_of(layout: Layout) -> str:
     """What a row is."""
     if layout.outcomes:
         return "a row for each answer"
+    if layout.totals:
+        return "a row for each score of a benchmark"
     if layout.spread:
         return "a column for each run"
     return "a row for each value" if layout.long else "a column for each metric"

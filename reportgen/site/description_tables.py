@@ -61,7 +61,7 @@ def sections(told: Description) -> tuple[Section, ...]:
     if counts.evaluations:
         found.append(_evaluations(told, counts.evaluations))
     if counts.totals:
-        found.append(_totals(counts.totals))
+        found.append(_totals(told, counts.totals))
     return tuple(found)
 
 
@@ -168,13 +168,25 @@ def _evaluations(told: Description, evaluations: Sequence[DescribedEvaluation]) 
     return _section("Evaluations", _found_by(told), (header, kept), rows, more)
 
 
-def _totals(totals: Sequence[DescribedTotal]) -> Section:
-    header = ("series", "benchmark", "metric", "score", "standard error", "problems")
-    kept = (True, True, True, True, any(one.stderr is not None for one in totals), True)
+def _totals(told: Description, totals: Sequence[DescribedTotal]) -> Section:
+    header = ("series", "run", "seed", "benchmark", "metric", "score", "standard error", "problems")
+    shown = {(one.series, one.benchmark, one.metric) for one in totals}
+    kept = (
+        True,
+        len(shown) < len(totals),
+        any(one.seed is not None for one in totals) and len(shown) < len(totals),
+        any(one.benchmark for one in totals),
+        True,
+        True,
+        any(one.stderr is not None for one in totals),
+        any(one.n is not None for one in totals),
+    )
     rows = [
         (
             one.series,
-            one.benchmark,
+            one.run or NOTHING,
+            one.seed or NOTHING,
+            one.benchmark or NOTHING,
             one.metric,
             number_words(one.value),
             number_words(one.stderr),
@@ -183,6 +195,8 @@ def _totals(totals: Sequence[DescribedTotal]) -> Section:
         for one in totals
     ]
     note = "as the harness reports them"
+    if told.kind == "totals":
+        note = f"as they are reported, {_found_by(told)}"
     return _section("Totals", note, (header, kept), rows, _more(len(totals), "total", "totals"))
 
 

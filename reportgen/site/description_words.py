@@ -38,6 +38,9 @@ def amounts(told: Description) -> tuple[str, ...]:
         benchmarks = len({one.benchmark for one in counts.evaluations})
         answers = sum(one.answers for one in counts.evaluations)
         held = [series, counted(benchmarks, "benchmark"), counted(answers, "answer")]
+    elif told.kind == "totals":
+        benchmarks = len({one.benchmark for one in counts.totals})
+        held = [series, counted(benchmarks, "benchmark"), counted(len(counts.totals), "total")]
     elif counts.runs and not told.kind:
         held = [counted(len(counts.runs), "run")]
     elif counts.runs:

@@ -1,0 +1,75 @@
+"""What ``reportgen describe`` suggests works: pasted into a fresh report, it draws one figure."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from kept_files import KEPT, unpacked
+from made_folders import KINDS, made
+from made_projects import write_file, write_report
+
+from reportgen.cache import Cache, FileHashes
+from reportgen.drafting import describing
+from reportgen.drafting.project import Project
+from reportgen.model import Figure, Stack
+from reportgen.report import draft
+from reportgen.settings.project import ProjectSettings
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted(path.parent.name for path in (ROOT / "data").glob("*/source.yml"))
+WRITTEN = sorted(path.parent.name for path in KEPT.glob("*/README.md"))
+
+
+def suggested(root: Path, name: str) -> Figure | None:
+    """The figure that comes first of the only block when everything that is suggested is pasted."""
+    cache, hashes = Cache(root / ".reportgen" / "cache"), FileHashes(root / ".reportgen" / "cache")
+    told = describing.described(root / "data" / name, root, name, hashes, cache)
+    block, settings = describing.suggested_block(told), describing.suggested_settings(told)
+    assert block, told.problems
+    path = root / "data" / name / "source.yml"
+    if settings:
+        write_file(path, (path.read_text() if path.exists() else "") + settings)
+    write_file(root / "content" / "index.md", f"# Pasted\n\n{block}")
+    report = draft(Project(root, "content", ("index.md",), ProjectSettings()), cache, hashes)
+    (shown,) = report.shown.values()
+    first = shown.parts[0] if isinstance(shown, Stack) else shown
+    return first if isinstance(first, Figure) else None
+
+
+def a_report(root: Path) -> Path:
+    """A report without data."""
+    return write_report(root, {"data/runs.csv": None, "content/index.md": "# Empty\n"})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_for_what_trainers_and_harnesses_leave(tmp_path: Path, kind: str) -> None:
+    """Folders as small as they come."""
+    root = a_report(tmp_path / "report")
+    made(root / "data", kind)
+    assert suggested(root, kind)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_for_what_the_real_writers_wrote(tmp_path: Path, name: str) -> None:
+    """The kept folders of each writer."""
+    root = a_report(tmp_path / "report")
+    shutil.move(unpacked(name, tmp_path), root / "data" / name)
+    assert suggested(root, name)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_for_the_example_data(tmp_path: Path, name: str) -> None:
+    """With the settings that they have."""
+    root = a_report(tmp_path / "report")
+    shutil.copytree(ROOT / "data" / name, root / "data" / name)
+    assert suggested(root, name)
+
+
+@pytest.mark.parametrize("name", [name for name in EXAMPLES if name.endswith("-example")])
+def test_for_the_example_data_as_it_was_left(tmp_path: Path, name: str) -> None:
+    """Without any settings, as a newcomer has it."""
+    root = a_report(tmp_path / "report")
+    shutil.copytree(ROOT / "data" / name, root / "data" / name, ignore=shutil.ignore_patterns("source.yml"))
+    assert suggested(root, name)
