@@ -214,3 +214,18 @@ def test_accidents_end_in_rows_or_in_words(tmp_path: Path) -> None:
     assert survives(csv, csv.read_bytes(), 300, metrics_csv.read, unit) > 150
     csv.write_text(LIGHTNING, encoding="utf-8")
     assert survives(settings, settings.read_bytes(), 300, metrics_csv.read, unit) == 300
+
+
+def test_decimal_commas(tmp_path: Path) -> None:
+    """A log that a spreadsheet wrote anew has them; where a column has points, a comma is none."""
+    rows = '0;0,5;1,25e-1;2,5\n1;-,25;3;"1,5"\n2;;1,0;0.5\n'
+    _, run = only(write(tmp_path / "log.csv", f"epoch;accuracy;loss;val_loss\n{rows}"))
+    assert columns(run) == {
+        "accuracy": [(0, 0.5), (1, -0.25)],
+        "loss": [(0, 0.125), (1, 3), (2, 1)],
+        "val_loss": [(2, 0.5)],
+    }
+    assert told(run) == [
+        "4 values with a decimal comma: read as decimals",
+        '2 values that are no numbers in "val_loss": left out',
+    ]

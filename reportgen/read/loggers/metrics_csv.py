@@ -46,6 +46,8 @@ _LOSS: Final = "loss"
 # A table of several runs in one file is not what these loggers write.
 _NAMES_A_RUN: Final = frozenset(("run", "run_id", "seed", "model", "series", "method", "name", "experiment"))
 _NONE: Final = frozenset(("", "NA"))
+# As a table that went through a spreadsheet in much of Europe.
+_WITH_COMMA: Final = re.compile(r"[-+]?[0-9]*,[0-9]+(?:[eE][-+]?[0-9]+)?")
 _MANY: Final = 8192
 
 
@@ -138,26 +140,16 @@ def _read_rows(path: Path, growing: Growing) -> tuple[str, list[Finding]]:
         columns = table.columns(many, header)
         if not columns:
             continue
-        steps, stepped = _numbers(columns[at])
+        steps, stepped = table.numbers(columns[at])
         table.without += len(steps) - int(np.count_nonzero(stepped))
         for place, name in enumerate(header):
             if place != at and name and growing.wants(name):
-                values, there = _numbers(columns[place])
+                values, there = table.numbers(columns[place])
                 growing.extend(name, steps[there], values[there])
                 if not there.all():
                     empty = sum(cell in _NONE for cell in columns[place])
                     growing.drop(name, len(values) - int(np.count_nonzero(there)) - empty)
     return step_name, list(table.findings())
-
-
-def _numbers(cells: Sequence[str]) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-    """Cells as numbers, NaN where there is none, and whether there is one."""
-    try:
-        return np.fromiter(map(float, cells), np.float64, len(cells)), np.ones(len(cells), np.bool_)
-    except ValueError:
-        found = [None if cell in _NONE else number_of(cell) for cell in cells]
-    values = np.array([np.nan if value is None else value for value in found], np.float64)
-    return values, np.array([value is not None for value in found], np.bool_)
 
 
 @dataclass(slots=True)
@@ -166,12 +158,14 @@ class _Table:
 
     Attributes:
         strange: rows with another number of cells than the header.
+        commas: cells with a comma as their decimal mark.
         without: rows that have no step.
         torn: the last line, if it has no end.
     """
 
     path: Path
     strange: int = 0
+    commas: int = 0
     without: int = 0
     torn: int | None = None
     decoding: Decoding = field(init=False)
@@ -200,8 +194,28 @@ class _Table:
         self.strange += sum(len(row) != len(header) for row in rows)
         return list(zip(*whole, strict=True))
 
+    def numbers(self, cells: Sequence[str]) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """Cells as numbers, NaN where there is none, and whether there is one."""
+        try:
+            return np.fromiter(map(float, cells), np.float64, len(cells)), np.ones(len(cells), np.bool_)
+        except ValueError:
+            found = [None if cell in _NONE else number_of(cell) for cell in self._pointed(cells)]
+        values = np.array([np.nan if value is None else value for value in found], np.float64)
+        return values, np.array([value is not None for value in found], np.bool_)
+
+    def _pointed(self, cells: Sequence[str]) -> Sequence[str]:
+        """A column with points for decimal commas, where no cell of it has a point already."""
+        if any("." in cell for cell in cells):
+            return cells
+        found = [bool(_WITH_COMMA.fullmatch(cell)) for cell in cells]
+        self.commas += sum(found)
+        return [cell.replace(",", ".") if comma else cell for cell, comma in zip(cells, found, strict=True)]
+
     def findings(self) -> Iterator[Finding]:
         """What was irregular."""
+        if self.commas:
+            message = f"{counted(self.commas, 'value')} with a decimal comma: read as decimals"
+            yield Finding(self.path, message)
         if self.strange:
             message = f"{counted(self.strange, 'row')} with another number of cells than the header: left out"
             yield Finding(self.path, message)
