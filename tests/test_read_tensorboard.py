@@ -658,16 +658,16 @@ def test_a_file_that_went_away_says_so(tmp_path: Path) -> None:
 
 def test_a_huge_record_is_passed_over(tmp_path: Path) -> None:
     """One beyond the limit is told and not loaded; the records behind it are read."""
-    length = struct.pack("<Q", 300 << 20)
+    length = struct.pack("<Q", 200 << 20)
     path = write(tmp_path / NAME, SMALL)
     with path.open("r+b") as file:
         file.seek(0, 2)
         file.write(length + masked(length))
-        file.seek((300 << 20) + 4, 1)
+        file.seek((200 << 20) + 4, 1)
         file.write(frame(event(7, simple(b"loss", 7))))
     run = read(tmp_path)
     assert [step for step, _ in rows(run)["loss"]] == [0, 1, 2, 3, 4, 7]
-    assert said(run) == ["record 7 has 300 MiB and is passed over"]
+    assert said(run) == ["record 7 has 200 MiB and is passed over"]
     os.truncate(path, 1000)
     assert "record 7, the last one, is torn" in said(read(tmp_path))[0]
 

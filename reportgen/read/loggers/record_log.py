@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 HEADER: Final = b":W&B\xe1\xbe\x00"
 _MAGIC: Final = HEADER[:-1]
 BLOCK: Final = 32 << 10
-LARGEST_RECORD: Final = 256 << 20
+# Some three times as much is held while a record is taken apart.
+LARGEST_RECORD: Final = 128 << 20
 FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4
 
 _CHUNK: Final = Struct("<IHB")

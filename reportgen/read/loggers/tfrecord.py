@@ -34,7 +34,8 @@ FEW: Final = 16
 
 _FRAME: Final = HEADER + 4
 _BLOCK: Final = 8 << 20
-_LONGEST: Final = 256 << 20
+# Twice as much is held while it is checked.
+_LONGEST: Final = 128 << 20
 _LENGTH: Final = Struct("<Q")
 _CHECKSUM: Final = Struct("<I")
 _GZIP: Final = b"\x1f\x8b"
@@ -75,7 +76,7 @@ def can_begin(header: bytes) -> bool:
 def blocks(path: Path, findings: list[Finding]) -> Iterator[Block]:
     """All whole records; ``findings`` then tells of others.
 
-    A message that is damaged, or beyond 256 MiB, is passed over. The length of a message tells where the next
+    A message that is damaged, or beyond 128 MiB, is passed over. The length of a message tells where the next
     record begins: where that is damaged, the rest of the file is not read.
 
     Raises:
