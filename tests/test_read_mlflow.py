@@ -456,8 +456,9 @@ def test_a_locked_database_is_read(tmp_path: Path) -> None:
         assert len(from_database(path)) == 2
 
 
-def test_a_database_that_changes_is_told(tmp_path: Path) -> None:
+def test_a_database_that_changes_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that are written while others are read are missing, and the user knows."""
+    monkeypatch.setattr(sqlite_copy, "_SMALL", 0)
     path = database(tmp_path / "mlflow.db")
     (unit,) = mlflow_sqlite.units([path])
     runs = mlflow_sqlite.read(unit)
@@ -465,8 +466,20 @@ def test_a_database_that_changes_is_told(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as writer, writer:
         writer.execute("INSERT INTO params VALUES ('late', '1', 'b')")
     (second,) = runs
-    expected = "the database was written to while it was read: newer rows are missing"
+    expected = "the database was written to while it was read: rows of that time are missing"
     assert expected in told(second.findings)
+
+
+def test_a_small_database_is_of_one_moment(tmp_path: Path) -> None:
+    """What changes while other runs are read changes nothing in the copy, even beyond what SQLite keeps."""
+    rows = [("loss", 0.5, step, run, step, 0) for run in "ab" for step in range(30_000)]
+    path = database(tmp_path / "mlflow.db", rows)
+    runs = mlflow_sqlite.read(mlflow_sqlite.units([path])[0])
+    next(runs)
+    with closing(sqlite3.connect(path)) as writer, writer:
+        writer.execute("UPDATE metrics SET value = 1 WHERE run_uuid = 'b' AND step % 2")
+    (second,) = runs
+    assert set(second.metrics["loss"].values.tolist()) == {0.5}
 
 
 def test_older_databases_lack_columns(tmp_path: Path) -> None:

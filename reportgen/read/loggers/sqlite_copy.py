@@ -1,10 +1,11 @@
 """SQLite databases of loggers: opened so that nothing is lost, and nothing is written beside the original.
 
-Source: "Database File Format" and "Write-Ahead Logging" of the SQLite documentation. A database at rest is
-opened in place, as one that does not change (``immutable``), which takes no lock and makes no file. Rows
-that were committed and not yet carried over lie in a ``-wal`` file beside it, and what a killed program had
-half overwritten lies in a ``-journal``: then all of them are copied to a temporary folder, and SQLite puts
-the copy in order.
+Source: "Database File Format" and "Write-Ahead Logging" of the SQLite documentation. A large database at
+rest is opened in place, as one that does not change (``immutable``), which takes no lock and makes no file. A
+small one is copied to a temporary folder first: in place, a program that writes to it meanwhile would mix the
+rows of two moments. Rows that were committed and not yet carried over lie in a ``-wal`` file beside it, and
+what a killed program had half overwritten lies in a ``-journal``: then all of them are copied, whatever their
+size, and SQLite puts the copy in order.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -29,7 +30,8 @@ _HEADER: Final = b"SQLite format 3\x00"
 _SIDECARS: Final = ("-wal", "-journal")
 _WAL_HEADER: Final = 32
 _ROWS_AT_ONCE: Final = 4096
-_COPIES: Final = 3
+_COPIES: Final = 8
+_SMALL: Final = 64 << 20
 # A schema may name functions and views; neither is needed, and both are somebody else's program.
 _GUARDS: Final = ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON")
 
@@ -73,7 +75,8 @@ class Store:
         """What was irregular so far."""
         yield from self._decoding.findings()
         if _state(self.path) != self._state:
-            yield Finding(self.path, "the database was written to while it was read: newer rows are missing")
+            message = "the database was written to while it was read: rows of that time are missing"
+            yield Finding(self.path, message)
 
 
 def columns_of(path: Path, table: str) -> frozenset[str] | None:
@@ -88,16 +91,14 @@ def columns_of(path: Path, table: str) -> frozenset[str] | None:
         return frozenset()
     if not beginning.startswith(_HEADER):
         return None
-    try:
-        with _in_place(path) as store:
-            found = store.columns.get(table)
-        if found is None and sidecars(path):
-            # A store that was begun a moment ago has its tables in the -wal only.
-            with opened(path) as store:
-                found = store.columns.get(table)
-    except UnreadableError:
-        return None
-    return found or frozenset()
+    found = None
+    with suppress(UnreadableError), _in_place(path) as store:
+        found = store.columns.get(table, frozenset())
+    if not found and (found is None or sidecars(path)):
+        # A store that was begun a moment ago has its tables in the -wal only, or is just being written to.
+        with suppress(UnreadableError), opened(path) as store:
+            found = store.columns.get(table, frozenset())
+    return found
 
 
 def sidecars(path: Path) -> tuple[Path, ...]:
@@ -116,7 +117,7 @@ def opened(path: Path) -> Iterator[Store]:
     real = path.resolve()
     if not head(real).startswith(_HEADER):
         raise _no_database(path, real)
-    if not sidecars(real):
+    if size(real) > _SMALL and not sidecars(real):
         with _in_place(path) as store:
             yield store
         return
@@ -167,10 +168,10 @@ def _copied(path: Path, real: Path, folder: Path) -> tuple[Path, tuple[object, .
         copy, before = folder / f"{attempt}.db", _state(path)
         try:
             shutil.copyfile(real, copy)
-            for ending in _SIDECARS:
-                beside, beside_copy = Path(f"{real}{ending}"), Path(f"{copy}{ending}")
-                if _stamp(beside) is not None:
-                    shutil.copyfile(beside, beside_copy)
+            for beside in sidecars(real):
+                # The writer removes a journal when it has done its work.
+                with suppress(FileNotFoundError):
+                    shutil.copyfile(beside, f"{copy}{beside.name.removeprefix(real.name)}")
         except OSError as error:
             message = f"the database cannot be copied: {error.strerror or error}"
             raise UnreadableError(path, message, "Check the space in the temporary folder") from error
