@@ -19,49 +19,53 @@ class Direction(StrEnum):
 
 
 LOWER = (
-    *("loss", "losses", "log loss", "logloss", "nll", "negative log likelihood", "neg log likelihood", "ce"),
-    *("cross entropy", "crossentropy", "xent", "bce", "perplexity", "ppl", "bpb", "bpc", "bpd"),
-    *("bits per byte", "bits per character", "bits per char", "bits per dim", "error", "errors", "err"),
-    *("error rate", "mse", "rmse", "nmse", "nrmse", "msle", "rmsle", "mae", "mape", "smape"),
-    *("wer", "cer", "ter", "der", "eer", "fid", "kid", "fvd", "fad", "lpips", "inception distance"),
-    *("edit distance", "brier", "brier score", "ece", "mce", "regret", "failure rate", "false positive rate"),
-    *("false negative rate", "fpr", "fnr", "toxicity", "toxicity score", "hallucination rate", "latency"),
-    *("ttft", "tpot"),
+    *("loss", "losses", "log loss", "logloss", "mlogloss", "nll", "negative log likelihood"),
+    *("neg log likelihood", "ce", "cross entropy", "crossentropy", "xent", "bce", "perplexity", "ppl"),
+    *("bpb", "bpc", "bpd", "bits per byte", "bits per character", "bits per char", "bits per dim"),
+    *("bits dim", "error", "errors", "err", "merror", "error rate", "mse", "rmse", "nmse", "nrmse"),
+    *("msle", "rmsle", "mae", "mape", "smape", "wer", "cer", "ter", "der", "eer", "fid", "kid", "fvd"),
+    *("fad", "lpips", "inception distance", "edit distance", "brier", "ece", "mce", "regret"),
+    *("failure rate", "false positive rate", "false negative rate", "fpr", "fnr", "toxicity"),
+    *("hallucination rate", "latency", "ttft", "tpot"),
 )
 """Last words of metrics of which less is better."""
 
 HIGHER = (
-    *("acc", "accs", "accuracy", "accuracies", "acc norm", "accuracy norm", "f1", "f2", "fbeta", "f1 score"),
-    *("precision", "recall", "sensitivity", "specificity", "auc", "auroc", "auprc", "ap", "map", "mrr"),
-    *("ndcg", "hits", "hit rate", "iou", "miou", "jaccard", "dice", "kappa", "mcc", "matthews correlation"),
-    *("r2", "pearson", "pearsonr", "spearman", "spearmanr", "psnr", "ssim", "bleu", "sacrebleu", "rouge"),
-    *("rougel", "rougelsum", "meteor", "chrf", "comet", "bertscore", "cider", "mc1", "mc2", "elo"),
-    *("score", "scores", "reward", "rewards", "rew", "return", "returns", "success", "successes", "solved"),
-    *("success rate", "solve rate", "pass rate", "win rate", "winrate", "pass", "maj", "cons", "avg@"),
-    *("correct", "em", "match", "likelihood", "log likelihood", "elbo"),
+    *("acc", "accs", "accuracy", "accuracies", "acc norm", "accuracy norm", "f1", "f2", "fbeta"),
+    *("precision", "recall", "sensitivity", "specificity", "auc", "auroc", "auprc", "aucpr", "ap", "map"),
+    *("mrr", "ndcg", "hits", "hit rate", "iou", "miou", "jaccard", "dice", "kappa", "mcc"),
+    *("matthews correlation", "r2", "pearson", "pearsonr", "spearman", "spearmanr", "psnr", "ssim"),
+    *("bleu", "sacrebleu", "rouge", "rougel", "rouge l", "rougelsum", "meteor", "chrf", "comet"),
+    *("bertscore", "cider", "mc1", "mc2", "elo", "elo rating", "resolved", "score", "scores", "reward"),
+    *("rewards", "rew", "return", "returns", "success", "successes", "solved", "success rate"),
+    *("solve rate", "pass rate", "win rate", "winrate", "pass", "maj", "cons", "avg@", "correct", "em"),
+    *("match", "likelihood", "log likelihood", "elbo"),
 )
 """Last words of metrics of which more is better; ``avg@`` with its number only."""
 
 NEITHER = (
     *("lr", "learning rate", "norm", "gnorm", "entropy", "kl", "kl div", "divergence", "td error"),
     *("bellman error", "advantage", "advantages", "length", "lengths", "len", "tokens", "clipfrac"),
-    *("clip frac", "clip fraction", "clip ratio", "clip rate", "fraction", "ratio", "temperature", "time"),
-    *("runtime", "duration", "memory", "throughput", "mfu", "flops", "per second", "epoch", "epochs"),
-    *("step", "steps", "count", "std", "stddev", "sd", "stderr", "se", "var", "variance"),
+    *("clip frac", "clip fraction", "clip ratio", "clip rate", "fraction", "ratio", "temperature"),
+    *("time", "runtime", "duration", "memory", "throughput", "mfu", "flops", "per second", "epoch"),
+    *("epochs", "non score reward", "step", "steps", "count", "std", "stddev", "sd", "stderr", "se"),
+    *("var", "variance"),
 )
 """Last words of what is logged beside quality, and of what tells how much a number varies."""
 
 PARTS = frozenset(
     {
-        *("policy", "pg", "ppo", "grpo", "actor", "critic", "value", "values", "vf", "v", "q", "qf", "kl"),
-        *("entropy", "ent", "alpha", "clip", "aux", "auxiliary", "balance", "balancing", "router", "z"),
-        *("reg", "regularization", "adv", "adversarial", "g", "d", "gen", "disc", "generator"),
-        *("discriminator",),
+        *("policy", "pg", "ppo", "grpo", "actor", "critic", "value", "values", "vf", "v", "q", "qf"),
+        *("td", "kl", "entropy", "ent", "alpha", "clip", "aux", "auxiliary", "balance", "balancing"),
+        *("router", "z", "reg", "regularization", "adv", "adversarial", "g", "d", "gen", "disc"),
+        *("generator", "discriminator"),
     }
 )
 """A loss of one of these is what a part of training descends on, and measures no quality."""
 
-_LOSSES = {"loss", "losses"}
+_LOSSES, _SCORES, _NEGATIVE = {"loss", "losses"}, {"score", "scores"}, {"neg", "negative"}
+_ARROWS = {"↑": Direction.HIGHER, "↓": Direction.LOWER}
+_DIGITS = "0123456789"
 # How numbers were put together, and of what: they come after the metric's own name.
 _PUT_TOGETHER = {
     *("mean", "avg", "average", "median", "min", "max", "best", "worst", "final", "last", "sum", "total"),
@@ -110,7 +114,11 @@ def by_name(metric: str) -> Direction | None:
 
     Units and filters in brackets or behind a comma, a number behind ``@``, and words for how numbers were put
     together count for nothing: ``accuracy (%)``, ``acc,none``, ``recall@10``, ``reward/mean``, ``Loss/val``.
+    An arrow says it for any name: ``FID ↓``.
     """
+    for arrow, way in _ARROWS.items():
+        if arrow in metric:
+            return way
     plain = _BRACKETED.sub(" ", metric).partition(",")[0]
     # First as it stands: mIoU is one word, evalLoss two.
     for spelt in dict.fromkeys((plain, _CAPITAL.sub(" ", plain))):
@@ -141,7 +149,7 @@ def _known(words: list[str]) -> Direction | None:
         # Of an epoch: what stands before it may be a name.
         return None
     # Of rouge1, map50, bleu4 the number says which one, of f1 it is the name.
-    for last in dict.fromkeys((bare[-1], bare[-1].rstrip("0123456789"))):
+    for last in dict.fromkeys((bare[-1], bare[-1].rstrip(_DIGITS))):
         for count in range(min(_LONGEST, len(bare)), 0, -1):
             found = _KNOWN.get(" ".join((*bare[-count:-1], last)))
             if found is not None:
@@ -150,7 +158,9 @@ def _known(words: list[str]) -> Direction | None:
 
 
 def _in_context(found: Direction, last: str, before: list[str]) -> Direction:
-    """What the words before a name make of it: a policy's loss, a negative error."""
-    if last in _LOSSES and PARTS & set(before):
+    """What the words before a name make of it: a policy's loss, a Brier score, a negative error."""
+    if last in _LOSSES and PARTS & {word.rstrip(_DIGITS) for word in before}:
         return Direction.NEITHER
-    return _OTHER_WAY[found] if "neg" in before else found
+    if last in _SCORES and before and _known(before) is Direction.LOWER:
+        return Direction.LOWER
+    return _OTHER_WAY[found] if _NEGATIVE & set(before) else found

@@ -37,7 +37,7 @@ PRAISE = ("best", "better", "worse", "lead", "ahead", "behind", "overtake", "las
         *("loss", "val/loss", "eval_loss", "train-loss", "Loss/train", "train_loss_epoch", "evalLoss"),
         *("Loss/val/total", "loss (EMA)", "box_loss", "word_perplexity,none", "val/ppl", "bits_per_byte"),
         *("error rate", "top1_err", "rmse", "test_WER (%)", "FID", "brier_score", "neg_log_likelihood"),
-        *("cross_entropy", "ece", "latency_ms"),
+        *("cross_entropy", "ece", "latency_ms", "some index ↓", "toxicity_score", "validation_0-mlogloss"),
     ],
 )
 def test_of_these_less_is_better(name: str) -> None:
@@ -53,6 +53,7 @@ def test_of_these_less_is_better(name: str) -> None:
         *("val-core/openai/gsm8k/acc/mean@8", "critic/rewards/mean", "rollout/ep_rew_mean"),
         *("charts/episodic_return", "rewards/accuracy_reward/mean", "pass@1", "pass@k", "pass^4", "avg@16"),
         *("maj@8", "exact_match (strict-match)", "win_rate", "success", "neg_mean_squared_error", "r2"),
+        *("f1-score", "roc_auc_score", "negative ELBO ↑", "some index ↑", "rouge_l"),
     ],
 )
 def test_of_these_more_is_better(name: str) -> None:
@@ -64,7 +65,7 @@ def test_of_these_more_is_better(name: str) -> None:
     "name",
     [
         *("policy_loss", "actor/pg_loss", "actor/kl_loss", "actor/entropy_loss", "losses/value_loss"),
-        *("train/policy_gradient_loss", "train/clip_fraction", "critic/vf_loss", "loss/policy", "g_loss"),
+        *("train/policy_gradient_loss", "train/clip_fraction", "critic/vf_loss", "qf1_loss", "g_loss"),
         *("load_balancing_loss", "entropy", "actor/ppo_kl", "grad_norm", "learning_rate", "lr"),
         *(
             "response_length/mean",
@@ -124,7 +125,7 @@ def pair(*, runs: int = 1) -> tuple[Curve, Curve]:
 def test_observations_without_praise(runs: int, third: tuple[Curve, ...]) -> None:
     """Highest and lowest, above and below: nobody leads, and nothing is best."""
     found = observed([(curve_set(*pair(runs=runs), *third), OPEN)])
-    said = [part for one in found for part in (one.text, *one.evidence, one.label)]
+    said = [part for one in found for part in (one.text, *one.evidence, one.threshold, one.label)]
     assert said
     assert not [part for part in said if any(word in part for word in PRAISE)]
 
@@ -167,7 +168,7 @@ def test_who_is_better_cannot_be_decided() -> None:
         assert fact.value is None
         assert fact.reason == (
             "the two differ, and it is not said whether a higher or a lower entropy is better: "
-            "say higher_is_better: true or false in the block"
+            "say higher_is_better: true or false in the block or the benchmark"
         )
     assert subject.fact("tied", ("A", "B")).value is False
     alike = CurveSubject(curve_set(*apart(20.0)), OPEN)
@@ -232,8 +233,8 @@ LOGGED = "series,step,val/loss,entropy,accuracy,turns\n" + "".join(
     [
         ("val/loss", "lower is better", "1.6"),
         ("accuracy", "higher is better", "0.4"),
-        ("entropy", "no better way is known (higher_is_better in the block says it)", "0.4"),
-        ("turns", "no better way is known (higher_is_better in the block says it)", "4"),
+        ("entropy", "no better way is known (higher_is_better in the block or the benchmark says it)", "0.4"),
+        ("turns", "no better way is known (higher_is_better in the block or the benchmark says it)", "4"),
     ],
 )
 def test_the_list_of_facts_says_which_way_is_better(tmp_path: Path, metric: str, way: str, peak: str) -> None:

@@ -139,7 +139,7 @@ def test_every_name_that_tells_which_way_is_better_is_in_the_guide() -> None:
     }
     told = {way: tuple(rows[way]) for way in ("lower", "higher", "neither")}
     assert told == {"lower": LOWER, "higher": HIGHER, "neither": NEITHER}
-    parts_of_training = section.partition("words before `loss`:")[2].partition(".")[0]
+    parts_of_training = " ".join(section.split()).partition("words before `loss`:")[2].partition(".")[0]
     assert re.findall(r"`([^`]+)`", parts_of_training) == sorted(PARTS)
 
 

@@ -123,7 +123,9 @@ def test_claims_follow_the_name(tmp_path: Path, metric: str, claim: str, truth: 
     (statement,) = drafted(tmp_path).statements["index.md"]
     assert statement.judgement.truth is truth
     if truth is Truth.UNDECIDED:
-        assert "say higher_is_better: true or false in the block" in statement.judgement.found
+        assert (
+            "say higher_is_better: true or false in the block or the benchmark" in statement.judgement.found
+        )
 
 
 def test_a_table_takes_each_metric_by_its_name(tmp_path: Path) -> None:
