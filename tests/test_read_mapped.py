@@ -103,6 +103,7 @@ def test_an_answer_a_row_of_lists_within_objects(tmp_path: Path) -> None:
         ("$.a..b", False, 'cannot be understood from "..b" on'),
         ("$.a[", False, 'cannot be understood from "[" on'),
         ("$[*].a", False, "has [*], which only rows: can have"),
+        ("$.a[@]", True, "has [@], which only columns can have"),
         ("$[-1]", False, 'cannot be understood from "[-1]" on'),
     ],
 )
@@ -146,6 +147,54 @@ def test_a_column_that_no_row_has(tmp_path: Path) -> None:
     data = made(tmp_path, MAPPING.replace("$.id", "$.idd"), a_json=EVALUATION)
     (problem,) = told(data)
     assert problem.endswith('the column "problem", finds nothing in any row. A row has id, meta and judge.')
+
+
+def test_lists_side_by_side_are_columns(tmp_path: Path) -> None:
+    """The item of another list at the row's own place; one that is too short has none."""
+    document = [{"id": "p", "answers": ["4", "5"], "correct": [1, 0], "tokens": {"0": 7}, "cost": [3]}]
+    settings = (
+        "format: mapped\nrows: '$[*].correct[*]'\n"
+        "columns: {problem: ^.id, sample: '@', score: $, answer: '^.answers[@]', cost: '^.cost[@]'}\n"
+        "fields: {named: '^.tokens[@]'}\n"
+    )
+    data = made(tmp_path, settings, a_json=document)
+    found = rows_of(data, "sample", "score", "answer", "cost", "named")
+    assert found == [("0", 1.0, "4", 3.0, "7"), ("1", 0.0, "5", None, None)]
+
+
+def test_a_column_of_lists_is_told(tmp_path: Path) -> None:
+    """Its items may be the rows; a column that holds a list in some rows alone is told at its cell."""
+    document = {"results": [{"id": 1, "scores": [1, 0]}, {"id": 2, "scores": [1]}]}
+    settings = "format: mapped\nrows: $.results[*]\ncolumns: {problem: $.id, score: $.scores}\n"
+    message = '"$.scores", the column "score", is a list or an object in every row. Go on to one value, as in'
+    advice = "$.scores[0] or $.scores.name, or make its items the rows, with rows: $.results[*].scores[*]."
+    assert told(made(tmp_path, settings, a_json=document)) == [f"data/s/source.yml: {message} {advice}"]
+
+
+def test_a_file_without_rows_is_told_and_others_are_read(tmp_path: Path) -> None:
+    """A run that has no results yet is no fault of the mapping; where no file has any it is one."""
+    data = made(tmp_path, MAPPING, a_json=EVALUATION, b_json={**EVALUATION, "results": []})
+    alone = made(tmp_path / "alone", MAPPING, a_json=EVALUATION)
+    assert rows_of(data, "problem") == rows_of(alone, "problem")
+    assert data.warnings("s") == ['data/s/b.json: rows: "$.results[*]" finds no rows.']
+
+
+def test_rows_that_are_no_objects_are_told_as_what_they_are(tmp_path: Path) -> None:
+    """Without rows: the values of an object are taken for rows."""
+    settings = "format: mapped\ncolumns: {problem: $.id, score: $.score}\n"
+    problems = told(made(tmp_path, settings, a_json={"results": [{"id": 1, "score": 1}]}))
+    assert len(problems) == 2
+    assert problems[0].endswith(
+        "finds nothing in any row. A row is a list. Say where they are, as in rows: $.results[*]."
+    )
+
+
+def test_a_name_stands_for_one_column(tmp_path: Path) -> None:
+    """A field of the name of a column would take its place."""
+    settings = "format: mapped\ncolumns: {step: $.s}\nfields: {step: $.l, loss: $.l}\n"
+    assert told(made(tmp_path, settings, a_json=[{"s": 1, "l": 2}])) == [
+        "data/s/source.yml: fields: step: is a column already. Give it another name."
+    ]
 
 
 def test_cells_that_are_wrong_are_told_at_their_file(tmp_path: Path) -> None:

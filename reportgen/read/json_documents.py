@@ -54,7 +54,7 @@ def documents(content: Content) -> Iterator[Document | Problem]:
             return
         reason, line = getattr(error, "msg", str(error)), getattr(error, "lineno", None)
         message = f"the file is not JSON: {reason[:1].lower()}{reason[1:]}"
-        raise content.error(message, "Write it again", line) from None
+        raise content.error(message, "Write it again, or leave it out with files:", line) from None
 
 
 def _lines(content: Content) -> Iterator[Document | Problem]:

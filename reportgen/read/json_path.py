@@ -3,7 +3,8 @@
 ``$`` is the row, ``^`` what holds the list that the row stands in, ``^^`` what holds the one around that, and
 so on to the whole file or line. Behind it come ``.name`` or ``["name"]``, ``[0]``, and in the path of the
 rows ``[*]``, which goes through a list or through the values of an object. ``@`` is the row's key in that
-object, or its number in that list from 0, and ``^@`` that of what holds the row's list.
+object, or its number in that list from 0, and ``^@`` that of what holds the row's list. ``[@]`` is the item
+at the row's own key: ``^.tokens[@]`` where lists stand side by side.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from reportgen.read.wording import names
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+OWN: Final = -1
 _KEY: Final = re.compile(r"\^*@")
 _NOTHING: Final = object()
 _STEP: Final = re.compile(
     r"""\.(?P<name>[^.\[\]"'*\s][^.\[\]]*)|\[(?P<quoted>"(?:[^"\\]|\\.)*"|'[^']*')\]"""
-    r"""|\[(?P<number>\d+)\]|(?P<all>\[\*\])"""
+    r"""|\[(?P<number>\d{1,9})\]|(?P<all>\[\*\])|(?P<own>\[@\])"""
 )
 
 
@@ -37,7 +39,7 @@ class JsonPath:
     Attributes:
         text: as written.
         up: how many lists it goes out of before it goes in.
-        steps: names, numbers, and None for every item.
+        steps: names, numbers, None for every item, and ``OWN`` for that at the row's own key.
         is_key: whether it is the key that is asked for.
     """
 
@@ -80,6 +82,8 @@ def parse_path(text: str, *, rows: bool = False) -> JsonPath:
             raise PathError(f'cannot be understood from "{text[place:]}" on')
         if step["all"] and not rows:
             raise PathError("has [*], which only rows: can have")
+        if step["own"] and rows:
+            raise PathError("has [@], which only columns can have")
         steps.append(_step(step))
         place = step.end()
     return JsonPath(text, 0 if text[0] == "$" else start.end(), tuple(steps))
@@ -113,7 +117,7 @@ def value_at(row: FoundRow, path: JsonPath) -> Any:  # noqa: ANN401 - whatever J
     start = row.around[path.up - 1] if path.up else row
     if path.is_key:
         return start.key
-    value = _stepped(start.value, [step for step in path.steps if step is not None])
+    value = _stepped(start.value, [step for step in path.steps if step is not None], row.key)
     return None if value is _NOTHING else value
 
 
@@ -134,8 +138,10 @@ def _items(rows: Iterable[FoundRow], steps: Sequence[str | int]) -> Iterator[Fou
         yield from (FoundRow(item, key, (row, *row.around)) for key, item in items)
 
 
-def _stepped(value: Any, steps: Sequence[str | int]) -> Any:  # noqa: ANN401 - whatever JSON holds
-    for step in steps:
+def _stepped(value: Any, steps: Sequence[str | int], own: str = "") -> Any:  # noqa: ANN401 - whatever JSON holds
+    for said in steps:
+        at_own = int(own) if isinstance(value, list) and own.isdecimal() else own
+        step = at_own if said == OWN else said
         if isinstance(step, int):
             value = value[step] if isinstance(value, list) and step < len(value) else _NOTHING
         else:
@@ -160,6 +166,8 @@ def _kind(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
 def _step(found: re.Match[str]) -> str | int | None:
     if found["all"]:
         return None
+    if found["own"]:
+        return OWN
     if found["number"]:
         return int(found["number"])
     if found["name"]:

@@ -22,12 +22,12 @@ from reportgen.read.json_documents import documents
 from reportgen.read.json_lines import as_text
 from reportgen.read.json_path import PathError, parse_path, rows_at, value_at
 from reportgen.read.kept_units import KeptFinding, KeptPart, KeptRun, KeptUnit, keep_unit, kept_unit
+from reportgen.read.mapped_faults import mapping_faults, row_told
 from reportgen.read.tidy_parquet import part_name, write_part
-from reportgen.read.wording import names
 from reportgen.settings.source import Columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from reportgen.cache import Cache
     from reportgen.model import SourceFile
@@ -98,7 +98,7 @@ def mapped_tables(
             units.append(unit)
             tables += [_table(file, cache.text_path(key, part.name), location) for part in unit.parts]
     problems.raise_errors()
-    problems.add(_never_filled(mapping, units))
+    problems.add(mapping_faults(units, mapping.columns, mapping.rows, mapping.place))
     problems.raise_errors()
     columns = Columns(**{part: part for part in mapped_columns(settings)})
     told = tuple(
@@ -123,6 +123,7 @@ class _Table:
         self._content, self._mapping, self._cache, self._key = content, mapping, cache, key
         self._cells: dict[str, list[Text]] = {name: [] for name in mapping.columns}
         self._filled: Counter[str] = Counter()
+        self._held: Counter[str] = Counter()
         self._parts: list[KeptPart] = []
         self._findings: list[KeptFinding] = []
         self._first: FoundRow | None = None
@@ -146,14 +147,20 @@ class _Table:
         self._write()
         if self._first is None:
             message = f"{_rows_named(self._mapping)} finds no rows"
-            raise self._content.error(message, "Mend rows: in source.yml, or leave the file out with files:")
-        run = KeptRun(self._content.name, _keys_of(self._first), metrics=dict(self._filled))
+            self._findings.append(KeptFinding(self._content.name, message, None))
+            return KeptUnit((), (), tuple(self._findings))
+        # Of a column whose every cell holds others nothing can be read.
+        config = {name: count == self._filled[name] for name, count in self._held.items() if count}
+        kind, keys = row_told(self._first)
+        run = KeptRun(self._content.name, keys, group=kind, config=config, metrics=dict(self._filled))
         return KeptUnit((run,), tuple(self._parts), tuple(self._findings))
 
     def _take(self, row: FoundRow) -> None:
         self._first = self._first or row
         for name, path in self._mapping.columns.items():
-            cell = whole_text(as_text(value_at(row, path)))
+            value = value_at(row, path)
+            self._held[name] += isinstance(value, list | dict)
+            cell = whole_text(as_text(value))
             self._filled[name] += cell is not None
             self._cells[name].append(cell)
         if len(next(iter(self._cells.values()))) >= _ROWS_OF_A_PART:
@@ -181,6 +188,9 @@ def _mapping(settings: SourceSettings, place: Place) -> _Mapping:
     problems = Problems()
     paths: dict[str, JsonPath] = {}
     rows = None
+    for name in mapped_columns(settings).keys() & settings.fields.keys():
+        advice = "Give it another name"
+        problems.add([Problem(place, f"fields: {name}: is a column already", advice, Stage.SETTINGS)])
     for name, (key, text) in (("", ("rows:", settings.rows)), *asked.items()):
         if text is None:
             continue
@@ -203,22 +213,6 @@ def _every_row(document: Document) -> JsonPath:
 
 def _rows_named(mapping: _Mapping) -> str:
     return f'rows: "{mapping.rows.text}"' if mapping.rows else "the file"
-
-
-def _keys_of(row: FoundRow) -> str:
-    """What a row has, for whoever looks for a key in vain."""
-    return names(row.value) if isinstance(row.value, dict) and row.value else ""
-
-
-def _never_filled(mapping: _Mapping, units: Sequence[KeptUnit]) -> Iterator[Problem]:
-    """Columns that no row of any file has."""
-    runs = [run for unit in units for run in unit.runs]
-    for name, path in mapping.columns.items():
-        if not any(run.metrics.get(name) for run in runs):
-            known = next((run.name for run in runs if run.name), "")
-            advice = f"A row has {known}" if known else "Look at a row of the file"
-            message = f'"{path.text}", the column "{name}", finds nothing in any row'
-            yield Problem(mapping.place, message, advice, Stage.DATA)
 
 
 def _table(file: DataFile, copy: str, location: Location) -> DataFile:
