@@ -170,6 +170,34 @@ def test_another_x(tmp_path: Path) -> None:
     assert values(data, "chart", "loss", x="epoch", series=("b",)) == {("b", "b"): {5.0: 3.0}}
 
 
+def test_steps_beside_another_x_come_last(tmp_path: Path) -> None:
+    """Where x is no step, W&B exports ``_step`` like a metric: it may be x, but is nobody's subject."""
+    data = Data(tmp_path)
+    columns = [("a - _step", {0.5: 10.0, 1.0: 20.0}), ("a - loss", {0.5: 3.0, 1.0: 4.0})]
+    data.write("chart.csv", chart(columns, x="epoch"))
+    assert data.open("chart").metrics == ("loss", "_step")
+    assert values(data, "chart", "loss", x="_step") == {("a", "a"): {10: 3.0, 20: 4.0}}
+
+
+def test_means_of_groups_are_told(tmp_path: Path) -> None:
+    """Where smallest and largest value differ, a value is that of several; ``_step`` does not count."""
+    data = Data(tmp_path)
+    plain = of({"Group: ppo": {0: 1.0, 1: 2.0}, "lr: 0.1": {0: 1.0, 1: 2.0}, "x": {0: 5.0}})
+    data.write("chart.csv", plain)
+    assert data.warnings("chart") == []
+    data.write("chart.csv", plain.replace('"2.0","2.0","2.0"', '"2.0","1.5","2.5"'))
+    (told,) = data.warnings("chart")
+    assert told == (
+        "data/chart.csv: a value of Group: ppo and lr: 0.1 stands for several, of the runs of a group or of "
+        "neighbouring steps: its __MIN and __MAX differ, which are not read. For intervals, export the runs "
+        "ungrouped, or put the folders wandb/run-* here."
+    )
+    assert values(data, "chart", "loss")["lr: 0.1", "lr: 0.1"] == {0: 1.0, 1: 2.0}
+    steps = chart([("a - _step", {0.5: 10.0}), ("a - loss", {0.5: 3.0})], x="epoch")
+    data.write("chart.csv", steps.replace('"10.0","10.0","10.0"', '"10.0","9.0","11.0"'))
+    assert data.warnings("chart") == []
+
+
 def test_several_charts_are_one_source(tmp_path: Path) -> None:
     """A chart a metric in one folder; each has what it has."""
     data = Data(tmp_path)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from reportgen.errors import Problem, ReportError, Severity, Stage
+from reportgen.errors import Place, Problem, ReportError, Severity, Stage
 from reportgen.read import sql, wandb_csv
 from reportgen.read.cells import Kind
 from reportgen.read.columns import mapped_columns, reported_metrics, wide_metrics
@@ -20,11 +20,12 @@ from reportgen.read.wording import names
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from reportgen.errors import Place
     from reportgen.read.content import Content
     from reportgen.read.layout import FileLayout, Layout, Look
     from reportgen.read.run_names import Naming
     from reportgen.settings.source import SourceSettings
+
+_SEPARATELY: Final = "For intervals, export the runs ungrouped, or put the folders wandb/run-* here"
 
 
 def recognised(content: Content, look: Look, settings: SourceSettings) -> Look:
@@ -80,7 +81,8 @@ def chart_survey(layout: Layout, looks: Sequence[Look], settings: SourceSettings
         },
         series=tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in spread.values())),
     )
-    warnings = (*chain.from_iterable(look.warnings for look in looks), *_guesses(naming, place))
+    told = chain.from_iterable((*look.warnings, *_joined(look)) for look in looks)
+    warnings = (*told, *_guesses(naming, place))
     return Survey(layout, tuple(layout.kinds), raw, warnings + lacking)
 
 
@@ -91,6 +93,7 @@ def _spread(
     held = {column: one for look in looks for column, one in wandb_csv.charted(look.file.columns).items()}
     sampled = not all(look.exhaustive for look in looks)
     numeric = [name for name in wide_metrics(layout.kinds, layout.roles, sampled=sampled) if name in held]
+    numeric.sort(key=lambda name: held[name].metric == wandb_csv.STEP)
     runs = list(dict.fromkeys((held[name].run, held[name].twin) for name in numeric))
     candidates = [Candidate(KeptRun(run, run), {}, "", "") for run, _ in runs]
     naming = name_runs(candidates, settings, layout.labels[0])
@@ -108,6 +111,17 @@ def _typed(file: FileLayout, kinds: Mapping[str, Kind], names: Collection[str]) 
     wanted = {name for name in names if kinds.get(name) is not Kind.TIME}
     types = tuple("DOUBLE" if name in wanted else sql.TEXT for name in file.columns)
     return replace(file, types=types)
+
+
+def _joined(look: Look) -> Iterator[Problem]:
+    """Which lines are means, though nothing tells of how many values."""
+    if joined := wandb_csv.joined(look.file.columns, look.rows):
+        runs = names(dict.fromkeys(one.run for one in joined.values()))
+        message = (
+            f"a value of {runs} stands for several, of the runs of a group or of neighbouring steps: "
+            "its __MIN and __MAX differ, which are not read"
+        )
+        yield Problem(Place(look.file.path), message, _SEPARATELY, Stage.DATA, Severity.WARNING)
 
 
 def _guesses(naming: Naming, place: Place) -> Iterator[Problem]:

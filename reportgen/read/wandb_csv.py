@@ -2,7 +2,9 @@
 
 Source: "Export CSV" of a panel and of the runs table in the W&B app, as exported files have them. A chart's
 first column is its x, mostly ``Step``; then come ``RUN - METRIC``, ``RUN - METRIC__MIN`` and ``…__MAX`` for
-each run. Runs of one name have columns of one name. The table of runs has a row a run: settings, last values.
+each run, and the same of ``_step`` where x is something else. Runs of one name have columns of one name.
+Where runs are grouped (``Group: NAME`` or ``SETTING: VALUE``), or steps are, a value stands for several. The
+table of runs has a row a run: settings, last values.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ INSTEAD: Final = "Export the panel of a metric as CSV instead, or put the folder
 _SEPARATOR: Final = " - "
 _EXTREMES: Final = ("__MIN", "__MAX")
 _STEP: Final = "Step"
+STEP: Final = "_step"
+"""The metric that counts the calls of ``log``."""
 # A space that stands in no name tells the second of two runs of one name.
 _SECOND: Final = "\u00a0"
 _OF_A_TABLE: Final = frozenset(("Name", "State", "Runtime"))
@@ -52,6 +56,24 @@ def charted(columns: Sequence[str]) -> dict[str, Charted]:
         if separator and not _is_extreme(column, columns):
             name, _, twin = run.partition(_SECOND)
             found[column] = Charted(name, int(twin or 1), metric)
+    return found
+
+
+def joined(columns: Sequence[str], rows: Collection[Sequence[str | None]]) -> dict[str, Charted]:
+    """What columns hold of which some value stands for several: its smallest and largest differ.
+
+    Args:
+        columns: the header.
+        rows: some rows.
+    """
+    places = {column: place for place, column in enumerate(columns)}
+    found = {}
+    for column, one in charted(columns).items():
+        low, high = (places.get(column + ending) for ending in _EXTREMES)
+        if low is None or high is None or one.metric == STEP:
+            continue
+        if any(row[low] != row[high] for row in rows):
+            found[column] = one
     return found
 
 
