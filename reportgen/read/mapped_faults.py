@@ -47,7 +47,8 @@ def mapping_faults(
         elif all(run.config.get(name) for run in filled):
             within = f"{rows.text if rows else '$[*]'}{path.text.removeprefix('$')}[*]"
             rest = "" if path.up else f", with rows: {within}"
-            advice = f"Go on to one value, as in {path.text}[0] or {path.text}.name, or make its items the rows{rest}"
+            one = f"{path.text}[0] or {path.text}.name"
+            advice = f"Go on to one value, as in {one}, or make its items the rows{rest}"
             yield Problem(place, f"{said} is a list or an object in every row", advice, Stage.DATA)
 
 
