@@ -18,8 +18,8 @@ from reportgen.read.loggers.growing import number_of
 WORTH_A_LOOK: Final = rb"'(?:epoch|global_step/max_steps|iteration)': "
 
 # Behind a progress bar that was not wiped away, or the name of a process, but not within a logger's line.
-_DICT: Final = re.compile(r"(?:^|[\])]:?)\s*(\{'.*\})\s*$")
-_TAIL: Final = re.compile(r"[^{}]*\}\s*$")
+_DICT: Final = re.compile(r"(?:^|[\])]:?)\s*(\{'.*\})$")
+_TAIL: Final = re.compile(r"[^{}]*\}")
 _HEAD: Final = re.compile(r"(?:^|[\])]:?)\s*\{'[^{}]*$")
 _PAIR: Final = re.compile(
     r"""'([^']+)':\ ('[^']*'|"[^"]*"|\[[^\[\]]*\]|[\w.]+\([^()]*\)|[^,'"(){}\[\]]+)(?=,\ '|\}$)""", re.VERBOSE
@@ -46,7 +46,9 @@ class PrintedDict:
 
 def printed_dict(line: str) -> PrintedDict | None:
     """The dict of a line without colours; None where there is none by epoch or step."""
-    found = _DICT.search(line)
+    line = line.rstrip()
+    # Without its end, each of many beginnings would be looked at up to the end of the line.
+    found = _DICT.search(line) if line.endswith("}") else None
     if not found:
         return PrintedDict(None) if _TAIL.fullmatch(line) or _HEAD.search(line) else None
     cells = {name: text.strip("'\"") for name, text in _PAIR.findall(found[1])}
