@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from command_line import run
 from made_figures import context, curve, curve_set, figure
-from made_projects import write_report
 
 from reportgen.directions import HIGHER, LOWER, NEITHER, Direction, by_name, direction
 from reportgen.facts.curve_facts import CurveSubject
@@ -23,8 +21,6 @@ from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Scale
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from reportgen.model import Curve
 
 OPEN = Scale("entropy", higher_is_better=None)
@@ -217,41 +213,3 @@ def test_a_figure_of_such_a_metric_keeps_its_highest_and_lowest() -> None:
     made = figure(loss, context(loss, higher_is_better=None))
     assert made.numbers["series"][0]["best"]["value"] == 1.0
     assert made.subtitle.endswith("lower is better")
-
-
-# ---- at the terminal ----------------------------------------------------------------------------
-
-LOGGED = "series,step,val/loss,entropy,accuracy,turns\n" + "".join(
-    f"{name},{n},{2 - n / 10 - shift},{n / 10 + shift},{n / 10},{n + shift}\n"
-    for name, shift in (("A", 0.0), ("B", 0.5))
-    for n in range(5)
-)
-
-
-@pytest.mark.parametrize(
-    ("metric", "way", "peak"),
-    [
-        ("val/loss", "lower is better", "1.6"),
-        ("accuracy", "higher is better", "0.4"),
-        ("entropy", "no better way is known (higher_is_better in the block or the benchmark says it)", "0.4"),
-        ("turns", "no better way is known (higher_is_better in the block or the benchmark says it)", "4"),
-    ],
-)
-def test_the_list_of_facts_says_which_way_is_better(tmp_path: Path, metric: str, way: str, peak: str) -> None:
-    """Without a word of the author's; the peak of a loss is its lowest value."""
-    write_report(tmp_path, {"data/logged.csv": LOGGED})
-    said = run(tmp_path, "facts", "logged", "--metric", metric)
-    assert said.stdout.startswith(f"logged: {metric} of 2 series, {way}\n"), said.stderr
-    assert "peak(A)" in said.stdout
-    (line,) = [one for one in said.stdout.splitlines() if one.startswith("  peak(A) ")]
-    assert line.split()[1] == peak
-
-
-@pytest.mark.parametrize(("word", "way"), [("true", "higher is better"), ("false", "lower is better")])
-def test_what_a_page_says_counts_at_the_terminal(tmp_path: Path, word: str, way: str) -> None:
-    """Of a metric whose name says nothing, and of one whose name says something else."""
-    for metric in ("entropy", "val/loss", "accuracy"):
-        page = f"```curve\nsource: logged\nmetric: {metric}\nhigher_is_better: {word}\n```\n"
-        write_report(tmp_path, {"content/index.md": page, "data/logged.csv": LOGGED})
-        said = run(tmp_path, "facts", "logged", "--metric", metric).stdout
-        assert said.startswith(f"logged: {metric} of 2 series, {way}\n")

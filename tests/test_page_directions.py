@@ -1,12 +1,14 @@
-"""Which way is better on a page: the figure, its table, its facts and its claims say the same."""
+"""Which way is better on a page: figure, table, facts and claims say the same; at the terminal, too."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
+from command_line import run
 from made_projects import write_report
 
+import reportgen as rg
 from reportgen.cache import Cache, FileHashes
 from reportgen.drafting.gathering import gather_pages, gather_sources
 from reportgen.drafting.project import Project
@@ -139,3 +141,50 @@ def test_a_table_takes_each_metric_by_its_name(tmp_path: Path) -> None:
     assert (round(reward, 2), round(loss, 2), round(turns, 2)) == (1.01, 0.99, 4.11)
     assert "(of turns the highest)" in table.caption
     assert "Lower is better for val/loss." in table.caption
+
+
+# ---- at the terminal and in a notebook ----------------------------------------------------------
+
+PLAIN = "series,step,val/loss,entropy,accuracy,turns\n" + "".join(
+    f"{name},{n},{2 - n / 10 - shift},{n / 10 + shift},{n / 10},{n + shift}\n"
+    for name, shift in (("A", 0.0), ("B", 0.5))
+    for n in range(5)
+)
+
+
+@pytest.mark.parametrize(
+    ("metric", "way", "peak"),
+    [
+        ("val/loss", "lower is better", "1.6"),
+        ("accuracy", "higher is better", "0.4"),
+        ("entropy", "no better way is known (higher_is_better in the block or the benchmark says it)", "0.4"),
+        ("turns", "no better way is known (higher_is_better in the block or the benchmark says it)", "4"),
+    ],
+)
+def test_the_list_of_facts_says_which_way_is_better(tmp_path: Path, metric: str, way: str, peak: str) -> None:
+    """Without a word of the author's; the peak of a loss is its lowest value."""
+    write_report(tmp_path, {"data/logged.csv": PLAIN})
+    said = run(tmp_path, "facts", "logged", "--metric", metric)
+    assert said.stdout.startswith(f"logged: {metric} of 2 series, {way}\n"), said.stderr
+    assert "peak(A)" in said.stdout
+    (line,) = [one for one in said.stdout.splitlines() if one.startswith("  peak(A) ")]
+    assert line.split()[1] == peak
+
+
+@pytest.mark.parametrize(("word", "way"), [("true", "higher is better"), ("false", "lower is better")])
+def test_what_a_page_says_counts_at_the_terminal(tmp_path: Path, word: str, way: str) -> None:
+    """Of a metric whose name says nothing, and of one whose name says something else."""
+    for metric in ("entropy", "val/loss", "accuracy"):
+        page = f"```curve\nsource: logged\nmetric: {metric}\nhigher_is_better: {word}\n```\n"
+        write_report(tmp_path, {"content/index.md": page, "data/logged.csv": PLAIN})
+        said = run(tmp_path, "facts", "logged", "--metric", metric).stdout
+        assert said.startswith(f"logged: {metric} of 2 series, {way}\n")
+
+
+def test_a_chart_of_a_notebook_tells_it_by_the_name(tmp_path: Path) -> None:
+    """As a block does that says nothing."""
+    (tmp_path / "logged.csv").write_text(PLAIN, encoding="utf-8")
+    table = rg.read(tmp_path / "logged.csv")
+    lines = {one: rg.draw(table, one).to_dict()["title"]["subtitle"] for one in ("val/loss", "entropy")}
+    assert "lower is better" in str(lines["val/loss"])
+    assert "better" not in str(lines["entropy"])

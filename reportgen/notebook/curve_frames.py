@@ -160,7 +160,7 @@ def _context(table: Table, answer: Answer) -> Context:
     return Context(
         place=Place("notebook"),
         slots=assign_slots([names]),
-        higher_is_better=True,
+        higher_is_better=None,
         step_title=answer.step_name.replace("_", " ").strip(),
         step_is_time=answer.step_is_time,
         source=table.source.settings.title or table.source.name,
