@@ -127,11 +127,15 @@ def test_names_cannot_give_the_terminal_orders(tmp_path: Path) -> None:
 def test_what_is_suggested_is_valid_and_changes_nothing(tmp_path: Path, kind: str) -> None:
     """Settings and block load; with the settings in place runs are the same, and nothing is suggested."""
     path = made(tmp_path, kind)
-    before = known(tmp_path, path)
+    before = known(tmp_path, path, code=kind == "reported")
+    if kind == "reported":  # only its form makes it readable
+        assert (before["suggested"]["source.yml"], before["suggested"]["block"]) == ("form: totals\n", "")
+        return
     block = re.fullmatch(r"```(\w+)\n(.*)```\n", before["suggested"]["block"], re.DOTALL)
     assert block
     load_block(block[1], block[2], Place("page.md", 1))
-    (tmp_path / path / "source.yml").write_text(before["suggested"]["source.yml"] or "{}\n")
+    with (tmp_path / path / "source.yml").open("a") as file:
+        file.write(before["suggested"]["source.yml"] or "# nothing to add\n")
     load_source_settings(tmp_path / path / "source.yml", "source.yml")
     after = known(tmp_path, path)
     assert [after[key] for key in ("runs", "metrics", "evaluations", "totals")] == [

@@ -26,11 +26,14 @@ def suggested(root: Path, name: str) -> Figure | None:
     """The figure that comes first of the only block when everything that is suggested is pasted."""
     cache, hashes = Cache(root / ".reportgen" / "cache"), FileHashes(root / ".reportgen" / "cache")
     told = describing.described(root / "data" / name, root, name, hashes, cache)
-    block, settings = describing.suggested_block(told), describing.suggested_settings(told)
-    assert block, told.problems
     path = root / "data" / name / "source.yml"
-    if settings:
+    if settings := describing.suggested_settings(told):
         write_file(path, (path.read_text() if path.exists() else "") + settings)
+    block = describing.suggested_block(told)
+    told = describing.described(root / "data" / name, root, name, hashes, cache)
+    assert block in {describing.suggested_block(told), ""}
+    block = describing.suggested_block(told)
+    assert block, told.problems
     write_file(root / "content" / "index.md", f"# Pasted\n\n{block}")
     report = draft(Project(root, "content", ("index.md",), ProjectSettings()), cache, hashes)
     (shown,) = report.shown.values()

@@ -76,16 +76,41 @@ def test_facts_of_a_frozen_source_are_the_same(tmp_path: Path, name: str) -> Non
     assert other.stdout.startswith("cold: ")
 
 
+ASKED = {
+    **dict.fromkeys(("chart", "mapped", "wandb"), ("--metric", "acc")),
+    "trainer_state": ("--metric", "loss"),
+    "console": ("--metric", "val-core/acc/mean@4"),
+    **dict.fromkeys(("outcomes", "lm_eval", "answers"), ()),
+}
+
+
+@pytest.mark.parametrize("kind", ASKED)
+def test_facts_of_what_was_imported_are_the_same(tmp_path: Path, kind: str) -> None:
+    """Also of charts of W&B, mapped files, loggers and harnesses."""
+    root = write_report(tmp_path / "report")
+    made(root / "data", kind)
+    frozen(root, f"data/{kind}", "--to", "data/cold")
+    own, other = run(root, "facts", kind, *ASKED[kind]), run(root, "facts", "cold", *ASKED[kind])
+    assert (own.returncode, other.returncode) == (0, 0), own.stderr + other.stderr
+    assert own.stdout.count("\n") > 3
+    assert other.stdout.split("\n", 1)[1] == own.stdout.split("\n", 1)[1]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_described_is_the_same(tmp_path: Path, kind: str) -> None:
     """Runs, metrics and evaluations with all counts, also of repeated and missing values."""
     path = made(tmp_path, kind)
+    if kind == "reported":
+        (tmp_path / path / "source.yml").write_text("form: totals\n")
     frozen(tmp_path, path, "--to", "cold")
     before, after = known(tmp_path, path), known(tmp_path, "cold")
     for run_told in (*before["runs"], *after["runs"]):
         del run_told["path"], run_told["config"]
     for key in ("kind", "series", "runs", "metrics", "evaluations"):
         assert after[key] == before[key], key
+    # Of answers the totals of their harness are not kept, and of totals only those that were chosen.
+    assert all(one in before["totals"] for one in after["totals"])
+    assert bool(after["totals"]) == (kind in {"totals", "reported"})
     assert after["problems"] == []
 
 

@@ -37,7 +37,7 @@ def described_answers(root: Path, source: Source) -> tuple[DescribedEvaluation, 
         ReportError: everything that is wrong in the files.
     """
     table = outcomes(root, source)
-    benchmark = "benchmark" if "benchmark" in table.slices else "''"
+    benchmark = "coalesce(benchmark, '')" if "benchmark" in table.slices else "''"
     with table.reading():
         relation: Any = table.frame.to_native()
         rows = relation.query("answered", _STATEMENT.format(benchmark=benchmark)).fetchall()

@@ -25,7 +25,7 @@ from reportgen.read.find import SETTINGS, location_of, name_of, place_of
 from reportgen.read.importing import import_units
 from reportgen.read.layout import layout_of
 from reportgen.read.opening import open_location
-from reportgen.read.settling import repetitions, step_column
+from reportgen.read.settling import form_of_table, repetitions
 from reportgen.read.table_names import found_by, mapped_title, shape_of, table_title
 from reportgen.read.units import title_of
 from reportgen.read.wording import names
@@ -121,7 +121,7 @@ def _opened(told: Description, source: Source) -> Description:
         seed_by=seed_by,
         step_name="step" if step == "_step" else step,
         step_is_time=step_role in layout.kinds and layout.kinds[step_role].name == "TIME",
-        settings=step_column(layout, source.settings),
+        settings=form_of_table(layout, source.settings, source.place),
     )
 
 

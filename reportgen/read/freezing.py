@@ -73,7 +73,7 @@ def frozen_table(root: Path, source: Source) -> FrozenTable:
     layout = completed(root, source)
     said = source.settings.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     settings = {key: value for key, value in said.items() if key not in _DONE and key != "provenance"}
-    if layout.outcomes:
+    if layout.outcomes or layout.totals:
         # Of several scores of a harness the chosen ones are the only ones that are left.
         settings.pop("metrics", None)
     if layout.spread:
@@ -82,8 +82,7 @@ def frozen_table(root: Path, source: Source) -> FrozenTable:
     selects = [_select(rows, layout, source, names) for rows in groups(root, layout)]
     listed = ", ".join(sql.identifier(name) for name in names.values())
     select = f"SELECT {listed} FROM ({' UNION ALL '.join(selects)}) ORDER BY {_ROW}"  # noqa: S608 - quoted
-    form = "outcomes" if layout.outcomes else "long" if layout.long else "wide"
-    settings["form"] = form
+    settings["form"] = _form(layout)
     columns = {part: names[name] for part, name in _roles(layout).items() if names[name] != part}
     if columns:
         settings["columns"] = columns
@@ -130,6 +129,14 @@ def _measured(root: Path, source: Source, settings: dict[str, object]) -> Frozen
     return FrozenTable(select, {**rest, **({} if step == "step" else {"columns": {"step": step}})})
 
 
+def _form(layout: Layout) -> str:
+    if layout.outcomes:
+        return "outcomes"
+    if layout.totals:
+        return "totals"
+    return "long" if layout.long else "wide"
+
+
 def _names(layout: Layout) -> dict[str, str]:
     """Column of the source, or part that no column plays, and its name in the table."""
     names = {name: name for name in layout.kinds}
@@ -151,10 +158,14 @@ def _roles(layout: Layout) -> dict[str, str]:
     found = {one.name: getattr(layout.roles, one.name) for one in fields(layout.roles)}
     if layout.outcomes:
         found |= {one.name: getattr(layout.outcomes, one.name) for one in fields(layout.outcomes)}
+    if layout.totals:
+        found |= {one.name: getattr(layout.totals, one.name) for one in fields(layout.totals)}
     found["series"] = found["series"] or _part("series")
     if len(layout.files) > 1:
         found["run"] = found["run"] or _part("run")
-    return {part: name for part, name in found.items() if name is not None}
+    # Answers of which nothing tells the benchmark have no column of it.
+    there = {_part("series"), _part("run"), *layout.kinds}
+    return {part: name for part, name in found.items() if name in there and name is not None}
 
 
 def _select(rows: Rows, layout: Layout, source: Source, names: Mapping[str, str]) -> str:
@@ -164,6 +175,9 @@ def _select(rows: Rows, layout: Layout, source: Source, names: Mapping[str, str]
     metric = layout.roles.metric
     wanted = [raw for raws in layout.metrics.values() for raw in raws]
     only = f"{rows.words(metric)} IN ({sql.literals(wanted) or 'NULL'})" if layout.long and metric else ""
+    if layout.totals and layout.totals.metric:
+        # Of several scores of a harness those that were not chosen have no metric.
+        only = f"{rows.text(layout.totals.metric)} IS NOT NULL"
     filters = resolved(source.settings.filter, tuple(layout.kinds))
     filters = tuple((column_of(name, layout) or name, cell) for name, cell in filters)
     listed = ", ".join(f"{cell} AS {sql.identifier(names[name])}" for name, cell in cells.items())
@@ -191,6 +205,8 @@ def _numbers(layout: Layout) -> frozenset[str]:
     found = {getattr(layout.roles, part) for part in parts}
     if layout.outcomes:
         found |= {getattr(layout.outcomes, part) for part in _COUNTED}
+    elif layout.totals:
+        found |= {layout.totals.score, layout.totals.stderr, layout.totals.n}
     elif not layout.long:
         metrics = [raw for raws in layout.metrics.values() for raw in raws]
         found |= {*metrics, *_companions(metrics, layout)}

@@ -5,13 +5,16 @@ from __future__ import annotations
 from itertools import chain, product
 from typing import TYPE_CHECKING, Any, Final
 
+from reportgen.errors import Problems
 from reportgen.read.cells import NUMERIC
 from reportgen.read.imported_parts import chosen_metrics, scored_runs, scores_of
 from reportgen.read.numbered_runs import numbered_runs
 from reportgen.read.run_names import name_runs
+from reportgen.read.total_columns import recognise_totals
 
 if TYPE_CHECKING:
     from reportgen.description import Description
+    from reportgen.errors import Place
     from reportgen.read.importing import Imported
     from reportgen.read.layout import Layout
     from reportgen.read.run_names import Naming
@@ -41,10 +44,21 @@ def settled_runs(settings: SourceSettings, imported: Imported) -> dict[str, obje
     return worth | _metrics(settings, imported)
 
 
-def step_column(layout: Layout, settings: SourceSettings) -> dict[str, object]:
-    """The key that names the step of a table of measurements where its name does not tell it."""
-    if layout.outcomes or layout.roles.step is not None or layout.spread:
+def form_of_table(layout: Layout, settings: SourceSettings, place: Place) -> dict[str, object]:
+    """Keys that say of a table of measurements what its names do not tell: that it holds totals, or its step.
+
+    Args:
+        layout: the table.
+        settings: what ``source.yml`` says so far.
+        place: of the settings.
+    """
+    if layout.outcomes or layout.totals or layout.roles.step is not None or layout.spread:
         return {}
+    with Problems().collecting():
+        totals = settings.model_copy(update={"form": "totals"})
+        found = recognise_totals(layout.kinds, layout.roles, totals, place) if settings.form is None else None
+        if found and found.benchmark and layout.kinds.get(found.score) in NUMERIC:
+            return {"form": "totals"}
     kinds = {name: kind for name, kind in layout.kinds.items() if kind in NUMERIC or kind.name == "TIME"}
     likely = [name for part in _STEPS for name in kinds if part in name.casefold()]
     likely += [name for name, kind in kinds.items() if kind.name == "TIME"]
