@@ -64,7 +64,7 @@ def lines(draw: st.DrawFn, name: str = "A", least: int = 1) -> Line:
 several = st.tuples(lines("A"), lines("B"), lines("C"))
 
 
-def subject(*curves: Curve, higher: bool = True) -> CurveSubject:
+def subject(*curves: Curve, higher: bool | None = True) -> CurveSubject:
     """Facts about these curves."""
     return CurveSubject(curve_set(*curves), Scale("accuracy", higher_is_better=higher))
 
@@ -291,6 +291,21 @@ def test_verdicts_agree(drawn: tuple[Line, ...]) -> None:
         if better.value or worse.value:
             assert number(p) < 0.05
         assert p.value == of.fact("p_value", (b, a)).value
+
+
+@given(several)
+def test_without_a_better_way_all_but_better_is_as_where_higher_is(drawn: tuple[Line, ...]) -> None:
+    """Of two that differ nobody is better; that two do not differ needs no direction."""
+    made = [line.curve() for line in drawn]
+    higher, neither = (by_call(subject(*made, higher=way)) for way in (True, None))
+    for call, fact in neither.items():
+        if fact.name != "better":
+            assert fact == higher[call]
+        elif higher[f"tied{call.removeprefix('better')}"].value is False:
+            assert fact.value is None
+            assert "higher_is_better" in fact.reason
+        else:
+            assert fact == higher[call]
 
 
 @given(lines("A", least=3), st.integers(-9, 9).map(float))
