@@ -471,11 +471,12 @@ def test_hyperparameters_are_the_configuration(tmp_path: Path) -> None:
     listed = inside(6, inside(1, double(1)) + inside(1, inside(3, b"x")))
     session = hparams(
         *[("lr", double(0.001)), ("batch", double(32)), ("opt", inside(3, b"adam")), ("amp", plain(4, 1))],
-        *[("model", nested), ("sizes", listed), ("nothing", plain(1, 0))],
+        *[("model", nested), ("sizes", listed), ("nothing", plain(1, 0)), ("clip", double(-math.inf))],
     )
     write(tmp_path / NAME, [session, event(1, simple(b"loss", 2))])
     run = read(tmp_path)
     config = {"lr": 0.001, "batch": 32, "opt": "adam", "amp": True, "model.depth": 3, "sizes": '[1, "x"]'}
+    config["clip"] = "-Infinity"
     assert run.config == config
     assert [type(value) for value in run.config.values()] == [type(value) for value in config.values()]
     assert rows(run) == {"loss": [(1.0, 2.0)]}

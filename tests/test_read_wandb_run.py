@@ -102,7 +102,7 @@ def test_who_the_run_is(tmp_path: Path) -> None:
     """Id, display name, group and configuration come from the log; what is said later counts."""
     records = [
         made.run(SETTINGS, group="sweep"),
-        made.config({"late": 5, "lr": 0.01, "gone": 1}),
+        made.config({"late": 5, "lr": 0.01, "gone": 1, "clip": math.inf, "weights": [math.nan]}),
         made.run({}, name="calm-river-1", group="sweep"),
         made.config({}, remove=["gone"]),
         *rows(),
@@ -111,7 +111,7 @@ def test_who_the_run_is(tmp_path: Path) -> None:
     run = read(written(tmp_path, records))
     assert (run.path, run.name, run.id, run.group) == (tmp_path / FOLDER, "calm-river-1", "abc", "sweep")
     expected = {"lr": 0.01, "seed": 7, "model.name": "gpt", "model.sizes": "[1, 2]", "amp": True, "word": "ü"}
-    assert run.config == expected | {"late": 5}
+    assert run.config == expected | {"late": 5, "clip": "Infinity", "weights": "[NaN]"}
     bare = read(written(tmp_path / "other", [made.run({}), *rows()]))
     assert (bare.name, bare.group, bare.config) == ("", "p", {})
 

@@ -9,6 +9,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from reportgen.read.loggers.protobuf import DELIMITED, FIXED64, VARINT, delimited, double, fields, text
+from reportgen.read.loggers.settings_beside import finite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,7 +76,7 @@ def _as_written(value: float) -> int | float:
 
 def _flat(name: str, value: object) -> Iterator[tuple[str, Setting]]:
     if isinstance(value, str | int | float):
-        yield name, value
+        yield name, finite(value)
     elif isinstance(value, list):
         yield name, json.dumps(value, ensure_ascii=False)
     elif isinstance(value, dict):

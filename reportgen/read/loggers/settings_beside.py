@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,7 +41,7 @@ def settings_of(path: Path) -> tuple[dict[str, Setting], tuple[Finding, ...]]:
 
 
 def flattened(tree: object) -> dict[str, Setting]:
-    """Nested names joined by dots, lists as JSON; what is null or empty is left out."""
+    """Nested names joined by dots, lists, NaN and infinities as JSON; what is null or empty is left out."""
     found: dict[str, Setting] = {}
     waiting: list[tuple[str, Any]] = [("", tree)]
     while waiting and len(found) < _MOST:
@@ -53,8 +54,13 @@ def flattened(tree: object) -> dict[str, Setting]:
             if name and value and not any(isinstance(item, list | dict) for item in value):
                 found[name] = json.dumps(value, ensure_ascii=False)
         elif name and isinstance(value, str | int | float) and value != "":
-            found[name] = value
+            found[name] = finite(value)
     return found
+
+
+def finite(value: Setting) -> Setting:
+    """A setting that can be a number of JSON: NaN and infinities become their names there."""
+    return json.dumps(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _json(path: Path, text: str, problems: list[Finding]) -> object:
