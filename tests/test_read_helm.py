@@ -200,7 +200,7 @@ def test_other_and_damaged_files(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError, match=r"has a run_spec\.json, stats\.json or"):
         list(helm.read(Unit(helm.NAME, alone, (alone,))))
     unit = unit_of(run(tmp_path / "c", {"exact_match": 1}, []))
-    with pytest.raises(UnreadableError, match="a list is expected"):
+    with pytest.raises(UnreadableError, match="a list is expected in the file"):
         list(helm.read(unit))
     unit = unit_of(run(tmp_path / "c", [stat("exact_match", 0.5)], instances({"id1": (1, 0)})))
     for path in unit.files:

@@ -16,17 +16,19 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.read.harnesses import answer_keys as keys
 from reportgen.read.harnesses.answer_records import Counted, Graded, graded, record_of
 from reportgen.read.harnesses.answer_shapes import has_shape, shaped
 from reportgen.read.harnesses.checking import disagreement, spelled_alike
-from reportgen.read.harnesses.documents import Lines, head_text, json_value, word
+from reportgen.read.harnesses.documents import Lines, head_text, json_items, json_value, word
 from reportgen.read.harnesses.numbered_samples import numbered
 from reportgen.read.harnesses.protocol import protocol_of
-from reportgen.read.harnesses.slices import slices_of
+from reportgen.read.harnesses.slices import grouping, slices_of
 from reportgen.read.logged import Answered, Evaluated, Finding, Total, Unit, UnreadableError
 from reportgen.words import counted
 
@@ -111,7 +113,7 @@ def _read(path: Path) -> _File:
     for place, record in enumerate(_records(path, file)):
         parts = record_of(record, place)
         whose = _name(record, keys.MODEL), _name(record, keys.BENCHMARK)
-        file.said[whose].setdefault(parts.problem, parts.rest)
+        file.said[whose].setdefault(parts.problem, grouping(parts.rest))
         file.graded[whose] += graded(parts, counts)
     if not any(file.graded.values()):
         message = "no record has a score, such as correct: [true, false]"
@@ -136,13 +138,18 @@ def _records(path: Path, file: _File) -> Iterator[dict[str, Any]]:
         yield from lines.objects()
         file.findings += lines.findings()
         return
-    value, strange = json_value(path)
-    file.findings += strange
+    around: dict[str, Any] = {}
+    if head_text(path).lstrip().startswith("["):
+        items = json_items(path, file.findings)
+        first = next(items, None)
+        value: Any = chain([first], items) if isinstance(first, dict) else [first, *items]
+    else:
+        value, strange = json_value(path)
+        file.findings += strange
     if report := shaped(path, value):
         file.totals, file.findings = report.totals, [*file.findings, *report.findings]
         yield from report.records
         return
-    around: dict[str, Any] = {}
     if isinstance(value, dict):
         lists = (one for one in keys.named(value, keys.RECORDS).values() if isinstance(one, list) and one)
         inner = next((one for one in lists if isinstance(one[0], dict)), None)
@@ -152,13 +159,15 @@ def _records(path: Path, file: _File) -> Iterator[dict[str, Any]]:
             return
         whose = keys.named(value, (*keys.MODEL, *keys.BENCHMARK))
         around, value = {key: one for key, one in whose.items() if isinstance(one, str)}, inner
-    if not isinstance(value, list):
+    if isinstance(value, str) or not isinstance(value, Iterable):
         raise UnreadableError(path, "there are no records in the file", "Write a list of objects")
-    records = [one for one in value if isinstance(one, dict)]
-    if len(records) < len(value):
-        left_out = counted(len(value) - len(records), "entry", "entries")
-        file.findings.append(Finding(path, f"{left_out} left out: no object"))
-    yield from ({**around, **one} for one in records)
+    lost = 0
+    for record in value:
+        if isinstance(record, dict):
+            yield {**around, **record}
+        lost += not isinstance(record, dict)
+    if lost:
+        file.findings.append(Finding(path, f"{counted(lost, 'entry', 'entries')} left out: no object"))
 
 
 def _sliced(answers: tuple[Answered, ...], said: dict[str, dict[str, Any]]) -> tuple[Answered, ...]:

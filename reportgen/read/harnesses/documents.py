@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,10 +13,11 @@ from reportgen.read.loggers.text_file import Decoding, head, lines, whole
 from reportgen.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 _LONGEST_TEXT: Final = 200
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
 
 
 def head_text(path: Path) -> str:
@@ -32,28 +35,86 @@ def json_value(path: Path) -> tuple[Any, tuple[Finding, ...]]:
     return parsed(path, decoding.text(whole(path))), tuple(decoding.findings())
 
 
-def json_object(path: Path) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-    """What a JSON file holds that has to be an object; see ``json_value``."""
-    value, findings = json_value(path)
+def json_items(path: Path, findings: list[Finding]) -> Iterator[Any]:
+    """The items of a JSON file that is a list, one after the other, so that they are not in memory at once.
+
+    What is irregular is added to the findings.
+
+    Raises:
+        UnreadableError: it cannot be read, is too large, holds no list, or from some item on no whole JSON.
+    """
+    decoding = Decoding(path)
+    text = decoding.text(whole(path))
+    findings += decoding.findings()
+    place = _after_space(text, 0)
+    if text[place : place + 1] != "[":
+        raise UnreadableError(path, "a list is expected in the file", "Check its format")
+    decoder, sign = json.JSONDecoder(), ","
+    place = _after_space(text, place + 1)
+    if text[place : place + 1] == "]":
+        place, sign = place + 1, "]"
+    while sign == ",":
+        with _explained(path):
+            item, place = decoder.raw_decode(text, _after_space(text, place))
+        place = _after_space(text, place)
+        sign, place = text[place : place + 1], place + 1
+        with _explained(path):
+            if sign not in {",", "]"} or not sign:
+                raise json.JSONDecodeError("Expecting ',' delimiter", text, place - 1)
+        yield item
+    with _explained(path):
+        if _after_space(text, place) < len(text):
+            raise json.JSONDecodeError("Extra data", text, place)
+
+
+def json_object(
+    path: Path, reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+    """What a JSON file holds that has to be an object; see ``json_value``.
+
+    Args:
+        path: the file.
+        reduced: what to keep of each object in it, so that not everything is in memory at once.
+    """
+    decoding = Decoding(path)
+    value = parsed(path, decoding.text(whole(path)), reduced=reduced)
+    findings = tuple(decoding.findings())
     if not isinstance(value, dict):
         raise UnreadableError(path, f"an object is expected, and it holds {_kind(value)}", "Check its format")
     return value, findings
 
 
-def parsed(path: Path, text: str, what: str = "the file") -> Any:  # noqa: ANN401 - JSON can be anything
-    """The value of a JSON text.
+def parsed(
+    path: Path,
+    text: str,
+    what: str = "the file",
+    reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+) -> Any:  # noqa: ANN401 - JSON can be anything
+    """The value of a JSON text; see ``json_object``.
 
     Raises:
         UnreadableError: it is not JSON, or nested too deeply.
     """
+    with _explained(path, what):
+        return json.loads(text, object_hook=reduced)
+
+
+@contextmanager
+def _explained(path: Path, what: str = "the file") -> Iterator[None]:
+    """Turn what the parser says into what a user is told."""
     try:
-        return json.loads(text)
+        yield
     except json.JSONDecodeError as error:
         message = f"{what} is not whole JSON: {error.msg} at line {error.lineno}, column {error.colno}"
         raise UnreadableError(path, message, "Write it again, or leave it out", error.lineno) from error
     except (ValueError, RecursionError) as error:
         message = f"{what} is JSON that cannot be read: it is nested too deeply or has an endless number"
         raise UnreadableError(path, message, "Write it again, or leave it out") from error
+
+
+def _after_space(text: str, place: int) -> int:
+    found = _SPACE.match(text, place)
+    return found.end() if found else place
 
 
 @dataclass(slots=True)

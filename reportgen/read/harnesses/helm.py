@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.read.harnesses.checking import disagreement, impossible
-from reportgen.read.harnesses.documents import head_text, json_object, json_value, mapping, word
+from reportgen.read.harnesses.documents import head_text, json_items, json_object, mapping, word
 from reportgen.read.harnesses.helm_spec import benchmark_of, protocol_of_run, spec_by_folder
 from reportgen.read.harnesses.scoring import count_of, score_of, total_of
 from reportgen.read.logged import Answered, Evaluated, Finding, Total, Unit, UnreadableError
@@ -87,17 +87,13 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
         message = f"a run of HELM has a {_SPEC}, {_STATS} or {_INSTANCES}, and none of them is there"
         raise UnreadableError(unit.path, message, "Give the folder of the run")
     spec, findings = json_object(parts[_SPEC]) if _SPEC in parts else spec_by_folder(unit.path)
-    read_ = _Read(wanted)
+    read_, irregular = _Read(wanted), list[Finding]()
     for name, take in ((_STATS, read_.take_stat), (_INSTANCES, read_.take_instance)):
         if name in parts:
-            entries, strange = json_value(parts[name])
-            if not isinstance(entries, list):
-                raise UnreadableError(
-                    parts[name], "a list is expected in the file", "Check that HELM wrote it"
-                )
-            findings = (*findings, *strange)
-            for entry in map(mapping, entries):
-                take(entry)
+            for entry in json_items(parts[name], irregular):
+                read_.strange += not isinstance(entry, dict)
+                take(mapping(entry))
+    findings = (*findings, *irregular)
     splits = [split for split in _SPLITS if read_.totals[split] or read_.answers[split]]
     if not read_.seen:
         message = "there is no stat of a test or validation split: the run is not finished"
@@ -120,6 +116,7 @@ class _Read:
     trials: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     seen: set[str] = field(default_factory=set)
     perturbed: int = 0
+    strange: int = 0
     without: list[str] = field(default_factory=list)
 
     def take_stat(self, stat: Mapping[str, Any]) -> None:
@@ -177,6 +174,8 @@ class _Read:
         """What was left out."""
         if self.perturbed:
             yield Finding(path, f"{counted(self.perturbed, 'stat')} of perturbed instances: left out")
+        if self.strange:
+            yield Finding(path, f"{counted(self.strange, 'entry is', 'entries are')} no object: left out")
         if self.without:
             yield Finding(path, f"{counted(len(self.without), 'stat')} without a value: left out")
 

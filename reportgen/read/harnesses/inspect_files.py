@@ -28,6 +28,8 @@ _STATUS: Final = re.compile(r'"status"\s*:\s*"(?:started|success|cancelled|error
 _EVAL: Final = re.compile(r'"eval"\s*:\s*\{')
 _SUMMARIES: Final = re.compile(r"_journal/summaries/(\d{1,9})\.json")
 _SAMPLE: Final = re.compile(r"samples/[^/]+\.json")
+# What only a sample has.
+_SAMPLE_HAS: Final = frozenset(("id", "epoch", "input", "messages"))
 _USED: Final = frozenset(
     (
         *("id", "epoch", "target", "metadata", "scores", "score", "model_usage", "error", "limit"),
@@ -57,7 +59,7 @@ def read_log(path: Path) -> Log:
 
 
 def _written(path: Path) -> Log:
-    document, findings = json_object(path)
+    document, findings = json_object(path, _without_events)
     if not isinstance(document.get("eval"), dict):
         raise UnreadableError(path, 'there is no object "eval" in the file', "Check that Inspect wrote it")
     results = mapping(document.get("results"))
@@ -116,6 +118,11 @@ def _samples(archive: Archive) -> list[Any]:
 def _without_transcript(sample: object) -> dict[str, Any]:
     """What is used of a sample; a transcript is thousands of times as long."""
     return {key: value for key, value in mapping(sample).items() if key in _USED}
+
+
+def _without_events(value: dict[str, Any]) -> dict[str, Any]:
+    """The same, or of a sample what is used of it."""
+    return _without_transcript(value) if value.keys() >= _SAMPLE_HAS else value
 
 
 def _member(archive: Archive, name: str) -> Any:  # noqa: ANN401 - JSON can be anything

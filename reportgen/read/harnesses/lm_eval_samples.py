@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.read.harnesses.documents import Lines, mapping, short_text, told, word
 from reportgen.read.harnesses.scoring import score_of
-from reportgen.read.harnesses.slices import slices_of
+from reportgen.read.harnesses.slices import grouping, slices_of
 from reportgen.read.logged import Answered, Finding
 from reportgen.words import counted, listing
 
@@ -28,7 +28,6 @@ _HIDDEN: Final = frozenset(
 )
 # What a filter takes where its pattern fits nothing (lm_eval/filters/extraction.py).
 _NO_ANSWER: Final = "[invalid]"
-_LONGEST_GROUP: Final = 60
 _FEW: Final = 3
 
 
@@ -78,7 +77,7 @@ class _Rows:
         self.repeated += (problem, chosen) in self.seen
         self.seen.add((problem, chosen))
         if problem not in self.said:
-            self.said[problem] = _grouping(mapping(row.get("doc")))
+            self.said[problem] = grouping(mapping(row.get("doc")))
         gold = short_text(row.get("target"))
         self.kept.append(_Row(problem, chosen, self._cells(row, chosen, wanted), _answer(row), gold))
 
@@ -157,13 +156,3 @@ def _answer(row: Mapping[str, Any]) -> str | None:
     if isinstance(taken, list):
         taken = taken[0] if len(taken) == 1 else None
     return short_text(taken) if isinstance(taken, str) and taken != _NO_ANSWER else None
-
-
-def _grouping(doc: Mapping[str, Any]) -> dict[str, Any]:
-    """What a document may be grouped by; a long text stands as what never groups, so that it is not kept."""
-    return {
-        key: value
-        if value is None or (isinstance(value, str | int | float) and len(str(value)) <= _LONGEST_GROUP)
-        else ()
-        for key, value in doc.items()
-    }

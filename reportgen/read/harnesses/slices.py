@@ -45,6 +45,16 @@ def slices_of(
     return [{names[key]: text for key in keys if (text := _group(one.get(key)))} for one in said]
 
 
+def grouping(said: Mapping[str, Any]) -> dict[str, Any]:
+    """What something may be grouped by; a long text or a list stands as what never groups, and is gone."""
+    return {
+        key: value
+        if value is None or (isinstance(value, str | int | float) and len(str(value)) <= _LONGEST)
+        else ()
+        for key, value in said.items()
+    }
+
+
 def _groups(counts: Mapping[str, int]) -> bool:
     alone = sum(count == 1 for count in counts.values())
     return len(counts) >= _LEAST_GROUPS and alone * 2 <= sum(counts.values())
