@@ -134,3 +134,36 @@ def test_utf16(tmp_path: Path, encoding: str) -> None:
     (torn,) = console.read(console.units([file])[0])
     assert columns(torn) == {"a/ü": [(1, 0.5)]}
     assert torn.findings[0].message.startswith("the last line is torn")
+
+
+@pytest.mark.parametrize(
+    ("rest", "kept"),
+    [
+        ("34 - c:1.5 - d:2", 1),
+        ("34", 1),
+        ("34e-05", 1),
+        ("5 - response_length/mean:1.5", 1),
+        ("34 lines were written", 2),
+        ("(TaskRunner pid=4) INFO - c:1.5", 2),
+        ("- c:1.5 - d:2", 1),
+        ("INFO 12:30:01 - saved", 2),
+        ("INFO:root - c:1.5", 2),
+        ("INFO - c: 1.5", 2),
+        ("step:2 - a:1", 2),
+        ("", 2),
+    ],
+)
+def test_half_a_number_is_none(tmp_path: Path, rest: str, kept: int) -> None:
+    """Where the next line goes on with numbers, the last one of a line was broken: 0.12 is 0.1234."""
+    run = only(write(tmp_path / "a.log", f"step:1 - a:0.5 - b:0.12\r\n{rest}\r\nstep:3 - a:1 - b:1\r\n"))
+    found = columns(run)
+    assert [(1, 0.5) in found["a"], (1, 0.12) in found["b"]] == [True, kept == 2]
+    broken = "1 line of a step breaks off before a value, as in text copied from a terminal"
+    assert told(run) == ([] if kept == 2 else [f"{broken}: what follows is not read"])
+
+
+def test_a_line_with_an_end_is_whole(tmp_path: Path) -> None:
+    """What stands in braces or between bars is not half, whatever is printed behind it."""
+    lines = "Global step 1: {'a': 0.5}\n34\n iteration 2/ 9 | b: 1.5E+00 |\n34\n"
+    run = only(write(tmp_path / "a.log", lines))
+    assert (columns(run), run.findings) == ({"a": [(1, 0.5)], "b": [(2, 1.5)]}, ())

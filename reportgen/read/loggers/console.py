@@ -7,12 +7,12 @@ lines of a log, and there are many, are none of our business and no fault.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.read.logged import Finding, Logged, Unit, UnreadableError
 from reportgen.read.loggers.console_config import PrintedConfig
-from reportgen.read.loggers.console_lines import WORTH_A_LOOK, told_by, without_colours
+from reportgen.read.loggers.console_lines import WORTH_A_LOOK, goes_on, told_by, without_colours
 from reportgen.read.loggers.growing import Growing
 from reportgen.read.loggers.settings_beside import flattened
 from reportgen.read.loggers.text_file import Decoding, head, lines, size
@@ -55,6 +55,7 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
         for piece in pieces:
             log.take(piece, place)
         log.take(last, place, whole=raw.endswith(b"\n"))
+    log.let_go()
     log.finish_bar()
     values, step_name = log.chosen()
     if not values.lines:
@@ -143,6 +144,8 @@ class _Log:
         self._path = path
         self._by_step, self._by_epoch, self._by_bar = (_Values(Growing(path, wanted)) for _ in range(3))
         self._bar: Told | None = None
+        # The last line of a step and its number, until it is known whether the next one goes on with it.
+        self._held: tuple[Told, int] | None = None
         # Pieces of lines by epoch, and the first of them.
         self._pieces = 0
         self._first_piece: int | None = None
@@ -153,20 +156,30 @@ class _Log:
         """Take a line, or one of the texts that were written over each other in it."""
         looked = WORTH_A_LOOK.search(piece)
         told = told_by(without_colours(self._decoding.text(piece, line))) if looked else None
+        if self._held and piece.strip():
+            self.let_go(half=not told and goes_on(piece.decode(errors="replace")))
         if told and not whole and not told.bar:
             self._torn = line
         elif told:
             self._take(told, line)
-        if (
-            (not told or math.isnan(told.step))
-            and not self.config.tree
-            and (self.config.waits or b"{'" in piece)
-        ):
-            self.config.take(without_colours(piece.decode(errors="replace")))
+            if piece.rstrip().endswith((b"}", b"|")):
+                self.let_go()
+        # The configuration stands before the first step.
+        if (not told or math.isnan(told.step)) and not self.config.tree and not self._by_step.lines:
+            self._take_config(piece)
 
-    def _expects_config(self) -> bool:
-        """Whether none was printed yet: it stands before the first step."""
-        return not self.config.tree and not self._by_step.lines
+    def let_go(self, *, half: bool = False) -> None:
+        """Take the values of the last line of a step, the last of them only if it is no half one."""
+        if self._held:
+            told, line = self._held
+            if half and not told.broken:
+                told = replace(told, values=told.values[:-1], broken=True)
+            self._by_step.take(told, line)
+        self._held = None
+
+    def _take_config(self, piece: bytes) -> None:
+        if self.config.waits or b"{'" in piece:
+            self.config.take(without_colours(piece.decode(errors="replace")))
 
     def _take(self, told: Told, line: int) -> None:
         if told.bar:
@@ -177,8 +190,10 @@ class _Log:
         elif math.isnan(told.step):
             self._pieces += 1
             self._first_piece = self._first_piece or line
+        elif told.by_epoch:
+            self._by_epoch.take(told, line)
         else:
-            (self._by_epoch if told.by_epoch else self._by_step).take(told, line)
+            self._held = told, line
 
     def finish_bar(self) -> None:
         """Take the numbers of a bar that will not be drawn again."""

@@ -44,6 +44,10 @@ _BY_PIPES: Final = re.compile(
 )
 _BY_SPACES: Final = re.compile(r"Step (\d{1,15}) \| (?=[^\s:]+:\S)")
 _PAIR: Final = re.compile(r"""['"]([^'"]+)['"]: ((?:[\w.]+\()?[-+\w.]+\)?)(?=[,}])""")
+# The rest of a line that a terminal broke: the end of a name or number, and mostly more of them.
+_REST: Final = re.compile(
+    r"(?:[^\s:|]*:)?[-+\d.einfa]* ?[-|] [^:|]+: ?[-+\dni]|[-+]?[\d.]+(?:[eE][-+]?\d+)?$", re.ASCII
+)
 # Ray's mark of lines that it shows once.
 _REPEATED: Final = re.compile(r"\s*\[repeated \d+x [^\]]*\]\s*$")
 # How numpy and torch write a number: np.float64(0.5).
@@ -79,6 +83,11 @@ class Told:
 def without_colours(text: str) -> str:
     """A line as a reader sees it."""
     return _ANSI.sub("", text) if "\x1b" in text else text
+
+
+def goes_on(line: str) -> bool:
+    """Whether a line looks like the rest of a line of a step, which then ends in half a name or number."""
+    return _REST.match(line.strip()) is not None
 
 
 def told_by(line: str) -> Told | None:
