@@ -88,4 +88,6 @@ def test_it_builds_without_a_warning(tmp_path: Path) -> None:
     assert "2 pages, 1 figure" in built.stdout
     page = (tmp_path / "site/first-benchmark/index.html").read_text(encoding="utf-8")
     assert "synthetic" in page
-    assert 'class="rg-card' in (tmp_path / "site/index.html").read_text(encoding="utf-8")
+    overview = (tmp_path / "site/index.html").read_text(encoding="utf-8")
+    assert 'class="rg-card' in overview
+    assert "<dt><a href=" in overview
