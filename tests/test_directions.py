@@ -136,6 +136,33 @@ def test_who_is_highest_is_told_as_that() -> None:
     assert one.text == "A is above B from step 0 on."
 
 
+def test_both_ends_of_the_range_are_told() -> None:
+    """The lowest value as the highest, each under the name that claims have for it; but not a mere start."""
+    hump, fall = curve("A", [1.0, 5.0, 0.5]), curve("B", [1.0, 4.0, 3.0])
+    high, low = observed([(curve_set(hump, fall), OPEN)], rules=(Rule.BEST,))
+    if high.text.startswith("A has the lowest"):
+        high, low = low, high
+    assert high.text == "A has the highest value, 5 at step 1, but ends at 0.5; B (3) ends highest."
+    assert low.text == "A has the lowest value, 0.5 at step 2, and ends lowest; B (3) follows."
+    assert "peak(A) = 5 at step 1" in high.evidence
+    assert "trough(A) = 0.5 at step 2" in low.evidence
+    falling = curve_set(curve("A", [5.0, 2.0, 1.0]), curve("B", [5.0, 3.0, 2.0]))
+    (one,) = observed([(falling, OPEN)], rules=(Rule.BEST,))
+    assert one.text == "A has the lowest value, 1 at step 2, and ends lowest; B (2) follows."
+
+
+def test_the_summary_of_a_figure_tells_what_is_not_only_the_start() -> None:
+    """The highest entropy of a run that loses all of it says nothing; its lowest does."""
+    falling = curve_set(curve("A", [5.0, 2.0, 1.0]), curve("B", [5.0, 3.0, 2.0]), metric="entropy")
+    said = figure(falling, context(falling, higher_is_better=None)).summary
+    assert said.startswith(
+        "A reaches the lowest entropy, 1.00 at step 2. At the last step, 2, B with 2.00 stands above"
+    )
+    hump = curve_set(curve("A", [1.0, 5.0, 0.5]), metric="entropy")
+    said = figure(hump, context(hump, higher_is_better=None)).summary
+    assert said.startswith("A has its highest entropy of 5.00 at step 1.")
+
+
 def test_groups_are_told_from_the_highest() -> None:
     """They have an order, but no best."""
     ends = {"A": 0.92, "B": 0.91, "C": 0.3, "D": 0.29}

@@ -37,12 +37,11 @@ ACCURACY, ENTROPY, KL = "eval/math-eval/accuracy/mean", "actor/entropy_loss", "a
 
 
 class Source(NamedTuple):
-    """Where a figure's values stand: file, columns of step and value, metrics said to be better below."""
+    """Where a figure's values stand: file, columns of step and value."""
 
     file: str
     value: str
     step: str = "step"
-    lower: tuple[str, ...] = ()
 
 
 SOURCES = {
@@ -50,7 +49,7 @@ SOURCES = {
     "aime": Source("aime/runs.csv", "pass@1", "iteration"),
     "five models": Source("training-accuracy/points.csv", "accuracy"),
     "live and frozen": Source("live-vs-frozen/points.csv", "accuracy"),
-    "diagnostics": Source("rl-diagnostics/points.csv", "value", lower=(ENTROPY,)),
+    "diagnostics": Source("rl-diagnostics/points.csv", "value"),
 }
 
 
@@ -403,11 +402,7 @@ def figure(name: str) -> tuple[tuple[CurveSet, Scale], ...]:
             rows.append({"series": row["series"], "run": run, "seed": run, "metric": metric, **numbers})
     reduced = reduce(measurements(rows), max_points=None)
     return tuple(
-        (
-            curves(one),
-            Scale(metric, direction(metric, False if metric in source.lower else None), source.step),
-        )
-        for metric, one in reduced.items()
+        (curves(one), Scale(metric, direction(metric), source.step)) for metric, one in reduced.items()
     )
 
 

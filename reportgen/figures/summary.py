@@ -1,6 +1,7 @@
 """The summary of a figure in words: where the best value stands, who ends best, and how sure that is.
 
-It speaks of highest and lowest only; of a metric of which neither is better it tells the highest.
+It speaks of highest and lowest only. Of a metric of which neither is better it tells the highest value, or
+the lowest where the highest is only the start.
 """
 
 from __future__ import annotations
@@ -26,20 +27,34 @@ def summary(curve_set: CurveSet, plot: Plot, wanted: Wanted) -> str:
     curves = [curve for curve in curve_set.curves if np.isfinite(curve.values).any()]
     if not curves:
         return f"No series has a value of {wanted.metric}."
-    word = "lowest" if wanted.higher_is_better is False else "highest"
+    lowest = _tells_lowest(curves, wanted)
+    word = "lowest" if lowest else "highest"
     several = any(len(curve.runs) > 1 for curve in curves)
     centre = "median" if curve_set.band == "iqr" else "mean"
     what = f"{word} {centre} {wanted.metric}" if several else f"{word} {wanted.metric}"
-    sentences = [_best(curves, plot, wanted, what)]
+    sentences = [_best(curves, plot, wanted, what, lowest=lowest)]
     if len(curves) > 1:
         sentences.append(_endings(curve_set, curves, plot, wanted))
     return " ".join(sentence for sentence in (*sentences, _sureness(curves, plot)) if sentence)
 
 
-def _best(curves: Sequence[Curve], plot: Plot, wanted: Wanted, what: str) -> str:
+def _tells_lowest(curves: Sequence[Curve], wanted: Wanted) -> bool:
+    """Whether the lowest value is told: the best, or neither is and the highest is where curves start."""
+    if wanted.higher_is_better is not None:
+        return not wanted.higher_is_better
+    found = [(curve, *_extreme(curve, lowest=False)) for curve in curves]
+    highest = max(value for _, _, value in found)
+    return all(step == _first_step(curve) for curve, step, value in found if value == highest)
+
+
+def _first_step(curve: Curve) -> float:
+    return float(curve.steps[np.isfinite(unsmoothed(curve))][0])
+
+
+def _best(curves: Sequence[Curve], plot: Plot, wanted: Wanted, what: str, *, lowest: bool) -> str:
     """Where the best value stands; every series that reaches it, to the digits shown, is named."""
-    best = min if wanted.higher_is_better is False else max
-    found = [(curve.series, *_extreme(curve, wanted)) for curve in curves]
+    best = min if lowest else max
+    found = [(curve.series, *_extreme(curve, lowest=lowest)) for curve in curves]
     value = _read(plot, best(here for _, _, here in found))
     first = [(name, format_value(plot.x, step)) for name, step, here in found if _read(plot, here) == value]
     where = axis_word(wanted.x_title)
@@ -52,9 +67,10 @@ def _best(curves: Sequence[Curve], plot: Plot, wanted: Wanted, what: str) -> str
     return f"{series} {verb} {what}{joint} {value} at {where} {step}."
 
 
-def _extreme(curve: Curve, wanted: Wanted) -> tuple[float, float]:
+def _extreme(curve: Curve, *, lowest: bool) -> tuple[float, float]:
+    """The first step that has the lowest or highest value, and the value."""
     values = unsmoothed(curve)
-    index = int(np.nanargmin(values) if wanted.higher_is_better is False else np.nanargmax(values))
+    index = int(np.nanargmin(values) if lowest else np.nanargmax(values))
     return float(curve.steps[index]), float(values[index])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reportgen.facts.fact_words import at_step
@@ -24,21 +25,36 @@ _MOST_IN_EVIDENCE, _MOST_NAMED = 8, 5
 
 
 def best(field: Field) -> Iterator[Observation]:
-    """Who has the best value, told together with where it ends, and who ends best."""
+    """Who has the best value, told together with where it ends, and who ends best.
+
+    Where neither way is better: who has the highest value and who the lowest, but for what is only the start.
+    """
     if len(field.curves) < _PAIR or not field.plotted_range:
         return
-    peak, end = ranked_peaks(field), ranked_ends(field)
+    if field.ranks:
+        yield _observation(field, ranked_peaks(field), "peak")
+        return
+    turned = replace(field, scale=replace(field.scale, higher_is_better=False))
+    for one, fact in ((field, "peak"), (turned, "trough")):
+        extreme = ranked_peaks(one)
+        if any(extreme.steps[name] > one.points(name).steps[0] for name in extreme.level):
+            yield _observation(one, extreme, fact)
+
+
+def _observation(field: Field, peak: Ranked, fact: str) -> Observation:
+    """Who has the best value by a field's way, and who ends best; ``fact`` is what claims call that value."""
+    end = ranked_ends(field)
     decided = len(peak.level) == 1
     names = tuple(dict.fromkeys([*peak.order, *end.order]))
     where = [peak.steps[name] for name in peak.level]
     reading = field.reading(peak.values[peak.first], peak.first)
-    yield Observation(
+    return Observation(
         rule=Rule.BEST,
         text=_one_best(field, peak, end) if decided else _several_best(field, peak, end),
         evidence=tuple(
             value_fact(field, name, series, found.values[series], found.steps[series])
             for series in names[:_MOST_IN_EVIDENCE]
-            for name, found in (("peak", peak), ("final", end))
+            for name, found in ((fact, peak), ("final", end))
         ),
         threshold=peak.held.words(peak.lead),
         series=names,
