@@ -98,3 +98,23 @@ def test_a_number_of_problems_beyond_belief_is_none(tmp_path: Path) -> None:
     )
     (unit,) = lm_eval.units([write(tmp_path / f"results_{DATE}.json", document)])
     assert only(lm_eval.read(unit)).totals[0].n is None
+
+
+def test_a_group_is_over_the_problems_of_its_tasks(tmp_path: Path) -> None:
+    """Its error is pooled, so that none follow from it; where a task says none, the group has none."""
+    score = {"acc,none": 0.5, "acc_stderr,none": 0.02}
+    document = lm_eval_results(
+        results={name: {"alias": name, **score} for name in ("all", "part", "a", "b")},
+        groups={"all": score, "part": score},
+        group_subtasks={"all": ["part"], "part": ["a", "b", "all"]},
+        **{"n-samples": {name: {"effective": 150} for name in "ab"}},
+    )
+    path = write(tmp_path / f"results_{DATE}.json", document)
+    (unit,) = lm_eval.units([path])
+    found = list(lm_eval.read(unit))
+    assert [one.totals[0].n for one in found] == [300, 300, 150, 150]
+    told = "all and part are scores over other benchmarks of this file, which count twice in a mean of all"
+    assert [messages(one) for one in found] == [[told], [], [], []]
+    del document["n-samples"]["b"]
+    write(path, document)
+    assert [one.totals[0].n for one in lm_eval.read(unit)][:2] == [None, None]

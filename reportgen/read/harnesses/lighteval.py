@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reportgen.read.harnesses.checking import impossible
 from reportgen.read.harnesses.documents import head_text, json_object, mapping, told, word
 from reportgen.read.harnesses.lighteval_details import answers_of, compared
-from reportgen.read.harnesses.protocol import SUBTASKS, protocol_of
+from reportgen.read.harnesses.protocol import SUBTASKS, protocol_of, scores_over_others
 from reportgen.read.harnesses.scoring import count_of, total_of
 from reportgen.read.logged import Answered, Evaluated, Finding, Unit, UnreadableError
 from reportgen.words import counted, listing
@@ -80,10 +80,13 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
     tasks = [key for key in results if not _is_mean(key)]
     named = Counter(_parts(key)[0] for key in tasks)
     means = [key for key in results if _is_mean(key) and len(tasks) > 1]
+    means_told = scores_over_others(path, [_parts(key)[0] for key in means])
     for key in [*tasks, *means]:
         task, shots = _parts(key)
         benchmark = f"{task} ({shots}-shot)" if named[task] > 1 and shots else task
         one = _evaluated(path, document, key, wanted, details.get(key))
+        if SUBTASKS in one.protocol:
+            findings = (*findings, *means_told)
         yield replace(one, benchmark=word(benchmark), findings=(*findings, *one.findings))
         findings = ()
 

@@ -18,7 +18,7 @@ from reportgen.read.harnesses.documents import head_text, json_object, mapping, 
 from reportgen.read.harnesses.lm_eval_checks import Run, irregular, problems_inferred, scores_of_answers
 from reportgen.read.harnesses.lm_eval_protocol import model_of, model_of_folder, protocol_of_task, seed_of
 from reportgen.read.harnesses.lm_eval_samples import Samples, label_of, read_samples
-from reportgen.read.harnesses.protocol import SUBTASKS
+from reportgen.read.harnesses.protocol import SUBTASKS, scores_over_others
 from reportgen.read.harnesses.scoring import count_of, total_of
 from reportgen.read.logged import Evaluated, Finding, Total, Unit, UnreadableError
 
@@ -90,13 +90,23 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
         samples[task] = path
     results, groups = mapping(document.get("results")), mapping(document.get("groups"))
     entries = {**groups, **results}
-    for task in dict.fromkeys((*results, *groups, *samples)):
+    tasks = dict.fromkeys((*results, *groups, *samples))
+    groups_told = scores_over_others(run.path, [task for task in tasks if _is_group(run, entries, task)])
+    for task in tasks:
         if task in entries and not isinstance(entries[task], dict):
             continue
         one = _evaluated(run, task, mapping(entries.get(task)), samples.get(task), wanted)
         if one is not None:
+            if SUBTASKS in one.protocol:
+                findings = (*findings, *groups_told)
             yield replace(one, findings=(*findings, *one.findings))
             findings = ()
+
+
+def _is_group(run: Run, entries: Mapping[str, Any], task: str) -> bool:
+    """Whether a task is a group with a score: a heading has none."""
+    own = mapping(entries.get(task)).keys() - _NO_METRIC
+    return bool(own) and run.subtasks(task) is not None
 
 
 def _evaluated(
@@ -109,10 +119,9 @@ def _evaluated(
     if not totals and samples is None and not findings:
         return None
     protocol = protocol_of_task(run.document, task, run.date)
-    subtasks = mapping(run.document.get("group_subtasks")).get(task)
-    group = bool(subtasks) or (task in mapping(run.document.get("groups")) and samples is None)
-    if group:
-        protocol[SUBTASKS] = ", ".join(map(word, subtasks)) if isinstance(subtasks, list) else "several"
+    subtasks = None if samples else run.subtasks(task)
+    if subtasks is not None:
+        protocol[SUBTASKS] = ", ".join(subtasks) or "several"
     else:
         own, left_out = scores_of_answers(run, task, totals, own)
         findings += [*left_out, *irregular(run, task, totals, own)]
@@ -137,7 +146,8 @@ def _totals(
     findings: list[Finding],
 ) -> Iterator[Total]:
     better = mapping(mapping(run.document.get("higher_is_better")).get(task))
-    n = run.problems(task, "effective") or count_of(entry.get("sample_len"))
+    n = run.problems_of(task) or count_of(entry.get("sample_len"))
+    group = run.subtasks(task) is not None
     inferred = set()
     for key, cell in entry.items():
         metric, comma, chosen = key.partition(",")
@@ -156,7 +166,8 @@ def _totals(
             higher_is_better=higher if isinstance(higher, bool) else None,
         )
         findings += [replace(finding, message=f"{told(task)}: {finding.message}")] if finding else []
-        if total and n is None and (own := problems_inferred(total)):
+        # The error of a group is pooled, so that no number of problems follows from it.
+        if total and n is None and not group and (own := problems_inferred(total)):
             total = replace(total, n=own)
             inferred.add(own)
         if total:

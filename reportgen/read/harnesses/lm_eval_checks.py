@@ -45,6 +45,25 @@ class Run:
         """How many problems a task has (``original``), or was asked (``effective``)."""
         return count_of(mapping(mapping(self.document.get("n-samples")).get(task)).get(key))
 
+    def subtasks(self, task: str) -> list[str] | None:
+        """What a group is a score over, where that is said; None for a task with problems of its own."""
+        named = mapping(self.document.get("group_subtasks")).get(task)
+        if isinstance(named, list) and named:
+            return [word(name) for name in named]
+        return [] if named or task in mapping(self.document.get("groups")) else None
+
+    def problems_of(self, task: str) -> int | None:
+        """How many problems a score is over: a group's are those of its tasks, if all of these are known."""
+        inside, leaves, seen = [task], list[str](), {task}
+        while inside:
+            one = inside.pop()
+            named = [name for name in self.subtasks(one) or () if name not in seen]
+            seen.update(named)
+            inside += named
+            leaves += [] if self.subtasks(one) is not None else [one]
+        counts = [self.problems(leaf, "effective") for leaf in leaves]
+        return sum(filter(None, counts)) if counts and all(counts) else None
+
 
 def problems_inferred(total: Total) -> int | None:
     """The number of problems from a share of right answers and its standard error; see ``lm_eval``."""

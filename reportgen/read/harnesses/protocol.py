@@ -12,14 +12,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from reportgen.read.harnesses.documents import word
+from reportgen.read.harnesses.documents import told, word
 from reportgen.read.harnesses.scoring import count_of
+from reportgen.read.logged import Finding
 from reportgen.read.loggers.growing import number
+from reportgen.words import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
 SUBTASKS: Final = "subtasks"
+_FEW: Final = 3
 _COUNTS: Final = frozenset(("samples", "max_tokens"))
 
 
@@ -29,13 +33,22 @@ def protocol_of(said: Mapping[str, object]) -> dict[str, str]:
     return {key: text for key, text in texts.items() if text}
 
 
+def scores_over_others(path: Path, groups: Sequence[str]) -> Iterator[Finding]:
+    """That some scores are means over others of the same file: together they count twice."""
+    if groups:
+        shown = listing([told(name) for name in groups], most=_FEW)
+        each = "is a score" if len(groups) == 1 else "are scores"
+        message = f"{shown} {each} over other benchmarks of this file, which count twice in a mean of all"
+        yield Finding(path, message)
+
+
 def _text(key: str, value: object) -> str:
     if key in _COUNTS:
         count = count_of(value)
         return "" if count is None else str(count)
     if key in {"temperature", "top_p"}:
-        told = number(value)
-        if told is None or isinstance(value, bool) or not math.isfinite(told) or told < 0:
+        at = number(value)
+        if at is None or isinstance(value, bool) or not math.isfinite(at) or at < 0:
             return ""
-        return "" if key == "top_p" and not 0 < told <= 1 else f"{told:g}"
+        return "" if key == "top_p" and not 0 < at <= 1 else f"{at:g}"
     return word(value)
