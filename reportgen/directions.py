@@ -69,7 +69,7 @@ _DIGITS = "0123456789"
 # How numbers were put together, and of what: they come after the metric's own name.
 _PUT_TOGETHER = {
     *("mean", "avg", "average", "median", "min", "max", "best", "worst", "final", "last", "sum", "total"),
-    *("ema", "smoothed", "macro", "micro", "weighted", "unweighted", "none"),
+    *("ema", "smoothed", "macro", "micro", "weighted", "unweighted", "none", "func", "fn", "function"),
     *("train", "training", "val", "valid", "validation", "test", "testing", "eval", "evaluation", "dev"),
     *("epoch", "step", "batch", "iter", "ms", "s", "sec", "seconds", "pct", "percent", "percentage"),
 }

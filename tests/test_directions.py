@@ -47,7 +47,7 @@ def test_of_these_less_is_better(name: str) -> None:
         *("accuracy", "val_acc", "acc,none", "acc_norm,none", "Acc@1", "validation score", "mIoU"),
         *("metrics/mAP50-95(B)", "f1_macro", "F1", "rougeL", "rouge1", "bleu4", "roc_auc", "recall@10"),
         *("val-core/openai/gsm8k/acc/mean@8", "critic/rewards/mean", "rollout/ep_rew_mean"),
-        *("charts/episodic_return", "rewards/accuracy_reward/mean", "pass@1", "pass@k", "pass^4", "avg@16"),
+        *("charts/episodic_return", "rewards/format_reward_func", "pass@1", "pass@k", "pass^4", "avg@16"),
         *("maj@8", "exact_match (strict-match)", "win_rate", "success", "neg_mean_squared_error", "r2"),
         *("f1-score", "roc_auc_score", "negative ELBO ↑", "some index ↑", "rouge_l"),
     ],
