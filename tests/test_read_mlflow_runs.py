@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from test_read_mlflow import OTHER, RUN, database, experiment, from_database, from_files, run_folder, told
 
+from reportgen.read.loggers import sqlite_copy
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+    import pytest
 
 UNSTEPPED = "1700000000000 0.5 0\n1700000000100 0.25 0\n"
 FOUND = (
@@ -60,3 +65,27 @@ def test_values_that_were_logged_without_a_step_are_told(tmp_path: Path) -> None
     rows = [("loss", value, 1700000000000 + value, "a", 0, 0) for value in (1, 2)]
     first, _ = from_database(database(tmp_path / "mlflow.db", rows))
     assert FOUND in told(first.findings)
+
+
+def test_a_database_is_asked_once_for_all_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked for each run, a store of four thousand took half a minute: parameters have no index of runs."""
+    asked: list[str] = []
+    rows = sqlite_copy.Store.rows
+
+    def counted(store: sqlite_copy.Store, query: str, values: Sequence[object] = ()) -> Any:  # noqa: ANN401
+        asked.append(query)
+        return rows(store, query, values)
+
+    monkeypatch.setattr(sqlite_copy.Store, "rows", counted)
+    path = database(tmp_path / "mlflow.db", [("loss", run, 1, f"{run:03}", 0, 0) for run in (9, 2, 5)])
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for run in (9, 1, 5, 2):
+            stage = "deleted" if run == 5 else "active"
+            connection.execute("INSERT INTO runs VALUES (?, '', 'FINISHED', ?, 1)", (f"{run:03}", stage))
+            connection.execute("INSERT INTO params VALUES ('n', ?, ?)", (str(run), f"{run:03}"))
+    found = {run.id: (run.config.get("n"), run.metrics) for run in from_database(path)}
+    assert list(found) == ["a", "b", "009", "001", "002"]
+    assert [found[run][0] for run in found] == [None, None, 9, 1, 2]
+    values = {run: metrics["loss"].values.tolist() for run, (_, metrics) in found.items() if metrics}
+    assert values == {"009": [9], "002": [2]}
+    assert len(asked) == 4

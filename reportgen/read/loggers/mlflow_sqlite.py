@@ -8,6 +8,8 @@ version 1.0 there was no ``step``, and before 1.1 no ``is_nan``.
 from __future__ import annotations
 
 import math
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -55,10 +57,19 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
         runs = list(store.rows(_runs(store)))
         alive = [run[:-2] for run in runs if DELETED not in run[-2:]]
         found = left_out(unit.path, len(runs) - len(alive), len(runs))
-        names = {str(run[0]): str(run[1] or "") for run in runs}
-        for run_id, name, status, experiment in alive:
-            tags, params = _texts(store, "tags", run_id), _texts(store, "params", run_id)
-            growing = _metrics(store, run_id, wanted)
+        names = {str(run[1]): str(run[2] or "") for run in runs}
+        every_tag, every_param, every_metric = (
+            _texts(store, "tags"),
+            _texts(store, "params"),
+            _metrics(store, wanted),
+        )
+        for place, run_id, name, status, experiment in alive:
+            tags, params = (
+                {str(key): str(value) for key, value in texts.of(place)} for texts in (every_tag, every_param)
+            )
+            growing = Growing(unit.path, wanted, timed=True)
+            for key, value, step, time, is_nan in every_metric.of(place):
+                _add(growing, key, math.nan if is_nan else value, step, time)
             metrics = {name: _unbounded(points) for name, points in growing.points().items()}
             yield Logged(
                 path=unit.path,
@@ -79,9 +90,10 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
 
 
 def _runs(store: Store) -> str:
-    """The query for id, name, status, experiment, and the two columns that say what is deleted."""
+    """The query for place, id, name, status, experiment, and the two columns that say what is deleted."""
     joined = {"experiment_id", "name"} <= store.columns.get("experiments", frozenset())
     columns = [
+        "runs.rowid",
         'runs."run_uuid"',
         store.column("runs", "name"),
         store.column("runs", "status"),
@@ -96,25 +108,53 @@ def _runs(store: Store) -> str:
     return f"SELECT {', '.join(columns)} FROM runs {join} ORDER BY runs.rowid"  # noqa: S608 - names of ours
 
 
-def _texts(store: Store, table: str, run_id: object) -> dict[str, str]:
-    """Parameters or tags of a run."""
+class _ByRun:
+    """The rows of a table, handed out run by run.
+
+    One query for all runs: one for each takes minutes where the table has no index of runs, as that of
+    parameters has none in any version.
+    """
+
+    def __init__(self, rows: Iterator[tuple[Any, ...]]) -> None:
+        self._groups = groupby(rows, key=itemgetter(0))
+        self._next = next(self._groups, None)
+
+    def of(self, place: int) -> Iterator[tuple[Any, ...]]:
+        """The rows of a run, without its place; the places of runs have to grow from call to call."""
+        while self._next and self._next[0] < place:
+            self._next = next(self._groups, None)
+        if self._next and self._next[0] == place:
+            yield from (row[1:] for row in self._next[1])
+
+
+def _texts(store: Store, table: str) -> _ByRun:
+    """Names and values of parameters or tags."""
     if not store.columns.get(table, frozenset()) >= {"key", "value", "run_uuid"}:
-        return {}
-    query = f"SELECT key, value FROM {table} WHERE run_uuid = ? ORDER BY rowid"  # noqa: S608 - a name of ours
-    return {str(key): str(value) for key, value in store.rows(query, (run_id,)) if value is not None}
+        return _ByRun(iter(()))
+    columns = [store.column(table, name) for name in ("key", "value")]
+    return _by_run(store, table, columns, f"{columns[1]} IS NOT NULL")
 
 
-def _metrics(store: Store, run_id: object, wanted: Collection[str] | None) -> Growing:
-    """The values of a run in the order of writing."""
+def _metrics(store: Store, wanted: Collection[str] | None) -> _ByRun:
+    """The values of runs in the order of writing."""
     columns = [store.column("metrics", name) for name in ("key", "value", "step", "timestamp", "is_nan")]
-    query, values = f"SELECT {', '.join(columns)} FROM metrics WHERE run_uuid = ?", [run_id]  # noqa: S608 - same
-    if wanted is not None and len(wanted) < _MOST_VARIABLES:
-        query += f" AND key IN ({', '.join('?' * len(wanted))})"
-        values += sorted(wanted)
-    growing = Growing(store.path, wanted, timed=True)
-    for key, value, step, time, is_nan in store.rows(f"{query} ORDER BY rowid", values):
-        _add(growing, key, math.nan if is_nan else value, step, time)
-    return growing
+    if wanted is None or len(wanted) >= _MOST_VARIABLES:
+        return _by_run(store, "metrics", columns, "TRUE")
+    # With the plus no index of names is taken instead of that of runs.
+    return _by_run(
+        store, "metrics", columns, f"+metrics.key IN ({', '.join('?' * len(wanted))})", sorted(wanted)
+    )
+
+
+def _by_run(
+    store: Store, table: str, columns: Sequence[str], condition: str, values: Sequence[object] = ()
+) -> _ByRun:
+    query = (
+        f"SELECT runs.rowid, {', '.join(columns)} FROM runs "  # noqa: S608 - names of ours
+        f"CROSS JOIN {table} ON {table}.run_uuid = runs.run_uuid "
+        f"WHERE {condition} ORDER BY runs.rowid, {table}.rowid"
+    )
+    return _ByRun(store.rows(query, values))
 
 
 def _add(growing: Growing, key: Any, value: Any, step: Any, time: Any) -> None:  # noqa: ANN401 - SQLite is untyped

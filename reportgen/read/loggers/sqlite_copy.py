@@ -53,9 +53,10 @@ class Store:
 
     def rows(self, query: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
         """The rows of a query, a few thousand in memory at a time; cells have the types of SQLite."""
-        with closing(self._connection.execute(query, values)) as cursor:
-            while portion := cursor.fetchmany(_ROWS_AT_ONCE):
-                yield from portion
+        # A cursor that nobody takes all rows of ends with the connection.
+        cursor = self._connection.execute(query, values)
+        while portion := cursor.fetchmany(_ROWS_AT_ONCE):
+            yield from portion
 
     def column(self, table: str, name: str, otherwise: str = "NULL") -> str:
         """The column in SQL, or something else where older stores lack it."""
