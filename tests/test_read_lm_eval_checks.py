@@ -118,3 +118,17 @@ def test_a_group_is_over_the_problems_of_its_tasks(tmp_path: Path) -> None:
     del document["n-samples"]["b"]
     write(path, document)
     assert [one.totals[0].n for one in lm_eval.read(unit)][:2] == [None, None]
+
+
+def test_rows_that_name_no_filter_are_those_of_each_in_its_turn(tmp_path: Path) -> None:
+    """As in older files: together they would be two answers to each document."""
+    entry = {f"exact_match,{FILTER}": 0.25, "exact_match,flexible-extract": 0.75}
+    rows = [*lm_eval_rows({FILTER: [1.0, 0.0, 0.0, 0.0]}), *lm_eval_rows({"flexible": [1.0, 1.0, 1.0, 0.0]})]
+    for row in rows:
+        del row["filter"]
+    one = read(tmp_path, entry, rows)
+    assert scores(one, f"exact_match ({FILTER})") == [1.0, 0.0, 0.0, 0.0]
+    assert scores(one, "exact_match (flexible-extract)") == [1.0, 1.0, 1.0, 0.0]
+    assert messages(one) == []
+    one = read(tmp_path, {f"exact_match,{FILTER}": 0.5}, rows)
+    assert messages(one)[0] == "4 rows repeat a document and filter"

@@ -115,7 +115,8 @@ def _evaluated(
     """One task; None where it has neither scores nor answers, as the heading of a group."""
     findings: list[Finding] = []
     totals = list(_totals(run, task, entry, wanted, findings))
-    own = read_samples(samples, wanted) if samples else Samples()
+    filters = tuple(dict.fromkeys(key.partition(",")[2] for key in entry if "," in key))
+    own = read_samples(samples, wanted, filters) if samples else Samples()
     if not totals and samples is None and not findings:
         return None
     protocol = protocol_of_task(run.document, task, run.date)

@@ -1,7 +1,11 @@
-"""Answers that lm-eval kept: a row a document and filter, with a column for each metric."""
+"""Answers that lm-eval kept: a row a document and filter, with a column for each metric.
+
+In older files a row does not name its filter: all rows of the first stand before those of the second.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -13,7 +17,7 @@ from reportgen.read.logged import Answered, Finding
 from reportgen.words import counted, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
 _NO_METRIC: Final = frozenset(
@@ -55,6 +59,8 @@ class _Row:
 class _Rows:
     """All rows of a file, and what was irregular in them."""
 
+    filters: Sequence[str] = ()
+    unnamed: Counter[str] = field(default_factory=Counter)
     kept: list[_Row] = field(default_factory=list)
     said: dict[str, dict[str, Any]] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
@@ -66,8 +72,8 @@ class _Rows:
 
     def add(self, row: dict[str, Any], wanted: Collection[str] | None) -> None:
         """Keep a row."""
-        chosen = word(row.get("filter"))
         problem = word(row.get("doc_id"))
+        chosen = word(row.get("filter")) if "filter" in row else self._in_order(problem)
         if not problem:
             self.unnumbered[chosen] = self.unnumbered.get(chosen, -1) + 1
             problem = str(self.unnumbered[chosen])
@@ -80,6 +86,11 @@ class _Rows:
             self.said[problem] = grouping(mapping(row.get("doc")))
         gold = short_text(row.get("target"))
         self.kept.append(_Row(problem, chosen, self._cells(row, chosen, wanted), _answer(row), gold))
+
+    def _in_order(self, problem: str) -> str:
+        """The filter of a row that names none; the last where a document has more rows than there are."""
+        self.unnamed[problem] += 1
+        return self.filters[min(self.unnamed[problem], len(self.filters)) - 1] if self.filters else ""
 
     def _cells(
         self, row: Mapping[str, Any], chosen: str, wanted: Collection[str] | None
@@ -137,13 +148,18 @@ def label_of(metric: str, chosen: str) -> str:
     return word(f"{metric} ({chosen})" if chosen not in {"", "none"} else metric)
 
 
-def read_samples(path: Path, wanted: Collection[str] | None) -> Samples:
+def read_samples(path: Path, wanted: Collection[str] | None, filters: Sequence[str] = ()) -> Samples:
     """All answers of a file.
+
+    Args:
+        path: the file.
+        wanted: only these metrics, with or without their filter.
+        filters: of the task, in the order of its results, for rows that name none.
 
     Raises:
         UnreadableError: it cannot be read.
     """
-    lines, rows = Lines(path), _Rows()
+    lines, rows = Lines(path), _Rows(filters)
     for row in lines.objects():
         rows.add(row, wanted)
     answers = tuple(rows.answers())
