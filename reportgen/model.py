@@ -61,7 +61,8 @@ class Source:
         kind: ``outcomes`` where a row is one answer to one problem, ``totals`` where it is the score of a
             whole benchmark, otherwise ``measurements``.
         benchmarks: values of the benchmark column, in order of first appearance; empty without one.
-        lower_is_better: those of them on which a smaller total is the better one, as the harness says.
+        lower_is_better: those of them on which a smaller total is the better one, as the harness or the name
+            of the metric says; an empty name stands for totals without benchmarks.
         slices: columns of outcomes that play no part and can be sliced by, as written.
         score_range: the lowest and the highest score that outcomes may hold.
     """

@@ -215,6 +215,24 @@ def test_totals_are_drawn_and_never_compared(tmp_path: Path) -> None:
     assert "No tiers: nothing was compared problem by problem." in said
 
 
+def test_which_way_is_better_is_told_by_the_harness_and_else_by_the_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """An author's word in a block counts before both."""
+    one = evaluated("A", "wiki", ("word_perplexity", 12.5), ("acc", 0.5))
+    other = evaluated("A", "odd", ("perplexity", 12.5, None, None, True))
+    assert evaluations(monkeypatch, tmp_path, one, other).open("s").lower_is_better == ("wiki",)
+    text = "model,task,wer\nA,speech,0.2\nB,speech,0.1\n"
+    data = table(tmp_path / "x", text, f"{FORM}columns: {{score: wer}}\n")
+    assert data.open("s").lower_is_better == ("speech",)
+    alone = table(tmp_path / "y", "model,wer\nA,0.2\nB,0.1\n", f"{FORM}columns: {{score: wer}}\n")
+    files = {"data/s/totals.csv": "model,wer\nA,0.2\nB,0.1\n"}
+    block = drawn(alone.root, "# X\n\n```scores\nsource: s\n```\n", **files)
+    assert block.numbers["higher_is_better"] is False
+    block = drawn(alone.root, "# X\n\n```scores\nsource: s\nhigher_is_better: true\n```\n", **files)
+    assert block.numbers["higher_is_better"] is True
+
+
 def test_totals_in_a_notebook(tmp_path: Path) -> None:
     """As frames; shares have an average, a mixture has none, and nothing is compared."""
     data = rg.read(table(tmp_path, TABLE.replace("nan", "0.75")).root / "data" / "s")

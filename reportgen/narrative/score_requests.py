@@ -156,7 +156,7 @@ def _request(
         where=where,
         metric=settings.metric if isinstance(settings, MetricSettings) else "mean",
         level=settings.level,
-        higher_is_better=part not in source.lower_is_better if better is None else better,
+        higher_is_better=(part or "") not in source.lower_is_better if better is None else better,
     )
 
 

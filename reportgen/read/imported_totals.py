@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from reportgen.directions import Direction, by_name
 from reportgen.read.imported_parts import benchmark_of, chosen_metrics, file_of, scored_runs
 from reportgen.read.layout import Survey, TotalRoles
 from reportgen.read.tidy_parquet import totals_of
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from reportgen.read.cells import Text
     from reportgen.read.find import Location
     from reportgen.read.imported_runs import ImportedRuns, ReadUnit
+    from reportgen.read.kept_units import KeptTotal
     from reportgen.read.layout import FileLayout, Layout
     from reportgen.settings.source import SourceSettings
 
@@ -48,10 +50,17 @@ def with_totals(layout: Layout, settings: SourceSettings, runs: ImportedRuns) ->
         benchmark
         for run in scored_runs(runs)
         for total in run.totals
-        if total.higher_is_better is False and (benchmark := benchmark_of(run, total.metric, chosen))
+        if _is_lower_better(total) and (benchmark := benchmark_of(run, total.metric, chosen))
     }
     layout = replace(layout, totals=roles, benchmarks=tuple(found), lower_is_better=tuple(sorted(lower)))
     return Survey(layout, tuple(layout.kinds), tuple(metrics), ())
+
+
+def _is_lower_better(total: KeptTotal) -> bool:
+    """As the harness says or, where it says nothing, the name of the metric."""
+    if total.higher_is_better is None:
+        return by_name(total.metric) is Direction.LOWER
+    return not total.higher_is_better
 
 
 def _named(unit: ReadUnit, chosen: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[Text, ...]]:

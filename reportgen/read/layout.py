@@ -175,7 +175,8 @@ class Layout:
         outcomes: the columns of outcomes; None where the source has none.
         totals: the columns of totals; None where the source has none.
         benchmarks: every value of the benchmark column, in order of first appearance.
-        lower_is_better: those of them on which a smaller total is the better one, as the harness says.
+        lower_is_better: those of them on which a smaller total is the better one, as the harness or the name
+            of the metric says; an empty name stands for totals without benchmarks.
         step_name: what the step is called where that is not the name of its column.
         spread: for each column that holds a metric of one run, whose it is; empty where rows tell that.
     """

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from reportgen.directions import Direction, by_name
 from reportgen.errors import Problems, ReportError
 from reportgen.read import parquet, wandb_csv
 from reportgen.read.cells import Kind, joint_kind, kind_of
@@ -56,7 +57,9 @@ def survey(
     if any(look.file.format == wandb_csv.NAME for look in looks):
         return chart_survey(layout, looks, settings, place)
     _check_sample(root, layout)
-    layout = replace(layout, benchmarks=_benchmarks(root, layout, settings, place))
+    benchmarks = _benchmarks(root, layout, settings, place)
+    lower = layout.totals is not None and by_name(layout.totals.score) is Direction.LOWER
+    layout = replace(layout, benchmarks=benchmarks, lower_is_better=(benchmarks or ("",)) if lower else ())
     metrics: Iterable[Text]
     series: Iterable[Text] = _series(looks, layout, settings)
     if layout.long:
