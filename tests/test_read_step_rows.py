@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from test_read_step_json import column, only, told, write
 
+from reportgen.read.loggers import step_json
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -59,6 +61,14 @@ def test_lines_of_ms_swift(tmp_path: Path) -> None:
         "epoch": [(5, 0.25), (20, 1.0)],
     }
     assert (run.step_name, told(run)) == ("step", ["1 row without a step"])
+
+
+def test_lines_of_megatron_by_ms_swift(tmp_path: Path) -> None:
+    """An iteration of two numbers is a step; one that is a number stands in a table."""
+    lines = [{"loss": 2.5, "iteration": "5/20"}, {"loss": 2.25, "iteration": "10/20"}]
+    run = only(write(tmp_path / "logging.jsonl", lines))
+    assert (column(run, "loss"), run.step_name) == ([(5, 2.5), (10, 2.25)], "iteration")
+    assert step_json.units([write(tmp_path / "flat.jsonl", [{"loss": 2.5, "iteration": 5}])]) == ()
 
 
 def test_lines_of_llama_factory(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ SCHEMA: volcengine/verl, verl/utils/tracking.py, class ``FileLogger``: a line is
 ``{"step": n, "data": {"actor/lr": …}}``, newer ones with ``elapsed_seconds`` beside the step. Others group by
 phase: ``{"step": n, "train": {"loss": …}, "eval": {"acc": …}}``. Names within are joined by ``/``; ``data``
 and ``metrics`` only wrap and add no name. Lines of two trainers are flat. modelscope/ms-swift,
-swift/trainers/callback.py: ``{"loss": 2.1, "epoch": 0.3, "global_step/max_steps": "5/16"}``;
-hiyouga/LLaMA-Factory, src/llamafactory/train/callbacks.py: ``{"current_steps": 5, "total_steps": 16, "loss":
-2.1}``. All other flat JSON Lines are a table, which ``read.json_lines`` reads.
+swift/trainers/callback.py: ``{"loss": 2.1, "epoch": 0.3, "global_step/max_steps": "5/16"}``, with Megatron
+``"iteration": "5/16"``. hiyouga/LLaMA-Factory, src/llamafactory/train/callbacks.py: ``{"current_steps": 5,
+"total_steps": 16, "loss": 2.1}``. All other flat JSON Lines are a table, which ``read.json_lines`` reads.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ def _nests(line: str) -> bool:
     item = beginning(line) if line.startswith("{") else None
     if not item or not any(step_of(item.get(name)) is not None for name in STEPS):
         return False
-    if any(key in item for key in OF_ALL):
+    # Two numbers as a step, "5/16", are no cell of a table.
+    if any(key in item for key in OF_ALL) or "/" in str(item.get("iteration")):
         return True
     if any(key not in _BESIDE and number(cell) is not None for key, cell in item.items()):
         return False
