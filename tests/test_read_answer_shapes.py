@@ -121,3 +121,17 @@ def test_answers_that_passed_are_no_table(tmp_path: Path) -> None:
     logged = write_lines(tmp_path / "a.jsonl", [{"step": 1, "id": 1, "accuracy": 0.5, "output": "x"}])
     trained = write_lines(tmp_path / "b.jsonl", [{"id": 1, "accuracy": 0.5, "loss": 2.5}])
     assert answer_lists.units([logged, trained]) == ()
+
+
+def test_letters_of_choices_are_no_marks(tmp_path: Path) -> None:
+    """C is a right answer among marks, and a choice among choices."""
+    question = {"id": 1, "question": "?", "labels": ["A", "B", "C"], "answer": "C", "correct": [True, False]}
+    (one,) = read(write(tmp_path / "a.json", [question]))
+    assert graded(one) == [("1", "0", 1.0), ("1", "1", 0.0)]
+    del question["correct"]
+    with pytest.raises(UnreadableError, match="no record has a score"):
+        forced(write(tmp_path / "b.json", [question]))
+    marked = {"id": 1, "gold": "4", "grades": ["C", "I", "P"]}
+    assert [score for _, _, score in graded(forced(write(tmp_path / "c.json", [marked])))] == [1.0, 0.0, 0.5]
+    said = {"id": 1, "gold": "4", "correct": ["True", "no answer"]}
+    assert [score for _, _, score in graded(forced(write(tmp_path / "d.json", [said])))] == [1.0, None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +24,7 @@ _PARTS: Final[Mapping[str, Sequence[str]]] = {
     "seconds": keys.SECONDS,
 }
 _LONGEST_TEXT: Final = 160
+_LETTER: Final = re.compile(r"\s*[A-Za-z]\s*")
 
 
 @dataclass(slots=True)
@@ -163,6 +165,9 @@ def _fits(part: str, cells: list[Any]) -> bool:
     if part == "answer":
         return True
     told = [cell for cell in cells if cell is not None]
+    if part == "score" and any(isinstance(cell, str) and _LETTER.fullmatch(cell) for cell in told):
+        # The letters of choices, ["A", "B", "C"], have the mark of a right answer among them.
+        return all(score_of(cell) is not None for cell in told)
     return any((score_of(cell) if part == "score" else number(cell)) is not None for cell in told) or not told
 
 
