@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from reportgen.cache import Cache
 from reportgen.read import open_source, raw_frame
 from reportgen.read.logged import Logged, UnreadableError
-from reportgen.read.loggers import crc32c, event_run, event_scalars, tfrecord
+from reportgen.read.loggers import crc32c, event_run, event_scalars, growing, tfrecord
 from reportgen.read.loggers import tensorboard as reader
 from reportgen.read.loggers.crc32c import checksums, checksums_of_rows
 from reportgen.read.loggers.protobuf import MalformedError, delimited, fields, signed, spans, varint
@@ -680,6 +680,18 @@ def test_too_many_values_are_an_error(tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(UnreadableError, match='"loss" has more than 4 values') as raised:
         read(tmp_path)
     assert raised.value.next_step == "Thin it out before it is read"
+
+
+def test_too_many_metrics_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a step is in the name; those that are asked for can be read."""
+    monkeypatch.setattr(growing, "MOST_METRICS", 2)
+    path = write(tmp_path / NAME, [event(1, simple(b"m%d" % number, 1)) for number in range(2)])
+    assert len(rows(read(tmp_path))) == 2
+    write(tmp_path / NAME, [event(1, simple(b"m%d" % number, 1)) for number in range(3)])
+    with pytest.raises(UnreadableError, match="the run has more than 2 metrics") as raised:
+        read(tmp_path)
+    assert (raised.value.path, "metrics: in source.yml" in raised.value.next_step) == (path, True)
+    assert list(rows(read(tmp_path, ["m2"]))) == ["m2"]
 
 
 MIXED = [

@@ -13,7 +13,7 @@ import pytest
 from mutated_bytes import mutations, survives
 
 from reportgen.read.logged import Logged, Unit, UnreadableError
-from reportgen.read.loggers import record_log, wandb_history, wandb_run
+from reportgen.read.loggers import growing, record_log, wandb_history, wandb_run
 from reportgen.read.loggers.record_log import RecordLog
 
 if TYPE_CHECKING:
@@ -407,6 +407,17 @@ def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wandb_history, "MOST_POINTS", 15)
     with pytest.raises(UnreadableError, match='the metric "loss" has more than 15 values'):
         read(log)
+
+
+def test_too_many_metrics_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a step is in the name; those that are asked for can be read."""
+    monkeypatch.setattr(growing, "MOST_METRICS", 3)
+    log = written(tmp_path, [made.history({f"m{step}": step, "_step": step}) for step in range(3)])
+    assert list(read(log).metrics) == ["m0", "m1", "m2"]
+    log = written(tmp_path, [made.history({f"m{step}": step, "_step": step}) for step in range(4)])
+    with pytest.raises(UnreadableError, match="the run has more than 3 metrics"):
+        read(log)
+    assert list(read(log, wanted=["m3"]).metrics) == ["m3"]
 
 
 def test_mutated_logs_are_read_or_refused(tmp_path: Path) -> None:

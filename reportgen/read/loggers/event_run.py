@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from array import array
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from reportgen.read.logged import Finding, Points, UnreadableError
 from reportgen.read.loggers.event_scalars import EventReader
+from reportgen.read.loggers.growing import check_count
 from reportgen.read.loggers.hyperparameters import settings
 from reportgen.read.loggers.protobuf import MalformedError
 from reportgen.read.loggers.tfrecord import blocks
@@ -17,7 +19,6 @@ from reportgen.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
-    from pathlib import Path
 
     from reportgen.model import FloatArray
     from reportgen.read.logged import Setting
@@ -39,6 +40,7 @@ class EventRun:
     def __init__(self, wanted: Collection[str] | None = None) -> None:
         self.config: dict[str, Setting] = {}
         self.findings: list[Finding] = []
+        self._path = Path()
         self._wanted = wanted
         self._reader = EventReader(self._number, self._besides)
         self._numbers: dict[bytes, int] = {}  # of tags, as they are written
@@ -54,8 +56,9 @@ class EventRun:
         """Read a file behind those that were read before.
 
         Raises:
-            UnreadableError: it is no event file, cannot be read, or holds too many values of a metric.
+            UnreadableError: it is no event file, cannot be read, or holds too many metrics, or values of one.
         """
+        self._path = path
         begun = [len(steps) for steps, _, _ in self._columns]
         self._reader.malformed = self._strange = self._rounded = self._replaced = 0
         self._begins = math.inf
@@ -91,6 +94,7 @@ class EventRun:
             else:
                 place = self._names.setdefault(name, len(self._names))
                 if place == len(self._columns):
+                    check_count(place + 1, self._path)
                     self._columns.append((array("d"), array("d"), array("d")))
             self._numbers[scalar.tag] = place
         return place

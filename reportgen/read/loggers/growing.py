@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from reportgen.model import FloatArray
 
 MOST_POINTS: Final = 10_000_000
+MOST_METRICS: Final = 100_000
 _FEW: Final = 3
 _LONGEST_NAME: Final = 60
 
@@ -44,6 +45,17 @@ def number_of(text: str) -> float | None:
     return value if text.isascii() and "_" not in text else None
 
 
+def check_count(metrics: int, path: Path) -> None:
+    """See that a run has not too many metrics, as where each step has names of its own.
+
+    Raises:
+        UnreadableError: it has.
+    """
+    if metrics > MOST_METRICS:
+        message = f"the run has more than {MOST_METRICS:,} metrics"
+        raise UnreadableError(path, message, "Name those to be read with metrics: in source.yml")
+
+
 class Growing:
     """The metrics of one run.
 
@@ -68,13 +80,14 @@ class Growing:
         """Put a value behind the others of its metric.
 
         Raises:
-            UnreadableError: the metric has too many.
+            UnreadableError: the metric has too many, or the run has too many metrics.
         """
         column = self._columns.get(name)
         if column is None:
             if not self.wants(name):
                 return
             column = self._columns[name] = (array("d"), array("d"), array("d"))
+            check_count(len(self._columns), self._path)
         column[0].append(step)
         column[1].append(value)
         if self._timed:
@@ -87,6 +100,7 @@ class Growing:
         if not self.wants(name) or not len(values):
             return
         column = self._columns.setdefault(name, (array("d"), array("d"), array("d")))
+        check_count(len(self._columns), self._path)
         column[0].frombytes(steps.tobytes())
         column[1].frombytes(values.tobytes())
         if len(column[0]) > MOST_POINTS:

@@ -13,7 +13,7 @@ import numpy as np
 
 from reportgen.read.logged import Finding, Points, UnreadableError
 from reportgen.read.loggers import protobuf
-from reportgen.read.loggers.growing import MOST_POINTS, number
+from reportgen.read.loggers.growing import MOST_POINTS, check_count, number
 from reportgen.read.loggers.wandb_items import Column, parsed, value_of
 from reportgen.settings.parsing import shorten
 from reportgen.words import counted, listing
@@ -59,13 +59,13 @@ class History:
         self._given_steps = Column("")
         self._media: set[str] = set()
         self._strange: set[str] = set()
-        self._malformed = 0
+        self._malformed = self._asked = 0
 
     def add(self, record: bytes, at: int, end: int) -> None:
         """Take a row: the ``HistoryRecord`` that stands in ``record`` from ``at`` up to ``end``.
 
         Raises:
-            UnreadableError: a metric has too many values.
+            UnreadableError: a metric has too many values, or the run has too many metrics.
         """
         row, known, stepped = self.rows, self._known, self._step.rows
         self.rows += 1
@@ -223,6 +223,8 @@ class History:
             # Old logs have nested metrics in one object.
             asked = asked or any(metric.startswith(f"{name}.") for metric in self._wanted or ())
             self._columns[name] = Column(name) if asked and name else None
+            self._asked += bool(asked)
+            check_count(self._asked, self._path)
         return self._columns[name]
 
     def _name(self, content: memoryview) -> str:

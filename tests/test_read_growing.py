@@ -1,0 +1,31 @@
+"""Metrics that grow value by value: what is more than a report can hold is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reportgen.read.logged import UnreadableError
+from reportgen.read.loggers import growing
+from reportgen.read.loggers.growing import Growing
+
+LOG = Path("log.jsonl")
+
+
+def test_too_many_metrics_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One by one or many values at once; those that nobody wants do not count."""
+    monkeypatch.setattr(growing, "MOST_METRICS", 2)
+    all_, some = Growing(LOG), Growing(LOG, ["c"])
+    for name in ("a", "b", "c", "b", "a"):
+        some.add(name, 0, 1)
+    assert list(some.points()) == ["c"]
+    for name in ("a", "b", "a"):
+        all_.add(name, 0, 1)
+        all_.extend(name, np.array([1.0]), np.array([2.0]))
+    with pytest.raises(UnreadableError, match="the run has more than 2 metrics"):
+        all_.add("c", 0, 1)
+    with pytest.raises(UnreadableError, match="the run has more than 2 metrics") as raised:
+        all_.extend("d", np.array([1.0]), np.array([2.0]))
+    assert raised.value.path == LOG
