@@ -135,3 +135,11 @@ def test_letters_of_choices_are_no_marks(tmp_path: Path) -> None:
     assert [score for _, _, score in graded(forced(write(tmp_path / "c.json", [marked])))] == [1.0, 0.0, 0.5]
     said = {"id": 1, "gold": "4", "correct": ["True", "no answer"]}
     assert [score for _, _, score in graded(forced(write(tmp_path / "d.json", [said])))] == [1.0, None]
+
+
+def test_several_lists_of_scores_are_told(tmp_path: Path) -> None:
+    """What is right is not what was rewarded; a share over all of them is no list."""
+    record = {"id": 1, "gold": "4", "rewards": [0.5, 2.0], "correct": [False, True], "accuracy": 0.5}
+    (one,) = read(write(tmp_path / "a.json", [record]))
+    assert graded(one) == [("1", "0", 0.0), ("1", "1", 1.0)]
+    assert messages(one) == ["scores stand under correct and rewards: correct is read"]

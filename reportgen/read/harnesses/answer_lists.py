@@ -25,12 +25,12 @@ from reportgen.read.harnesses import answer_keys as keys
 from reportgen.read.harnesses.answer_records import Counted, Graded, graded, record_of
 from reportgen.read.harnesses.answer_shapes import has_shape, shaped
 from reportgen.read.harnesses.checking import disagreement, spelled_alike
-from reportgen.read.harnesses.documents import Lines, head_text, json_items, json_value, word
+from reportgen.read.harnesses.documents import Lines, head_text, json_items, json_value, told, word
 from reportgen.read.harnesses.numbered_samples import numbered
 from reportgen.read.harnesses.protocol import protocol_of
 from reportgen.read.harnesses.slices import grouping, slices_of
 from reportgen.read.logged import Answered, Evaluated, Finding, Total, Unit, UnreadableError
-from reportgen.words import counted
+from reportgen.words import counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -117,7 +117,14 @@ def _read(path: Path) -> _File:
         file.graded[whose] += graded(parts, counts)
     if not any(file.graded.values()):
         message = "no record has a score, such as correct: [true, false]"
-        raise UnreadableError(path, message, "Name the columns in source.yml")
+        advice = "Say where it is with format: mapped, rows: and columns: in source.yml"
+        raise UnreadableError(path, message, advice)
+    if counts.several:
+        first, *others = counts.several
+        message = (
+            f"records have scores under {told(first)} and under {listing(others)}: {told(first)} is read"
+        )
+        file.findings.append(Finding(path, message))
     for count, one, many in (
         (counts.ungraded, "record has no score: left out", "records have no score: left out"),
         (

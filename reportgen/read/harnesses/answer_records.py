@@ -35,11 +35,13 @@ class Counted:
         ungraded: records that have no score.
         uneven: records that have another number of responses than of scores.
         strange: cells that are no scores.
+        several: names of lists of scores, the one that is read first, where a record has several.
     """
 
     ungraded: int = 0
     uneven: int = 0
     strange: int = 0
+    several: dict[str, None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class Record:
     lists: dict[str, list[Any]] = field(default_factory=dict)
     cells: dict[str, Any] = field(default_factory=dict)
     sample: str = ""
+    scored_by: list[str] = field(default_factory=list)
     rest: dict[str, Any] = field(default_factory=dict)
 
 
@@ -84,6 +87,8 @@ def record_of(record: Mapping[str, Any], number_: int) -> Record:
     used = {gold_key}
     for part, names in _PARTS.items():
         for key, value in keys.named(record, names).items():
+            if part == "score" and isinstance(value, list) and _fits(part, value):
+                found.scored_by.append(key)
             if isinstance(value, list) and part not in found.lists and _fits(part, value):
                 found.lists[part] = value
                 used.add(key)
@@ -105,6 +110,8 @@ def graded(record: Record, counts: Counted) -> Iterator[Graded]:
     scores = record.lists.get("score", [record.cells.get("score")])
     # A list of another length, such as all accepted answers, tells nothing of a sample.
     columns = {part: cells for part, cells in record.lists.items() if len(cells) == len(scores)}
+    if len(record.scored_by) > 1:
+        counts.several |= dict.fromkeys(record.scored_by)
     counts.uneven += record.responses not in {None, len(scores)}
     for place, cell in enumerate(scores):
         score = score_of(cell)
