@@ -120,11 +120,8 @@ def _read(path: Path) -> _File:
         advice = "Say where it is with format: mapped, rows: and columns: in source.yml"
         raise UnreadableError(path, message, advice)
     if counts.several:
-        first, *others = counts.several
-        message = (
-            f"records have scores under {told(first)} and under {listing(others)}: {told(first)} is read"
-        )
-        file.findings.append(Finding(path, message))
+        named = [told(name) for name in counts.several]
+        file.findings.append(Finding(path, f"scores stand under {listing(named)}: {named[0]} is read"))
     for count, one, many in (
         (counts.ungraded, "record has no score: left out", "records have no score: left out"),
         (
