@@ -147,6 +147,21 @@ def test_the_protocol_says_how_it_was_measured(tmp_path: Path) -> None:
     }
 
 
+def test_a_model_in_the_role_of_the_grader_is_told(tmp_path: Path) -> None:
+    """Scorers that ask no model have none, and one that is given its own keeps it."""
+    said = header()["eval"] | {"model_roles": {"grader": {"model": "mock/judge"}}}
+    said["scorers"] = [
+        {"name": "match"},
+        {"name": "model_graded_qa", "options": {}},
+        {"name": "model_graded_fact", "options": {"model": "mock/big"}},
+    ]
+    one = read(archive(tmp_path / "log.eval", members(header(eval=said))))
+    assert one.protocol["grader"] == "match, model_graded_qa by mock/judge, model_graded_fact by mock/big"
+    said |= {"model_roles": {"grader": [{"model": "a"}, {"model": "b"}]}, "scorers": said["scorers"][1:2]}
+    one = read(archive(tmp_path / "log.eval", members(header(eval=said))))
+    assert one.protocol["grader"] == "model_graded_qa by a and b"
+
+
 def test_a_json_log_says_what_its_archive_says(tmp_path: Path) -> None:
     """The samples stand in the same file then, with their transcripts."""
     whole = [{**one, "messages": ["long"], "events": [{"event": "model"}]} for one in SAMPLES]

@@ -59,10 +59,15 @@ def _generation(header: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _graders(said: Mapping[str, Any]) -> Iterator[str]:
+    """Scorers, and the model of those that ask one: given to them, or to the role of the grader."""
+    bound = mapping(said.get("model_roles")).get("grader")
+    several = bound if isinstance(bound, list) else [bound]
+    role = " and ".join(filter(None, (word(mapping(one).get("model")) for one in several)))
     scorers = said.get("scorers")
     for scorer in scorers if isinstance(scorers, list) else []:
         name = word(mapping(scorer).get("name"))
         model = word(mapping(mapping(scorer).get("options")).get("model"))
+        model = model or (role if name.startswith("model_graded") else "")
         if name:
             yield f"{name} by {model}" if model else name
 
