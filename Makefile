@@ -70,7 +70,7 @@ $(VENV)/.installed-%: pyproject.toml $(VENV)/.installed
 	@touch $@
 
 # Made afresh for every list of versions: what an older one left would not be told.
-$(WRITERS)/.installed: tests/writers/requirements.txt | $(VENV)/.made
+$(WRITERS)/.installed: tests/writers/requirements.txt tests/writers/constraints.txt | $(VENV)/.made
 	@echo "Installing what writes the files that make test-writers reads ..."
 	@$(BIN)/python -m venv --clear $(WRITERS)
 	@$(WRITERS)/bin/python -m pip --disable-pip-version-check --no-input install $(QUIET) -r $<

@@ -86,7 +86,7 @@ LIBRARIES = {
     "markdown": r"narrative/(spans|superfences|watch)",
     "pymdownx": r"narrative/watch|site/fences",
     "pydantic": r"settings/.*|drafting/kept",
-    "pydantic_core": r"settings/.*",
+    "pydantic_core": r"settings/.*|read/loggers/json_objects",
     "zstandard": r"read/harnesses/archive",
     "yaml": r"settings/parsing|narrative/generated",
     "click": r"cli|commands/.*",

@@ -100,8 +100,8 @@ class FoundUnits:
 
 
 def unit_formats() -> tuple[UnitFormat, ...]:
-    """All formats that are read in units, in the order in which they are looked for."""
-    return (*LOGGERS, *HARNESSES)
+    """All formats that are read in units, in the order in which they are looked for: weak ones last."""
+    return tuple(sorted((*LOGGERS, *HARNESSES), key=lambda form: form.weak))
 
 
 def format_named(name: str | None) -> UnitFormat | None:

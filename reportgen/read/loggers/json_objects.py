@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from pydantic_core import from_json
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -19,10 +21,18 @@ _DEEPEST: Final = 20
 def whole_object(text: str) -> dict[str, Any] | None:
     """An object, in which NaN and infinities may stand bare; None where the text is anything else."""
     try:
-        item = json.loads(text)
+        item = from_json(text)
+    except ValueError:
+        # Half characters and deep nesting are refused there alone; three times as fast with all else.
+        item = _loaded(text)
+    return item if isinstance(item, dict) else None
+
+
+def _loaded(text: str) -> object:
+    try:
+        return json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return item if isinstance(item, dict) else None
 
 
 def is_whole(text: str) -> bool:

@@ -1,0 +1,69 @@
+"""Which format a folder is read in, and JSON objects as fast as they can be had."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_folders import made
+from made_projects import write_file
+
+from reportgen.read.loggers.json_objects import whole_object
+from reportgen.read.units import find_units, unit_formats
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONSOLE = "step:1 - loss:0.5 - acc:0.25\nstep:2 - loss:0.25 - acc:0.5\n"
+_cells = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+_values = st.recursive(
+    _cells, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8
+)
+
+
+def test_weak_formats_are_looked_for_last() -> None:
+    """What is told by little never hides what is told by much."""
+    weak = [form.weak for form in unit_formats()]
+    assert weak == sorted(weak)
+    assert any(weak)
+
+
+def test_the_console_of_an_evaluation_does_not_hide_its_scores(tmp_path: Path) -> None:
+    """A harness's results are read."""
+    folder = tmp_path / made(tmp_path, "lm_eval")
+    write_file(folder / "train.log", CONSOLE)
+    found = find_units(sorted(folder.iterdir()))
+    assert {unit.format for unit in found.units} == {"lm_eval"}
+
+
+@given(st.dictionaries(st.text(), _values))
+def test_an_object_is_what_the_standard_library_makes_of_it(item: dict[str, Any]) -> None:
+    """To the last digit, with NaN and infinities."""
+    text = json.dumps(item)
+    assert repr(whole_object(text)) == repr(json.loads(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1, "a": 2}',
+        '{"a": "\\ud800"}',
+        '{"a": 1e400}',
+        '{"a": -0.0}',
+        '{"a": ' + "[" * 300 + "]" * 300 + "}",
+    ],
+)
+def test_rare_objects(text: str) -> None:
+    """Doubled names, half characters, numbers beyond all, deep lists."""
+    assert repr(whole_object(text)) == repr(json.loads(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[1]", '{"a": nan}', '{"a": 1', '{"a": 01}', '{"a": 1} x', '{"a": ' + "[" * 10**5]
+)
+def test_what_is_no_object(text: str) -> None:
+    """It is not taken for one."""
+    assert whole_object(text) is None
