@@ -155,7 +155,10 @@ def test_a_run_without_its_specification_is_named_after_its_folder(tmp_path: Pat
     assert (one.model, one.benchmark) == ("org_base", "mmlu:subject=anatomy")
     assert scores(one, "exact_match") == [1.0, 0.0]
     assert messages(one) == [
-        "there is no run_spec.json: model and benchmark are named after the folder, nothing tells how"
+        (
+            "there is no run_spec.json: model and benchmark are named after the folder, and how it was "
+            "measured is unknown"
+        )
     ]
     (folder / "per_instance_stats.json").unlink()
     assert read(folder).totals == (Total("exact_match", 0.5),)

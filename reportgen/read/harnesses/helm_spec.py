@@ -18,9 +18,9 @@ def spec_by_folder(path: Path) -> tuple[dict[str, Any], tuple[Finding, ...]]:
     """A specification that says what the folder's name does, where there is no other."""
     folder = path if path.is_dir() else path.absolute().parent
     arguments = dict(part.partition("=")[::2] for part in re.split("[:,]", folder.name))
-    message = "there is no run_spec.json: model and benchmark are named after the folder, nothing tells how"
+    message = "there is no run_spec.json: model and benchmark are named after the folder"
     spec = {"name": folder.name, "adapter_spec": {"model": arguments.get("model") or folder.name}}
-    return spec, (Finding(path, message),)
+    return spec, (Finding(path, f"{message}, and how it was measured is unknown"),)
 
 
 def benchmark_of(spec: Mapping[str, Any], path: Path) -> str:
