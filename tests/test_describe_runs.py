@@ -75,6 +75,21 @@ def test_settings_that_differ_are_told(tmp_path: Path) -> None:
     assert [run["config"] for run in known(tmp_path, "runs")["runs"]][3] == {"dropout": 1}
 
 
+def test_settings_that_json_cannot_hold_are_texts(tmp_path: Path) -> None:
+    """A loss that may be endless is a setting, too."""
+    wandb_run(tmp_path / "runs", "a", {"clip": float("inf"), "floor": float("nan")}, 2)
+    (run,) = known(tmp_path, "runs")["runs"]
+    assert run["config"] == {"clip": "Infinity", "floor": "NaN"}
+
+
+def test_totals_that_are_not_finite_are_missing(tmp_path: Path) -> None:
+    """Neither a number nor a crash."""
+    write_file(tmp_path / "runs" / "a.csv", "model,benchmark,score\nA,sums,nan\nB,sums,0.5\n")
+    write_file(tmp_path / "runs" / "source.yml", "form: totals\n")
+    assert [one["value"] for one in known(tmp_path, "runs")["totals"]] == [None, 0.5]
+    assert re.search(r"\nA +sums +score +–\n", told(tmp_path, "runs"))
+
+
 def test_runs_are_told_with_their_times(tmp_path: Path) -> None:
     """When the first value was logged, and how long it took to the last."""
     wandb_run(tmp_path / "runs", "a", {}, 91)

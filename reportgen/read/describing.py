@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from reportgen.description import (
-    Counts,
-    DescribedEvaluation,
-    DescribedMetric,
-    DescribedRun,
-    DescribedTotal,
-    Description,
-)
+from reportgen.description import Counts, Description
 from reportgen.errors import Problem, Problems, Severity, Stage
 from reportgen.read.choosing import choose_files
 from reportgen.read.described_answers import described_answers, described_totals
@@ -23,6 +15,7 @@ from reportgen.read.described_curves import described_curves
 from reportgen.read.described_imports import with_imported
 from reportgen.read.find import SETTINGS, location_of, name_of, place_of
 from reportgen.read.importing import import_units
+from reportgen.read.kept_descriptions import keep_description, kept_description
 from reportgen.read.layout import layout_of
 from reportgen.read.opening import open_location
 from reportgen.read.settling import form_of_table, repetitions
@@ -78,9 +71,9 @@ def describe(path: Path, root: Path, name: str, looking: Looking) -> Description
         source = open_location(location, looking.load_settings, looking.hashes, looking.cache)
         problems.add(source.warnings)
         told = _opened(told, source)
-        told = _seeded(replace(told, counts=_counted(root, source, looking.cache)))
+        told = _counted(told, source, location, looking)
     with problems.collecting():
-        told = _with_runs(told, location, looking)
+        told = _with_unread(told, location, looking)
     if not told.kind:
         problems.add(_sources_below(location))
         told, findings = _bare(told, location, looking)
@@ -132,56 +125,54 @@ def _seeded(told: Description) -> Description:
     return told if seeds - {None} else replace(told, seed_by="")
 
 
-def _counted(root: Path, source: Source, cache: Cache | None) -> Counts:
-    """What the rows hold, as it was counted before or else now.
+def _counted(told: Description, source: Source, location: Location, looking: Looking) -> Description:
+    """What the rows hold and the loggers say, as it was counted before or else now.
 
     Raises:
         ReportError: everything that is wrong in the files.
     """
-    key = cache.key("description", source.digest) if cache else ""
-    kept = cache.get(key) if cache else None
-    if kept is not None:
-        runs, metrics, evaluations, totals = json.loads(kept)
-        return Counts(
-            tuple(DescribedRun(**run) for run in runs),
-            tuple(DescribedMetric(**metric) for metric in metrics),
-            tuple(DescribedEvaluation(**one) for one in evaluations),
-            tuple(DescribedTotal(**one) for one in totals),
-        )
+    kept = kept_description(looking.cache, source, told) if looking.cache else None
+    if kept:
+        return kept
+    told = _seeded(replace(told, counts=_counts(location.root, source)))
+    settings = _settings(location, looking)
+    if settings.format == "mapped":
+        told = replace(told, format="mapped", title=mapped_title(told.read))
+    chosen = choose_files(location, settings)
+    if imported := import_units(location, settings, chosen, looking.hashes, looking.cache):
+        told = with_imported(told, imported, settings)
+    told = replace(told, repetitions=repetitions(settings, told))
+    if looking.cache:
+        keep_description(looking.cache, source, told)
+    return told
+
+
+def _counts(root: Path, source: Source) -> Counts:
+    """What the rows hold.
+
+    Raises:
+        ReportError: everything that is wrong in the files.
+    """
     if source.kind == "outcomes":
-        counts = Counts(evaluations=described_answers(root, source))
-    elif source.kind == "totals":
-        counts = Counts(totals=described_totals(root, source))
-    else:
-        counts = Counts(*described_curves(root, source))
-    if cache:
-        parts = (counts.runs, counts.metrics, counts.evaluations, counts.totals)
-        cache.put(key, json.dumps([[asdict(one) for one in part] for part in parts]).encode())
-    return counts
+        return Counts(evaluations=described_answers(root, source))
+    if source.kind == "totals":
+        return Counts(totals=described_totals(root, source))
+    return Counts(*described_curves(root, source))
 
 
-def _with_runs(told: Description, location: Location, looking: Looking) -> Description:
-    """What stands beside the rows: what loggers and harnesses say of runs, and files that are not read.
+def _with_unread(told: Description, location: Location, looking: Looking) -> Description:
+    """The same with the files that are not read.
 
     Raises:
         ReportError: as of the source itself.
     """
-    settings = _settings(location, looking)
-    chosen = choose_files(location, settings)
-    imported = import_units(location, settings, chosen, looking.hashes, looking.cache)
     read = set(told.read)
-    if settings.format == "mapped" and told.kind:
-        told = replace(told, format="mapped", title=mapped_title(told.read))
-    if imported:
-        told = with_imported(told, imported, settings)
-        read = {file.path for file in imported.files}
     unread = Counter(
         path.suffix.lower() or _NO_ENDING
-        for path in chosen.paths
+        for path in choose_files(location, _settings(location, looking)).paths
         if place_of(path, location.root).file not in read
     )
-    told = replace(told, unread=tuple(sorted(unread.items(), key=lambda one: (-one[1], one[0]))))
-    return replace(told, repetitions=repetitions(settings, told))
+    return replace(told, unread=tuple(sorted(unread.items(), key=lambda one: (-one[1], one[0]))))
 
 
 def _settings(location: Location, looking: Looking) -> SourceSettings:

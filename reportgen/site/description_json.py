@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,10 @@ def description_json(told: Description, source_yml: str, repetitions: str, block
     value["unread"] = dict(told.unread)
     value["problems"] = [_problem(problem) for problem in told.problems]
     value |= value.pop("counts")
+    for run in value["runs"]:
+        run["config"] = {key: str(one) if _is_endless(one) else one for key, one in run["config"].items()}
+    for total in value["totals"]:
+        total |= {key: None for key, one in total.items() if _is_endless(one)}
     value["suggested"] = {
         "file": told.settings_file,
         "source.yml": source_yml,
@@ -32,6 +37,11 @@ def description_json(told: Description, source_yml: str, repetitions: str, block
     }
     del value["settings"], value["repetitions"]
     return f"{json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)}\n"
+
+
+def _is_endless(value: object) -> bool:
+    """Whether it is a NaN or an infinity, which JSON has none of."""
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def _problem(problem: Problem) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -126,6 +127,6 @@ def duration_words(seconds: float) -> str:
 
 def number_words(value: float | None) -> str:
     """A number, whole where it is whole; a dash where there is none."""
-    if value is None:
+    if value is None or not math.isfinite(value):
         return NOTHING
     return number(value, decimals=0) if value == round(value) and abs(value) < 1e12 else number(value)  # noqa: PLR2004
