@@ -213,12 +213,20 @@ def test_only_wanted_metrics_are_read(tmp_path: Path) -> None:
 
 def test_everything_that_cannot_be_read_is_told_at_once(tmp_path: Path) -> None:
     """Each file with what was found and the next step, at its place in the project."""
-    data = made(tmp_path, a={"unreadable": "the record is torn"}, b=run_of())
+    data = made(tmp_path, a={"unreadable": "the record is torn"})
     data.write("s/c.made", "no JSON")
     assert told(data) == [
         "data/s/a.made: the record is torn. Copy it again.",
         "data/s/c.made:1: it is no JSON. Write it again.",
     ]
+
+
+def test_one_damaged_run_does_not_take_the_others_with_it(tmp_path: Path) -> None:
+    """It is left out and told of, as long as any can be read."""
+    data = made(tmp_path, a={"unreadable": "the record is torn"}, b=run_of())
+    assert data.warnings("s") == ["data/s/a.made: the record is torn; this run is left out. Copy it again."]
+    assert data.open("s").files[0].path == "data/s/b.made"
+    assert len(data.frame("s", "loss")) == len(CURVE)
 
 
 def test_what_was_irregular_is_told_in_few_words(tmp_path: Path) -> None:

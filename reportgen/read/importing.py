@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Problem, Problems, ReportError, Stage
+from reportgen.errors import Problem, Problems, ReportError, Severity, Stage
 from reportgen.model import SourceFile
 from reportgen.read.find import place_of
 from reportgen.read.import_problems import import_problems
@@ -93,11 +93,11 @@ def import_units(
     if not found.units:
         return None
     reading = _Reading(location.root, hashes, cache or temporary_cache())
-    units = _read_wanted(found.units, settings, reading)
+    units, unreadable = _read_wanted(found.units, settings, reading)
     runs = named_runs(location, settings, chosen, units)
     settings = with_protocols(settings, runs)
     survey = imported_survey(location, settings, runs)
-    warnings = import_problems(location, settings, chosen, found, runs)
+    warnings = (*unreadable, *import_problems(location, settings, chosen, found, runs))
     files = dict.fromkeys(file for unit in units for file in unit.files)
     return Imported(found, runs, tuple(files), replace(survey, warnings=warnings), settings)
 
@@ -121,33 +121,53 @@ def _unread(error: OSError, path: Path, root: Path) -> ReportError:
     return ReportError(Problem(place, message, "Check that it exists and may be read", Stage.DATA))
 
 
-def _read_wanted(units: tuple[Unit, ...], settings: SourceSettings, reading: _Reading) -> list[ReadUnit]:
+def _read_wanted(
+    units: tuple[Unit, ...], settings: SourceSettings, reading: _Reading
+) -> tuple[list[ReadUnit], tuple[Problem, ...]]:
     """Units with the metrics that ``metrics:`` names, or with all of them where one of these is not there."""
     wanted = frozenset(settings.metrics or ())
     wanted |= {old for old, new in settings.rename_metrics.items() if new in wanted}
     if not wanted or units[0].format not in {form.name for form in LOGGERS}:
         return _read_all(units, None, reading)
-    read = _read_all(units, wanted, reading)
+    read, unreadable = _read_all(units, wanted, reading)
     known = {name for unit in read for run in unit.kept.runs for name in run.metrics}
     met = known | {settings.rename_metrics.get(name, name) for name in known}
-    return read if met.issuperset(settings.metrics or ()) else _read_all(units, None, reading)
+    found = (read, unreadable)
+    return found if met.issuperset(settings.metrics or ()) else _read_all(units, None, reading)
 
 
-def _read_all(units: tuple[Unit, ...], wanted: Collection[str] | None, reading: _Reading) -> list[ReadUnit]:
+def _read_all(
+    units: tuple[Unit, ...], wanted: Collection[str] | None, reading: _Reading
+) -> tuple[list[ReadUnit], tuple[Problem, ...]]:
+    """What can be read, and warnings of what cannot: one damaged run does not take the others with it.
+
+    Raises:
+        ReportError: nothing can be read.
+    """
     problems = Problems()
-    read = []
+    read, unreadable = [], []
     for unit in units:
         with problems.collecting():
-            read.append(_read(unit, wanted, reading))
+            try:
+                read.append(_read(unit, wanted, reading))
+            except UnreadableError as error:
+                place = place_of(error.path, reading.root, error.line)
+                unreadable.append(Problem(place, error.message, error.next_step, Stage.DATA))
+    if not read:
+        problems.add(unreadable)
     problems.raise_errors()
-    return read
+    return read, tuple(
+        replace(one, message=f"{one.message}; this run is left out", severity=Severity.WARNING)
+        for one in unreadable
+    )
 
 
 def _read(unit: Unit, wanted: Collection[str] | None, reading: _Reading) -> ReadUnit:
     """A unit as it is kept, or else read now.
 
     Raises:
-        ReportError: it cannot be read.
+        UnreadableError: it is damaged, or goes beyond a limit.
+        ReportError: its files cannot be read.
     """
     cache, root = reading.cache, reading.root
     try:
@@ -164,9 +184,6 @@ def _read(unit: Unit, wanted: Collection[str] | None, reading: _Reading) -> Read
             # What grew while it was read is read again next time.
             if [_mark(path) for path in unit.files] == marks:
                 keep_unit(cache, key, kept)
-    except UnreadableError as error:
-        place = place_of(error.path, root, error.line)
-        raise ReportError(Problem(place, error.message, error.next_step, Stage.DATA)) from None
     except OSError as error:
         raise _unread(error, unit.path, root) from None
     paths = [Path(cache.text_path(key, part.name)) for part in kept.parts]
