@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import made_wandb_log as wandb
 import pytest
+from command_line import run_on_terminal
 from made_projects import write_file
 from test_describe_command import known, told
 
@@ -160,3 +161,10 @@ def test_tables_may_be_repetitions(tmp_path: Path) -> None:
         ("ppo", "1"),
         ("ppo", "2"),
     ]
+
+
+def test_a_terminal_shows_what_is_read(tmp_path: Path) -> None:
+    """Which is taken away in the end; elsewhere nothing of it is told."""
+    trainings(tmp_path / "many", "a", "b")
+    assert "Reading file 2: trainer_state.json" in run_on_terminal(tmp_path, "describe", "many")
+    assert "Reading" not in told(tmp_path, "many")

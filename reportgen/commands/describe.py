@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reportgen.commands.reading import reading_told
 from reportgen.commands.tables import Column, print_table
 from reportgen.commands.telling import problems_told, tell_problem
 
@@ -52,7 +53,8 @@ def describe(path: Path, form: str) -> None:
         if place.data_dir and place.path == place.root / place.data_dir:
             told = describing.sources_of(place.path, place.root, place.data_dir)
         else:
-            told = describing.described(place.path, place.root, place.name, place.hashes, place.cache)
+            with reading_told(place.hashes) as hashes:
+                told = describing.described(place.path, place.root, place.name, hashes, place.cache)
     if place.cache:
         place.hashes.save()
     settings, block = describing.suggested_settings(told), describing.suggested_block(told)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from reportgen.commands.reading import reading_told
 from reportgen.commands.telling import problems_told, tell_problem
 
 
@@ -43,8 +44,9 @@ def freeze(source: Path, folder: Path | None) -> None:
         place = around(source)
         target = folder or place.path.with_name(f"{place.path.name.split('.')[0]}-frozen")
         refuse_foreign(target, place.path)
-        read = freezing(place.path, place.root, TOOL, place.hashes, place.cache)
-        written = write_frozen(read, target)
+        with reading_told(place.hashes) as hashes:
+            read = freezing(place.path, place.root, TOOL, hashes, place.cache)
+            written = write_frozen(read, target)
     if place.cache:
         place.hashes.save()
     for problem in read.source.warnings:
