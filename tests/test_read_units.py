@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import shutil
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,9 +16,7 @@ from made_projects import write_file
 from reportgen.read.loggers.json_objects import whole_object
 from reportgen.read.units import find_units, unit_formats
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+ROOT = Path(__file__).parents[1]
 CONSOLE = "step:1 - loss:0.5 - acc:0.25\nstep:2 - loss:0.25 - acc:0.5\n"
 _cells = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 _values = st.recursive(
@@ -37,6 +37,15 @@ def test_the_console_of_an_evaluation_does_not_hide_its_scores(tmp_path: Path) -
     write_file(folder / "train.log", CONSOLE)
     found = find_units(sorted(folder.iterdir()))
     assert {unit.format for unit in found.units} == {"lm_eval"}
+
+
+def test_a_run_of_helm_without_its_specification_is_found(tmp_path: Path) -> None:
+    """By the files that hold its scores."""
+    shutil.copytree(ROOT / "data/helm-example", tmp_path / "runs")
+    for path in (tmp_path / "runs").rglob("run_spec.json"):
+        path.unlink()
+    found = find_units(sorted(path for path in tmp_path.rglob("*") if path.is_file()))
+    assert {unit.format for unit in found.units} == {"helm"}
 
 
 @given(st.dictionaries(st.text(), _values))

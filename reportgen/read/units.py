@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from reportgen.read.logged import Evaluated, Logged, Unit
@@ -78,7 +78,7 @@ HARNESSES: tuple[UnitFormat, ...] = (
     _harness("inspect", "*.eval", "*.json", module="inspect_logs"),
     _harness("lm_eval", "*.json", "*.jsonl"),
     _harness("lighteval", "*.json"),
-    _harness("helm", "run_spec.json"),
+    _harness("helm", "run_spec.json", "stats.json", "per_instance_stats.json"),
     _harness("answer_lists", "*.json", "*.jsonl", "*.ndjson", weak=True),
 )
 # The endings of tables, which are data without any of these formats.
@@ -123,12 +123,6 @@ def title_of(name: str) -> str:
 def may_be_read(name: str) -> bool:
     """Whether a file's name is none of a table, but one that a logger or harness gives."""
     return not _TABLES.fullmatch(name) and any(_fits(name, form) for form in unit_formats())
-
-
-def candidates(files: Iterable[Path], form: str | None = None) -> list[Path]:
-    """The files that decide which units there are, by their names."""
-    chosen = [format_named(form)] if form else unit_formats()
-    return [file for file in files if any(one and _fits(file.name, one) for one in chosen)]
 
 
 def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = False) -> FoundUnits:
