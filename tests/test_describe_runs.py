@@ -168,3 +168,15 @@ def test_a_terminal_shows_what_is_read(tmp_path: Path) -> None:
     trainings(tmp_path / "many", "a", "b")
     assert "Reading file 2: trainer_state.json" in run_on_terminal(tmp_path, "describe", "many")
     assert "Reading" not in told(tmp_path, "many")
+
+
+def test_a_narrow_terminal_keeps_what_matters(tmp_path: Path) -> None:
+    """Columns that have no room are named, and those that stay are not squeezed."""
+    for name in ("a-name-that-goes-on-and-on", "another-name-that-goes-on"):
+        wandb_run(tmp_path / "deep" / "folder" / name, name, {"seed": 1}, 9)
+    said = run_on_terminal(tmp_path, "describe", "deep", NO_COLOR="1", TERM="dumb", COLUMNS="64")
+    (line,) = (line for line in said.split("\n") if line.startswith("a-name-that"))
+    assert line.split()[-3:] == ["0", "to", "8"]
+    assert "A wider terminal has room for: metrics, logged (UTC) and where." in said
+    wide = run_on_terminal(tmp_path, "describe", "deep", NO_COLOR="1", TERM="dumb", COLUMNS="200")
+    assert "wider" not in wide

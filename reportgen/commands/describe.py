@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 _LONGEST = 120
 """Characters of a cell where no terminal limits it."""
+_SHORTEST = 24
+"""Characters of a cell that even a narrow terminal shows."""
+_GAP = 2
+_LEAST = ("where", "metrics", "logged (UTC)", "seed", "standard error", "highest", "lowest", "runs", "run")
+"""Columns that a narrow terminal does without, the first ones first."""
 
 
 @click.command()
@@ -93,13 +98,33 @@ def _tell_section(section: Section) -> None:
     if section.note:
         click.secho(f"  {printable(section.note)}", dim=True)
     rows = [tuple(map(printable, row)) for row in section.rows]
-    longest = max(24, shutil.get_terminal_size((100, 24)).columns // 2)
     if not sys.stdout.isatty():
-        rows.insert(0, section.header)
-        longest = _LONGEST
-    print_table([Column(title, longest=longest) for title in section.header], rows)
+        columns = [Column(title, longest=_LONGEST) for title in section.header]
+        print_table(columns, [section.header, *rows])
+    else:
+        _tell_fitted(section.header, rows, shutil.get_terminal_size((100, 24)).columns)
     if section.more:
         click.secho(section.more, dim=True)
+
+
+def _tell_fitted(header: tuple[str, ...], rows: list[tuple[str, ...]], room: int) -> None:
+    """A table on a terminal: without columns that it has no room for, which it names."""
+    from reportgen.words import listing
+
+    kept = list(range(len(header)))
+
+    def width(longest: int) -> int:
+        cells = ([header[place], *(row[place] for row in rows)] for place in kept)
+        return sum(_GAP + min(longest, max(map(len, texts))) for texts in cells)
+
+    for title in _LEAST:
+        if title in header and width(_SHORTEST) > room:
+            kept.remove(header.index(title))
+    longest = next((size for size in range(room, _SHORTEST, -1) if width(size) <= room), _SHORTEST)
+    columns = [Column(header[place], longest=longest) for place in kept]
+    print_table(columns, [tuple(row[place] for place in kept) for row in rows])
+    if left := [title for place, title in enumerate(header) if place not in kept]:
+        click.secho(f"A wider terminal has room for: {listing(left)}.", dim=True)
 
 
 def _tell_settings(told: Description, settings: str, repetitions: str) -> None:
