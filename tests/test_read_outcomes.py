@@ -283,6 +283,10 @@ def test_source_yml_decides(tmp_path: Path) -> None:
             " Name it in source.yml, as in columns: {score: NAME}."
         )
     ]
+    data.write("u/a.csv", "model,points\nA,1\n")
+    data.write("u/source.yml", "columns: {score: points}")
+    (problem,) = data.problems("u")
+    assert problem.endswith("if a row is the score of a whole benchmark, say form: totals there.")
     data.write("t/a.csv", "problem,score\np,1\n")
     data.write("t/source.yml", "form: wide")
     assert data.open("t").kind == "measurements"

@@ -73,6 +73,8 @@ def recognise_outcomes(
     if lacking:
         message = f'outcomes need a column "{lacking[0]}"; there are {names(kinds)}'
         advice = f"Name it in source.yml, as in columns: {{{lacking[0]}: NAME}}"
+        if lacking[0] == "problem":
+            advice += "; if a row is the score of a whole benchmark, say form: totals there"
         raise ReportError(Problem(place, message, advice, Stage.DATA))
     return OutcomeRoles(**found)
 
