@@ -178,6 +178,18 @@ def test_nothing_foreign_is_overwritten(tmp_path: Path, kind: str) -> None:
     assert all((tmp_path / name).read_text() == text for name, text in files.items())
 
 
+def test_what_a_killed_freezing_left_is_in_nobodys_way(tmp_path: Path) -> None:
+    """Neither of a first one, nor of one over an earlier one; both are whole afterwards, and alone."""
+    (tmp_path / "runs.csv").write_text(TABLE)
+    for _ in range(2):
+        (tmp_path / "to").mkdir(exist_ok=True)
+        (tmp_path / "to" / ".data.parquet.part").write_bytes(b"PAR1 and no more")
+        (tmp_path / "to" / ".source.yml.part").write_text("form: wi")
+        frozen(tmp_path, "runs.csv", "--to", "to")
+        assert {path.name for path in (tmp_path / "to").iterdir()} == {"data.parquet", "source.yml"}
+        assert known(tmp_path, "to")["metrics"] == known(tmp_path, "runs.csv")["metrics"]
+
+
 def test_a_source_is_not_frozen_into_itself(tmp_path: Path) -> None:
     """Nor into the folder around it."""
     made(tmp_path, "table")

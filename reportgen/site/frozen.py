@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 TABLE: Final = "data.parquet"
 SETTINGS: Final = "source.yml"
+# Both are written whole before either takes its place.
+_PARTS: Final = (f".{TABLE}.part", f".{SETTINGS}.part")
 TOOL: Final = f"reportgen {__version__} freeze"
 
 
@@ -58,24 +60,27 @@ def write_frozen(freezing: Freezing, folder: Path) -> Written:
     """
     folder.mkdir(parents=True, exist_ok=True)
     table, settings = folder / TABLE, folder / SETTINGS
-    fresh = folder / f".{TABLE}.part"
+    parts = [folder / name for name in _PARTS]
     try:
-        freezing.write(fresh)
-        settings.write_text(freezing.settings, encoding="utf-8", newline="\n")
-        fresh.replace(table)
+        freezing.write(parts[0])
+        parts[1].write_text(freezing.settings, encoding="utf-8", newline="\n")
+        parts[0].replace(table)
+        parts[1].replace(settings)
     finally:
-        fresh.unlink(missing_ok=True)
+        for part in parts:
+            part.unlink(missing_ok=True)
         if not any(folder.iterdir()):
             folder.rmdir()
     return Written((table, settings), table.stat().st_size + settings.stat().st_size)
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether all that is there was frozen before."""
-    if {path.name for path in folder.iterdir()} - {TABLE, SETTINGS, f".{TABLE}.part"}:
-        return False
+    """Whether all that is there was frozen before, or left by a freezing that was killed."""
+    left = {path.name for path in folder.iterdir()} - set(_PARTS)
     settings = folder / SETTINGS
-    if not settings.is_file():
+    if left - {TABLE, SETTINGS} or (left and not settings.is_file()):
         return False
+    if not left:
+        return True
     tool = load_source_settings(settings, str(settings)).provenance.tool
     return tool is not None and tool.startswith("reportgen ") and tool.endswith(" freeze")
