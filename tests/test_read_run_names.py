@@ -171,6 +171,31 @@ def test_groups_bring_runs_of_different_seeds_together() -> None:
     assert named(runs(*same)) == [("calm-sun", "1"), ("red-moon", "1")]
 
 
+def test_a_run_that_logged_nothing_has_no_say_in_the_names_of_others() -> None:
+    """Neither in their groups, nor in short seeds, nor is it one more run of the same seed."""
+    logged = {"loss": 3}
+    told = [
+        KeptRun("x", name, group=name[:1], config={"seed": seed}, metrics=logged)
+        for name, seed in (("a sun", 1), ("a moon", 2), ("b star", 1))
+    ]
+    killed = KeptRun("x", "", config={})
+    found = name_runs(runs(*told, killed), NOTHING, "s")
+    assert [(one.series, one.seed) for one in found.names] == [
+        ("a", "1"),
+        ("a", "2"),
+        ("b", "1"),
+        ("r3", None),
+    ]
+    again = KeptRun("x", "a sun", group="a", config={"seed": 1, "algo": "a"})
+    by_algo = SourceSettings(series_from="algo")
+    told = [replace(one, config={**one.config, "algo": one.group}) for one in told]
+    found = name_runs(runs(*told, again), by_algo, "s")
+    assert found.names[3].series == "a"
+    assert (found.names[3].seed, found.alike) == ("1", ())
+    found = name_runs(runs(*told, again, told[0]), by_algo, "s")
+    assert found.alike == ((0, 4),)
+
+
 def test_what_is_guessed_is_known() -> None:
     """Seeds taken off names, and short ones, are guesses; plain names and configured seeds are none."""
     told = {

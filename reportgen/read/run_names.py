@@ -63,23 +63,36 @@ def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source:
         settings: ``series_from``, ``seed_from`` and ``run_from`` count.
         source: the name of a series where nothing else names it.
     """
-    seeds = _seeds(candidates, settings)
-    series, seeds = _series(candidates, settings, seeds, source)
+    # A run that was killed before it logged anything has no say in what the others are called.
+    telling = [one for one in candidates if one.run.metrics or one.run.totals] or candidates
+    series, seeds = _series(telling, settings, _seeds(telling, settings), source)
+    told = dict(zip(map(id, telling), zip(series.values, seeds.values, strict=True), strict=True))
     resumed = resumed_runs(candidates)
     names = [
         RunName(name or _without_series(candidate), "", seed)
-        for candidate, name, seed in zip(candidates, series.values, seeds.values, strict=True)
+        for candidate in candidates
+        for name, seed in [told.get(id(candidate)) or _bare_name(candidate, settings)]
     ]
     labels = [_label(candidate, settings.run_from) for candidate in candidates]
     named = tell_apart(candidates, names, labels, resumed)
+    alike = alike_runs(candidates, named, resumed, chosen=settings.series_from is not None)
+    logged = [tuple(place for place in places if id(candidates[place]) in told) for places in alike]
     return Naming(
         names=named,
         series_by=series.by,
         seed_by=seeds.by if any(seeds.values) else "",
         guessed=series.guessed or (seeds.guessed and any(seeds.values)),
-        alike=alike_runs(candidates, named, resumed, chosen=settings.series_from is not None),
+        alike=tuple(places for places in logged if len(places) > 1),
         resumed=resumed,
     )
+
+
+def _bare_name(candidate: Candidate, settings: SourceSettings) -> tuple[str | None, str | None]:
+    """Series and seed of a run without values among others: what it says itself."""
+    wanted = (settings.series_from,) if isinstance(settings.series_from, str) else settings.series_from or ()
+    series = _joined(candidate, candidate.folder, wanted, "") or candidate.labels.get("series")
+    seed = _seed_in(candidate, settings.seed_from) if settings.seed_from else candidate.labels.get("seed")
+    return series, seed or candidate.run.seed or seed_of_config(candidate.run.config)
 
 
 def _without_series(candidate: Candidate) -> str:
