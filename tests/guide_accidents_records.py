@@ -1,0 +1,163 @@
+"""What goes wrong with the folders of loggers of records that the guide shows: W&B and TensorBoard."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import struct
+from typing import TYPE_CHECKING
+
+from guide_damage import changed, copied, cut, pointed
+from guide_messages import Accident
+
+from reportgen.read.loggers.crc32c import checksums
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+# A log of W&B: 7 bytes of its own, then records, each behind a checksum, its length and its kind.
+_HEADER = struct.Struct("<IHB")
+
+
+def _without_end(folder: Path) -> None:
+    """The log ends behind its last row, since the run was killed just then."""
+    path = min(folder.rglob("*.wandb"))
+    data, at, rows = path.read_bytes(), 7, 0
+    while at < len(data):
+        _, length, _ = _HEADER.unpack_from(data, at)
+        at += _HEADER.size + length
+        rows += b"train/reward" in data[at - length : at]
+        if rows == 24:
+            break
+    path.write_bytes(data[:at])
+
+
+def _begun(folder: Path) -> None:
+    """The log has the settings only."""
+    path = min(folder.rglob("*.wandb"))
+    path.write_bytes(path.read_bytes()[:700])
+
+
+def _grouped(folder: Path) -> None:
+    """The chart of both groups, as the site exports it."""
+    path = folder / "val_loss.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    names = [f"Group: {name} - val/loss{end}" for name in ("adamw", "muon") for end in ("", "__MIN", "__MAX")]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL)
+        writer.writerow(["Step", *names])
+        for step, *cells in rows:
+            groups = [sorted(map(float, cells[begin : begin + 9 : 3])) for begin in (0, 9)]
+            writer.writerow([step, *(value for one in groups for value in (sum(one) / 3, one[0], one[2]))])
+
+
+_PARTS = "offline-run-20261121_194402-grpo2", "offline-run-20261121_204402-grpo2"
+WANDB = (
+    Accident(
+        "the last record is torn: the run was killed while writing, or is still running; "
+        "the 74 whole ones before it are read",
+        cut("*.wandb", 300),
+    ),
+    Accident("the log has no end: the run was killed, or is still running", _without_end),
+    Accident(
+        "the run was killed before it logged anything, or just starts; 3 settings of it can be read", _begun
+    ),
+    Accident(
+        "the file is damaged at byte 2,999: 50 bytes there cannot be read; the records behind are read",
+        changed("*.wandb", 3000),
+    ),
+    Accident(
+        "a record is damaged, and the last 39 bytes of the file cannot be read; "
+        "the 77 whole ones before it are read",
+        changed("*.wandb", -1),
+    ),
+    Accident(
+        "1 run resumed under the same id: grpo-2; where its parts overlap, the later one counts",
+        copied(f"wandb/{_PARTS[0]}", f"wandb/{_PARTS[1]}"),
+    ),
+    Accident(
+        "a value of Group: adamw and Group: muon stands for several, of the runs of a group or of "
+        "neighbouring steps: its __MIN and __MAX differ, which are not read",
+        _grouped,
+        source="wandb-csv-example",
+    ),
+)
+
+
+def _records(path: Path) -> list[bytes]:
+    """The records of an event file: a length, its checksum, an event, its checksum."""
+    data, at, found = path.read_bytes(), 0, []
+    while at < len(data):
+        end = at + 16 + int.from_bytes(data[at : at + 8], "little")
+        found.append(data[at:end])
+        at = end
+    return found
+
+
+def _damaged(at: int) -> Callable[[Path], None]:
+    """A byte of the 18th record of an event file becomes another."""
+
+    def happens(folder: Path) -> None:
+        path = min(folder.rglob("*tfevents*"))
+        before = sum(map(len, _records(path)[:17]))
+        changed(path.name, before + at)(path.parent)
+
+    return happens
+
+
+def _resumed(folder: Path) -> None:
+    """The run wrote its steps again an hour later; an event has its time from the second byte on."""
+    path = min(folder.rglob("*tfevents*"))
+    written = []
+    for record in _records(path):
+        event = bytearray(record[12:-4])
+        (time,) = struct.unpack_from("<d", event, 1)
+        struct.pack_into("<d", event, 1, time + 3600)
+        checksum = int(checksums([memoryview(event)])[0])
+        written.append(record[:12] + event + checksum.to_bytes(4, "little"))
+    path.with_name("events.out.tfevents.1767229200.example.1").write_bytes(b"".join(written))
+
+
+def _without_scalars(folder: Path) -> None:
+    path = min(folder.rglob("*tfevents*"))
+    path.write_bytes(_records(path)[0])
+
+
+def _packed(folder: Path) -> None:
+    path = min(folder.rglob("*tfevents*"))
+    path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+    path.unlink()
+
+
+_EVENTS = "events.out.tfevents.1767225600.example"
+_AGAIN = "this file goes back over 30 steps of earlier files (50 to 1,500)"
+TENSORBOARD = (
+    Accident(
+        "record 61, the last one, is torn: the run still writes or was killed; 60 records before it are read",
+        cut("*tfevents*", 3),
+    ),
+    Accident("record 18 is damaged (its checksum is wrong) and left out", _damaged(14)),
+    Accident(
+        "record 18 is damaged (the checksum of its length is wrong), and the last 2,354 bytes are not read; "
+        "17 records before it are read",
+        _damaged(0),
+    ),
+    Accident(
+        f"the run was resumed: {_AGAIN}; the rows of both are kept, the later ones last",
+        _resumed,
+    ),
+    Accident(
+        f"several processes wrote at once: {_AGAIN}; the rows of all are kept, those of this file last",
+        copied(f"runs/deep_seed2/{_EVENTS}.2", f"runs/deep_seed1/{_EVENTS}.2"),
+    ),
+    Accident("no scalars are in its event files", _without_scalars),
+    Accident("it is compressed, as no event file is; this run is left out. Unpack it with gunzip", _packed),
+    Accident(
+        "it is a Git LFS pointer, not the data themselves; this run is left out. Run git lfs pull",
+        pointed("*tfevents*"),
+    ),
+)
+
+ACCIDENTS: dict[str, tuple[Accident, ...]] = {"wandb": WANDB, "tensorboard": TENSORBOARD}
