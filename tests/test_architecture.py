@@ -106,7 +106,10 @@ READING = {*("read_text", "read_bytes", "iterdir", "glob", "rglob", "scandir", "
 MAY_READ = r"cache|read/.*|site/.*|settings/text|figures/author_code"
 
 # A problem of the user's is caught where it is told, and in three places where another answer is known.
-MAY_CATCH = {"commands/telling", "site/checking", "site/plugin", "settings/loading", "read/faults"}
+MAY_CATCH = {
+    *("commands/telling", "site/checking/checking", "site/plugin", "settings/loading"),
+    "read/tabular/faults",
+}
 # An author's function may raise anything.
 MAY_CATCH_ALL = {"figures/author_code"}
 

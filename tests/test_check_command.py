@@ -15,10 +15,10 @@ from made_projects import PAGE, RUNS, SETTINGS, files_below, share_cache, write_
 from made_statements import said_of, statement
 
 from reportgen.errors import Place, Problem, Severity, Stage
-from reportgen.site.checking import Check
-from reportgen.site.findings import RULES, closing_words, findings_of
-from reportgen.site.sarif import check_sarif
-from reportgen.site.statement_reports import check_json, github_annotations
+from reportgen.site.checking.checking import Check
+from reportgen.site.checking.findings import RULES, closing_words, findings_of
+from reportgen.site.checking.sarif import check_sarif
+from reportgen.site.checking.statement_reports import check_json, github_annotations
 from reportgen.statements import Statement, Truth
 
 HOLDS, FAILS = statement(Truth.HOLDS), statement(Truth.FAILS, line=4, column=7)

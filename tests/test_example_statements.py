@@ -15,7 +15,7 @@ from example_site import ROOT, copy_example, made_once
 from reportgen.cli import cli
 from reportgen.model import Observations
 from reportgen.settings.blocks import CurveSettings
-from reportgen.site.checking import drafted
+from reportgen.site.checking.checking import drafted
 from reportgen.statements import Truth
 
 if TYPE_CHECKING:

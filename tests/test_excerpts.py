@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reportgen.errors import Place
-from reportgen.site.excerpts import excerpt, printable, source_line
+from reportgen.site.checking.excerpts import excerpt, printable, source_line
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from reportgen.errors import Place, ReportError
 from reportgen.narrative.pages import read_page
 from reportgen.settings.text import normalised
-from reportgen.site.fixing import Repair, difference, fixed_text, repairs, write
+from reportgen.site.checking.fixing import Repair, difference, fixed_text, repairs, write
 from reportgen.statements import Binding, Judgement, Statement, Truth
 
 if TYPE_CHECKING:

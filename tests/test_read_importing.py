@@ -25,10 +25,10 @@ from reportgen.read import (
     open_source,
     outcomes,
     raw_frame,
-    tidy_parquet,
     units,
 )
-from reportgen.read.formats import FORMATS
+from reportgen.read.runs import tidy_parquet
+from reportgen.read.tabular.formats import FORMATS
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.source import Format
 

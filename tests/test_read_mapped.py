@@ -11,7 +11,7 @@ from made_sources import Data
 from reportgen.cache import Cache
 from reportgen.errors import ReportError
 from reportgen.read import open_source, outcomes
-from reportgen.read.json_path import PathError, parse_path
+from reportgen.read.tabular.json_path import PathError, parse_path
 from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_sources import Data
 
-from reportgen.read import outcomes, score_cells, sql
+from reportgen.read import outcomes, sql
 from reportgen.read.cells import MISSING, is_missing, is_number
 from reportgen.read.engine import engine
+from reportgen.read.tabular import score_cells
 from reportgen.statistics.problem_scores import problem_scores
 
 if TYPE_CHECKING:

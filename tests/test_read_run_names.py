@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.read.kept_units import KeptRun
-from reportgen.read.run_labels import distinct_paths, short_seeds, without_seed
-from reportgen.read.run_names import name_runs
-from reportgen.read.run_settings import Candidate, names_there_are, seed_of_config, value_named
+from reportgen.read.runs.kept_units import KeptRun
+from reportgen.read.runs.run_labels import distinct_paths, short_seeds, without_seed
+from reportgen.read.runs.run_names import name_runs
+from reportgen.read.runs.run_settings import Candidate, names_there_are, seed_of_config, value_named
 from reportgen.settings.source import SourceSettings
 
 NOTHING = SourceSettings()

@@ -182,10 +182,7 @@ def test_a_comparison_on_a_benchmark_s_page_is_about_it() -> None:
         ),
         (
             CurveSettings(source="plain"),
-            (
-                'a scores block draws measurements, and "plain" holds scores. Write '
-                "a scores block instead."
-            ),
+            ('a scores block draws measurements, and "plain" holds scores. Write a scores block instead.'),
         ),
         (
             ComparisonSettings(source="plain", sources=("suite",)),

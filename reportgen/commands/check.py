@@ -17,7 +17,7 @@ from reportgen.commands.telling import progress_bar, tell_problem
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.site.checking import Check
+    from reportgen.site.checking.checking import Check
     from reportgen.statements import Statement
 
 _TRUTHS = {"holds": "green", "fails": "red", "cannot be decided": "yellow", "fails as expected": "green"}
@@ -53,7 +53,7 @@ def check(config_file: Path, form: str) -> None:
       reportgen check --format github
       reportgen check --format sarif > check.sarif
     """
-    from reportgen.site.checking import check as check_report
+    from reportgen.site.checking.checking import check as check_report
 
     with progress_bar() as advance:
         found = check_report(config_file, progress=advance)
@@ -65,9 +65,9 @@ def check(config_file: Path, form: str) -> None:
 
 
 def _write(found: Check, form: str, prefix: str) -> None:
-    from reportgen.site.findings import closing_words
-    from reportgen.site.sarif import check_sarif
-    from reportgen.site.statement_reports import check_json, github_annotations
+    from reportgen.site.checking.findings import closing_words
+    from reportgen.site.checking.sarif import check_sarif
+    from reportgen.site.checking.statement_reports import check_json, github_annotations
 
     if form == "github":
         for line in github_annotations(found, prefix):
@@ -87,8 +87,8 @@ def _prefix(root: Path) -> str:
 
 
 def _tell(found: Check) -> None:
-    from reportgen.site.excerpts import excerpt
-    from reportgen.site.findings import closing_words
+    from reportgen.site.checking.excerpts import excerpt
+    from reportgen.site.checking.findings import closing_words
 
     width = shutil.get_terminal_size((100, 24)).columns
     for finding in found.findings:
@@ -110,8 +110,8 @@ def _tell(found: Check) -> None:
 
 
 def _table(statements: Sequence[Statement]) -> None:
-    from reportgen.site.excerpts import printable
-    from reportgen.site.findings import truth_words
+    from reportgen.site.checking.excerpts import printable
+    from reportgen.site.checking.findings import truth_words
 
     rows = (
         (

@@ -16,7 +16,7 @@ from reportgen.commands.telling import problems_told, tell_problem
 if TYPE_CHECKING:
     from reportgen.description import Description
     from reportgen.site.around import Around
-    from reportgen.site.description_tables import Section
+    from reportgen.site.describing.description_tables import Section
 
 _LONGEST = 120
 """Characters of a cell where no terminal limits it."""
@@ -51,7 +51,7 @@ def describe(path: Path, form: str) -> None:
     """
     from reportgen.drafting import describing
     from reportgen.site.around import around
-    from reportgen.site.description_json import description_json
+    from reportgen.site.describing.description_json import description_json
 
     with problems_told("nothing can be told"):
         place = around(path)
@@ -74,9 +74,9 @@ def describe(path: Path, form: str) -> None:
 
 
 def _tell(told: Description) -> None:
-    from reportgen.site.description_tables import sections
-    from reportgen.site.description_words import amounts, headline
-    from reportgen.site.excerpts import printable
+    from reportgen.site.checking.excerpts import printable
+    from reportgen.site.describing.description_tables import sections
+    from reportgen.site.describing.description_words import amounts, headline
 
     click.secho(printable(headline(told)), bold=True)
     for words in amounts(told):
@@ -92,7 +92,7 @@ def _tell(told: Description) -> None:
 
 
 def _tell_section(section: Section) -> None:
-    from reportgen.site.excerpts import printable
+    from reportgen.site.checking.excerpts import printable
 
     click.secho(section.title, bold=True, nl=not section.note)
     if section.note:
@@ -129,7 +129,7 @@ def _tell_fitted(header: tuple[str, ...], rows: list[tuple[str, ...]], room: int
 
 def _tell_settings(told: Description, settings: str, repetitions: str) -> None:
     """What to write into ``source.yml``."""
-    from reportgen.site.excerpts import printable
+    from reportgen.site.checking.excerpts import printable
 
     verb = "To add to" if told.has_settings else "To write into"
     for text, why in (

@@ -47,7 +47,7 @@ def facts(source: str, metric: str | None, benchmark: str | None, config_file: P
       reportgen facts training --metric reward
     """
     from reportgen.drafting.asking import asked
-    from reportgen.site.checking import opened
+    from reportgen.site.checking.checking import opened
     from reportgen.site.fact_lists import fact_groups
 
     with problems_told("no facts can be told"):
@@ -65,7 +65,7 @@ def facts(source: str, metric: str | None, benchmark: str | None, config_file: P
 
 
 def _title(source: str, subject: Subject) -> str:
-    from reportgen.site.excerpts import printable
+    from reportgen.site.checking.excerpts import printable
     from reportgen.words import counted
 
     scale = subject.scale
@@ -79,7 +79,7 @@ def _title(source: str, subject: Subject) -> str:
 
 
 def _tell(group: FactGroup, width: int) -> None:
-    from reportgen.site.excerpts import printable
+    from reportgen.site.checking.excerpts import printable
 
     click.echo()
     click.secho(group.signature, fg="cyan", nl=False)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.errors import Problem
-    from reportgen.site.page_repairs import PageRepair
+    from reportgen.site.checking.page_repairs import PageRepair
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -35,8 +35,8 @@ def fix(config_file: Path, *, write: bool) -> None:
       reportgen fix
       reportgen fix --write
     """
-    from reportgen.site.checking import drafted
-    from reportgen.site.page_repairs import left_to_people, page_repairs
+    from reportgen.site.checking.checking import drafted
+    from reportgen.site.checking.page_repairs import left_to_people, page_repairs
 
     with problems_told("nothing was written"):
         with progress_bar() as advance:
@@ -54,7 +54,7 @@ def fix(config_file: Path, *, write: bool) -> None:
 
 
 def _show(difference: str) -> None:
-    from reportgen.site.excerpts import printable
+    from reportgen.site.checking.excerpts import printable
 
     shown = sys.stdout.isatty()
     for line in difference.split("\n")[:-1]:

@@ -35,8 +35,8 @@ def freeze(source: Path, folder: Path | None) -> None:
     """
     from reportgen.drafting.freezing import freezing
     from reportgen.site.around import around
-    from reportgen.site.description_words import bytes_words
-    from reportgen.site.excerpts import printable
+    from reportgen.site.checking.excerpts import printable
+    from reportgen.site.describing.description_words import bytes_words
     from reportgen.site.frozen import TOOL, refuse_foreign, write_frozen
     from reportgen.words import counted
 

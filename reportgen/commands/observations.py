@@ -39,7 +39,7 @@ def observations(
       reportgen observations training --metric reward --count 3
     """
     from reportgen.drafting.asking import asked
-    from reportgen.site.checking import opened
+    from reportgen.site.checking.checking import opened
 
     with problems_told("nothing can be observed"):
         report = opened(config_file)
@@ -56,7 +56,7 @@ def observations(
 
 
 def _tell(observation: Observation) -> None:
-    from reportgen.site.excerpts import printable
+    from reportgen.site.checking.excerpts import printable
 
     click.echo(printable(observation.text))
     behind = "; ".join(part for part in (*observation.evidence, observation.threshold) if part)

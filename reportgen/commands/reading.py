@@ -27,7 +27,7 @@ def reading_told(hashes: Callable[[Path], str]) -> Iterator[Callable[[Path], str
     from rich.console import Console
     from rich.markup import escape
 
-    from reportgen.site.excerpts import printable
+    from reportgen.site.checking.excerpts import printable
 
     seen: set[Path] = set()
     with Console(stderr=True).status("Looking for files") as status:

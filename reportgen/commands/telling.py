@@ -34,7 +34,7 @@ def problems_told(outcome: str = "the site was left as it was") -> Iterator[None
 
 def tell_problem(problem: Problem, *, err: bool = True) -> None:
     """Print a problem: ``content/index.md:5:1: error: …``; names in it cannot give the terminal orders."""
-    from reportgen.site.excerpts import printable
+    from reportgen.site.checking.excerpts import printable
 
     place, rest = str(problem.place), printable(str(problem).removeprefix(f"{problem.place}: "))
     click.secho(f"{place}: ", bold=True, nl=False, err=err)

@@ -44,7 +44,7 @@ def described(
         hashes: SHA-256 of a file in hex, remembered from one call to the next.
         cache: what was read and counted before; None where nothing is kept.
     """
-    from reportgen.read.describing import Looking, describe  # noqa: PLC0415 - imports the database
+    from reportgen.read.describing.describing import Looking, describe  # noqa: PLC0415 - imports the database
 
     return describe(path, root, name, Looking(load_source_settings, hashes, cache))
 

@@ -10,13 +10,14 @@ import narwhals as nw
 
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.outcomes import Outcomes
-from reportgen.read import score_cells, sql
+from reportgen.read import sql
 from reportgen.read.engine import engine
-from reportgen.read.faults import NAMED, NUMBER, Check, explained, find_wrong_cells
 from reportgen.read.layout import layout_of
-from reportgen.read.outcome_columns import column_of, free_columns
-from reportgen.read.survey import completed
-from reportgen.read.tables import groups, kept, run_of, seed_of, series_of
+from reportgen.read.tabular import score_cells
+from reportgen.read.tabular.faults import NAMED, NUMBER, Check, explained, find_wrong_cells
+from reportgen.read.tabular.outcome_columns import column_of, free_columns
+from reportgen.read.tabular.rows import groups, kept, run_of, seed_of, series_of
+from reportgen.read.tabular.survey import completed
 from reportgen.read.wording import known_names, names
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from reportgen.model import Source
     from reportgen.read.layout import Filters, Layout, OutcomeRoles
-    from reportgen.read.tables import Rows
+    from reportgen.read.tabular.rows import Rows
     from reportgen.settings.blocks import Cell
 
 _EVERYTHING: Mapping[str, Cell | tuple[Cell, ...]] = MappingProxyType({})

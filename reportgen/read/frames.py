@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from reportgen.read.cells import Kind
 from reportgen.read.columns import resolved
 from reportgen.read.engine import engine
-from reportgen.read.faults import explained, find_faults
 from reportgen.read.layout import layout_of
-from reportgen.read.tables import groups, kept, run_of, series_of
+from reportgen.read.tabular.faults import explained, find_faults
+from reportgen.read.tabular.rows import groups, kept, run_of, series_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from reportgen.model import Measurements, Source
     from reportgen.read.layout import Layout
-    from reportgen.read.tables import Rows
+    from reportgen.read.tabular.rows import Rows
 
 _ALWAYS: Final = ("series", "run")
 _PARTS: Final = (*_ALWAYS, "seed", "step", "metric", "value")

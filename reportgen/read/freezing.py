@@ -9,14 +9,14 @@ from reportgen.read import sql
 from reportgen.read.cells import Kind
 from reportgen.read.columns import INTERVAL, resolved
 from reportgen.read.engine import engine
-from reportgen.read.faults import explained, find_faults
 from reportgen.read.find import location_of, name_of
 from reportgen.read.layout import layout_of
 from reportgen.read.measuring import measurements
 from reportgen.read.opening import open_location
-from reportgen.read.outcome_columns import column_of
-from reportgen.read.survey import completed
-from reportgen.read.tables import groups, kept, run_of
+from reportgen.read.tabular.faults import explained, find_faults
+from reportgen.read.tabular.outcome_columns import column_of
+from reportgen.read.tabular.rows import groups, kept, run_of
+from reportgen.read.tabular.survey import completed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reportgen.cache import Cache
     from reportgen.model import Source
     from reportgen.read.layout import Layout
-    from reportgen.read.tables import Rows
+    from reportgen.read.tabular.rows import Rows
     from reportgen.settings.source import SourceSettings
 
 # Which files there are and how they are read matters no more, and rows that a filter leaves out are gone.

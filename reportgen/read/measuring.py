@@ -9,9 +9,9 @@ import narwhals as nw
 
 from reportgen.model import Measurements
 from reportgen.read.engine import engine
-from reportgen.read.faults import explained, find_faults
 from reportgen.read.plan import Question, planned
 from reportgen.read.statement import statement
+from reportgen.read.tabular.faults import explained, find_faults
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,15 +12,15 @@ from reportgen.model import Source, SourceFile
 from reportgen.read.choosing import choose_files
 from reportgen.read.content import sha256
 from reportgen.read.find import ending_of, locate, location_of, name_of, place_of
-from reportgen.read.importing import import_units
-from reportgen.read.kept_surveys import keep, kept, survey_key
-from reportgen.read.kept_units import temporary_cache
-from reportgen.read.mapped import mapped_tables
-from reportgen.read.outcome_columns import free_columns
-from reportgen.read.survey import survey
-from reportgen.read.table_files import tables_of
+from reportgen.read.runs.importing import import_units
+from reportgen.read.runs.kept_units import temporary_cache
+from reportgen.read.tabular.kept_surveys import keep, kept, survey_key
+from reportgen.read.tabular.mapped import mapped_tables
+from reportgen.read.tabular.outcome_columns import free_columns
+from reportgen.read.tabular.survey import survey
+from reportgen.read.tabular.table_files import tables_of
+from reportgen.read.tabular.unmet import unmet_names, with_unmet
 from reportgen.read.units import may_be_read
-from reportgen.read.unmet import unmet_names, with_unmet
 from reportgen.read.wording import names
 from reportgen.settings.source import SourceSettings
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from reportgen.cache import Cache
     from reportgen.read.content import Content
     from reportgen.read.find import Location
-    from reportgen.read.importing import Imported
     from reportgen.read.layout import DataFile, Survey
+    from reportgen.read.runs.importing import Imported
 
 
 def open_source(

@@ -9,7 +9,7 @@ from reportgen.errors import Problem, ReportError, Stage
 from reportgen.read.cells import Kind
 from reportgen.read.columns import INTERVAL, column_named
 from reportgen.read.layout import layout_of
-from reportgen.read.survey import completed
+from reportgen.read.tabular.survey import completed
 from reportgen.read.wording import known_names, names
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from reportgen.read.cells import MISSING
+from reportgen.read.cells import MISSING, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from reportgen.settings.blocks import Cell
 
 TEXT: Final = "VARCHAR"
+_NUMBERS: Final = (
+    *("DOUBLE", "FLOAT", "DECIMAL", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
+    *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
+)
 Meaning: TypeAlias = Callable[[str, str], str]
 
 
@@ -99,3 +103,14 @@ def _equals(expression: str, words: str, item: Cell) -> str:
     if isinstance(item, str):
         return f"{words} = {literal(item)}"
     return f"TRY_CAST({expression} AS DOUBLE) = CAST({literal(repr(item))} AS DOUBLE)"
+
+
+def kind_of_type(kind: str) -> Kind | None:
+    """What a column of an SQL type holds; None where its cells have to be looked at."""
+    if kind.endswith("]"):
+        return Kind.TEXT
+    if kind.startswith(_NUMBERS):
+        return Kind.NUMBER
+    if kind == "DATE" or kind.startswith("TIMESTAMP"):
+        return Kind.TIME
+    return None if kind == TEXT else Kind.TEXT

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reportgen.read import sql
-from reportgen.read.tables import groups, kept, run_of, seed_of, series_of
+from reportgen.read.tabular.rows import groups, kept, run_of, seed_of, series_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.read.plan import Plan
-    from reportgen.read.tables import Rows
+    from reportgen.read.tabular.rows import Rows
 
 _COLUMNS: Final = ("series", "run", "seed", "metric", "step", "value", "row")
 _NOTHING: Final = {"series": "''", "run": "''", "seed": "''", "metric": "''", "row": "0::BIGINT"}

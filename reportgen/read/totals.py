@@ -11,9 +11,9 @@ from reportgen.read import sql
 from reportgen.read.answering import unknown_names
 from reportgen.read.columns import column_named
 from reportgen.read.engine import engine
-from reportgen.read.faults import NUMBER, explained, find_wrong_cells
 from reportgen.read.layout import layout_of
-from reportgen.read.tables import groups, kept, run_of, seed_of, series_of
+from reportgen.read.tabular.faults import NUMBER, explained, find_wrong_cells
+from reportgen.read.tabular.rows import groups, kept, run_of, seed_of, series_of
 from reportgen.read.wording import names
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from reportgen.model import Source
     from reportgen.read.cells import Text
     from reportgen.read.layout import Filters, Layout, TotalRoles
-    from reportgen.read.tables import Rows
+    from reportgen.read.tabular.rows import Rows
     from reportgen.settings.blocks import Cell
 
 _UNKNOWN: Final = (-math.inf, math.inf)

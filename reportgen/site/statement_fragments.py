@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from reportgen.model import Observations
 from reportgen.narrative.headings import plain_words
-from reportgen.site.findings import counts, truth_words
+from reportgen.site.checking.findings import counts, truth_words
 from reportgen.site.fragments import fragment
 from reportgen.words import counted
 

@@ -1,0 +1,201 @@
+"""What any file or folder holds: its format, runs, metrics or answers, and what is odd about them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from reportgen.description import Counts, Description
+from reportgen.errors import Problem, Problems, Severity, Stage
+from reportgen.read.choosing import choose_files
+from reportgen.read.describing.described_answers import described_answers, described_totals
+from reportgen.read.describing.described_bare import bare_runs
+from reportgen.read.describing.described_curves import described_curves
+from reportgen.read.describing.described_imports import with_imported
+from reportgen.read.describing.kept_descriptions import keep_description, kept_description
+from reportgen.read.describing.settling import form_of_table, repetitions
+from reportgen.read.describing.table_names import found_by, mapped_title, shape_of, table_title
+from reportgen.read.find import SETTINGS, location_of, name_of, place_of
+from reportgen.read.layout import layout_of
+from reportgen.read.opening import open_location
+from reportgen.read.runs.importing import import_units
+from reportgen.read.units import title_of
+from reportgen.read.wording import names
+from reportgen.settings.source import SourceSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from reportgen.cache import Cache
+    from reportgen.model import Source
+    from reportgen.read.find import Location
+
+_NO_ENDING: Final = "without an ending"
+
+
+@dataclass(frozen=True, slots=True)
+class Looking:
+    """What a source is described with.
+
+    Attributes:
+        load_settings: reads a ``source.yml``, given its path and its name for messages.
+        hashes: SHA-256 of a file in hex, remembered from one call to the next.
+        cache: what was counted before; None where nothing is kept.
+    """
+
+    load_settings: Callable[[Path, str], SourceSettings]
+    hashes: Callable[[Path], str]
+    cache: Cache | None
+
+
+def describe(path: Path, root: Path, name: str, looking: Looking) -> Description:
+    """Describe a file or folder; what is wrong with it is among its problems.
+
+    Args:
+        path: the file or folder, which is there.
+        root: what its paths are told relative to.
+        name: what blocks call it; empty for the name of the file or folder.
+        looking: what it is read with.
+    """
+    location = location_of(path, name or (path.name if path.is_dir() else name_of(path)), root)
+    problems = Problems()
+    told = Description(
+        place_of(path, root).file,
+        location.name,
+        settings_file=place_of(location.settings, root).file,
+        has_settings=location.settings.is_file(),
+    )
+    with problems.collecting():
+        source = open_location(location, looking.load_settings, looking.hashes, looking.cache)
+        problems.add(source.warnings)
+        told = _opened(told, source)
+        told = _counted(told, source, location, looking)
+    with problems.collecting():
+        told = _with_unread(told, location, looking)
+    if not told.kind:
+        problems.add(_sources_below(location))
+        told, findings = _bare(told, location, looking)
+        problems.found[:0] = findings
+    return replace(told, problems=tuple(problems.found))
+
+
+def _bare(told: Description, location: Location, looking: Looking) -> tuple[Description, tuple[Problem, ...]]:
+    """What cannot be read told as runs that hold no values, if it is that, and what was found in them."""
+    with Problems().collecting():
+        settings = _settings(location, looking)
+        bare = bare_runs(choose_files(location, settings), settings, location.root)
+        if bare is not None:
+            read = tuple(place_of(file, location.root).file for file in bare.files)
+            size = sum(file.stat().st_size for file in bare.files)
+            told = replace(told, format=bare.form, title=title_of(bare.form), read=read, size=size)
+            return replace(told, counts=Counts(runs=bare.runs)), bare.findings
+    return told, ()
+
+
+def _opened(told: Description, source: Source) -> Description:
+    """What shows before any row is read."""
+    layout = layout_of(source)
+    series_by, seed_by = found_by(layout)
+    step_role = layout.roles.step or ""
+    step = layout.step_name or step_role
+    return replace(
+        told,
+        kind=source.kind,
+        format=layout.files[0].format,
+        title=table_title(layout),
+        shape=shape_of(layout),
+        read=tuple(file.path for file in source.files),
+        size=sum(file.size for file in source.files),
+        series=layout.series,
+        benchmarks=source.benchmarks,
+        series_by=series_by,
+        seed_by=seed_by,
+        step_name="step" if step == "_step" else step,
+        step_is_time=step_role in layout.kinds and layout.kinds[step_role].name == "TIME",
+        settings=form_of_table(layout, source.settings, source.place),
+    )
+
+
+def _seeded(told: Description) -> Description:
+    """The same, without saying where seeds stand if no run has one."""
+    counts = told.counts
+    seeds = {one.seed for part in (counts.runs, counts.evaluations, counts.totals) for one in part}
+    return told if seeds - {None} else replace(told, seed_by="")
+
+
+def _counted(told: Description, source: Source, location: Location, looking: Looking) -> Description:
+    """What the rows hold and the loggers say, as it was counted before or else now.
+
+    Raises:
+        ReportError: everything that is wrong in the files.
+    """
+    kept = kept_description(looking.cache, source, told) if looking.cache else None
+    if kept:
+        return kept
+    told = _seeded(replace(told, counts=_counts(location.root, source)))
+    settings = _settings(location, looking)
+    if settings.format == "mapped":
+        told = replace(told, format="mapped", title=mapped_title(told.read))
+    chosen = choose_files(location, settings)
+    if imported := import_units(location, settings, chosen, looking.hashes, looking.cache):
+        told = with_imported(told, imported, settings)
+    told = replace(told, repetitions=repetitions(settings, told))
+    if looking.cache:
+        keep_description(looking.cache, source, told)
+    return told
+
+
+def _counts(root: Path, source: Source) -> Counts:
+    """What the rows hold.
+
+    Raises:
+        ReportError: everything that is wrong in the files.
+    """
+    if source.kind == "outcomes":
+        return Counts(evaluations=described_answers(root, source))
+    if source.kind == "totals":
+        return Counts(totals=described_totals(root, source))
+    return Counts(*described_curves(root, source))
+
+
+def _with_unread(told: Description, location: Location, looking: Looking) -> Description:
+    """The same with the files that are not read.
+
+    Raises:
+        ReportError: as of the source itself.
+    """
+    read = set(told.read)
+    unread = Counter(
+        path.suffix.lower() or _NO_ENDING
+        for path in choose_files(location, _settings(location, looking)).paths
+        if place_of(path, location.root).file not in read
+    )
+    return replace(told, unread=tuple(sorted(unread.items(), key=lambda one: (-one[1], one[0]))))
+
+
+def _settings(location: Location, looking: Looking) -> SourceSettings:
+    """What ``source.yml`` says, if there is one."""
+    if location.settings.is_file():
+        return looking.load_settings(location.settings, place_of(location.settings, location.root).file)
+    return SourceSettings()
+
+
+def _sources_below(location: Location) -> Iterator[Problem]:
+    """Sources of their own in a folder that holds no other data."""
+    if location.path.is_dir():
+        found = [*location.path.glob(f"*/{SETTINGS}"), *location.path.glob(f"*.{SETTINGS}")]
+        below = sorted(
+            path.parent.name if path.name == SETTINGS else path.name.removesuffix(f".{SETTINGS}")
+            for path in found
+        )
+        if below:
+            message = f"the folder holds {len(below)} sources of their own: {names(below)}"
+            yield Problem(
+                place_of(location.path, location.root),
+                message,
+                "Describe one of them",
+                Stage.DATA,
+                Severity.WARNING,
+            )

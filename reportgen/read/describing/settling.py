@@ -1,0 +1,111 @@
+"""Keys of ``source.yml`` that settle what was guessed of a source, and change nothing else."""
+
+from __future__ import annotations
+
+from itertools import chain, product
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.errors import Problems
+from reportgen.read.cells import NUMERIC
+from reportgen.read.runs.imported_parts import chosen_metrics, scored_runs, scores_of
+from reportgen.read.runs.numbered_runs import numbered_runs
+from reportgen.read.runs.run_names import name_runs
+from reportgen.read.tabular.total_columns import recognise_totals
+
+if TYPE_CHECKING:
+    from reportgen.description import Description
+    from reportgen.errors import Place
+    from reportgen.read.layout import Layout
+    from reportgen.read.runs.importing import Imported
+    from reportgen.read.runs.run_names import Naming
+    from reportgen.settings.source import SourceSettings
+
+# What can name runs, the plainest first.
+_SERIES: Final[tuple[Any, ...]] = ("name", "folder", "group", "model", ("folder", "name"), ("group", "name"))
+_SEEDS: Final = (None, "seed", "name", "folder")
+# How series are found where only names or paths tell them.
+_PATHS: Final = frozenset(("their names", "their folders", "folders and names", "the names of files"))
+# Columns that are a step more often than others are, by a part of their names.
+_STEPS: Final = ("step", "iter", "epoch", "time", "date", "token", "sample", "round", "generation")
+
+
+def settled_runs(settings: SourceSettings, imported: Imported) -> dict[str, object]:
+    """Keys that say of runs and evaluations what was guessed.
+
+    Args:
+        settings: what ``source.yml`` says so far.
+        imported: what was read.
+    """
+    worth: dict[str, object] = {}
+    if imported.found.left_out and settings.format is None:
+        worth["format"] = imported.found.units[0].format
+    if imported.runs.naming.guessed:
+        worth |= _naming(settings, imported)
+    return worth | _metrics(settings, imported)
+
+
+def form_of_table(layout: Layout, settings: SourceSettings, place: Place) -> dict[str, object]:
+    """Keys that say of a table of measurements what its names do not tell: that it holds totals, or its step.
+
+    Args:
+        layout: the table.
+        settings: what ``source.yml`` says so far.
+        place: of the settings.
+    """
+    if layout.outcomes or layout.totals or layout.roles.step is not None or layout.spread:
+        return {}
+    with Problems().collecting():
+        totals = settings.model_copy(update={"form": "totals"})
+        found = recognise_totals(layout.kinds, layout.roles, totals, place) if settings.form is None else None
+        if found and found.benchmark and layout.kinds.get(found.score) in NUMERIC:
+            return {"form": "totals"}
+    kinds = {name: kind for name, kind in layout.kinds.items() if kind in NUMERIC or kind.name == "TIME"}
+    likely = [name for part in _STEPS for name in kinds if part in name.casefold()]
+    likely += [name for name, kind in kinds.items() if kind.name == "TIME"]
+    taken = {name: one for name, one in settings.columns.model_dump().items() if one is not None}
+    return {"columns": {**taken, "step": likely[0]}} if likely else {}
+
+
+def repetitions(settings: SourceSettings, told: Description) -> dict[str, object]:
+    """Keys that make series that only a number in their paths tells apart runs of fewer series.
+
+    Args:
+        settings: what ``source.yml`` says so far.
+        told: the source; empty keys unless its series are called as its runs, files or folders.
+    """
+    chosen = settings.files or settings.series_from or told.seed_by or told.kind != "measurements"
+    if chosen or told.series_by not in _PATHS:
+        return {}
+    paths = list(dict.fromkeys(run.path for run in told.counts.runs if run.path)) or list(told.read)
+    if len(paths) != len(told.counts.runs):
+        return {}
+    below = [path.removeprefix(f"{told.path}/") for path in paths]
+    found = numbered_runs(below, settings.title or told.name)
+    if found is None or found.series >= len(told.series):
+        return {}
+    return {"files": found.files, **({"rename": found.rename} if found.rename else {})}
+
+
+def _naming(settings: SourceSettings, imported: Imported) -> dict[str, object]:
+    """Keys by which all runs have the names that they have now, without a guess; none where none are."""
+    candidates, naming = imported.runs.candidates, imported.runs.naming
+    for series, seed in product(_SERIES, _SEEDS):
+        tried = settings.model_copy(update={"series_from": series, "seed_from": seed})
+        if _same(name_runs(candidates, tried, ""), naming):
+            return {"series_from": series, **({"seed_from": seed} if seed else {})}
+    return {}
+
+
+def _same(tried: Naming, naming: Naming) -> bool:
+    return tried.names == naming.names and not tried.guessed
+
+
+def _metrics(settings: SourceSettings, imported: Imported) -> dict[str, object]:
+    """The key that says which of several scores is taken."""
+    runs = scored_runs(imported.runs)
+    if settings.metrics or not any(len(scores_of(run)) > 1 for run in runs):
+        return {}
+    chosen = chosen_metrics(runs, settings)
+    taken = tuple(dict.fromkeys(chain.from_iterable(chosen.values())))
+    tried = settings.model_copy(update={"metrics": taken})
+    return {"metrics": list(taken)} if chosen_metrics(runs, tried) == chosen else {}

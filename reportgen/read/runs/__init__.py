@@ -1,0 +1,1 @@
+"""Runs and evaluations that loggers and harnesses wrote, as tables: read once, kept, and named."""

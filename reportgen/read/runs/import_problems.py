@@ -1,0 +1,140 @@
+"""What to tell of imported runs: what was irregular, guessed, or left out."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from reportgen.errors import Place, Problem, Severity, Stage
+from reportgen.read.content import few
+from reportgen.read.find import ending_of, place_of
+from reportgen.read.runs.evaluation_problems import evaluation_problems
+from reportgen.read.units import title_of
+from reportgen.read.wording import names
+from reportgen.words import counted, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reportgen.read.choosing import Chosen
+    from reportgen.read.find import Location
+    from reportgen.read.runs.imported_runs import ImportedRuns
+    from reportgen.read.runs.kept_units import KeptFinding
+    from reportgen.read.runs.run_settings import Candidate
+    from reportgen.read.units import FoundUnits
+    from reportgen.settings.source import SourceSettings
+
+_MOST_UNITS: Final = 20
+# Findings of so many units are told one by one.
+_FEW_UNITS: Final = 3
+_MOST_KEYS: Final = 5
+_NUMBERS: Final = re.compile(r"\d[\d,.]*")
+_TABLES: Final = frozenset(("csv", "tsv", "jsonl", "parquet"))
+
+
+def import_problems(
+    location: Location, settings: SourceSettings, chosen: Chosen, found: FoundUnits, runs: ImportedRuns
+) -> tuple[Problem, ...]:
+    """Warnings about what was read, in the order of their places."""
+    told = chain(
+        _findings(runs),
+        _left_out(location, chosen, found, runs),
+        _names(location, settings, runs),
+        evaluation_problems(location, settings, runs),
+    )
+    return tuple(replace(problem, severity=Severity.WARNING) for problem in told)
+
+
+def _findings(runs: ImportedRuns) -> Iterator[Problem]:
+    """What the readers found: once what they found of many units, and not more than a person reads."""
+    alike: dict[str, dict[str, KeptFinding]] = defaultdict(dict)
+    for unit in runs.units:
+        for one in unit.kept.findings:
+            alike[_NUMBERS.sub("#", one.message)].setdefault(one.path, one)
+    many = {message for message, found in alike.items() if len(found) > _FEW_UNITS}
+    yield from (_folded(list(found.values())) for message, found in alike.items() if message in many)
+    by_unit = [
+        [
+            Problem(Place(one.path, one.line), one.message, "", Stage.DATA)
+            for one in unit.kept.findings
+            if _NUMBERS.sub("#", one.message) not in many
+        ]
+        for unit in runs.units
+    ]
+    by_unit = [problems for problems in by_unit if problems]
+    for problems in by_unit[:_MOST_UNITS]:
+        yield from (replace(problem, next_step="") for problem in few(problems))
+    if rest := by_unit[_MOST_UNITS:]:
+        message = f"something irregular was found in {counted(len(rest), 'more run', 'more runs')} like this"
+        yield replace(rest[0][0], message=message)
+
+
+def _folded(found: Sequence[KeptFinding]) -> Problem:
+    """What was found in many places, told at the first of them; of numbers that differ, the first ones."""
+    first = found[0]
+    like = "the same" if len({one.message for one in found}) == 1 else "the same with other numbers"
+    others = listing([one.path for one in found[1:]], most=2)
+    message = f"{first.message}; {like} in {len(found) - 1:,} more: {others}"
+    return Problem(Place(first.path, first.line), message, "", Stage.DATA)
+
+
+def _left_out(location: Location, chosen: Chosen, found: FoundUnits, runs: ImportedRuns) -> Iterator[Problem]:
+    """Other formats, and tables, of which a source with runs reads none."""
+    title = title_of(found.units[0].format)
+    for name, count in found.left_out:
+        message = f"{title} is read, and {count} of {title_of(name)} left out: a source is read in one format"
+        yield Problem(location.place, message, f"Say format: {name} to read these", Stage.DATA)
+    taken = {file for unit in runs.units for file in unit.unit.files}
+    others = {form for form, _ in found.left_out}
+    tables = [path for path in chosen.paths if path not in taken and ending_of(path)[1] in _TABLES]
+    if tables and not others:
+        shown = names(place_of(path, location.path).file for path in tables)
+        message = f"{title} is read, and {counted(len(tables), 'table')} beside it left out: {shown}"
+        advice = "Name what is to be read with files:, or make the others a source of their own"
+        yield Problem(location.place, message, advice, Stage.DATA)
+
+
+def _names(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
+    """How series and seeds were guessed, which runs are alike, and which are parts of one."""
+    naming, candidates = runs.naming, runs.candidates
+    if naming.guessed:
+        seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
+        series = dict.fromkeys(name.series for name in naming.names)
+        message = f"series were told apart by {naming.series_by}{seeds}: {names(series)}"
+        advice = "Settle it with series_from: and seed_from:, or with files: and groups, in source.yml"
+        yield Problem(location.place, message, advice, Stage.DATA)
+    for places in naming.alike[:_MOST_UNITS]:
+        name = naming.names[places[0]]
+        seed = f"seed {name.seed}" if name.seed is not None else "no seed"
+        where = names(_places([candidates[place] for place in places]))
+        message = f'{len(places)} runs have the series "{name.series}" and {seed}: {where}'
+        yield Problem(location.place, message, _advice([candidates[place] for place in places]), Stage.DATA)
+    if naming.resumed:
+        shown = names(naming.names[places[0]].run for places in naming.resumed)
+        count = counted(len(naming.resumed), "run")
+        message = f"{count} resumed under the same id: {shown}; where its parts overlap, the later one counts"
+        yield Problem(location.place, message, "", Stage.DATA)
+    lacking = sum(name.series == "(unnamed)" for name in naming.names)
+    if lacking and settings.series_from:
+        message = f"series_from: {lacking} of {len(naming.names)} runs have no such thing"
+        yield Problem(location.place, message, 'They are the series "(unnamed)"', Stage.DATA)
+
+
+def _places(candidates: Sequence[Candidate]) -> list[str]:
+    """Where runs lie, or what they are called where they lie in one place."""
+    paths = [one.run.path for one in candidates]
+    return paths if len(set(paths)) > 1 else [one.run.name or one.run.id for one in candidates]
+
+
+def _advice(candidates: Sequence[Candidate]) -> str:
+    """What to do about runs that are alike: by which of their settings they could be told apart."""
+    keys = dict.fromkeys(key for one in candidates for key in one.run.config)
+    several = [key for key in keys if len({one.run.config.get(key) for one in candidates}) > 1]
+    advice = "They are read as different runs of one series"
+    if not several:
+        return f"{advice}. If they are not, tell them apart with series_from: or seed_from:"
+    shown = listing(several, most=_MOST_KEYS)
+    return f"{advice}, but differ in {shown}: tell them apart with series_from: {several[0]}, if that matters"

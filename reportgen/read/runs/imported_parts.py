@@ -1,0 +1,79 @@
+"""Parts of units as files of a source, and which of the scores in them are taken."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from reportgen.read.find import place_of
+from reportgen.read.layout import FileLayout
+from reportgen.read.runs.tidy_parquet import CODE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from reportgen.read.cells import Text
+    from reportgen.read.find import Location
+    from reportgen.read.runs.imported_runs import ImportedRuns, ReadUnit
+    from reportgen.read.runs.kept_units import KeptPart, KeptRun
+    from reportgen.settings.source import SourceSettings
+
+
+def file_of(
+    location: Location,
+    unit: ReadUnit,
+    part: KeptPart,
+    copy: str,
+    given: tuple[tuple[str, tuple[Text, ...]], ...],
+) -> FileLayout:
+    """A part of a unit, with columns that have one value for all of it or one for each code in it."""
+    own = [(name, kind) for name, kind in zip(part.columns, part.types, strict=True) if name != CODE]
+    return FileLayout(
+        path=place_of(unit.unit.path, location.root).file,
+        format="parquet",
+        compression="",
+        columns=tuple(name for name, _ in own),
+        types=tuple(kind for _, kind in own),
+        copy=copy,
+        given=given,
+        code=CODE if part.run is None else "",
+    )
+
+
+def chosen_metrics(runs: Iterable[KeptRun], settings: SourceSettings) -> dict[str, tuple[str, ...]]:
+    """Which scores are taken on each benchmark, the same of every evaluation: series are compared by them.
+
+    They are those that ``metrics:`` names or, where the benchmark has none of these, the first that all of
+    its evaluations have; without such a one the first of all.
+    """
+    found: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for run in runs:
+        found[run.benchmark].append(scores_of(run))
+    return {benchmark: _chosen(scores, settings) for benchmark, scores in found.items()}
+
+
+def _chosen(scores: Sequence[tuple[str, ...]], settings: SourceSettings) -> tuple[str, ...]:
+    there = tuple(dict.fromkeys(chain.from_iterable(scores)))
+    named = tuple(name for name in there if name in (settings.metrics or ()))
+    shared = tuple(name for name in there if all(name in one for one in scores))
+    return named or shared[:1] or there[:1]
+
+
+def scores_of(run: KeptRun) -> tuple[str, ...]:
+    """The names of an evaluation's scores: of its answers or, where it has none, of its totals."""
+    return tuple(run.metrics) or tuple(dict.fromkeys(total.metric for total in run.totals))
+
+
+def scored_runs(runs: ImportedRuns) -> list[KeptRun]:
+    """The evaluations that are read: those with answers or, where none has any, those with totals."""
+    found = [one.run for one in runs.candidates if one.run.model or one.run.benchmark]
+    return [run for run in found if run.metrics] or [run for run in found if run.totals]
+
+
+def benchmark_of(run: KeptRun, metric: str, chosen: Mapping[str, tuple[str, ...]]) -> str | None:
+    """What a benchmark is called by one of its scores; None where that score is not taken."""
+    taken = chosen.get(run.benchmark, ())
+    if metric not in taken:
+        return None
+    return f"{run.benchmark} ({metric})" if len(taken) > 1 else run.benchmark

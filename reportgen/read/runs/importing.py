@@ -1,0 +1,202 @@
+"""What loggers and harnesses wrote, as a source: read once into Parquet, and from there like a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reportgen.errors import Problem, Problems, ReportError, Severity, Stage
+from reportgen.model import SourceFile
+from reportgen.read.find import place_of
+from reportgen.read.logged import UnreadableError
+from reportgen.read.runs.import_problems import import_problems
+from reportgen.read.runs.imported_runs import ReadUnit, named_runs
+from reportgen.read.runs.imported_survey import imported_survey
+from reportgen.read.runs.kept_units import keep_unit, kept_unit, temporary_cache
+from reportgen.read.runs.protocols import with_protocols
+from reportgen.read.runs.tidy_parquet import Writer
+from reportgen.read.units import LOGGERS, find_units, format_named, reader_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from reportgen.cache import Cache
+    from reportgen.read.choosing import Chosen
+    from reportgen.read.find import Location
+    from reportgen.read.layout import Survey
+    from reportgen.read.logged import Unit
+    from reportgen.read.runs.imported_runs import ImportedRuns
+    from reportgen.read.runs.kept_units import KeptUnit
+    from reportgen.read.units import FoundUnits
+    from reportgen.settings.source import SourceSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A source of runs or evaluations.
+
+    Attributes:
+        found: its units, and what was left out.
+        runs: them and their names.
+        files: every file behind them, with its hash.
+        survey: how it is read.
+        settings: those of the source, with what the files say of the protocol.
+    """
+
+    found: FoundUnits
+    runs: ImportedRuns
+    files: tuple[SourceFile, ...]
+    survey: Survey
+    settings: SourceSettings
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What every unit is read with: the root of places, hashes of files, and where rows are kept."""
+
+    root: Path
+    hashes: Callable[[Path], str]
+    cache: Cache
+
+
+def import_units(
+    location: Location,
+    settings: SourceSettings,
+    chosen: Chosen,
+    hashes: Callable[[Path], str],
+    cache: Cache | None,
+) -> Imported | None:
+    """Read what loggers or harnesses wrote among the files of a source; None where there is none of it.
+
+    A unit is not read again while its files stand: its rows lie in the cache or, without one, as in a
+    notebook, below the temporary folder of the process.
+
+    Args:
+        location: the source.
+        settings: what ``source.yml`` says.
+        chosen: its files.
+        hashes: SHA-256 of a file in hex.
+        cache: where rows are kept.
+
+    Raises:
+        ReportError: everything that cannot be read, or that the settings name in vain.
+    """
+    form = format_named(settings.format)
+    if settings.format and not form:
+        return None
+    found = _found(location, settings, chosen)
+    if form and not found.units:
+        message = f"format: {form.name}, but no file is of it; it reads {reader_of(form).TITLE}"
+        advice = "Name the files with files:, or leave format: out to have it found"
+        raise ReportError(Problem(location.place, message, advice, Stage.DATA))
+    if not found.units:
+        return None
+    reading = _Reading(location.root, hashes, cache or temporary_cache())
+    units, unreadable = _read_wanted(found.units, settings, reading)
+    runs = named_runs(location, settings, chosen, units)
+    settings = with_protocols(settings, runs)
+    survey = imported_survey(location, settings, runs)
+    warnings = (*unreadable, *import_problems(location, settings, chosen, found, runs))
+    files = dict.fromkeys(file for unit in units for file in unit.files)
+    return Imported(found, runs, tuple(files), replace(survey, warnings=warnings), settings)
+
+
+def _found(location: Location, settings: SourceSettings, chosen: Chosen) -> FoundUnits:
+    """The units among the files of a source.
+
+    Raises:
+        ReportError: a file that may be of one cannot be read.
+    """
+    paths = [path for path in chosen.paths if not path.is_symlink() or path.exists()]
+    try:
+        return find_units(paths, settings.format, named=chosen.named)
+    except OSError as error:
+        raise _unread(error, location.path, location.root) from None
+
+
+def _unread(error: OSError, path: Path, root: Path) -> ReportError:
+    message = f"the file cannot be read: {error.strerror or error}"
+    place = place_of(Path(error.filename) if error.filename else path, root)
+    return ReportError(Problem(place, message, "Check that it exists and may be read", Stage.DATA))
+
+
+def _read_wanted(
+    units: tuple[Unit, ...], settings: SourceSettings, reading: _Reading
+) -> tuple[list[ReadUnit], tuple[Problem, ...]]:
+    """Units with the metrics that ``metrics:`` names, or with all of them where one of these is not there."""
+    wanted = frozenset(settings.metrics or ())
+    wanted |= {old for old, new in settings.rename_metrics.items() if new in wanted}
+    if not wanted or units[0].format not in {form.name for form in LOGGERS}:
+        return _read_all(units, None, reading)
+    read, unreadable = _read_all(units, wanted, reading)
+    known = {name for unit in read for run in unit.kept.runs for name in run.metrics}
+    met = known | {settings.rename_metrics.get(name, name) for name in known}
+    found = (read, unreadable)
+    return found if met.issuperset(settings.metrics or ()) else _read_all(units, None, reading)
+
+
+def _read_all(
+    units: tuple[Unit, ...], wanted: Collection[str] | None, reading: _Reading
+) -> tuple[list[ReadUnit], tuple[Problem, ...]]:
+    """What can be read, and warnings of what cannot: one damaged run does not take the others with it.
+
+    Raises:
+        ReportError: nothing can be read.
+    """
+    problems = Problems()
+    read, unreadable = [], []
+    for unit in units:
+        with problems.collecting():
+            try:
+                read.append(_read(unit, wanted, reading))
+            except UnreadableError as error:
+                place = place_of(error.path, reading.root, error.line)
+                unreadable.append(Problem(place, error.message, error.next_step, Stage.DATA))
+    if not read:
+        problems.add(unreadable)
+    problems.raise_errors()
+    return read, tuple(
+        replace(one, message=f"{one.message}; this run is left out", severity=Severity.WARNING)
+        for one in unreadable
+    )
+
+
+def _read(unit: Unit, wanted: Collection[str] | None, reading: _Reading) -> ReadUnit:
+    """A unit as it is kept, or else read now.
+
+    Raises:
+        UnreadableError: it is damaged, or goes beyond a limit.
+        ReportError: its files cannot be read.
+    """
+    cache, root = reading.cache, reading.root
+    try:
+        marks = [_mark(path) for path in unit.files]
+        files = tuple(
+            SourceFile(place_of(path, root).file, size, reading.hashes(path))
+            for path, (size, _) in zip(unit.files, marks, strict=True)
+        )
+        told = [unit.format, place_of(unit.path, root).file, *(f"{one.path} {one.sha256}" for one in files)]
+        key = cache.key("unit", "\n".join(told), "all" if wanted is None else "\n".join(sorted(wanted)))
+        kept = kept_unit(cache, key)
+        if kept is None:
+            kept = _written(unit, key, wanted, reading)
+            # What grew while it was read is read again next time.
+            if [_mark(path) for path in unit.files] == marks:
+                keep_unit(cache, key, kept)
+    except OSError as error:
+        raise _unread(error, unit.path, root) from None
+    paths = [Path(cache.text_path(key, part.name)) for part in kept.parts]
+    return ReadUnit(unit, files, kept, tuple(place_of(path, root).file for path in paths))
+
+
+def _written(unit: Unit, key: str, wanted: Collection[str] | None, reading: _Reading) -> KeptUnit:
+    form = format_named(unit.format)
+    if form is None:
+        raise LookupError(unit.format)
+    return Writer(reading.cache, key, reading.root).write(reader_of(form).read(unit, wanted))
+
+
+def _mark(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns

@@ -1,0 +1,232 @@
+"""Runs and evaluations as tidy Parquet files, written piece by piece so that no unit has to fit in memory."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from reportgen.read import sql
+from reportgen.read.engine import engine
+from reportgen.read.find import place_of
+from reportgen.read.logged import Evaluated, Logged
+from reportgen.read.runs.answer_columns import answer_columns, whole_text
+from reportgen.read.runs.kept_units import KeptFinding, KeptPart, KeptRun, KeptTotal, KeptUnit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from reportgen.cache import Cache
+    from reportgen.read.logged import Answered, Finding, Points
+    from reportgen.read.runs.answer_columns import Columns
+
+# The column that tells a row's run by its place in the unit.
+CODE: Final = "logged"
+# What the table of totals has; ``CODE`` is there the place of the total among those of the unit.
+TOTALS: Final = {CODE: "INTEGER", "score": "DOUBLE", "stderr": "DOUBLE", "n": "DOUBLE"}
+_ROWS_OF_A_PART: Final = 1 << 20
+# Times that a timestamp can hold, which leaves out sentinels: 1 to 100,000 years after 1970.
+_TIMES: Final = (-6e13, 3e15)
+_LONGEST_SETTING: Final = 500
+
+
+def part_name(number: int) -> str:
+    """What a part is called beside the key of its unit."""
+    return f"{number}.parquet"
+
+
+def write_part(cache: Cache, key: str, name: str, columns: Columns, cells: Mapping[str, str]) -> int:
+    """Write a part into the cache.
+
+    Args:
+        cache: where to.
+        key: of the unit.
+        name: of the part.
+        columns: arrays of shape (n,) by name: numbers, or objects that are texts or None.
+        cells: the columns of the part, and each one's cell as SQL over those names.
+
+    Returns:
+        Its size in bytes.
+    """
+    listed = ", ".join(f"{cell} AS {sql.identifier(column)}" for column, cell in cells.items())
+    cursor = engine().cursor()
+    cursor.register("piece", columns)
+    with cache.writing(key, name) as path:
+        cursor.execute(f"COPY (SELECT {listed} FROM piece) TO {sql.literal(str(path))} (FORMAT parquet)")  # noqa: S608
+        size = path.stat().st_size
+    cursor.unregister("piece")
+    return size
+
+
+class Writer:
+    """Writes the rows of one unit into a cache, in parts.
+
+    Args:
+        cache: where to.
+        key: of the unit.
+        root: what paths are told relative to.
+    """
+
+    def __init__(self, cache: Cache, key: str, root: Path) -> None:
+        self._cache, self._key, self._root = cache, key, root
+        self._runs: list[KeptRun] = []
+        self._parts: list[KeptPart] = []
+        self._findings: list[KeptFinding] = []
+        self._points: list[tuple[int, str, Points]] = []
+        self._rows = 0
+
+    def write(self, found: Iterable[Logged | Evaluated]) -> KeptUnit:
+        """Write everything that a reader hands over.
+
+        Raises:
+            UnreadableError: what the reader raises.
+        """
+        for one in found:
+            self._findings += [self._finding(finding) for finding in one.findings]
+            if isinstance(one, Logged):
+                self._add_logged(one)
+            else:
+                self._add_evaluated(one)
+        self._write_points()
+        self._write_totals()
+        return KeptUnit(tuple(self._runs), tuple(self._parts), tuple(self._findings))
+
+    def _add_logged(self, one: Logged) -> None:
+        for name, points in one.metrics.items():
+            self._add_points(len(self._runs), whole_text(name) or "", points)
+        self._runs.append(
+            KeptRun(
+                path=self._named(one.path),
+                name=one.name,
+                id=one.id,
+                group=one.group,
+                config={
+                    name: value[:_LONGEST_SETTING] if isinstance(value, str) else value
+                    for name, value in one.config.items()
+                },
+                metrics={whole_text(name) or "": len(points.values) for name, points in one.metrics.items()},
+                step_name=one.step_name,
+                begins=_begin(one),
+            )
+        )
+
+    def _add_points(self, run: int, name: str, points: Points) -> None:
+        begin = 0
+        while begin < len(points.values):
+            end = min(len(points.values), begin + _ROWS_OF_A_PART - self._rows)
+            self._points.append((run, name, _piece(points, begin, end)))
+            self._rows += end - begin
+            begin = end
+            if self._rows >= _ROWS_OF_A_PART:
+                self._write_points()
+
+    def _write_points(self) -> None:
+        if not self._rows:
+            return
+        names = {name: place for place, name in enumerate(dict.fromkeys(name for _, name, _ in self._points))}
+        lengths = [len(points.values) for *_, points in self._points]
+        values = np.concatenate([points.values for *_, points in self._points])
+        columns: dict[str, np.ndarray[tuple[int], np.dtype[np.generic]]] = {
+            CODE: np.repeat(np.array([run for run, *_ in self._points], np.int32), lengths),
+            "metric": np.repeat(np.array([names[name] for _, name, _ in self._points], np.int32), lengths),
+            "step": np.concatenate([points.steps for *_, points in self._points]),
+            "value": values,
+            "lost": np.isnan(values),
+        }
+        cells = {
+            CODE: CODE,
+            "metric": f"[{sql.literals(names)}][metric + 1]",
+            "step": "step",
+            # The database takes NaN for an empty cell, but what was logged as NaN is no gap.
+            "value": "CASE WHEN lost THEN CAST('nan' AS DOUBLE) ELSE value END",
+        }
+        types = {CODE: "INTEGER", "metric": sql.TEXT, "step": "DOUBLE", "value": "DOUBLE"}
+        if any(points.times is not None for *_, points in self._points):
+            columns["time"] = np.concatenate([_times(points) for *_, points in self._points])
+            cells["time"], types["time"] = "epoch_ms(CAST(time AS BIGINT))", "TIMESTAMP"
+        self._points, self._rows = [], 0
+        self._write(columns, cells, types)
+
+    def _add_evaluated(self, one: Evaluated) -> None:
+        run = len(self._runs)
+        by_metric: dict[str, list[Answered]] = defaultdict(list)
+        for answer in one.answers:
+            by_metric[answer.metric].append(answer)
+        for metric, answers in by_metric.items():
+            columns, types = answer_columns(answers)
+            cells = {name: f"CAST({sql.identifier(name)} AS {kind})" for name, kind in types.items()}
+            self._write(columns, cells, types, run, metric)
+        self._runs.append(
+            KeptRun(
+                path=self._named(one.path),
+                name=one.run,
+                metrics={metric: len(answers) for metric, answers in by_metric.items()},
+                model=one.model,
+                benchmark=one.benchmark,
+                seed=one.seed,
+                protocol=dict(one.protocol),
+                totals=tuple(
+                    KeptTotal(of.metric, of.value, of.stderr, of.n, of.higher_is_better) for of in one.totals
+                ),
+                finished=one.finished,
+            )
+        )
+
+    def _write_totals(self) -> None:
+        """The totals of evaluations without answers, one row each, in the order of ``totals_of``."""
+        totals = totals_of(self._runs)
+        if not totals:
+            return
+        columns = {
+            CODE: np.arange(len(totals), dtype=np.int32),
+            "score": np.array([one.value for _, one in totals]),
+            "stderr": np.array([one.stderr for _, one in totals], float),
+            "n": np.array([one.n for _, one in totals], float),
+        }
+        self._write(columns, {name: sql.identifier(name) for name in TOTALS}, TOTALS)
+
+    def _write(
+        self,
+        columns: Columns,
+        cells: Mapping[str, str],
+        types: Mapping[str, str],
+        run: int | None = None,
+        metric: str = "",
+    ) -> None:
+        """One part, from arrays by name, the cell of each column as SQL, and its type."""
+        name = part_name(len(self._parts))
+        size = write_part(self._cache, self._key, name, columns, cells)
+        self._parts.append(KeptPart(name, size, tuple(types), tuple(types.values()), run, metric))
+
+    def _finding(self, finding: Finding) -> KeptFinding:
+        return KeptFinding(self._named(finding.path), finding.message, finding.line)
+
+    def _named(self, path: Path) -> str:
+        return place_of(path, self._root).file
+
+
+def totals_of(runs: Iterable[KeptRun]) -> list[tuple[int, KeptTotal]]:
+    """The totals of a unit that are rows of it, each with the place of its run: those without answers."""
+    return [(place, total) for place, run in enumerate(runs) if not run.metrics for total in run.totals]
+
+
+def _begin(one: Logged) -> float | None:
+    """The earliest time of a value."""
+    found = [_times(points) for points in one.metrics.values() if points.times is not None]
+    known = [float(np.nanmin(times)) for times in found if np.isfinite(times).any()]
+    return min(known, default=None)
+
+
+def _piece(points: Points, begin: int, end: int) -> Points:
+    if (begin, end) == (0, len(points.values)):
+        return points
+    times = None if points.times is None else points.times[begin:end]
+    return type(points)(points.steps[begin:end], points.values[begin:end], times)
+
+
+def _times(points: Points) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    if points.times is None:
+        return np.full(len(points.values), np.nan)
+    return np.where((points.times > _TIMES[0]) & (points.times < _TIMES[1]), points.times, np.nan)

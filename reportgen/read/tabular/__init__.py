@@ -1,0 +1,1 @@
+"""Tables of any form: how each format is scanned, and what its columns mean."""

@@ -1,0 +1,155 @@
+"""What is wrong in the rows of files, with line numbers: looked for only where reading failed."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import duckdb
+
+from reportgen.errors import Problem, ReportError, Stage
+from reportgen.read import sql
+from reportgen.read.cells import is_missing, is_number, is_time
+from reportgen.read.content import Content, few
+from reportgen.read.find import place_of
+from reportgen.read.tabular import wandb_csv
+from reportgen.read.tabular.formats import FORMATS
+from reportgen.settings.parsing import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+    from reportgen.errors import Place
+    from reportgen.read.cells import Text
+    from reportgen.read.layout import FileLayout, Row
+
+_LONGEST: Final = 60
+_DUCKDB: Final = re.compile(
+    r"on Line: (?P<line>\d+)\nOriginal Line: .*?\n(?P<reason>[^\n]+)\n.*?\n  file = (?P<file>[^\n]+)\n",
+    re.DOTALL,
+)
+
+
+class Check(NamedTuple):
+    """What a column's cells are held to.
+
+    Attributes:
+        wrong: what is wrong with a cell, as the end of a sentence, and the next step; None where it is right.
+        typed: whether a cell may be wrong though the file gives its column a type.
+    """
+
+    wrong: Callable[[Text], tuple[str, str] | None]
+    typed: bool = False
+
+
+def _not_a_number(cell: Text) -> tuple[str, str] | None:
+    if cell is None or is_missing(cell) or is_number(cell):
+        return None
+    return "is not a number", "Mend it, or leave the cell empty"
+
+
+def _not_a_time(cell: Text) -> tuple[str, str] | None:
+    if cell is None or is_missing(cell) or is_time(cell):
+        return None
+    return "is not a time", "Write times as 2026-05-31 or 2026-05-31T12:00:00Z"
+
+
+def _nameless(cell: Text) -> tuple[str, str] | None:
+    return None if cell else ("names nothing", "Fill the cell, or leave the row out")
+
+
+NAMED: Final = Check(_nameless, typed=True)
+NUMBER: Final = Check(_not_a_number)
+TIME: Final = Check(_not_a_time)
+
+
+def find_faults(
+    root: Path, files: Iterable[FileLayout], numbers: Collection[str], times: Collection[str] = ()
+) -> list[Problem]:
+    """Every row that cannot be read, and every cell that is not what its column needs.
+
+    Args:
+        root: the folder that the files' paths start from.
+        files: the files to go through.
+        numbers: columns, as written, that hold numbers.
+        times: columns that hold times.
+    """
+    return find_wrong_cells(root, files, {**dict.fromkeys(numbers, NUMBER), **dict.fromkeys(times, TIME)})
+
+
+def find_wrong_cells(root: Path, files: Iterable[FileLayout], checks: Mapping[str, Check]) -> list[Problem]:
+    """Every row that cannot be read, and every cell that is wrong.
+
+    Args:
+        root: the folder that the files' paths start from.
+        files: the files to go through.
+        checks: what the cells of columns, as written, are held to.
+    """
+    found: list[Problem] = []
+    for file in files:
+        content = Content(root / file.place, file.path, file.compression)
+        try:
+            found += few(_faults(content, file, checks))
+        except ReportError as error:
+            found += error.problems
+    return found
+
+
+@contextmanager
+def explained(root: Path, place: Place, faults: Callable[[], Iterable[Problem]]) -> Iterator[None]:
+    """Turn a failure of the database inside into what the user can mend.
+
+    Args:
+        root: what the places of problems are relative to.
+        place: where a failure is told that nothing in the rows explains.
+        faults: looks for what is wrong; called only then.
+
+    Raises:
+        ReportError: reading failed.
+    """
+    try:
+        yield
+    except duckdb.Error as error:
+        problems = list(faults()) or [_in_its_words(str(error), root, place)]
+        raise ReportError(*problems) from error
+
+
+def _in_its_words(error: str, root: Path, place: Place) -> Problem:
+    """What DuckDB says of a file that Python reads: a stray quote, or a line of megabytes."""
+    if told := _DUCKDB.search(error):
+        reason = shorten(told["reason"], 200).rstrip(".")
+        message = f"the row cannot be read: {reason[:1].lower()}{reason[1:]}"
+        place = place_of(Path(told["file"]), root, int(told["line"]))
+        return Problem(place, message, "Look for a stray quote or an overlong line", Stage.DATA)
+    message = f"the data cannot be read: {shorten(error.partition(chr(10))[0], 200)}"
+    return Problem(place, message, "Check the files, or write them again", Stage.DATA)
+
+
+def _faults(content: Content, file: FileLayout, checks: Mapping[str, Check]) -> Iterator[Problem]:
+    needed = {
+        name: check
+        for name, check in sorted(checks.items())
+        if file.given_values(name) is None
+        and (
+            check.typed
+            or name not in file.columns
+            or file.type_of(name) == sql.TEXT
+            or file.format == wandb_csv.NAME
+        )
+    }
+    for row in FORMATS[file.format].rows(content, file, tuple(needed)):
+        if isinstance(row, Problem):
+            yield row
+            continue
+        for name, check in needed.items():
+            if wrong := check.wrong(row.cells.get(name)):
+                yield _fault(content, row, name, *wrong)
+
+
+def _fault(content: Content, row: Row, name: str, fault: str, advice: str) -> Problem:
+    where = "" if row.line else f" of row {row.number}"
+    cell, column = row.cells.get(name), shorten(name, _LONGEST)
+    found = f'"{shorten(cell, _LONGEST)}"' if cell else "an empty cell"
+    return content.problem(f'{found} in column "{column}"{where} {fault}', advice, row.line)

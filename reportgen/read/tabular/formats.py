@@ -1,0 +1,42 @@
+"""The formats there are. A new one is a module with these four names, and a line below."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from reportgen.read.tabular import delimited, json_lines, json_table, parquet, wandb_csv
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from reportgen.errors import Problem
+    from reportgen.read.content import Content
+    from reportgen.read.layout import FileLayout, Look, Row
+
+
+class Format(Protocol):
+    """What a module knows about its format."""
+
+    @property
+    def FREE_COLUMNS(self) -> bool:  # noqa: N802 - a constant of the module
+        """Whether files with different columns can be read in one go."""
+
+    def look(self, content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:
+        """Columns, types and a bounded sample of a file."""
+
+    def scan(self, files: Sequence[Path], file: FileLayout, wanted: Sequence[str]) -> str:
+        """A SELECT of ``k0, k1, ...`` (the wanted columns), ``file`` and ``row``; lazy."""
+
+    def rows(self, content: Content, file: FileLayout, wanted: Collection[str]) -> Iterator[Row | Problem]:
+        """Every row with its line, to find what is wrong."""
+
+
+FORMATS: Final[Mapping[str, Format]] = {
+    "csv": delimited,
+    "tsv": delimited,
+    wandb_csv.NAME: delimited,
+    "jsonl": json_lines,
+    "json": json_table,
+    "parquet": parquet,
+}

@@ -1,0 +1,82 @@
+"""The documents of a file for a mapping: each line of JSON Lines, or a JSON file as a whole."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.errors import Problem, ReportError
+from reportgen.read.content import few
+from reportgen.read.find import ending_of
+from reportgen.read.tabular.sampling import NOT_UTF8, decoded, is_utf8, text_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.read.content import Content
+
+# A file that is one document has to fit in memory, several times over.
+_LARGEST: Final = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A JSON value and, in JSON Lines, the 1-based line that it stands on; None for a whole file."""
+
+    value: Any
+    line: int | None
+
+
+def documents(content: Content) -> Iterator[Document | Problem]:
+    """The documents of a file, and a warning in place of a last line that is torn off.
+
+    Raises:
+        ReportError: the file cannot be read, or lines of it are no JSON.
+    """
+    content.check()
+    if ending_of(content.path)[1] == "jsonl":
+        yield from _lines(content)
+        return
+    with content.open() as file:
+        data = file.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        message = f"the JSON is larger than {_LARGEST >> 20} MiB"
+        raise content.error(message, "Write JSON Lines, which are read line by line")
+    text = decoded(content, data)
+    try:
+        yield Document(json.loads(text), None)
+    except RecursionError:
+        raise content.error("the JSON is nested too deeply", "Write it with fewer levels") from None
+    except ValueError as error:
+        if getattr(error, "msg", "") == "Extra data" and "\n" in text.strip():
+            yield from _lines(content)
+            return
+        reason, line = getattr(error, "msg", str(error)), getattr(error, "lineno", None)
+        message = f"the file is not JSON: {reason[:1].lower()}{reason[1:]}"
+        raise content.error(message, "Write it again, or leave it out with files:", line) from None
+
+
+def _lines(content: Content) -> Iterator[Document | Problem]:
+    wrong: list[tuple[Problem, bool]] = []
+    for number, line in enumerate(text_lines(content), 1):
+        if not line.strip():
+            continue
+        found = _value(line)
+        if found is not None and is_utf8(line):
+            yield Document(found[0], number)
+            continue
+        fault = ("the line is not JSON", "Mend or remove it") if is_utf8(line) else NOT_UTF8
+        wrong.append((content.problem(*fault, number), line.endswith(("\n", "\r"))))
+    if wrong and not wrong[-1][1]:
+        torn, _ = wrong.pop()
+        yield content.warning("the last line is torn off and was left out", torn.place.line)
+    if wrong:
+        raise ReportError(*few(problem for problem, _ in wrong))
+
+
+def _value(line: str) -> tuple[Any] | None:
+    try:
+        return (json.loads(line),)
+    except (ValueError, RecursionError):
+        return None

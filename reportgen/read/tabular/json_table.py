@@ -1,0 +1,136 @@
+"""JSON: a list of records, an object of columns, or in spite of its name JSON Lines."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.read import sql
+from reportgen.read.content import BOM
+from reportgen.read.layout import FileLayout, Look, Row
+from reportgen.read.tabular import json_lines
+from reportgen.read.tabular.sampling import decoded
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
+
+    from reportgen.errors import Problem
+    from reportgen.read.content import Content
+
+FREE_COLUMNS: Final = False
+RECORDS, COLUMNS, LINES = "records", "columns", "lines"
+_ADVICE: Final = (
+    "Write a list of objects or an object of lists, or leave the file out with files: in source.yml"
+)
+
+
+def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:
+    """Keys and values of the whole file: JSON has no part that can be understood alone.
+
+    Raises:
+        ReportError: it is not JSON, or not a table.
+    """
+    content.check()
+    text = _text(content)
+    try:
+        table = json.loads(text)
+    except ValueError as error:
+        if _is_lines(text):
+            found = json_lines.look(content, form, mapped, whole=whole)
+            return replace(found, file=replace(found.file, variant=LINES))
+        raise _not_json(content, text, error) from None
+    except RecursionError:
+        raise content.error("the JSON is nested too deeply", _ADVICE) from None
+    skip = len(BOM) if content.head(1).data.startswith(BOM) else 0
+    file = FileLayout(content.name, form, content.compression, (), (), skip=skip)
+    if isinstance(table, list) and all(isinstance(item, dict) for item in table):
+        file, records = replace(file, variant=RECORDS), table
+    else:
+        file, records = replace(file, variant=f"{COLUMNS} {len(text.encode())}"), _records(content, table)
+    if not records:
+        raise content.error("the file has no rows", "Remove it or write it again")
+    return json_lines.looked(file, records, exhaustive=True)
+
+
+def scan(files: Sequence[Path], file: FileLayout, wanted: Sequence[str]) -> str:
+    """A SELECT of the wanted columns of files; see ``delimited.scan``."""
+    if file.variant == LINES:
+        return json_lines.scan(files, file, wanted)
+    if file.variant == RECORDS:
+        return json_lines.scan(files, file, wanted, "array")
+    # The columns run side by side; any of them tells how many rows there are.
+    counted = wanted or file.columns[:1]
+    picked = "".join(f"unnest({sql.identifier(name)}) AS k{place}, " for place, name in enumerate(wanted))
+    types = json_lines.column_types(file, counted, f"{sql.TEXT}[]")
+    size = int(file.variant.removeprefix(COLUMNS))
+    return (
+        f"SELECT {picked}CAST(file_index AS BIGINT) AS file, "  # noqa: S608 - quoted
+        f"unnest(range(1, len({sql.identifier(counted[0])}) + 1)) AS row "
+        f"FROM read_json({sql.paths(files)}, columns={sql.struct(types)}, format='unstructured', "
+        f"records='true', maximum_object_size={size + 1024}, "
+        f"compression={sql.literal(file.compression or 'none')})"
+    )
+
+
+def rows(content: Content, file: FileLayout, wanted: Collection[str]) -> Iterator[Row | Problem]:
+    """Every row, with its line number where a record has one."""
+    if file.variant == LINES:
+        yield from json_lines.rows(content, file, wanted)
+        return
+    text = _text(content)
+    if file.variant == RECORDS:
+        for number, (line, item) in enumerate(_located(text), 1):
+            yield Row(line, number, {name: json_lines.as_text(item[name]) for name in wanted if name in item})
+        return
+    for number, item in enumerate(_records(content, json.loads(text)), 1):
+        yield Row(None, number, {name: json_lines.as_text(item[name]) for name in wanted if name in item})
+
+
+def _text(content: Content) -> str:
+    with content.open() as file:
+        data = file.read()
+    return decoded(content, data)
+
+
+def _is_lines(text: str) -> bool:
+    """Whether the first line is an object of its own, and there are more."""
+    first, _, rest = text.lstrip().partition("\n")
+    try:
+        return isinstance(json.loads(first), dict) and bool(rest.strip())
+    except ValueError:
+        return False
+
+
+def _not_json(content: Content, text: str, error: ValueError) -> Exception:
+    line = getattr(error, "lineno", None)
+    if not text.strip():
+        return content.error("the file is empty", "Remove it or write it again")
+    reason = getattr(error, "msg", str(error))
+    return content.error(f"the file is not JSON: {reason[:1].lower()}{reason[1:]}", "Write it again", line)
+
+
+def _records(content: Content, table: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - whatever JSON holds
+    """The rows of an object of columns."""
+    if not isinstance(table, dict) or not all(isinstance(column, list) for column in table.values()):
+        raise content.error("the file is neither a list of objects nor an object of lists", _ADVICE)
+    lengths = {len(column) for column in table.values()}
+    if len(lengths) > 1:
+        longest, shortest = (pick(table, key=lambda name: len(table[name])) for pick in (max, min))
+        message = (
+            f'the column "{longest}" has {len(table[longest])} values and '
+            f'"{shortest}" has {len(table[shortest])}'
+        )
+        raise content.error(message, "Write columns of equal length")
+    return [dict(zip(table, cells, strict=True)) for cells in zip(*table.values(), strict=True)]
+
+
+def _located(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The records of a list that is known to be one, each with the line it begins on."""
+    decoder = json.JSONDecoder()
+    place, line, seen = text.index("[") + 1, 1, 0
+    while (begin := text.find("{", place)) >= 0:
+        line, seen = line + text.count("\n", seen, begin), begin
+        item, place = decoder.raw_decode(text, begin)
+        yield line, item

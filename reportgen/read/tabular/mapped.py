@@ -1,0 +1,220 @@
+"""JSON of any shape as a table: ``source.yml`` says where its rows are, and where each column is in a row.
+
+The rows are written as Parquet into the cache, all cells as texts, and read from there like a table.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from reportgen.errors import Place, Problem, Problems, Severity, Stage
+from reportgen.read import sql
+from reportgen.read.columns import mapped_columns
+from reportgen.read.content import Content
+from reportgen.read.find import place_of
+from reportgen.read.runs.answer_columns import whole_text
+from reportgen.read.runs.kept_units import KeptFinding, KeptPart, KeptRun, KeptUnit, keep_unit, kept_unit
+from reportgen.read.runs.tidy_parquet import part_name, write_part
+from reportgen.read.tabular.json_documents import documents
+from reportgen.read.tabular.json_lines import as_text
+from reportgen.read.tabular.json_path import PathError, parse_path, rows_at, value_at
+from reportgen.read.tabular.mapped_faults import mapping_faults, row_told
+from reportgen.settings.source import Columns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reportgen.cache import Cache
+    from reportgen.model import SourceFile
+    from reportgen.read.cells import Text
+    from reportgen.read.find import Location
+    from reportgen.read.layout import DataFile
+    from reportgen.read.tabular.json_documents import Document
+    from reportgen.read.tabular.json_path import FoundRow, JsonPath
+    from reportgen.settings.source import SourceSettings
+
+_ROWS_OF_A_PART: Final = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Mapping:
+    """Where the rows are in a file or line, and where each column is in a row."""
+
+    rows: JsonPath | None
+    columns: Mapping[str, JsonPath]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class MappedTables:
+    """JSON files as tables.
+
+    Attributes:
+        files: the tables, with the rows in their place in the cache.
+        settings: those of the source, by which each column plays the part that it is named after.
+        warnings: what was found and handled.
+    """
+
+    files: tuple[DataFile, ...]
+    settings: SourceSettings
+    warnings: tuple[Problem, ...]
+
+
+def mapped_tables(
+    location: Location,
+    settings: SourceSettings,
+    files: Sequence[DataFile],
+    hashed: Sequence[SourceFile],
+    cache: Cache,
+) -> MappedTables:
+    """Bring the rows of JSON files into the cache, where they are not there yet.
+
+    Args:
+        location: the source.
+        settings: ``rows``, ``columns`` and ``fields`` count.
+        files: the files as they are.
+        hashed: the same with their hashes.
+        cache: where the rows are kept.
+
+    Raises:
+        ReportError: a path is none or leads nowhere, or a file cannot be read.
+    """
+    mapping = _mapping(settings, location.place)
+    problems = Problems()
+    tables: list[DataFile] = []
+    units: list[KeptUnit] = []
+    for file, known in zip(files, hashed, strict=True):
+        with problems.collecting():
+            key = cache.key("mapped", file.content.name, known.sha256, repr((mapping.rows, mapping.columns)))
+            unit = kept_unit(cache, key)
+            if unit is None:
+                unit = _Table(file.content, mapping, cache, key).read()
+                keep_unit(cache, key, unit)
+            units.append(unit)
+            tables += [_table(file, cache.text_path(key, part.name), location) for part in unit.parts]
+    problems.raise_errors()
+    problems.add(mapping_faults(units, mapping.columns, mapping.rows, mapping.place))
+    problems.raise_errors()
+    columns = Columns(**{part: part for part in mapped_columns(settings)})
+    told = tuple(
+        Problem(Place(one.path, one.line), one.message, "", Stage.DATA, Severity.WARNING)
+        for unit in units
+        for one in unit.findings
+    )
+    return MappedTables(tuple(tables), settings.model_copy(update={"columns": columns}), told)
+
+
+class _Table:
+    """Writes the rows of one file into the cache, in parts.
+
+    Args:
+        content: the file.
+        mapping: where its rows and columns are.
+        cache: where to.
+        key: of the file in there.
+    """
+
+    def __init__(self, content: Content, mapping: _Mapping, cache: Cache, key: str) -> None:
+        self._content, self._mapping, self._cache, self._key = content, mapping, cache, key
+        self._cells: dict[str, list[Text]] = {name: [] for name in mapping.columns}
+        self._filled: Counter[str] = Counter()
+        self._held: Counter[str] = Counter()
+        self._parts: list[KeptPart] = []
+        self._findings: list[KeptFinding] = []
+        self._first: FoundRow | None = None
+
+    def read(self) -> KeptUnit:
+        """Read and write the whole file.
+
+        Raises:
+            ReportError: it cannot be read, or there are no rows where they should be.
+        """
+        for document in documents(self._content):
+            if isinstance(document, Problem):
+                self._findings.append(KeptFinding(document.place.file, document.message, document.place.line))
+                continue
+            try:
+                for row in rows_at(document.value, self._mapping.rows or _every_row(document)):
+                    self._take(row)
+            except PathError as error:
+                message = f"{_rows_named(self._mapping)} {error}"
+                raise self._content.error(message, "Mend rows: in source.yml", document.line) from None
+        self._write()
+        if self._first is None:
+            message = f"{_rows_named(self._mapping)} finds no rows"
+            self._findings.append(KeptFinding(self._content.name, message, None))
+            return KeptUnit((), (), tuple(self._findings))
+        # Of a column whose every cell holds others nothing can be read.
+        config = {name: count == self._filled[name] for name, count in self._held.items() if count}
+        kind, keys = row_told(self._first)
+        run = KeptRun(self._content.name, keys, group=kind, config=config, metrics=dict(self._filled))
+        return KeptUnit((run,), tuple(self._parts), tuple(self._findings))
+
+    def _take(self, row: FoundRow) -> None:
+        self._first = self._first or row
+        for name, path in self._mapping.columns.items():
+            value = value_at(row, path)
+            self._held[name] += isinstance(value, list | dict)
+            cell = whole_text(as_text(value))
+            self._filled[name] += cell is not None
+            self._cells[name].append(cell)
+        if len(next(iter(self._cells.values()))) >= _ROWS_OF_A_PART:
+            self._write()
+
+    def _write(self) -> None:
+        columns = {f"c{place}": np.array(cells, object) for place, cells in enumerate(self._cells.values())}
+        if not len(columns["c0"]):
+            return
+        cells = {name: f"c{place}" for place, name in enumerate(self._cells)}
+        name = part_name(len(self._parts))
+        size = write_part(self._cache, self._key, name, columns, cells)
+        self._parts.append(KeptPart(name, size, tuple(cells), (sql.TEXT,) * len(cells)))
+        self._cells = {name: [] for name in self._cells}
+
+
+def _mapping(settings: SourceSettings, place: Place) -> _Mapping:
+    """What the settings say, as paths.
+
+    Raises:
+        ReportError: texts that are no paths.
+    """
+    asked = {name: (f"columns: {name}:", text) for name, text in mapped_columns(settings).items()}
+    asked |= {name: (f"fields: {name}:", text) for name, text in settings.fields.items()}
+    problems = Problems()
+    paths: dict[str, JsonPath] = {}
+    rows = None
+    for name in mapped_columns(settings).keys() & settings.fields.keys():
+        advice = "Give it another name"
+        problems.add([Problem(place, f"fields: {name}: is a column already", advice, Stage.SETTINGS)])
+    for name, (key, text) in (("", ("rows:", settings.rows)), *asked.items()):
+        if text is None:
+            continue
+        try:
+            path = parse_path(text, rows=not name)
+        except PathError as error:
+            advice = 'Write it as in $.meta.subject, $["a key"] or $.scores[0]'
+            problems.add([Problem(place, f'{key} "{text}" {error}', advice, Stage.SETTINGS)])
+            continue
+        rows = rows if name else path
+        paths |= {name: path} if name else {}
+    problems.raise_errors()
+    return _Mapping(rows, paths, place)
+
+
+def _every_row(document: Document) -> JsonPath:
+    """Where the rows are if nobody says it: a line is one, a file is a list of them."""
+    return parse_path("$" if document.line else "$[*]", rows=True)
+
+
+def _rows_named(mapping: _Mapping) -> str:
+    return f'rows: "{mapping.rows.text}"' if mapping.rows else "the file"
+
+
+def _table(file: DataFile, copy: str, location: Location) -> DataFile:
+    content = Content(Path(copy), file.content.name, "")
+    return replace(file, content=content, format="parquet", copy=place_of(Path(copy), location.root).file)

@@ -1,0 +1,106 @@
+"""Parquet: names and types stand in the file; only the columns and rows asked for are read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import duckdb
+
+from reportgen.read import sql
+from reportgen.read.columns import NAMING
+from reportgen.read.engine import engine
+from reportgen.read.layout import FileLayout, Look, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from reportgen.errors import Problem
+    from reportgen.read.cells import Text
+    from reportgen.read.content import Content
+
+FREE_COLUMNS: Final = False
+_HEAD: Final = 300
+_SPOTS: Final = 128
+
+
+def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:  # noqa: ARG001
+    """Names and types, and a sample of the columns that may name things.
+
+    Args:
+        content: the file.
+        form: the format's name.
+        mapped: columns that ``source.yml`` names.
+        whole: of no use here, since the file says what columns it has.
+
+    Raises:
+        ReportError: the file is not Parquet or has no rows.
+    """
+    content.check()
+    try:
+        relation = engine().cursor().sql(f"SELECT * FROM {_reader([content.path])}")  # noqa: S608 - quoted
+        file = FileLayout(content.name, form, "", tuple(relation.columns), tuple(map(str, relation.types)))
+        counts = f"SELECT num_rows FROM parquet_file_metadata({sql.paths([content.path])})"  # noqa: S608 - quoted
+        (((count,)),) = engine().rows(counts)
+        sampled = _sample(content.path, file, mapped, count)
+    except duckdb.Error:
+        raise content.error("the file is not Parquet, or damaged", "Write or copy it again") from None
+    if count == 0:
+        raise content.error("the file has no rows", "Remove it or write it again")
+    return Look(file, sampled, exhaustive=count <= _HEAD)
+
+
+def scan(files: Sequence[Path], file: FileLayout, wanted: Sequence[str]) -> str:  # noqa: ARG001 - one shape
+    """A SELECT of the wanted columns of files; see ``delimited.scan``."""
+    picked = "".join(f"{sql.identifier(name)} AS k{place}, " for place, name in enumerate(wanted))
+    return (
+        f"SELECT {picked}CAST(file_index AS BIGINT) AS file, file_row_number AS row "  # noqa: S608 - quoted
+        f"FROM {_reader(files)}"
+    )
+
+
+def rows(content: Content, file: FileLayout, wanted: Collection[str]) -> Iterator[Row | Problem]:
+    """Every row with its number, and its cells as texts."""
+    names = [name for name in wanted if name in file.columns]
+    if names:
+        cursor = engine().cursor().execute(_as_texts(content.path, file, names))
+        number = 0
+        while batch := cursor.fetchmany(10_000):
+            for cells in batch:
+                number += 1
+                yield Row(None, number, dict(zip(names, cells, strict=True)))
+
+
+def gapless(files: Sequence[Path], names: Collection[str]) -> frozenset[str]:
+    """Those of the columns of which the files say that no cell is empty."""
+    known = (
+        f"SELECT path_in_schema FROM parquet_metadata({sql.paths(files)}) "  # noqa: S608 - quoted
+        f"WHERE path_in_schema IN ({sql.literals(names)}) GROUP BY ALL "
+        "HAVING count(*) = count(stats_null_count) AND max(stats_null_count) = 0"
+    )
+    return frozenset(name for (name,) in engine().rows(known)) if names else frozenset()
+
+
+def _reader(files: Iterable[Path]) -> str:
+    # A folder called a=b says nothing about the rows unless source.yml does.
+    return f"read_parquet({sql.paths(files)}, hive_partitioning=false)"
+
+
+def _sample(path: Path, file: FileLayout, mapped: Collection[str], count: int) -> list[tuple[Text, ...]]:
+    """First rows and a few from all over the file; None in the columns that were not looked at."""
+    known = NAMING | {name.casefold() for name in mapped}
+    names = [name for name in file.columns if file.type_of(name) == sql.TEXT or name.casefold() in known]
+    if not names:
+        return []
+    select = _as_texts(path, file, names)
+    found = engine().rows(f"{select} LIMIT {_HEAD}")
+    if count > _HEAD:
+        places = ", ".join(str(_HEAD + (count - 1 - _HEAD) * spot // _SPOTS) for spot in range(_SPOTS + 1))
+        found += engine().rows(f"{select} WHERE file_row_number IN ({places})")
+    blank: dict[str, Text] = dict.fromkeys(file.columns)
+    return [tuple({**blank, **dict(zip(names, cells, strict=True))}.values()) for cells in found]
+
+
+def _as_texts(path: Path, file: FileLayout, names: Sequence[str]) -> str:
+    cells = ", ".join(sql.text(sql.identifier(name), file.type_of(name)) for name in names)
+    return f"SELECT {cells} FROM {_reader([path])}"  # noqa: S608 - quoted

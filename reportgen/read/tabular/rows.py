@@ -1,0 +1,209 @@
+"""Files as SQL: a FROM clause that holds just the columns asked for, and names every row."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections import defaultdict
+from dataclasses import replace
+from typing import IO, TYPE_CHECKING, Final
+
+from reportgen.read import sql
+from reportgen.read.content import Content
+from reportgen.read.engine import engine
+from reportgen.read.tabular import score_cells
+from reportgen.read.tabular.formats import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from reportgen.read.cells import Text
+    from reportgen.read.layout import FileLayout, Filters, Layout
+    from reportgen.settings.blocks import Cell
+
+UNNAMED: Final = "(unnamed)"
+# Rows of one file have smaller numbers than this.
+_ROWS_OF_A_FILE: Final = 1 << 40
+_PIECE: Final = 1 << 20
+
+
+class Rows:
+    """The rows of some files of one shape, with the columns that were asked for so far."""
+
+    def __init__(self, root: Path, layout: Layout, places: Sequence[int]) -> None:
+        self._root = root
+        self._layout = layout
+        self._places = places
+        self._files = [layout.files[place] for place in places]
+        self._paths = [_readable(root, file) for file in self._files]
+        self._wanted: list[str] = []
+        self.columnar: Final = self._files[0].format == "parquet"
+
+    def again(self) -> Rows:
+        """The same files, with no column asked for yet."""
+        return Rows(self._root, self._layout, self._places)
+
+    def has(self, name: str | None) -> bool:
+        """Whether any of the files has the column."""
+        return any(name in file.names for file in self._files)
+
+    def number(self, name: str) -> str:
+        """The column as numbers."""
+        return self._as(sql.number, name, "DOUBLE")
+
+    def score(self, name: str, ends: tuple[float, float]) -> str:
+        """The column as scores between two ends."""
+        return self._as(lambda cell, kind: score_cells.score(cell, kind, ends), name, "DOUBLE")
+
+    def time(self, name: str) -> str:
+        """The column as milliseconds since 1970 UTC."""
+        return self._as(sql.time, name, "DOUBLE")
+
+    def words(self, name: str) -> str:
+        """The column as texts."""
+        return self._as(sql.text, name, sql.TEXT)
+
+    def text(self, name: str) -> str:
+        """The column as texts; NULL where a cell is empty."""
+        if self.columnar and name in self._layout.gapless:
+            return self.words(name)
+        return f"nullif({self.words(name)}, '')"
+
+    def plain(self, name: str) -> str:
+        """The column as the files have it."""
+        return self._cell(name) if self.has(name) else f"CAST(NULL AS {sql.TEXT})"
+
+    def equals(self, name: str, cell: Cell | tuple[Cell, ...]) -> str:
+        """Whether the column has this value, or one of these."""
+        return sql.equals(self._cell(name), self._type(name), cell) if self.has(name) else "FALSE"
+
+    def label(self, labels: Sequence[str]) -> str:
+        """What each file is called, of one label for every file of the source."""
+        picked = [labels[place] for place in self._places]
+        if len(set(picked)) == 1:
+            return sql.literal(picked[0])
+        return f"[{sql.literals(picked)}][file + 1]"
+
+    def position(self) -> str:
+        """The order of writing: by file, then by row."""
+        if len(self._layout.files) == 1:
+            return "row"
+        return f"[{', '.join(map(str, self._places))}][file + 1] * {_ROWS_OF_A_FILE} + row"
+
+    def source(self) -> str:
+        """The FROM clause; to be asked for last."""
+        file = self._files[0]
+        compression = file.compression if file.as_it_is else ""
+        scan = FORMATS[file.format].scan(self._paths, replace(file, compression=compression), self._wanted)
+        return f"({scan})"
+
+    def _as(self, meaning: sql.Meaning, name: str, kind: str) -> str:
+        if not self.has(name):
+            return f"CAST(NULL AS {kind})"
+        return meaning(self._cell(name), self._type(name))
+
+    def _cell(self, name: str) -> str:
+        if any(file.given_values(name) is not None for file in self._files):
+            return self._given(name)
+        if name not in self._wanted:
+            self._wanted.append(name)
+        return f"k{self._wanted.index(name)}"
+
+    def _given(self, name: str) -> str:
+        """A column of values that are known for each file, or for each code in it."""
+        values: list[Text] = []
+        begins = []
+        for file in self._files:
+            begins.append(len(values))
+            values += file.given_values(name) or (None,)
+        if len(set(values)) == 1:
+            return _word(values[0])
+        begin = str(begins[0]) if len(begins) == 1 else f"[{', '.join(map(str, begins))}][file + 1]"
+        code = self._files[0].code
+        place = f"{begin} + {self._cell(code)}" if code else begin
+        return f"[{', '.join(map(_word, values))}][{place} + 1]"
+
+    def _type(self, name: str) -> str:
+        return next(file.type_of(name) for file in self._files if name in file.names)
+
+
+def groups(root: Path, layout: Layout) -> Iterator[Rows]:
+    """The files of a source, those of one shape together: one reader for all of them costs least."""
+    for places in _shapes(layout):
+        yield Rows(root, layout, places)
+
+
+def series_of(rows: Rows, layout: Layout, rename: Mapping[str, str]) -> str:
+    """The name of a row's series in the report."""
+    column = layout.roles.series
+    if column is None:
+        return rows.label([rename.get(label, label) for label in layout.labels])
+    name = rows.text(column)
+    if not (rows.columnar and column in layout.gapless):
+        name = f"coalesce({name}, {sql.literal(UNNAMED)})"
+    if not rename:
+        return name
+    cases = " ".join(f"WHEN {sql.literal(old)} THEN {sql.literal(new)}" for old, new in rename.items())
+    return f"CASE {name} {cases} ELSE {name} END"
+
+
+def run_of(rows: Rows, layout: Layout) -> str:
+    """What tells a row's run from others of its series: run, otherwise seed, otherwise file."""
+    roles = layout.roles
+    named = [rows.text(name) for name in (roles.run, roles.seed) if name is not None]
+    if roles.run and rows.columnar and roles.run in layout.gapless:
+        return named[0]
+    last = rows.label(layout.labels) if len(layout.files) > 1 else "''"
+    return f"coalesce({', '.join([*named, last])})"
+
+
+def seed_of(rows: Rows, layout: Layout) -> str:
+    """A row's seed; NULL where it is unknown."""
+    return rows.text(layout.roles.seed) if layout.roles.seed else f"CAST(NULL AS {sql.TEXT})"
+
+
+def kept(rows: Rows, filters: Filters, *more: str) -> str:
+    """The WHERE clause of filters and more tests; empty where there are none."""
+    tests = [rows.equals(column, cell) for column, cell in filters]
+    tests += [test for test in more if test]
+    return f" WHERE {' AND '.join(tests)}" if tests else ""
+
+
+def _word(text: Text) -> str:
+    return f"CAST(NULL AS {sql.TEXT})" if text is None else sql.literal(text)
+
+
+def _shapes(layout: Layout) -> list[list[int]]:
+    shapes: dict[object, list[int]] = defaultdict(list)
+    for place, file in enumerate(layout.files):
+        compression = file.compression if file.as_it_is else ""
+        columns = () if FORMATS[file.format].FREE_COLUMNS else (file.columns, file.types)
+        given = (file.code, tuple(name for name, _ in file.given))
+        shapes[file.format, compression, file.variant, columns, given].append(place)
+    return list(shapes.values())
+
+
+def _readable(root: Path, file: FileLayout) -> Path:
+    """The file itself, or a copy without what DuckDB stumbles over, made once a process."""
+    path = root / file.place
+    if file.as_it_is:
+        return path
+    status = path.stat()
+    key = f"{path}\0{status.st_size}\0{status.st_mtime_ns}\0{file}"
+    copy = engine().folder / hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
+    if not copy.exists():
+        unfinished = copy.with_suffix(".part")
+        with Content(path, file.path, file.compression).open() as source, unfinished.open("wb") as target:
+            source.read(file.skip)
+            _copy(source, target, file)
+        unfinished.replace(copy)
+    return copy
+
+
+def _copy(source: IO[bytes], target: IO[bytes], file: FileLayout) -> None:
+    left = sys.maxsize if file.keep is None else file.keep - file.skip
+    # A whole line at a time where its end may have to be changed.
+    while left and (piece := source.read(min(left, _PIECE)) if file.even_ends else source.readline(left)):
+        target.write(piece if file.even_ends else piece.replace(b"\r\n", b"\n"))
+        left -= len(piece)

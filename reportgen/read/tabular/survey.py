@@ -1,0 +1,230 @@
+"""From files to a layout: their columns, what these hold, which part each plays, metrics and series."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from reportgen.directions import Direction, by_name
+from reportgen.errors import Problems, ReportError
+from reportgen.read import sql
+from reportgen.read.cells import Kind, joint_kind, kind_of
+from reportgen.read.columns import recognise, reported_metrics, resolved, wide_metrics
+from reportgen.read.content import Content
+from reportgen.read.engine import engine
+from reportgen.read.layout import DataFile, Layout, Survey, layout_of
+from reportgen.read.tabular import parquet, wandb_csv
+from reportgen.read.tabular.faults import NAMED, explained, find_faults, find_wrong_cells
+from reportgen.read.tabular.formats import FORMATS
+from reportgen.read.tabular.lacking import lacking_columns
+from reportgen.read.tabular.outcome_columns import recognise_outcomes
+from reportgen.read.tabular.rows import UNNAMED, groups, kept, series_of
+from reportgen.read.tabular.total_columns import recognise_totals
+from reportgen.read.tabular.wandb_chart import chart_survey, recognised
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from reportgen.errors import Place
+    from reportgen.model import Source
+    from reportgen.read.cells import Text
+    from reportgen.read.layout import Look, Roles
+    from reportgen.read.tabular.rows import Rows
+    from reportgen.settings.source import SourceSettings
+
+# So many cells of the sample say what a column holds; a wrong one elsewhere is found when it is read.
+_CELLS_FOR_KIND: Final = 256
+
+
+def survey(
+    root: Path, files: Sequence[DataFile], settings: SourceSettings, place: Place, *, whole: bool = False
+) -> Survey:
+    """Look at every file and put together what was seen.
+
+    Args:
+        root: the folder that the files' names start from.
+        files: the files, in reading order.
+        settings: what ``source.yml`` says.
+        place: where problems of the whole source are told.
+        whole: whether to go through all rows for the names of metrics and series, not only a sample.
+
+    Raises:
+        ReportError: everything that is wrong with any of the files.
+    """
+    looks = _looks(root, files, settings, whole=whole)
+    layout = _layout(root, files, looks, settings, place)
+    if any(look.file.format == wandb_csv.NAME for look in looks):
+        return chart_survey(layout, looks, settings, place)
+    _check_sample(root, layout)
+    benchmarks = _benchmarks(root, layout, settings, place)
+    lower = layout.totals is not None and by_name(layout.totals.score) is Direction.LOWER
+    layout = replace(layout, benchmarks=benchmarks, lower_is_better=(benchmarks or ("",)) if lower else ())
+    metrics: Iterable[Text]
+    series: Iterable[Text] = _series(looks, layout, settings)
+    if layout.long:
+        metrics = _cells(looks, layout.roles.metric)
+    else:
+        metrics = wide_metrics(layout.kinds, layout.roles, sampled=not layout.exhaustive)
+    if whole:
+        metric = layout.roles.metric or ""
+        metrics = (
+            _all_names(root, layout, settings, place, lambda rows: rows.text(metric))
+            if layout.long
+            else metrics
+        )
+        series = _all_names(
+            root, layout, settings, place, lambda rows: series_of(rows, layout, settings.rename)
+        )
+    raw = tuple(dict.fromkeys(name for name in metrics if name))
+    layout = replace(
+        layout,
+        metrics=reported_metrics(raw, settings),
+        series=tuple(dict.fromkeys(name for name in series if name is not None)),
+        exhaustive=layout.exhaustive or whole,
+    )
+    warnings = tuple(chain.from_iterable(look.warnings for look in looks))
+    return Survey(layout, tuple(layout.kinds), raw, warnings + lacking_columns(layout, looks))
+
+
+def completed(root: Path, source: Source) -> Layout:
+    """The layout of a source with all its metrics and series, not only those of a sample.
+
+    Raises:
+        ReportError: everything that is wrong with any of the files.
+    """
+    layout = layout_of(source)
+    if layout.exhaustive:
+        return layout
+    files = [
+        DataFile(
+            Content(root / file.place, file.path, file.compression),
+            file.format,
+            label,
+            tuple((name, values[0]) for name, values in file.given),
+            file.copy,
+        )
+        for file, label in zip(layout.files, layout.labels, strict=True)
+    ]
+    return survey(root, files, source.settings, source.place, whole=True).layout
+
+
+def _layout(
+    root: Path, files: Sequence[DataFile], looks: Sequence[Look], settings: SourceSettings, place: Place
+) -> Layout:
+    """Columns and their parts, still without the names of metrics and series."""
+    columns = tuple(dict.fromkeys(name for look in looks for name in look.file.names if name))
+    roles, long = recognise(columns, settings, place)
+    kinds = {name: joint_kind(_kind(look, name) for look in looks) for name in columns}
+    outcomes = recognise_outcomes(kinds, roles, settings, place, long=long)
+    totals = recognise_totals(kinds, roles, settings, place)
+    if outcomes and roles.step == outcomes.sample:
+        roles = replace(roles, step=None)
+    return Layout(
+        files=tuple(look.file for look in looks),
+        labels=tuple(file.label for file in files),
+        kinds=kinds,
+        roles=roles,
+        long=long,
+        metrics={},
+        series=(),
+        exhaustive=all(look.exhaustive for look in looks),
+        gapless=_gapless(root, looks, roles),
+        outcomes=outcomes,
+        totals=totals,
+    )
+
+
+def _looks(root: Path, files: Sequence[DataFile], settings: SourceSettings, *, whole: bool) -> list[Look]:
+    mapped = [name for name in settings.columns.model_dump().values() if name is not None]
+    problems = Problems()
+    looks = []
+    for file in files:
+        with problems.collecting():
+            seen = FORMATS[file.format].look(file.content, file.format, mapped, whole=whole)
+            seen = recognised(file.content, seen, settings)
+            given = tuple((name, (value,)) for name, value in file.given)
+            looks.append(replace(seen, file=replace(seen.file, given=given, copy=file.copy)))
+    if problems.found:
+        # While at it, tell what is wrong with the rows of the other files, too.
+        problems.add(find_faults(root, [look.file for look in looks], ()))
+    problems.raise_errors()
+    return looks
+
+
+def _kind(look: Look, name: str) -> Kind:
+    if look.file.given_values(name) is not None:
+        return Kind.TEXT
+    if name not in look.file.columns:
+        return Kind.EMPTY
+    if known := sql.kind_of_type(look.file.type_of(name)):
+        return known
+    cells = list(_cells([look], name))
+    found = kind_of(cells[:: max(1, len(cells) // _CELLS_FOR_KIND)])
+    return kind_of(cells) if found is Kind.EMPTY else found
+
+
+def _cells(looks: Iterable[Look], name: str | None) -> Iterator[Text]:
+    """The sampled cells of a column, file by file."""
+    for look in looks:
+        if name is not None and (given := look.file.given_values(name)) is not None:
+            yield from given
+        elif name in look.file.columns:
+            place = look.file.columns.index(name)
+            yield from (row[place] for row in look.rows)
+
+
+def _series(looks: Sequence[Look], layout: Layout, settings: SourceSettings) -> Iterator[str]:
+    named = layout.labels if layout.roles.series is None else _cells(looks, layout.roles.series)
+    for name in dict.fromkeys(named):
+        yield settings.rename.get(name or UNNAMED, name or UNNAMED)
+
+
+def _benchmarks(root: Path, layout: Layout, settings: SourceSettings, place: Place) -> tuple[str, ...]:
+    """Every value of the benchmark column: a sample proves nothing, and each has a page's figures of its own.
+
+    Raises:
+        ReportError: rows of no benchmark, or what cannot be read.
+    """
+    scored = layout.outcomes or layout.totals
+    column = scored.benchmark if scored else None
+    if column is None:
+        return ()
+    found = _all_names(root, layout, settings, place, lambda rows: rows.text(column))
+    if None in found:
+        raise ReportError(*find_wrong_cells(root, layout.files, {column: NAMED}))
+    return tuple(name for name in found if name)
+
+
+def _all_names(
+    root: Path, layout: Layout, settings: SourceSettings, place: Place, named: Callable[[Rows], str]
+) -> list[Text]:
+    """All names that an expression gives, in order of first appearance; None where it gives none."""
+    found: dict[Text, int] = {}
+    with explained(root, place, lambda: find_faults(root, layout.files, ())):
+        for rows in groups(root, layout):
+            name = named(rows)
+            where = kept(rows, resolved(settings.filter, tuple(layout.kinds)))
+            select = f"SELECT {name}, min({rows.position()}) FROM {rows.source()}{where} GROUP BY 1"  # noqa: S608 - quoted
+            for text, position in engine().rows(select):
+                found[text] = min(position, found.get(text, position))
+    return sorted(found, key=found.__getitem__)
+
+
+def _gapless(root: Path, looks: Sequence[Look], roles: Roles) -> frozenset[str]:
+    """Series and run columns that need no thought about empty cells, where the files say so."""
+    names = [name for name in (roles.series, roles.run) if name is not None]
+    if not names or any(look.file.format != "parquet" for look in looks):
+        return frozenset()
+    return parquet.gapless([root / look.file.place for look in looks], names)
+
+
+def _check_sample(root: Path, layout: Layout) -> None:
+    """Tell at once what is wrong with a long table's values if the sample shows that something is."""
+    value = layout.roles.value
+    if not layout.long or value is None or layout.kinds[value] in {Kind.NUMBER, Kind.EMPTY}:
+        return
+    problems = find_faults(root, layout.files, (value,))
+    if problems:
+        raise ReportError(*problems)

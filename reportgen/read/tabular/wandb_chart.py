@@ -1,0 +1,141 @@
+"""A chart that W&B exported as a source: its columns are runs, whose names tell series and seed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from reportgen.errors import Place, Problem, ReportError, Severity, Stage
+from reportgen.read import sql
+from reportgen.read.cells import Kind
+from reportgen.read.columns import mapped_columns, reported_metrics, wide_metrics
+from reportgen.read.layout import Roles, Spread, Survey
+from reportgen.read.runs.kept_units import KeptRun
+from reportgen.read.runs.run_names import name_runs
+from reportgen.read.runs.run_settings import Candidate
+from reportgen.read.tabular import wandb_csv
+from reportgen.read.tabular.lacking import lacking_columns
+from reportgen.read.wording import names
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from reportgen.read.content import Content
+    from reportgen.read.layout import FileLayout, Layout, Look
+    from reportgen.read.runs.run_names import Naming
+    from reportgen.settings.source import SourceSettings
+
+_SEPARATELY: Final = "For intervals, export the runs ungrouped, or put the folders wandb/run-* here"
+
+
+def recognised(content: Content, look: Look, settings: SourceSettings) -> Look:
+    """A CSV file as what it shows to be.
+
+    Raises:
+        ReportError: it is W&B's table of runs, or no chart though ``format:`` says so.
+    """
+    columns = look.file.columns
+    if settings.format == wandb_csv.NAME:
+        if not wandb_csv.charted(columns):
+            message = "its header is not that of a chart that W&B exported"
+            raise content.error(message, 'After the first, columns are called "RUN - METRIC"', 1)
+    elif settings.format is not None or look.file.format != "csv":
+        return look
+    elif wandb_csv.is_table_of_runs(columns, look.rows[0] if look.rows else ()):
+        advice = f"{wandb_csv.INSTEAD}; format: csv reads it as any table"
+        raise content.error(wandb_csv.TABLE_OF_RUNS, advice, 1)
+    elif not wandb_csv.is_chart(columns):
+        return look
+    return replace(look, file=replace(look.file, format=wandb_csv.NAME))
+
+
+def chart_survey(layout: Layout, looks: Sequence[Look], settings: SourceSettings, place: Place) -> Survey:
+    """The survey of charts.
+
+    Args:
+        layout: columns and what they hold, of which some file is a chart.
+        looks: what was seen of each file.
+        settings: what ``source.yml`` says.
+        place: where problems of the whole source are told.
+
+    Raises:
+        ReportError: other tables are among the files, or the charts do not have the same x.
+    """
+    others = [look.file.path for look in looks if look.file.format != wandb_csv.NAME]
+    if others:
+        message = f"charts that W&B exported are beside other tables: {names(others)}"
+        advice = "Make the others a source of their own, or leave them out with files: in source.yml"
+        raise ReportError(Problem(place, message, advice, Stage.DATA))
+    step = mapped_columns(settings).get("step") or looks[0].file.columns[0]
+    layout = replace(layout, roles=Roles(step=step), exhaustive=True)
+    lacking = lacking_columns(layout, looks)
+    spread, naming = _spread(layout, looks, settings)
+    raw = tuple(dict.fromkeys(one.metric for one in spread.values()))
+    layout = replace(
+        layout,
+        files=tuple(_typed(file, layout.kinds, {*spread, step}) for file in layout.files),
+        spread=spread,
+        metrics={
+            name: tuple(column for column, one in spread.items() if one.metric in known)
+            for name, known in reported_metrics(raw, settings).items()
+        },
+        series=tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in spread.values())),
+    )
+    told = chain.from_iterable((*look.warnings, *_joined(look)) for look in looks)
+    warnings = (*told, *_guesses(naming, place))
+    return Survey(layout, tuple(layout.kinds), raw, warnings + lacking)
+
+
+def _spread(
+    layout: Layout, looks: Sequence[Look], settings: SourceSettings
+) -> tuple[dict[str, Spread], Naming]:
+    """What each numeric column holds, and how its run was named."""
+    held = {column: one for look in looks for column, one in wandb_csv.charted(look.file.columns).items()}
+    sampled = not all(look.exhaustive for look in looks)
+    numeric = [name for name in wide_metrics(layout.kinds, layout.roles, sampled=sampled) if name in held]
+    numeric.sort(key=lambda name: held[name].metric == wandb_csv.STEP)
+    runs = list(dict.fromkeys((held[name].run, held[name].twin) for name in numeric))
+    candidates = [Candidate(KeptRun(run, run), {}, "", "") for run, _ in runs]
+    naming = name_runs(candidates, settings, layout.labels[0])
+    named = dict(zip(runs, naming.names, strict=True))
+    spread = {}
+    for name in numeric:
+        run, twin, metric = held[name]
+        told = named[run, twin]
+        spread[name] = Spread(told.series, told.run, told.seed, metric)
+    return spread, naming
+
+
+def _typed(file: FileLayout, kinds: Mapping[str, Kind], names: Collection[str]) -> FileLayout:
+    """The file with columns of numbers that are read as such at once: a chart has millions of cells."""
+    wanted = {name for name in names if kinds.get(name) is not Kind.TIME}
+    types = tuple("DOUBLE" if name in wanted else sql.TEXT for name in file.columns)
+    return replace(file, types=types)
+
+
+def _joined(look: Look) -> Iterator[Problem]:
+    """Which lines are means, though nothing tells of how many values."""
+    if joined := wandb_csv.joined(look.file.columns, look.rows):
+        runs = names(dict.fromkeys(one.run for one in joined.values()))
+        message = (
+            f"a value of {runs} stands for several, of the runs of a group or of neighbouring steps: "
+            "its __MIN and __MAX differ, which are not read"
+        )
+        yield Problem(Place(look.file.path), message, _SEPARATELY, Stage.DATA, Severity.WARNING)
+
+
+def _guesses(naming: Naming, place: Place) -> Iterator[Problem]:
+    """How series and seeds were guessed, and which runs are alike."""
+    if naming.guessed:
+        series = names(dict.fromkeys(name.series for name in naming.names))
+        seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
+        message = f"series were told apart by {naming.series_by}{seeds}: {series}"
+        yield Problem(place, message, "", Stage.DATA, Severity.WARNING)
+    for places in naming.alike:
+        name = naming.names[places[0]]
+        seed = f"seed {name.seed}" if name.seed is not None else "no seed"
+        message = (
+            f'{len(places)} runs have the series "{name.series}" and {seed}; they are read as different runs'
+        )
+        yield Problem(place, message, "", Stage.DATA, Severity.WARNING)

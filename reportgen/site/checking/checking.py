@@ -1,0 +1,106 @@
+"""Drafts a report without writing a site: what is wrong with it, and what the data say to its statements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reportgen.cache import Cache, FileHashes
+from reportgen.errors import ReportError, Severity
+from reportgen.site.beside import Beside
+from reportgen.site.checking.findings import findings_of
+from reportgen.site.configuration import configured, mkdocs_problem, mkdocs_words
+from reportgen.site.plugin import CACHE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from reportgen.drafting.project import Project
+    from reportgen.errors import Problem
+    from reportgen.model import Report
+    from reportgen.site.checking.findings import Finding
+    from reportgen.statements import Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A report on disk, ready to be drafted.
+
+    Attributes:
+        project: where it stands, its pages and its settings.
+        cache: what earlier drafts computed.
+        hashes: SHA-256 of its data files.
+        warnings: what MkDocs said to its ``mkdocs.yml``.
+    """
+
+    project: Project
+    cache: Cache
+    hashes: FileHashes
+    warnings: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What a check found.
+
+    Attributes:
+        findings: every problem with its rule, in the order of files and lines.
+        statements: every bound value and claim, in the order of the report; none where a problem kept the
+            draft from being finished.
+        is_whole: whether the draft was finished.
+    """
+
+    findings: tuple[Finding, ...]
+    statements: tuple[Statement, ...]
+    is_whole: bool
+
+    @property
+    def fails(self) -> bool:
+        """Whether there is an error, or a statement that is not as expected; warnings do not count."""
+        return any(finding.fails for finding in self.findings) or not all(
+            statement.as_expected for statement in self.statements
+        )
+
+
+def opened(config_file: Path) -> Opened:
+    """The report of a ``mkdocs.yml``.
+
+    Raises:
+        ReportError: the file is refused, or our plugin is not switched on.
+    """
+    with mkdocs_words() as words:
+        config, plugin = configured(config_file, strict=False, words=words)
+        project = plugin.project(config)
+    folder = project.root / CACHE
+    warnings = tuple(mkdocs_problem(word, Severity.WARNING) for word in words)
+    return Opened(project, Cache(folder), FileHashes(folder), warnings)
+
+
+def drafted(config_file: Path, *, progress: Callable[[int, int], None]) -> tuple[Report, tuple[Problem, ...]]:
+    """The draft of a report, and everything that was warned of; nothing but the cache is written.
+
+    Args:
+        config_file: the ``mkdocs.yml``.
+        progress: told after each block how many of how many are drawn.
+
+    Raises:
+        ReportError: every problem of the report, when any of them is an error.
+    """
+    from reportgen.report import draft  # noqa: PLC0415 - imports the statistics
+
+    report = opened(config_file)
+    with Beside(report.cache) as beside:
+        whole = draft(report.project, report.cache, report.hashes, progress=progress, elsewhere=beside.call)
+    return whole, (*report.warnings, *whole.problems)
+
+
+def check(config_file: Path, *, progress: Callable[[int, int], None]) -> Check:
+    """Check a report: its problems are told, not raised."""
+    root = config_file.resolve().parent
+    try:
+        report, problems = drafted(config_file, progress=progress)
+    except ReportError as error:
+        return Check(findings_of(error.problems, (), root), (), is_whole=False)
+    statements = tuple(one for page in report.pages for one in report.statements.get(page.path, ()))
+    return Check(findings_of(problems, statements, root), statements, is_whole=True)

@@ -1,0 +1,143 @@
+"""What a check makes of a draft's problems and statements: which rule each breaks, and whether that fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from reportgen.errors import Severity, Stage
+from reportgen.site.checking.excerpts import source_line
+from reportgen.statements import Truth
+from reportgen.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from reportgen.errors import Place, Problem
+    from reportgen.statements import Statement
+
+FAILS, UNDECIDED, UNEXPECTED = "statement-fails", "statement-undecided", "expected-failure-holds"
+RULES: dict[str, tuple[str, str]] = {
+    FAILS: ("Statement fails", "The data say otherwise; reportgen fix repairs bound values."),
+    UNDECIDED: ("Statement cannot be decided", "The data do not suffice to tell whether it is true."),
+    UNEXPECTED: ("Expected failure holds", "A claim that is marked with fails= holds."),
+    Stage.SETTINGS.value: ("Problem in settings", "Something in mkdocs.yml, a source.yml or a block."),
+    Stage.DATA.value: ("Problem in data", "Something in the data folder, or in what is asked of it."),
+    Stage.NARRATIVE.value: ("Problem in a page", "Something in a Markdown page."),
+    Stage.FIGURE.value: ("Problem in a figure", "A figure cannot be drawn as asked."),
+    Stage.SITE.value: ("Problem of the site", "What MkDocs or the site's folder says."),
+}
+"""Every rule by its id: what breaking it is called, and what it means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A problem as a check tells it.
+
+    Attributes:
+        problem: what the draft told; about a statement it is an error, since that fails the check.
+        rule: the id of the rule, a key of ``RULES``.
+        line: the text of the line; None where there is none to show.
+        length: how many characters of the line it is about, from its column on; 0 where that is not known.
+    """
+
+    problem: Problem
+    rule: str
+    line: str | None
+    length: int
+
+    @property
+    def fails(self) -> bool:
+        """Whether it fails the check."""
+        return self.problem.severity is Severity.ERROR
+
+    @property
+    def message(self) -> str:
+        """What was found, and the next step, in sentences."""
+        return str(self.problem).removeprefix(f"{self.problem.place}: ")
+
+
+def findings_of(
+    problems: Iterable[Problem], statements: Iterable[Statement], root: Path
+) -> tuple[Finding, ...]:
+    """Every problem with its rule, in the order of the problems.
+
+    Args:
+        problems: what the draft told.
+        statements: what it held against the data.
+        root: the folder that places are relative to.
+    """
+    broken: dict[Place, tuple[Statement, int]] = {}
+    for statement in statements:
+        if not statement.as_expected:
+            binding = statement.binding
+            broken[binding.place] = statement, binding.end - binding.start + len("[]")
+    return tuple(_finding(problem, broken.get(problem.place), root) for problem in problems)
+
+
+def _finding(problem: Problem, broken: tuple[Statement, int] | None, root: Path) -> Finding:
+    line = source_line(root, problem.place)
+    if broken is None or problem.severity is Severity.ERROR:
+        return Finding(problem, problem.stage.value, line, 0)
+    statement, length = broken
+    rest = len(line or "") - (problem.place.column or 1) + 1
+    told = replace(problem, severity=Severity.ERROR)
+    return Finding(told, rule_of(statement), line, max(min(length, rest), 0))
+
+
+def rule_of(statement: Statement) -> str:
+    """The rule that a statement breaks which is not as expected."""
+    truth = statement.judgement.truth
+    if truth is Truth.UNDECIDED:
+        return UNDECIDED
+    return FAILS if truth is Truth.FAILS else UNEXPECTED
+
+
+def address(prefix: str, file: str) -> str:
+    """A problem's file as the repository sees it.
+
+    Args:
+        prefix: the report's folder there, with a slash at its end, or empty.
+        file: the file as the report sees it; one outside the report has its whole path already.
+    """
+    return file if file.startswith("/") else f"{prefix}{file}"
+
+
+def truth_words(statement: Statement) -> str:
+    """What became of a statement: ``holds``, ``fails``, ``cannot be decided``, or how it was expected."""
+    truth = statement.judgement.truth
+    if statement.binding.fails:
+        words = {Truth.FAILS: "fails as expected", Truth.HOLDS: "holds unexpectedly"}
+        return words.get(truth, truth.value)
+    return truth.value
+
+
+def counts(statements: Sequence[Statement]) -> dict[str, int]:
+    """How many statements there are, hold, fail, cannot be decided, and how many were expected to fail."""
+    words = [truth_words(statement) for statement in statements]
+    return {
+        "statements": len(words),
+        "hold": words.count("holds"),
+        "fail": words.count("fails"),
+        "undecided": words.count("cannot be decided"),
+        "fail_as_expected": words.count("fails as expected"),
+        "hold_unexpectedly": words.count("holds unexpectedly"),
+    }
+
+
+def closing_words(statements: Sequence[Statement]) -> str:
+    """``41 statements: 39 hold, 1 fails, 1 cannot be decided``."""
+    found = counts(statements)
+    return f"{counted(len(statements), 'statement')}{': ' if statements else ''}" + ", ".join(_parts(found))
+
+
+def _parts(found: dict[str, int]) -> Iterator[str]:
+    told = {
+        "hold": ("holds", "hold"),
+        "fail": ("fails", "fail"),
+        "undecided": ("cannot be decided", "cannot be decided"),
+        "fail_as_expected": ("fails as expected", "fail as expected"),
+        "hold_unexpectedly": ("holds unexpectedly", "hold unexpectedly"),
+    }
+    return (counted(found[name], one, many) for name, (one, many) in told.items() if found[name])

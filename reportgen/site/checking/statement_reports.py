@@ -1,0 +1,105 @@
+"""A check for other programs: annotations of a GitHub workflow, and JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from reportgen.site.checking.findings import RULES, address, counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.site.checking.checking import Check
+    from reportgen.site.checking.findings import Finding
+    from reportgen.statements import Statement
+
+FORMAT = 1
+"""Of the JSON; a new number says that something was renamed or taken away."""
+
+
+def github_annotations(check: Check, prefix: str) -> Iterator[str]:
+    """A workflow command a finding, such as ``::error file=content/index.md,line=5,col=3,title=…::…``.
+
+    Args:
+        check: what was found.
+        prefix: the report's folder as the repository sees it, with a slash at its end, or empty.
+    """
+    for finding in check.findings:
+        yield f"::{finding.problem.severity} {_properties(finding, prefix)}::{_data(finding.message)}"
+
+
+def _properties(finding: Finding, prefix: str) -> str:
+    place = finding.problem.place
+    told: dict[str, str | int | None] = {
+        "file": address(prefix, place.file),
+        "line": place.line,
+        "col": place.column,
+        "endColumn": place.column + finding.length if place.column and finding.length else None,
+        "title": RULES[finding.rule][0],
+    }
+    return ",".join(f"{name}={_property(str(value))}" for name, value in told.items() if value is not None)
+
+
+def _data(text: str) -> str:
+    """As the workflow commands of GitHub Actions want a message escaped."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def check_json(check: Check) -> str:
+    """The whole check."""
+    value = {
+        "format": FORMAT,
+        "fails": check.fails,
+        "counts": counts(check.statements) if check.is_whole else None,
+        "problems": [_problem(finding) for finding in check.findings],
+        "statements": [_statement(statement) for statement in check.statements] if check.is_whole else None,
+    }
+    return json_text(value)
+
+
+def json_text(value: object) -> str:
+    """JSON to read and to compare, keys sorted; the same value gives the same bytes."""
+    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _problem(finding: Finding) -> dict[str, Any]:
+    problem = finding.problem
+    return {
+        "file": problem.place.file,
+        "line": problem.place.line,
+        "column": problem.place.column,
+        "length": finding.length or None,
+        "severity": problem.severity.value,
+        "stage": problem.stage.value,
+        "rule": finding.rule,
+        "message": problem.message,
+        "next_step": problem.next_step,
+    }
+
+
+def _statement(statement: Statement) -> dict[str, Any]:
+    binding, judgement = statement.binding, statement.judgement
+    return {
+        "file": binding.place.file,
+        "line": binding.place.line,
+        "column": binding.place.column,
+        "number": statement.number,
+        "kind": binding.kind,
+        "words": binding.words,
+        "expression": binding.expression,
+        "of": binding.of,
+        "name": binding.name or None,
+        "expected_to_fail": binding.fails or None,
+        "truth": judgement.truth.value,
+        "as_expected": statement.as_expected,
+        "found": judgement.found,
+        "evidence": list(judgement.evidence),
+        "repaired": judgement.repaired or None,
+        "metric": statement.metric,
+        "figure": statement.figure or None,
+    }

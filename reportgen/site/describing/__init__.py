@@ -1,0 +1,1 @@
+"""What a source is, as tables, words and JSON."""
