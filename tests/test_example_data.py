@@ -30,6 +30,7 @@ def rows(path: str) -> list[dict[str, str]]:
 # Scripts that write the whole folder beside them, and need none of the tools whose form they write.
 FOLDERS = (
     "helm-example/make_runs.py",
+    "lighteval-checkpoints/make_results.py",
     "lighteval-example/make_results.py",
     "lightning-example/make_runs.py",
     "lm-eval-example/make_results.py",
