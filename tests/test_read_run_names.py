@@ -263,6 +263,35 @@ def test_runs_of_one_name_are_one_series_whatever_the_logger_calls_their_folders
     assert found.series_by == "groups and names"
 
 
+def test_groups_with_other_settings_are_no_series() -> None:
+    """Runs of one project differ in more than their seeds; paths and names in settings may hold these."""
+    told = [
+        KeptRun(
+            "x",
+            name,
+            id=name,
+            group="p",
+            config={"seed": seed, "lr": lr, "env.rng_seed": seed, "out": f"o/{name}"},
+        )
+        for name, seed, lr in (("calm-sun", 0, 0.0), ("red-moon", 1, 0.1))
+    ]
+    assert named(runs(*told)) == [("calm-sun", "0"), ("red-moon", "1")]
+    alike = [replace(one, config={**one.config, "lr": 0.1}) for one in told]
+    assert named(runs(*alike)) == [("p", "0"), ("p", "1")]
+    lacking = [alike[0], replace(alike[1], config={"seed": 1})]
+    assert named(runs(*lacking)) == [("calm-sun", "0"), ("red-moon", "1")]
+
+
+def test_a_run_whose_configuration_has_no_seed_may_have_it_in_its_name() -> None:
+    """Whatever the configurations of the others say."""
+    told = [KeptRun("x", name) for name in ("ppo_seed0", "ppo_seed1")]
+    told.append(KeptRun("x", "hp", config={"seed": 5}))
+    found = name_runs(runs(*told), NOTHING, "s")
+    assert [(one.series, one.seed) for one in found.names] == [("ppo", "0"), ("ppo", "1"), ("hp", "5")]
+    assert found.guessed
+    assert found.seed_by == "the configuration or, where it has none, the names"
+
+
 def test_groups_of_a_pattern_stand_before_everything_found() -> None:
     """What the author wrote for series, seed and run is taken as it is."""
     told = [KeptRun("x", "n", config={"seed": 9}), KeptRun("x", "n", config={"seed": 9})]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.read.runs.run_labels import chosen_path, distinct_paths, short_seeds, without_seed
 from reportgen.read.runs.run_parts import RunName, alike_runs, resumed_runs, tell_apart
-from reportgen.read.runs.run_settings import is_word, seed_of_config, value_named
+from reportgen.read.runs.run_settings import is_word, repeated, seed_of_config, value_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,9 +121,12 @@ def _seeds(candidates: Sequence[Candidate], settings: SourceSettings) -> _Found:
     # A configuration may keep a default that the one who started the runs went past.
     if all(named) and len(set(told)) == 1 and len(set(named)) > 1:
         return _Found(named, "the names", guessed=True)
-    if any(told) or not any(named):
+    if not any(told):
+        return _Found(named, "the names", guessed=True)
+    filled = tuple(one or other for one, other in zip(told, named, strict=True))
+    if filled == told:
         return _Found(told, "the configuration")
-    return _Found(named, "the names", guessed=True)
+    return _Found(filled, "the configuration or, where it has none, the names", guessed=True)
 
 
 def _seed_in(candidate: Candidate, name: str) -> str | None:
@@ -221,6 +224,7 @@ def _grouped(candidates: Sequence[Candidate], series: _Found, seeds: _Found) -> 
     groups = tuple(candidate.run.group for candidate in candidates)
     alone = len(set(series.values)) == len(candidates) > len(set(groups))
     found = _Found(groups, "their groups", guessed=True)
-    if alone and all(groups) and all(seeds.values) and not _clashes(candidates, found, seeds):
-        return found, seeds
-    return None
+    if not (alone and all(groups) and all(seeds.values)) or _clashes(candidates, found, seeds):
+        return None
+    together = ([one for one in candidates if one.run.group == group] for group in dict.fromkeys(groups))
+    return (found, seeds) if all(map(repeated, together)) else None

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from reportgen.read.runs.run_labels import without_seed
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from reportgen.read.cells import Text
     from reportgen.read.logged import Setting
@@ -79,6 +81,25 @@ def names_there_are(candidates: Iterable[Candidate]) -> list[str]:
             values.setdefault(name, set()).add(value_named(candidate, name))
     known = [name for name, found in values.items() if found != {None}]
     return sorted(known, key=lambda name: len(values[name]) < 2)  # noqa: PLR2004 - all alike
+
+
+def repeated(candidates: Sequence[Candidate]) -> bool:
+    """Whether runs are one experiment with several seeds: no other setting differs but paths and names.
+
+    A text may hold the seed, or the name or id of the run.
+    """
+    keys = dict.fromkeys(key for one in candidates for key in one.run.config)
+    return all("seed" in key.casefold() or len({_plain(one, key) for one in candidates}) == 1 for key in keys)
+
+
+def _plain(candidate: Candidate, key: str) -> str | None:
+    """A setting without what may name the run in it."""
+    value = candidate.run.config.get(key)
+    if not isinstance(value, str):
+        return None if value is None else _number(value)
+    for own in (candidate.run.id, candidate.run.name):
+        value = value.replace(own, "") if own else value
+    return without_seed(value)[0]
 
 
 def _key_named(name: str, config: Mapping[str, Setting]) -> str | None:
