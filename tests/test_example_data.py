@@ -18,6 +18,7 @@ SCRIPTS = {
     "iowa-electricity/make_generation.py": "generation.csv",
     "model-comparison/make_outcomes.py": "outcomes.csv",
     "seattle-weather/make_days.py": "days.csv",
+    "wandb-csv-example/make_chart.py": "val_loss.csv",
 }
 
 
