@@ -21,7 +21,7 @@ FOLDERS = {
     "step_json": ROOT / "data/verl-example",
     "console": ROOT / "data/verl-console-example",
     "lm_eval": ROOT / "data/lm-eval-example",
-    "lighteval": ROOT / "data/lighteval-example",
+    "lighteval": ROOT / "data/lighteval-checkpoints",
     "helm": ROOT / "data/helm-example",
 }
 LISTS = {"answer_lists"}
