@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 _SECTION = re.compile(r"^## What goes wrong\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_GUESS = re.compile(r"^> (series were told apart .*\n(?:> .*\n)*)", re.MULTILINE)
 _QUOTE = re.compile(r"(?<![*\w])\*(?![*\s])(.+?)(?<![*\s])\*(?![*\w])")
 
 
@@ -48,6 +49,16 @@ def quotes(page: str) -> list[str]:
     text = (ROOT / f"content/guide/tools/{page}.md").read_text(encoding="utf-8")
     sections = _SECTION.findall(text)
     return [quote.replace("\\|", "|") for section in sections for quote in _QUOTE.findall(section)]
+
+
+def guesses() -> list[tuple[str, str]]:
+    """What pages quote of a guess, each behind its source; the list of tools shows that of TensorBoard."""
+    found = []
+    for path in sorted((ROOT / "content/guide/tools").glob("*.md")):
+        source = f"{'tensorboard' if path.stem == 'index' else path.stem}-example"
+        texts = _GUESS.findall(path.read_text(encoding="utf-8"))
+        found += [(source, " ".join(text.replace("\n> ", " ").split())) for text in texts]
+    return found
 
 
 def told(root: Path, name: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from guide_accidents_curves import ACCIDENTS as CURVES
 from guide_accidents_records import ACCIDENTS as RECORDS
 from guide_accidents_scores import ACCIDENTS as SCORES
-from guide_messages import ROOT, Accident, drawn, quotes, told
+from guide_messages import ROOT, Accident, drawn, guesses, quotes, told
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,3 +34,15 @@ def test_the_message_is_what_is_told(page: str, accident: Accident, tmp_path: Pa
     accident.happens(folder)
     found = drawn(tmp_path, accident.block) if accident.block else told(tmp_path, name)
     assert accident.quote in found
+
+
+@pytest.mark.parametrize(("source", "guess"), guesses())
+def test_what_is_guessed_is_what_is_told(source: str, guess: str, tmp_path: Path) -> None:
+    """Where source.yml does not say what series and seeds are called by."""
+    folder = tmp_path / "data" / source
+    shutil.copytree(ROOT / "data" / source, folder)
+    settings = (folder / "source.yml").read_text(encoding="utf-8").splitlines()
+    left = [line for line in settings if not line.startswith(("series_from:", "seed_from:"))]
+    assert left != settings
+    (folder / "source.yml").write_text("\n".join(left), encoding="utf-8")
+    assert guess in told(tmp_path, source)
