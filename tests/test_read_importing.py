@@ -468,6 +468,20 @@ def test_one_of_several_scores_is_taken(tmp_path: Path) -> None:
     assert answers_of(data, "score", "benchmark") == [(1.0, "mc (acc)"), (0.0, "mc (acc_norm)")]
 
 
+def test_answers_without_model_and_benchmark(tmp_path: Path) -> None:
+    """They are called as their files, and of two scores one is taken."""
+    answers = [
+        {"problem": "p", "score": 1, "metric": "acc"},
+        {"problem": "p", "score": 0, "metric": "strict"},
+    ]
+    bare = {"model": "", "benchmark": "", "answers": answers}
+    data = made(tmp_path, A=bare, B=bare)
+    source = data.open("s")
+    assert (source.kind, source.benchmarks) == ("outcomes", ())
+    assert answers_of(data, "series", "score") == [("A", 1.0), ("B", 1.0)]
+    assert "acc is taken" in data.warnings("s")[-1]
+
+
 def test_evaluations_without_answers_are_told(tmp_path: Path) -> None:
     """Beside answers they are left out by name; where all are so, they are read."""
     totals = [{"metric": "acc", "value": 0.5, "stderr": 0.1, "n": 20}]

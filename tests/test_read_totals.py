@@ -182,6 +182,16 @@ def test_the_look_at_a_table_of_totals_is_kept(tmp_path: Path) -> None:
     assert second.kind == "totals"
 
 
+def test_totals_of_no_named_benchmark(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """They are those of the source."""
+    data = evaluations(
+        monkeypatch, tmp_path, evaluated("A", "", ("wer", 0.5)), evaluated("B", "", ("wer", 0.25))
+    )
+    source = data.open("s")
+    assert (source.kind, source.benchmarks, source.lower_is_better) == ("totals", (), ("",))
+    assert [(one.series, one.value) for one in totals_of(data)] == [("A", 0.5), ("B", 0.25)]
+
+
 def test_totals_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A harness's file is not read again while it stands."""
     evaluations(monkeypatch, tmp_path, evaluated("A", "gsm", ("em", 0.5, 0.02, 500)))

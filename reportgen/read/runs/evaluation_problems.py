@@ -25,9 +25,9 @@ def evaluation_problems(
     answered = any(run.metrics for run in scored_runs(runs))
     for candidate in runs.candidates:
         run = candidate.run
-        if not (run.model or run.benchmark):
+        if not run.evaluated:
             continue
-        of = f"{run.model} on {run.benchmark}"
+        of = " on ".join(filter(None, (run.model or run.name, run.benchmark)))
         if not run.finished:
             message = f"the evaluation of {of} did not finish; what is there is read"
             yield Problem(Place(run.path), message, "Leave it out with files:, or let it finish", Stage.DATA)
@@ -45,7 +45,8 @@ def _other_scores(location: Location, settings: SourceSettings, runs: ImportedRu
     for run in scored:
         taken, there = chosen[run.benchmark], scores_of(run)
         if not set(taken) & set(there):
-            message = f"of {run.model} on {run.benchmark} there is no score by {names(taken)}: it is left out"
+            of = " on ".join(filter(None, (run.model or run.name, run.benchmark)))
+            message = f"of {of} there is no score by {names(taken)}: it is left out"
             advice = f"It has {names(there)}; say with metrics: which are taken"
             yield Problem(Place(run.path), message, advice, Stage.DATA)
     if settings.metrics:

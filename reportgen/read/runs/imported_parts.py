@@ -67,7 +67,7 @@ def scores_of(run: KeptRun) -> tuple[str, ...]:
 
 def scored_runs(runs: ImportedRuns) -> list[KeptRun]:
     """The evaluations that are read: those with answers or, where none has any, those with totals."""
-    found = [one.run for one in runs.candidates if one.run.model or one.run.benchmark]
+    found = [one.run for one in runs.candidates if one.run.evaluated]
     return [run for run in found if run.metrics] or [run for run in found if run.totals]
 
 
@@ -76,4 +76,6 @@ def benchmark_of(run: KeptRun, metric: str, chosen: Mapping[str, tuple[str, ...]
     taken = chosen.get(run.benchmark, ())
     if metric not in taken:
         return None
-    return f"{run.benchmark} ({metric})" if len(taken) > 1 else run.benchmark
+    if len(taken) < 2:  # noqa: PLR2004 - the only one needs no name
+        return run.benchmark
+    return f"{run.benchmark} ({metric})" if run.benchmark else metric

@@ -35,7 +35,7 @@ def imported_survey(location: Location, settings: SourceSettings, runs: Imported
         ReportError: the settings name columns that there are not, or there is nothing to read.
     """
     given = _given(settings, runs)
-    if not any(candidate.run.model or candidate.run.benchmark for candidate in runs.candidates):
+    if not any(candidate.run.evaluated for candidate in runs.candidates):
         files = tuple(_curve_files(location, runs, given))
     elif any(candidate.run.metrics for candidate in runs.candidates):
         files = tuple(_answer_files(location, settings, runs, given))
@@ -86,8 +86,9 @@ def _with_outcomes(layout: Layout, runs: ImportedRuns) -> Survey:
     parts = {part: part for part in _PARTS if part in layout.kinds}
     roles = OutcomeRoles(problem="problem", score="score", benchmark="benchmark", **parts)
     found = dict.fromkeys(
-        value for file in layout.files for value in file.given_values("benchmark") or () if value is not None
+        value for file in layout.files for value in file.given_values("benchmark") or () if value
     )
+    roles = roles if found else replace(roles, benchmark=None)
     layout = replace(layout, outcomes=roles, benchmarks=tuple(found))
     scored = dict.fromkeys(metric for candidate in runs.candidates for metric in candidate.run.metrics)
     return Survey(layout, tuple(layout.kinds), tuple(scored), ())
@@ -126,6 +127,7 @@ def _answer_files(
     given: Mapping[str, tuple[Text, ...]],
 ) -> Iterator[FileLayout]:
     chosen = chosen_metrics(scored_runs(runs), settings)
+    named = any(chosen)
     for unit, places in runs.by_unit():
         for part, copy in zip(unit.kept.parts, unit.parts, strict=True):
             if part.run is None:
@@ -133,8 +135,9 @@ def _answer_files(
             benchmark = benchmark_of(unit.kept.runs[part.run], part.metric, chosen)
             if benchmark is None:
                 continue
+            of = {"benchmark": (benchmark,)} if named else {}
             values = {name: (column[places[part.run]],) for name, column in given.items()}
-            yield file_of(location, unit, part, copy, tuple({**values, "benchmark": (benchmark,)}.items()))
+            yield file_of(location, unit, part, copy, tuple({**values, **of}.items()))
 
 
 def _kind(name: str, files: Sequence[FileLayout]) -> Kind:

@@ -42,15 +42,16 @@ def with_totals(layout: Layout, settings: SourceSettings, runs: ImportedRuns) ->
     """The survey of totals."""
     roles = TotalRoles(score="score", stderr="stderr", n="n", benchmark="benchmark", metric="metric")
     found = dict.fromkeys(
-        value for file in layout.files for value in file.given_values("benchmark") or () if value is not None
+        value for file in layout.files for value in file.given_values("benchmark") or () if value
     )
+    roles = roles if found else replace(roles, benchmark=None)
     metrics = dict.fromkeys(total.metric for one in runs.candidates for total in one.run.totals)
     chosen = chosen_metrics(scored_runs(runs), settings)
     lower = {
         benchmark
         for run in scored_runs(runs)
         for total in run.totals
-        if _is_lower_better(total) and (benchmark := benchmark_of(run, total.metric, chosen))
+        if _is_lower_better(total) and (benchmark := benchmark_of(run, total.metric, chosen)) is not None
     }
     layout = replace(layout, totals=roles, benchmarks=tuple(found), lower_is_better=tuple(sorted(lower)))
     return Survey(layout, tuple(layout.kinds), tuple(metrics), ())
@@ -67,7 +68,8 @@ def _named(unit: ReadUnit, chosen: Mapping[str, tuple[str, ...]]) -> dict[str, t
     """The benchmark and metric of every total of a unit; None where it is not chosen."""
     totals = [(unit.kept.runs[run], total.metric) for run, total in totals_of(unit.kept.runs)]
     named = [(benchmark_of(run, metric, chosen), metric) for run, metric in totals]
+    benchmarks = {"benchmark": tuple(benchmark for benchmark, _ in named)} if any(chosen) else {}
     return {
-        "benchmark": tuple(benchmark for benchmark, _ in named),
-        "metric": tuple(metric if benchmark else None for benchmark, metric in named),
+        **benchmarks,
+        "metric": tuple(None if benchmark is None else metric for benchmark, metric in named),
     }

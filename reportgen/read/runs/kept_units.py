@@ -37,6 +37,7 @@ class KeptRun:
         metrics: how many values each has, of an evaluation how many answers.
         step_name: what a step is called.
         begins: the earliest time of a value, milliseconds since 1970 UTC; None where there are none.
+        evaluated: whether it is an evaluation.
         model, benchmark, seed, protocol, totals, finished: as in ``logged.Evaluated``.
     """
 
@@ -48,6 +49,7 @@ class KeptRun:
     metrics: Mapping[str, int] = field(default_factory=dict)
     step_name: str = "step"
     begins: float | None = None
+    evaluated: bool = False
     model: str = ""
     benchmark: str = ""
     seed: str | None = None

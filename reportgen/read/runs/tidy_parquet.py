@@ -163,6 +163,7 @@ class Writer:
                 path=self._named(one.path),
                 name=one.run,
                 metrics={metric: len(answers) for metric, answers in by_metric.items()},
+                evaluated=True,
                 model=one.model,
                 benchmark=one.benchmark,
                 seed=one.seed,
