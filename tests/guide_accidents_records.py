@@ -9,28 +9,26 @@ from typing import TYPE_CHECKING
 
 from guide_damage import changed, copied, cut, pointed
 from guide_messages import Accident
+from made_wandb_log import ended, write
 
 from reportgen.read.loggers.crc32c import checksums
+from reportgen.read.loggers.record_log import RecordLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-# A log of W&B: 7 bytes of its own, then records, each behind a checksum, its length and its kind.
-_HEADER = struct.Struct("<IHB")
 
+def _stopped(*records: bytes) -> Callable[[Path], None]:
+    """The log of a run has these records behind its last row."""
 
-def _without_end(folder: Path) -> None:
-    """The log ends behind its last row, since the run was killed just then."""
-    path = min(folder.rglob("*.wandb"))
-    data, at, rows = path.read_bytes(), 7, 0
-    while at < len(data):
-        _, length, _ = _HEADER.unpack_from(data, at)
-        at += _HEADER.size + length
-        rows += b"train/reward" in data[at - length : at]
-        if rows == 24:
-            break
-    path.write_bytes(data[:at])
+    def happens(folder: Path) -> None:
+        path = min(folder.rglob("*.wandb"))
+        logged = list(RecordLog(path))
+        last = max(place for place, record in enumerate(logged) if b"train/reward" in record)
+        write(path, (*logged[: last + 1], *records))
+
+    return happens
 
 
 def _begun(folder: Path) -> None:
@@ -59,7 +57,8 @@ WANDB = (
         "the 74 whole ones before it are read",
         cut("*.wandb", 300),
     ),
-    Accident("the log has no end: the run was killed, or is still running", _without_end),
+    Accident("the log has no end: the run was killed, or is still running", _stopped()),
+    Accident("the run failed: it ended with exit code 1", _stopped(ended(1))),
     Accident(
         "the run was killed before it logged anything, or just starts; 3 settings of it can be read", _begun
     ),
