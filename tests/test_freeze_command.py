@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from command_line import run
 from made_folders import KINDS, TABLE, made
-from made_projects import write_report
+from made_projects import write_file, write_report
 from test_describe_command import known
 
 from reportgen.settings.loading import load_source_settings
@@ -210,3 +210,11 @@ def test_a_broken_source_leaves_what_was_frozen(tmp_path: Path) -> None:
         assert (done.returncode, "runs.csv:2: error" in done.stderr) == (1, True), done.stderr
     assert (tmp_path / "cold" / "data.parquet").read_bytes() == before
     assert not (tmp_path / "new").exists()
+
+
+def test_which_way_totals_are_better_is_kept(tmp_path: Path) -> None:
+    """A name that told it may be gone in the frozen table."""
+    write_file(tmp_path / "speech/totals.csv", "model,task,wer\nA,x,0.2\nB,x,0.1\n")
+    write_file(tmp_path / "speech/source.yml", "form: totals\ncolumns: {score: wer}\n")
+    frozen(tmp_path, "speech", "--to", "cold")
+    assert "lower_is_better: true\n" in (tmp_path / "cold/source.yml").read_text(encoding="utf-8")

@@ -243,6 +243,15 @@ def test_which_way_is_better_is_told_by_the_harness_and_else_by_the_name(
     assert block.numbers["higher_is_better"] is True
 
 
+def test_the_settings_say_which_way_is_better(tmp_path: Path) -> None:
+    """Of all benchmarks or of some; a name that there is not is told."""
+    for text, expected in (("true", ("gsm", "mc")), ("false", ()), ("[mc]", ("mc",))):
+        source = table(tmp_path, settings=f"{FORM}lower_is_better: {text}\n").open("s")
+        assert source.lower_is_better == expected
+    (warning,) = table(tmp_path, settings=f"{FORM}lower_is_better: [gms]\n").warnings("s")
+    assert warning.endswith('there is no benchmark "gms". Did you mean "gsm"? There are gsm and mc.')
+
+
 def test_totals_in_a_notebook(tmp_path: Path) -> None:
     """As frames; shares have an average, a mixture has none, and nothing is compared."""
     data = rg.read(table(tmp_path, TABLE.replace("nan", "0.75")).root / "data" / "s")

@@ -76,6 +76,9 @@ def frozen_table(root: Path, source: Source) -> FrozenTable:
     if layout.outcomes or layout.totals:
         # Of several scores of a harness the chosen ones are the only ones that are left.
         settings.pop("metrics", None)
+    if source.lower_is_better:
+        everywhere = set(source.lower_is_better) >= set(source.benchmarks)
+        settings["lower_is_better"] = True if everywhere else list(source.lower_is_better)
     if layout.spread:
         return _measured(root, source, settings)
     names = _names(layout)

@@ -197,10 +197,20 @@ def _source(
         layout=found.layout,
         kind="outcomes" if found.layout.outcomes else "totals" if found.layout.totals else "measurements",
         benchmarks=found.layout.benchmarks,
-        lower_is_better=found.layout.lower_is_better,
+        lower_is_better=_lower_is_better(settings, found),
         slices=free_columns(found.layout),
         score_range=settings.score_range,
     )
+
+
+def _lower_is_better(settings: SourceSettings, found: Survey) -> tuple[str, ...]:
+    """The benchmarks on which a smaller total is better: as stated, otherwise as found."""
+    stated = settings.lower_is_better
+    if stated is None or found.layout.totals is None:
+        return found.layout.lower_is_better
+    if isinstance(stated, bool):
+        return (found.layout.benchmarks or ("",)) if stated else ()
+    return stated
 
 
 def _surveyed(location: Location, files: tuple[DataFile, ...], settings: SourceSettings) -> Survey:

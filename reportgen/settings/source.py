@@ -158,6 +158,11 @@ class SourceSettings(Settings):
     score_range: tuple[Number, Number] = Field(
         (0.0, 1.0), description="Outcomes and totals: the lowest and the highest possible score."
     )
+    lower_is_better: bool | tuple[Name, ...] | None = Field(
+        None,
+        description="Totals: whether a smaller score is better: true, or the benchmarks on which it is; "
+        "told by the harness or the metric's name if left out.",
+    )
     protocol: Protocol = Field(
         default_factory=Protocol, description="Outcomes and totals: how they were measured, for all series."
     )

@@ -35,18 +35,17 @@ def unmet_names(found: Survey, settings: SourceSettings, place: Place) -> Iterat
         if name not in known:
             message = f'metrics: there is no metric "{name}"'
             yield Problem(place, message, known_names(name, found.raw_metrics, "There are"), Stage.DATA)
-    for old in settings.rename_metrics:
-        if old not in found.raw_metrics:
-            message = f'rename_metrics: there is no metric "{old}"'
-            advice = known_names(old, found.raw_metrics, "There are")
-            yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
-    for name in settings.protocols:
-        if name not in found.layout.series:
-            message = f'protocols: there is no series "{name}"'
-            advice = known_names(name, found.layout.series, "There are")
-            yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
-    for old, new in settings.rename.items():
-        if new not in found.layout.series:
-            message = f'rename: there is no series "{old}"'
-            advice = known_names(old, found.layout.series, "There are")
-            yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
+    layout, lower = found.layout, settings.lower_is_better
+    series = {new: old for old, new in settings.rename.items()}
+    for key, kind, asked, there in (
+        ("rename_metrics", "metric", settings.rename_metrics, found.raw_metrics),
+        ("lower_is_better", "benchmark", lower if isinstance(lower, tuple) else (), layout.benchmarks),
+        ("protocols", "series", settings.protocols, layout.series),
+        ("rename", "series", series, layout.series),
+    ):
+        for name in asked:
+            if name not in there:
+                said = series[name] if key == "rename" else name
+                advice = known_names(said, there, "There are")
+                message = f'{key}: there is no {kind} "{said}"'
+                yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
