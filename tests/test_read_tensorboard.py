@@ -21,7 +21,7 @@ from reportgen.read import open_source, raw_frame
 from reportgen.read.logged import Logged, UnreadableError
 from reportgen.read.loggers import crc32c, event_run, event_scalars, growing, tfrecord
 from reportgen.read.loggers import tensorboard as reader
-from reportgen.read.loggers.crc32c import checksums, checksums_of_rows
+from reportgen.read.loggers.crc32c import checksum, checksums, checksums_of_rows
 from reportgen.read.loggers.protobuf import MalformedError, delimited, fields, signed, spans, varint
 from reportgen.settings.loading import load_source_settings
 
@@ -176,6 +176,7 @@ def test_checksums_are_those_of_the_standard() -> None:
     for data, crc in {**vectors, b"123456789": 0xE3069283}.items():
         assert crc_of(data) == crc
         assert checksums([memoryview(data)])[0] == int.from_bytes(masked(data), "little")
+        assert checksum(data) == int.from_bytes(masked(data), "little")
 
 
 @pytest.mark.parametrize("piece", [1 << 10, 1 << 20])

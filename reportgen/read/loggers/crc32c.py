@@ -33,6 +33,15 @@ _TILE: Final = 1 << 18
 _PIECE: Final = 1 << 20
 
 
+def checksum(record: bytes) -> int:
+    """CRC-32C, masked, of one short record: arrays are slower for eight bytes than a loop."""
+    table, register = _plain_table(), _ONES
+    for byte in record:
+        register = table[(register ^ byte) & 0xFF] ^ (register >> 8)
+    crc = register ^ _ONES
+    return (((crc >> 15) | (crc << 17)) + int(_MASK_DELTA)) & _ONES
+
+
 def checksums(records: Sequence[memoryview]) -> Registers:
     """CRC-32C, masked, of records of any lengths, shape (n,)."""
     lengths = np.array([len(record) for record in records], np.int64)
@@ -151,6 +160,11 @@ def _table() -> Registers:
         carried = (registers & np.uint32(1)) * np.uint32(_REVERSED_POLYNOMIAL)
         registers = (registers >> np.uint32(1)) ^ carried
     return registers
+
+
+@cache
+def _plain_table() -> list[int]:
+    return [int(register) for register in _table()]
 
 
 def _next(registers: Registers) -> Registers:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
 from reportgen.read.logged import Finding, UnreadableError
-from reportgen.read.loggers.crc32c import Bytes, checksums, checksums_of_rows
+from reportgen.read.loggers.crc32c import Bytes, checksum, checksums, checksums_of_rows
 from reportgen.words import counted
 
 if TYPE_CHECKING:
@@ -198,8 +198,8 @@ def _walk(data: bytes, lengths: dict[bytes, int]) -> tuple[Places, int]:
 
 def _length(header: bytes) -> int | None:
     """What a header says; None where its checksum is wrong."""
-    right = int(checksums([memoryview(header[:8])])[0])
-    return int(_LENGTH.unpack_from(header)[0]) if right == _CHECKSUM.unpack_from(header, 8)[0] else None
+    right = checksum(header[:8]) == _CHECKSUM.unpack_from(header, 8)[0]
+    return int(_LENGTH.unpack_from(header)[0]) if right else None
 
 
 def _checked(data: bytes, starts: Places, stop: int) -> Block:
