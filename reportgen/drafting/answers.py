@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from reportgen.model import CurveSet, Ending, ReducedMetric, Request, Source
 
 
+_STEP_TITLES = {"_step": "step", "global_step": "step", "iter": "iteration"}
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The curves of a request, and what became its x."""
@@ -148,6 +151,11 @@ class Answers:
 def every_step(request: CurveRequest) -> CurveRequest:
     """The same curves unsmoothed, and with every step: what facts are about."""
     return replace(request, smooth=0.0, max_points=None)
+
+
+def step_title(column: str) -> str:
+    """What the steps of a column are called."""
+    return _STEP_TITLES.get(column, column.replace("_", " ").strip())
 
 
 def _rows(request: CurveRequest) -> CurveRequest:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reportgen.drafting.answers import step_title
 from reportgen.figures.wanted import Context
 from reportgen.narrative.ranking import ranked_metric
 
@@ -20,13 +21,6 @@ if TYPE_CHECKING:
     from reportgen.errors import Place
     from reportgen.model import Source
     from reportgen.settings.front_matter import Benchmark
-
-_STEP_TITLES = {"_step": "step", "global_step": "step", "iter": "iteration"}
-
-
-def step_title(column: str) -> str:
-    """What the steps of a column are called."""
-    return _STEP_TITLES.get(column, column.replace("_", " ").strip())
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reportgen.drafting.score_answers import TellingAt
-from reportgen.drafting.score_contexts import benchmark_title, context_of_all, score_context, with_found
+from reportgen.drafting.score_contexts import context_of_all, score_context, with_found
 from reportgen.drafting.score_numbers import (
     numbers_across,
     numbers_of_curves,
@@ -20,7 +20,7 @@ from reportgen.drafting.score_numbers import (
 )
 from reportgen.errors import Place, Problem, ReportError, Stage
 from reportgen.naming import did_you_mean, listed
-from reportgen.narrative.score_requests import with_defaults
+from reportgen.narrative.score_requests import benchmark_title, with_defaults
 from reportgen.outcomes import ScoresError
 from reportgen.settings.score_blocks import (
     ComparisonSettings,

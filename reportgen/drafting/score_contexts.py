@@ -9,7 +9,7 @@ import numpy as np
 
 from reportgen.figures.score_context import ScoreContext
 from reportgen.figures.score_words import found_notes
-from reportgen.narrative.score_requests import part_of
+from reportgen.narrative.score_requests import benchmark_title
 from reportgen.statistics.metrics import rows_of
 
 if TYPE_CHECKING:
@@ -61,14 +61,6 @@ def context_of_all(place: Place, contexts: Sequence[ScoreContext]) -> ScoreConte
 def with_found(context: ScoreContext, found: Found) -> ScoreContext:
     """The context with what was found in the outcomes, for a block that is not given it otherwise."""
     return replace(context, notes=(*found_notes(found), *context.notes))
-
-
-def benchmark_title(request: ScoreRequest, source: Source, benchmark: Benchmark | None) -> str:
-    """What a benchmark is called: as the page calls its own, otherwise as the data do, or by its source."""
-    own = benchmark if benchmark and benchmark.source == source.name else None
-    if own and part_of(own, source) == request.benchmark:
-        return own.name
-    return request.benchmark or source.settings.title or source.name
 
 
 def _protocol(source: Source, scores: ProblemScores) -> Sequence[tuple[str, tuple[tuple[str, str], ...]]]:

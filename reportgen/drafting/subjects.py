@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.drafting.answers import every_step
-from reportgen.drafting.desk import step_title
+from reportgen.drafting.answers import every_step, step_title
 from reportgen.drafting.score_answers import TellingAt
-from reportgen.drafting.score_contexts import benchmark_title
 from reportgen.figures.link_states import link_state
 from reportgen.model import CurveRequest, ScoreRequest
+from reportgen.narrative.score_requests import benchmark_title
 from reportgen.statements import Scale
 
 if TYPE_CHECKING:

@@ -119,6 +119,14 @@ def part_of(benchmark: Benchmark, source: Source) -> str | None:
     return source.benchmarks[0] if len(source.benchmarks) == 1 else None
 
 
+def benchmark_title(request: ScoreRequest, source: Source, benchmark: Benchmark | None) -> str:
+    """What a benchmark is called: as the page calls its own, otherwise as the data do, or by its source."""
+    own = benchmark if benchmark and benchmark.source == source.name else None
+    if own and part_of(own, source) == request.benchmark:
+        return own.name
+    return request.benchmark or source.settings.title or source.name
+
+
 def _parts(
     block: Block, settings: OutcomeSettings, source: Source, own: Benchmark | None
 ) -> tuple[str | None, ...]:
