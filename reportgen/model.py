@@ -95,7 +95,8 @@ class Measurements:
             table of several metrics is no measurement: such tables have rows for one metric alone.
         step_name: the column that became ``step``, for the axis title.
         step_is_time: True where ``step`` is milliseconds since 1970 UTC.
-        given_interval: how the input gave its interval ("low and high", "stderr", "std and n").
+        given_interval: how the input gave its interval ("low and high", "minimum and maximum", "stderr",
+            "std and n").
         order: series names in order of first appearance, as far as a sample shows: a series that is
             met only later, far apart from all others of a large file, may be missing here.
         reading: enter it where the frame is read: what the files have wrong is then a ``ReportError``

@@ -77,7 +77,7 @@ WANDB = (
     ),
     Accident(
         "a value of Group: adamw, Group: muon and Group: sgd stands for several, of the runs of a group or "
-        "of neighbouring steps: its __MIN and __MAX differ, which are not read",
+        "of neighbouring steps: the band is from its __MIN to its __MAX",
         _grouped,
         source="wandb-csv-example",
     ),

@@ -189,10 +189,14 @@ def test_means_of_groups_are_told(tmp_path: Path) -> None:
     (told,) = data.warnings("chart")
     assert told == (
         "data/chart.csv: a value of Group: ppo and lr: 0.1 stands for several, of the runs of a group or of "
-        "neighbouring steps: its __MIN and __MAX differ, which are not read. For intervals, export the runs "
+        "neighbouring steps: the band is from its __MIN to its __MAX. For intervals, export the runs "
         "ungrouped, or put the folders wandb/run-* here."
     )
     assert values(data, "chart", "loss")["lr: 0.1", "lr: 0.1"] == {0: 1.0, 1: 2.0}
+    table = data.frame("chart", "loss").set_index(["series", "step"])
+    assert table.loc[("lr: 0.1", 1), ["value", "low", "high"]].tolist() == [2.0, 1.5, 2.5]
+    assert table.loc[("lr: 0.1", 0), ["value", "low", "high"]].tolist() == [1.0, 1.0, 1.0]
+    assert table.loc[("x", 0), ["low", "high"]].isna().all()
     steps = chart([("a - _step", {0.5: 10.0}), ("a - loss", {0.5: 3.0})], x="epoch")
     data.write("chart.csv", steps.replace('"10.0","10.0","10.0"', '"10.0","9.0","11.0"'))
     assert data.warnings("chart") == []

@@ -28,7 +28,8 @@ _BANDS = {
 def band_name(curve_set: CurveSet) -> str:
     """A short name of the band for subtitles and tooltips; empty where none is drawn."""
     if curve_set.given_interval and not any(len(curve.runs) > 1 for curve in curve_set.curves):
-        return "interval as given"
+        ends = curve_set.given_interval == "minimum and maximum"
+        return "smallest to largest, as given" if ends else "interval as given"
     level = f"{curve_set.level * 100:g} %"
     names = {"ci": f"{level} CI", "se": "± standard error", "sd": "± SD", "range": "range", "iqr": "IQR"}
     has_band = any(np.isfinite(curve.low).any() for curve in curve_set.curves)
@@ -99,6 +100,8 @@ def _band(curve_set: CurveSet) -> str:
 def _given_band(curve_set: CurveSet) -> str:
     if curve_set.given_interval == "low and high":
         return "interval given by the input (low and high)"
+    if curve_set.given_interval == "minimum and maximum":
+        return "from the smallest to the largest of the values that a point stands for, as given by the input"
     level = f"{curve_set.level * 100:g} %"
     return f"{level} confidence interval computed from the input's {curve_set.given_interval}"
 

@@ -111,18 +111,21 @@ def write_table(root: Path, source: Source, table: FrozenTable, path: Path) -> N
 _ROW: Final = '"row of the source"'
 
 
+_PARTS: Final = frozenset(("series", "run", "seed", "metric", "value", "low", "high"))
+
+
 def _measured(root: Path, source: Source, settings: dict[str, object]) -> FrozenTable:
     """Runs that are columns, as a long table under the names of the report."""
     table = measurements(root, source, source.metrics)
     with table.reading():
         relation: Any = table.frame.to_native()
-    step = (
-        table.step_name if table.step_name not in {"", "series", "run", "seed", "metric", "value"} else "step"
-    )
-    seed = "seed, " if any(one.seed for one in layout_of(source).spread.values()) else ""
+    step = table.step_name if table.step_name not in {"", *_PARTS} else "step"
+    spread = layout_of(source).spread.values()
+    seed = "seed, " if any(one.seed for one in spread) else ""
+    ends = ", low, high" if any(one.low for one in spread) else ""
     position = "epoch_ms(CAST(step AS BIGINT))" if table.step_is_time else "step"
     select = (
-        f"SELECT series, run, {seed}metric, {position} AS {sql.identifier(step)}, value "  # noqa: S608 - quoted
+        f"SELECT series, run, {seed}metric, {position} AS {sql.identifier(step)}, value{ends} "  # noqa: S608 - quoted
         f"FROM ({relation.sql_query()}) "
         f"ORDER BY list_position([{sql.literals(source.metrics)}], metric), "
         f"list_position([{sql.literals(table.order)}], series), run, row"

@@ -150,12 +150,18 @@ class TotalRoles:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Whose values a column holds where runs are columns, as in a chart that W&B exported."""
+    """Whose values a column holds where runs are columns, as in a chart that W&B exported.
+
+    ``low`` and ``high`` are the columns of the smallest and largest of the values that one stands for; empty
+    where each stands for itself.
+    """
 
     series: str
     run: str
     seed: str | None
     metric: str
+    low: str = ""
+    high: str = ""
 
 
 @dataclass(frozen=True, slots=True)

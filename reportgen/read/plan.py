@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.read.cells import Kind
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from reportgen.model import Source
     from reportgen.read.layout import Filters, Layout, RawNames
     from reportgen.settings.blocks import Cell
+
+
+EXTREMES: Final = "minimum and maximum"
+"""The way of an interval from the smallest to the largest of the values that one stands for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,8 @@ class Plan:
     def given_interval(self) -> str | None:
         """How the data give their own interval, in words; the fullest way where metrics differ."""
         parts = [set(interval) for interval in self.intervals.values()]
+        if self.layout.spread and any(parts):
+            return EXTREMES
         ways = {"low and high": {"low", "high"}, "stderr": {"stderr"}, "std and n": {"std", "n"}}
         return next((way for way, needed in ways.items() if any(needed <= had for had in parts)), None)
 
@@ -149,6 +155,9 @@ def _column(name: str, layout: Layout) -> str | None:
 
 def _interval(raw: str, layout: Layout) -> dict[str, str]:
     """The columns of the interval that belongs to a metric of the data, by part."""
+    if layout.spread:
+        one = layout.spread[raw]
+        return {"low": one.low, "high": one.high} if one.low else {}
     if layout.long or len(layout.metrics) == 1:
         named = {part: getattr(layout.roles, part) for part in INTERVAL}
     else:

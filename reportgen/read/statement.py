@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reportgen.read import sql
+from reportgen.read.plan import EXTREMES
 from reportgen.read.tabular.rows import groups, kept, run_of, seed_of, series_of
 
 if TYPE_CHECKING:
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 _COLUMNS: Final = ("series", "run", "seed", "metric", "step", "value", "row")
 _NOTHING: Final = {"series": "''", "run": "''", "seed": "''", "metric": "''", "row": "0::BIGINT"}
 # The columns of the frame that each way of giving an interval fills.
-_GIVEN: Final = {"low and high": ("low", "high"), "stderr": ("stderr", "n"), "std and n": ("stderr", "n")}
+_GIVEN: Final = {
+    **dict.fromkeys(("low and high", EXTREMES), ("low", "high")),
+    **dict.fromkeys(("stderr", "std and n"), ("stderr", "n")),
+}
 _NULL: Final = "CAST(NULL AS DOUBLE)"
 
 
@@ -113,8 +117,12 @@ def _spread(rows: Rows, plan: Plan) -> Iterator[str]:
         "row": rows.position(),
         "value": f"unnest([{', '.join(map(rows.number, wanted))}])",
     }
-    cells = f"SELECT {_listed(fields)} FROM {rows.source()}{kept(rows, plan.filters)}"  # noqa: S608 - quoted
-    yield f"SELECT * FROM ({cells}) WHERE value IS NOT NULL"  # noqa: S608 - same
+    for part in _GIVEN.get(plan.given_interval or "", ()):
+        ends = [plan.intervals.get(raw, {}).get(part) for raw in wanted]
+        cells = (_NULL if end is None else rows.number(end) for end in ends)
+        fields[part] = f"unnest([{', '.join(cells)}])"
+    select = f"SELECT {_listed(fields)} FROM {rows.source()}{kept(rows, plan.filters)}"  # noqa: S608 - quoted
+    yield f"SELECT * FROM ({select}) WHERE value IS NOT NULL"  # noqa: S608 - same
 
 
 def _unnested(words: Iterable[str | None]) -> str:

@@ -72,9 +72,10 @@ def chart_survey(layout: Layout, looks: Sequence[Look], settings: SourceSettings
     lacking = lacking_columns(layout, looks)
     spread, naming = _spread(layout, looks, settings)
     raw = tuple(dict.fromkeys(one.metric for one in spread.values()))
+    read = {*spread, *(end for one in spread.values() for end in (one.low, one.high))}
     layout = replace(
         layout,
-        files=tuple(_typed(file, layout.kinds, {*spread, step}) for file in layout.files),
+        files=tuple(_typed(file, layout.kinds, {*read, step}) for file in layout.files),
         spread=spread,
         metrics={
             name: tuple(column for column, one in spread.items() if one.metric in known)
@@ -99,11 +100,13 @@ def _spread(
     candidates = [Candidate(KeptRun(run, run), {}, "", "") for run, _ in runs]
     naming = name_runs(candidates, settings, layout.labels[0])
     named = dict(zip(runs, naming.names, strict=True))
+    several = {column for look in looks for column in wandb_csv.joined(look.file.columns, look.rows)}
     spread = {}
     for name in numeric:
         run, twin, metric = held[name]
         told = named[run, twin]
-        spread[name] = Spread(told.series, told.run, told.seed, metric)
+        ends = wandb_csv.extremes_of(name) if name in several else ("", "")
+        spread[name] = Spread(told.series, told.run, told.seed, metric, *ends)
     return spread, naming
 
 
@@ -120,7 +123,7 @@ def _joined(look: Look) -> Iterator[Problem]:
         runs = names(dict.fromkeys(one.run for one in joined.values()))
         message = (
             f"a value of {runs} stands for several, of the runs of a group or of neighbouring steps: "
-            "its __MIN and __MAX differ, which are not read"
+            "the band is from its __MIN to its __MAX"
         )
         yield Problem(Place(look.file.path), message, _SEPARATELY, Stage.DATA, Severity.WARNING)
 

@@ -69,12 +69,18 @@ def joined(columns: Sequence[str], rows: Collection[Sequence[str | None]]) -> di
     places = {column: place for place, column in enumerate(columns)}
     found = {}
     for column, one in charted(columns).items():
-        low, high = (places.get(column + ending) for ending in _EXTREMES)
+        low, high = map(places.get, extremes_of(column))
         if low is None or high is None or one.metric == STEP:
             continue
         if any(row[low] != row[high] for row in rows):
             found[column] = one
     return found
+
+
+def extremes_of(column: str) -> tuple[str, str]:
+    """The columns of the smallest and the largest of the values that one of a column stands for."""
+    low, high = _EXTREMES
+    return column + low, column + high
 
 
 def told_apart(columns: Sequence[str]) -> tuple[str, ...]:
