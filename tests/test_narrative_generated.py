@@ -45,6 +45,7 @@ def test_a_page_of_outcomes_is_about_scores() -> None:
     )
     assert [block.kind for block in scored.blocks] == ["scores", "comparison", "problems"]
     assert scored.front_matter.benchmark == said.model_copy(update={"page": None})
+    assert [block.kind for block in about_scores(page, totals=True).blocks] == ["scores"]
     own = read_page("a.md", "---\nbenchmark: {name: Quiz, source: answers}\n---\n", "content/a.md")
     assert about_scores(own) is own
 

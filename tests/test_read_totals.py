@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import made_reader
 import pytest
-from made_projects import write_report
+from made_projects import SETTINGS, write_report
 from made_sources import Data
 
 import reportgen as rg
@@ -284,6 +286,11 @@ def test_benchmarks_of_totals_stand_side_by_side(tmp_path: Path) -> None:
     assert cells["gsm"]["against"] is None
     assert cells["gsm"]["reason"] == "as reported: without problems nothing can be paired"
     assert block.numbers["macro"]["B"]["score"]["estimate"] == pytest.approx((0.625 + 0.75) / 2)
+    said = str(block)
+    assert "What mc can tell apart is not known: its problems are not." in said
+    assert "problems like theirs" not in said
+    alone = str(drawn(tmp_path, page.replace("baseline: A\n", "")))
+    assert "Totals are not tested: the problems behind them are not known." in alone
 
 
 @pytest.mark.parametrize(
@@ -305,6 +312,28 @@ def test_blocks_that_need_answers(tmp_path: Path, block: str, message: str) -> N
     with pytest.raises(ReportError) as caught:
         drawn(tmp_path, f"# X\n\n```{kind}\nsource: s\n{asked}\n```\n", **files)
     assert message in str(caught.value)
+
+
+def test_a_benchmark_of_totals_has_a_page_of_its_own(tmp_path: Path) -> None:
+    """It is generated with the one block that can be drawn."""
+    settings = SETTINGS + "extra:\n  reportgen: {}\n"
+    settings = settings.replace(
+        "plugins: [reportgen]", "plugins:\n  - reportgen:\n      benchmarks: [{name: gsm, source: s}]"
+    )
+    write_report(
+        tmp_path,
+        {
+            "mkdocs.yml": settings,
+            "content/index.md": "# X\n",
+            "data/runs.csv": None,
+            "data/s/totals.csv": TABLE,
+            "data/s/source.yml": FORM,
+        },
+    )
+    command = [sys.executable, "-m", "reportgen", "build", "--strict"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "score on gsm" in (tmp_path / "site/gsm/index.html").read_text(encoding="utf-8")
 
 
 def test_benchmarks_of_both_directions_have_no_average(

@@ -117,7 +117,10 @@ def test_names_tell_series_and_seed(tmp_path: Path) -> None:
         ("ppo", "ppo-seed2", "2", 2.0),
     ]
     assert data.warnings("chart") == [
-        "data/chart.csv: series were told apart by their names, and seeds by the names: ppo and base."
+        (
+            "data/chart.csv: series were told apart by their names, and seeds by the names: ppo and base. "
+            "Settle it with series_from: name and seed_from: name in source.yml."
+        )
     ]
 
 
@@ -200,6 +203,21 @@ def test_means_of_groups_are_told(tmp_path: Path) -> None:
     steps = chart([("a - _step", {0.5: 10.0}), ("a - loss", {0.5: 3.0})], x="epoch")
     data.write("chart.csv", steps.replace('"10.0","10.0","10.0"', '"10.0","9.0","11.0"'))
     assert data.warnings("chart") == []
+
+
+def test_the_names_of_a_charts_runs_can_be_settled(tmp_path: Path) -> None:
+    """What was guessed is told with the next step; a chart knows nothing else of its runs."""
+    data = Data(tmp_path)
+    data.write("s/chart.csv", of({"adamw-seed1": {0: 1.0}, "adamw-seed2": {0: 2.0}, "muon-seed1": {0: 3.0}}))
+    (warning,) = data.warnings("s")
+    assert warning.endswith("Settle it with series_from: name and seed_from: name in source.yml.")
+    before = data.frame("s", "loss")
+    data.write("s/source.yml", "series_from: name\nseed_from: name\n")
+    assert data.warnings("s") == []
+    assert data.frame("s", "loss").equals(before)
+    data.write("s/source.yml", "series_from: lr\n")
+    (problem,) = data.problems("s")
+    assert "series_from: a chart that W&B exported has nothing of its runs but their names. Say" in problem
 
 
 def test_several_charts_are_one_source(tmp_path: Path) -> None:

@@ -50,14 +50,16 @@ def gather_sources(
 
 
 def fitted(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[Page, ...]:
-    """The pages; one generated for a benchmark is about scores if its source turns out to hold outcomes."""
-    return tuple(about_scores(page) if _holds_outcomes(page, sources) else page for page in pages)
+    """The pages; one generated for a benchmark is about scores if its source turns out to hold such."""
+    return tuple(_fitted(page, sources) for page in pages)
 
 
-def _holds_outcomes(page: Page, sources: Mapping[str, Source]) -> bool:
+def _fitted(page: Page, sources: Mapping[str, Source]) -> Page:
     benchmark = page.front_matter.benchmark
     source = sources.get(benchmark.source) if benchmark else None
-    return source is not None and source.kind != "measurements"
+    if source is None or source.kind == "measurements":
+        return page
+    return about_scores(page, totals=source.kind == "totals")
 
 
 def _named(pages: tuple[Page, ...]) -> Iterator[tuple[str, Place]]:

@@ -110,10 +110,16 @@ def _answer(across: AcrossBenchmarks, order: list[int], context: ScoreContext) -
     best = across.macro[order[0]].score if order else None
     if best is None or best.estimate is None:
         return "No series has a score on every benchmark, so there is no average."
-    return (
-        f"{best.series} has the best average: {estimate_text(best, context)}. "
-        "Without a baseline nothing is tested: name one to see which differences are real."
-    )
+    leads = f"{best.series} has the best average: {estimate_text(best, context)}."
+    if _totals_only(across):
+        return f"{leads} Totals are not tested: the problems behind them are not known."
+    return f"{leads} Without a baseline nothing is tested: name one to see which differences are real."
+
+
+def _totals_only(across: AcrossBenchmarks) -> bool:
+    """Whether all scores are used as reported."""
+    scores = [cell.score for row in across.cells for cell in row if cell.score.estimate is not None]
+    return all(score.method == REPORTED or score.samples is None for score in scores)
 
 
 def _against(across: AcrossBenchmarks, order: list[int], baseline: str, context: ScoreContext) -> str:
@@ -161,7 +167,9 @@ def _apart(
 ) -> Iterator[str]:
     """What a benchmark can show, and what its largest undecided difference to the baseline would need."""
     name = across.benchmarks[place]
-    yield resolution_words(name, resolutions.get(name), context)
+    column = [row[place].score for row in across.cells]
+    reported = all(score.samples is None for score in column)
+    yield resolution_words(name, resolutions.get(name), context, reported=reported)
     against = (row[place].against for row in across.cells)
     largest = largest_undecided(one for one in against if one is not None)
     if largest is not None and (name, largest.a) in needed:
@@ -229,8 +237,13 @@ def _average(across: AcrossBenchmarks) -> str:
     """How the average's column came about, and what it is about."""
     if not any(cell.score.estimate is not None for cell in across.macro):
         return ""
+    about = (
+        "made of those reported"
+        if _totals_only(across)
+        else "about these benchmarks with problems like theirs"
+    )
     return (
-        "Average: every benchmark counts once, however many problems it has; its interval is about these "
-        "benchmarks with problems like theirs (the square root of the summed squares of the benchmarks' "
-        "half-widths, over their number) and says nothing about other benchmarks."
+        f"Average: every benchmark counts once, however many problems it has; its interval is {about} (the "
+        "square root of the summed squares of the benchmarks' half-widths, over their number) and says "
+        "nothing about other benchmarks."
     )

@@ -126,10 +126,16 @@ def reasons(compared: Sequence[Comparison]) -> tuple[str, ...]:
     return (*said[:_MOST_REASONS], *([f"{more} more remarks stand in the data table."] if more > 0 else []))
 
 
-def resolution_words(benchmark: str, found: Resolution | None, context: ScoreContext) -> str:
-    """What a benchmark can show: the smallest difference; ``power_words`` says what that means."""
+def resolution_words(
+    benchmark: str, found: Resolution | None, context: ScoreContext, *, reported: bool = False
+) -> str:
+    """What a benchmark can show: the smallest difference; ``power_words`` says what that means.
+
+    Of scores that are used as ``reported`` nothing is known, since their problems are not.
+    """
     if found is None or found.difference is None:
-        why = found.reason if found else "no two series share problems"
+        why = "its problems are not" if reported else "no two series share problems"
+        why = found.reason if found else why
         return f"What {benchmark} can tell apart is not known: {why}."
     smallest = difference_text(found.difference, context, signed=False)
     problems = counted(found.problems, "problem")

@@ -88,8 +88,8 @@ def _endings(curve_set: CurveSet, curves: Sequence[Curve], plot: Plot, wanted: W
     said = f"{where} {lead} stands {beyond} {follow}"
     upper, lower = (second, first) if wanted.higher_is_better is False else (first, second)
     if np.isfinite(upper.low) and np.isfinite(lower.high):
-        ends = curve_set.given_interval == "minimum and maximum"
-        interval = not ends and (curve_set.band == "ci" or curve_set.given_interval)
+        given = curve_set.given_interval
+        interval = given != "minimum and maximum" and (curve_set.band == "ci" or given)
         bands = "intervals" if interval else "bands"
         return f"{said}; their {bands} {'overlap' if upper.low <= lower.high else 'do not overlap'}."
     return f"{said}."

@@ -53,23 +53,24 @@ def generated_pages(
     return tuple(_page(benchmark, file) for benchmark, file in missing)
 
 
-def about_scores(page: Page) -> Page:
-    """A generated page again, for a benchmark whose data hold outcomes; another page as it is."""
+def about_scores(page: Page, *, totals: bool = False) -> Page:
+    """A generated page again, for a benchmark whose data hold outcomes or totals; another page as it is."""
     benchmark = page.front_matter.benchmark
     if not page.generated or benchmark is None:
         return page
-    return _page(benchmark.model_copy(update={"page": page.path}), page.file, outcomes=True)
+    blocks = ("scores",) if totals else ("scores", "comparison", "problems")
+    return _page(benchmark.model_copy(update={"page": page.path}), page.file, blocks)
 
 
-def page_text(benchmark: Benchmark, *, outcomes: bool = False) -> str:
-    """The Markdown of a benchmark's generated page; ``outcomes`` says whether its data are answers."""
+def page_text(benchmark: Benchmark, about_scores: Sequence[str] = ()) -> str:
+    """The Markdown of a benchmark's generated page, with these blocks if its data hold scores."""
     about = benchmark.model_dump(exclude_none=True, exclude={"page"})
     front = {"title": benchmark.name, "description": benchmark.description, "benchmark": about}
     data = {"source": benchmark.source, "metric": benchmark.metric}
     drawn = [f"```curve\n{_yaml(data)}```", f"```table\n{_yaml({'id': 'values', **data})}```"]
-    if outcomes:
-        drawn = ["```scores\n```", "```comparison\n```", "```problems\n```"]
-    shown = "the figures and tables come" if outcomes else "the figure and the table come"
+    if about_scores:
+        drawn = [f"```{kind}\n```" for kind in about_scores]
+    shown = "the figures and tables come" if len(about_scores) > 1 else "the figure and the table come"
     parts = (
         f"---\n{_yaml(front)}---",
         f"# {_escaped(benchmark.name)}",
@@ -85,8 +86,8 @@ def page_path(benchmark: Benchmark) -> str:
     return benchmark.page or f"{slug(benchmark.name) or 'benchmark'}.md"
 
 
-def _page(benchmark: Benchmark, file: str, *, outcomes: bool = False) -> Page:
-    page = read_page(page_path(benchmark), page_text(benchmark, outcomes=outcomes), file)
+def _page(benchmark: Benchmark, file: str, about_scores: Sequence[str] = ()) -> Page:
+    page = read_page(page_path(benchmark), page_text(benchmark, about_scores), file)
     # The lines of a text that nobody has on disk would mislead.
     blocks = tuple(replace(block, place=Place(file)) for block in page.blocks)
     return replace(page, title=benchmark.name, blocks=blocks, generated=True)

@@ -108,10 +108,10 @@ def open_location(
     imported = import_units(location, settings, chosen, hashes, cache)
     if imported:
         return _imported(location, settings, imported)
-    _check_names(location, settings)
     files = tables_of(location, settings, chosen)
     hashed = _hashed(files, hashes)
     if settings.format == "mapped":
+        _check_names(location, settings)
         return _mapped(location, settings, files, hashed, cache)
     key = survey_key(cache, files, hashed, settings) if cache else ""
     found = kept(cache, key) if cache else None
@@ -119,6 +119,8 @@ def open_location(
         found = _surveyed(location, files, settings)
         if cache:
             keep(cache, key, found)
+    if not found.layout.spread:
+        _check_names(location, settings)
     return _source(location, settings, hashed, found, _digest(location.name, hashed, settings))
 
 
@@ -149,14 +151,15 @@ def _mapped(
 
 
 def _check_names(location: Location, settings: SourceSettings) -> None:
-    """Refuse settings that only runs of loggers and harnesses can meet.
+    """Refuse settings that only runs can meet: those of loggers and harnesses, or the columns of a chart.
 
     Raises:
         ReportError: there are such settings.
     """
     asked = [key for key in ("series_from", "seed_from", "run_from") if getattr(settings, key)]
     if asked:
-        message = f"{names(f'{key}:' for key in asked)} tells of runs, and there are only tables here"
+        tell = "tells" if len(asked) == 1 else "tell"
+        message = f"{names(f'{key}:' for key in asked)} {tell} of runs, and there are only tables here"
         advice = "Name columns with columns:, or take names out of paths with groups in files:"
         raise ReportError(Problem(location.place, message, advice, Stage.SETTINGS))
 

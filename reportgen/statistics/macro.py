@@ -54,7 +54,8 @@ def macro_score(series: str, column: Sequence[tuple[str, Score | None]], level: 
     return Score(
         series=series,
         metric=", ".join(metrics),
-        estimand=ESTIMAND,
+        # Of totals that are used as reported it is not known what their intervals are about.
+        estimand=ESTIMAND if all(one.estimand for _, one in known) else "",
         level=level,
         estimate=estimate,
         low=None if low is None else estimate - low,

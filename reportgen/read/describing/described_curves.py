@@ -42,7 +42,7 @@ SELECT series, run, seed, metric, row, written, steps[1], steps[-1],
     list_sum(list_transform(list_filter(wide, lambda gap: gap > 1.5 * every),
         lambda gap: round(gap / every) - 1)),
     len(gaps) - len(wide), missing, lost, endless, written - len(steps), low, high
-FROM apart ORDER BY row, metric
+FROM apart ORDER BY row, series, run, metric
 """
 
 

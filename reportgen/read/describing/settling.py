@@ -9,6 +9,7 @@ from reportgen.errors import Problems
 from reportgen.read.cells import NUMERIC
 from reportgen.read.runs.imported_parts import chosen_metrics, scored_runs, scores_of
 from reportgen.read.runs.numbered_runs import numbered_runs
+from reportgen.read.runs.run_labels import without_seed
 from reportgen.read.runs.run_names import name_runs
 from reportgen.read.tabular.total_columns import recognise_totals
 
@@ -52,7 +53,9 @@ def form_of_table(layout: Layout, settings: SourceSettings, place: Place) -> dic
         settings: what ``source.yml`` says so far.
         place: of the settings.
     """
-    if layout.outcomes or layout.totals or layout.roles.step is not None or layout.spread:
+    if layout.spread:
+        return _names_of_chart(layout, settings)
+    if layout.outcomes or layout.totals or layout.roles.step is not None:
         return {}
     with Problems().collecting():
         totals = settings.model_copy(update={"form": "totals"})
@@ -64,6 +67,17 @@ def form_of_table(layout: Layout, settings: SourceSettings, place: Place) -> dic
     likely += [name for name, kind in kinds.items() if kind.name == "TIME"]
     taken = {name: one for name, one in settings.columns.model_dump().items() if one is not None}
     return {"columns": {**taken, "step": likely[0]}} if likely else {}
+
+
+def _names_of_chart(layout: Layout, settings: SourceSettings) -> dict[str, object]:
+    """Keys that settle series and seeds which the names of a chart's runs told."""
+    runs = layout.spread.values()
+    if settings.series_from or all(without_seed(one.run) != (one.series, one.seed) for one in runs):
+        return {}
+    if all(one.series == one.run for one in runs):
+        return {}
+    seeds = {"seed_from": "name"} if any(one.seed for one in runs) else {}
+    return {"series_from": "name", **seeds}
 
 
 def repetitions(settings: SourceSettings, told: Description) -> dict[str, object]:

@@ -70,6 +70,7 @@ def chart_survey(layout: Layout, looks: Sequence[Look], settings: SourceSettings
     step = mapped_columns(settings).get("step") or looks[0].file.columns[0]
     layout = replace(layout, roles=Roles(step=step), exhaustive=True)
     lacking = lacking_columns(layout, looks)
+    _check_names(settings, place)
     spread, naming = _spread(layout, looks, settings)
     raw = tuple(dict.fromkeys(one.metric for one in spread.values()))
     read = {*spread, *(end for one in spread.values() for end in (one.low, one.high))}
@@ -86,6 +87,16 @@ def chart_survey(layout: Layout, looks: Sequence[Look], settings: SourceSettings
     told = chain.from_iterable((*look.warnings, *_joined(look)) for look in looks)
     warnings = (*told, *_guesses(naming, place))
     return Survey(layout, tuple(layout.kinds), raw, warnings + lacking)
+
+
+def _check_names(settings: SourceSettings, place: Place) -> None:
+    """Refuse other names of runs than those that a chart has."""
+    asked = {key: getattr(settings, key) for key in ("series_from", "seed_from", "run_from")}
+    wrong = [key for key, name in asked.items() if name not in {None, "name", ("name",)}]
+    if wrong:
+        message = f"{wrong[0]}: a chart that W&B exported has nothing of its runs but their names"
+        advice = f"Say {wrong[0]}: name, or put the folders wandb/run-* here, which have their settings"
+        raise ReportError(Problem(place, message, advice, Stage.SETTINGS))
 
 
 def _spread(
@@ -134,7 +145,9 @@ def _guesses(naming: Naming, place: Place) -> Iterator[Problem]:
         series = names(dict.fromkeys(name.series for name in naming.names))
         seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
         message = f"series were told apart by {naming.series_by}{seeds}: {series}"
-        yield Problem(place, message, "", Stage.DATA, Severity.WARNING)
+        seed = " and seed_from: name" if naming.seed_by else ""
+        advice = f"Settle it with series_from: name{seed} in source.yml"
+        yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
     for places in naming.alike:
         name = naming.names[places[0]]
         seed = f"seed {name.seed}" if name.seed is not None else "no seed"
