@@ -364,6 +364,15 @@ def test_units_are_known_by_their_folder(tmp_path: Path) -> None:
     assert [unit.path for unit in units] == [own.parent, *loose]
 
 
+def test_a_run_whose_log_begins_with_damage_is_told(tmp_path: Path) -> None:
+    """Its name says that W&B wrote it: it is not passed over in silence."""
+    log = written(tmp_path, rows())
+    log.write_bytes(bytes(9) + log.read_bytes()[9:])
+    (unit,) = wandb_run.units([log])
+    with pytest.raises(UnreadableError, match="it does not begin as a log of wandb does"):
+        list(wandb_run.read(unit))
+
+
 def test_a_copy_of_the_latest_run_is_no_run(tmp_path: Path) -> None:
     """What copies a folder often follows its links; a folder of that name with other content is a run."""
     own = written(tmp_path, rows())

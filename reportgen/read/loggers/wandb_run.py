@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 NAME: Final = "wandb"
 TITLE: Final = "Weights & Biases runs"
 
+_PREFIX: Final = "run-"
 _ENDING: Final = ".wandb"
 _FOLDER: Final = re.compile(r"(offline-)?run-\d{8}_\d{6}-.+")
 _FILE: Final = re.compile(r"run-(.+)\.wandb")
@@ -41,7 +42,7 @@ _SETTING: Final = re.compile(r"(?P<name>.+?)\.value(?P<within>\..+)?", re.DOTALL
 
 def units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Every ``.wandb`` file, known by the run's folder where that has its usual name and no other."""
-    logs = [file for file in files if file.suffix == _ENDING and may_be_log(head(file))]
+    logs = [file for file in files if file.suffix == _ENDING and _may_be_log(file)]
     logs = [log for log in logs if not _is_copy(log, logs)]
     logs_in = Counter(file.parent for file in logs)
     there = set(files)
@@ -53,6 +54,11 @@ def units(files: Sequence[Path]) -> tuple[Unit, ...]:
         beside = (config,) if own and config in there else ()
         found.append(Unit(NAME, folder if own else log, (log, *beside)))
     return tuple(found)
+
+
+def _may_be_log(file: Path) -> bool:
+    """Whether W&B called a file so, even if its beginning is damaged, or it begins as a log does."""
+    return file.name.startswith(_PREFIX) or may_be_log(head(file))
 
 
 def _is_copy(log: Path, logs: Sequence[Path]) -> bool:
