@@ -268,8 +268,8 @@ def test_one_format_is_read_and_the_others_told(tmp_path: Path) -> None:
     assert data.open("s").metrics == ("loss",)
     assert data.warnings("s") == [
         (
-            "data/s: Made runs is read, and 1 of JSON Lines with nested metrics (verl and others) left out: "
-            "a source is read in one format. Say format: step_json to read these."
+            "data/s: the source is read as Made runs, and 1 of JSON Lines of trainers (verl and others) left "
+            "out: one format a source. Say format: step_json to read these."
         )
     ]
     data.write("s/source.yml", "format: step_json")
@@ -281,7 +281,7 @@ def test_one_format_is_read_and_the_others_told(tmp_path: Path) -> None:
     data.write("s/more/table.csv", LONG)
     assert data.warnings("s") == [
         (
-            "data/s: Made runs is read, and 1 table beside it left out: more/table.csv. "
+            "data/s: the source is read as Made runs, and 1 table beside left out: more/table.csv. "
             "Name what is to be read with files:, or make the others a source of their own."
         )
     ]

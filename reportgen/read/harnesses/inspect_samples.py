@@ -89,7 +89,8 @@ def _findings(
     if limits:
         which = listing(list(dict.fromkeys(limits)), most=_FEW)
         stopped = counted(len(limits), "sample was", "samples were")
-        yield Finding(path, f"{stopped} stopped by a limit ({which}) and count as they were scored")
+        count = "counts as it was scored" if len(limits) == 1 else "count as they were scored"
+        yield Finding(path, f"{stopped} stopped by a limit ({which}) and {count}")
     if strange:
         cells = counted(sum(strange.values()), "value that is no score", "values that are no scores")
         yield Finding(path, f"{cells} by {listing([told(label) for label in strange], most=_FEW)}: left out")

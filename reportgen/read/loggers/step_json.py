@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAME: Final = "step_json"
-TITLE: Final = "JSON Lines with nested metrics (verl and others)"
+TITLE: Final = "JSON Lines of trainers (verl and others)"
 
 _ENDINGS: Final = frozenset((".jsonl", ".ndjson", ".json", ".log"))
 # Numbers that may stand beside the metrics; any other number there is a metric, as in a table.
