@@ -83,7 +83,7 @@ def _folded(found: Sequence[KeptFinding]) -> Problem:
 
 def _left_out(location: Location, chosen: Chosen, found: FoundUnits, runs: ImportedRuns) -> Iterator[Problem]:
     """Other formats, and tables, of which a source with runs reads none."""
-    title = title_of(found.units[0].format)
+    read = f"the source is read as {title_of(found.units[0].format)}"
     for name, count in found.left_out:
         message = (
             f"the source is read as {title}, and {count} of {title_of(name)} left out: one format a source"
