@@ -85,18 +85,14 @@ def _left_out(location: Location, chosen: Chosen, found: FoundUnits, runs: Impor
     """Other formats, and tables, of which a source with runs reads none."""
     read = f"the source is read as {title_of(found.units[0].format)}"
     for name, count in found.left_out:
-        message = (
-            f"the source is read as {title}, and {count} of {title_of(name)} left out: one format a source"
-        )
+        message = f"{read}, and {count} of {title_of(name)} left out: one format a source"
         yield Problem(location.place, message, f"Say format: {name} to read these", Stage.DATA)
     taken = {file for unit in runs.units for file in unit.unit.files}
     others = {form for form, _ in found.left_out}
     tables = [path for path in chosen.paths if path not in taken and ending_of(path)[1] in _TABLES]
     if tables and not others:
         shown = names(place_of(path, location.path).file for path in tables)
-        message = (
-            f"the source is read as {title}, and {counted(len(tables), 'table')} beside left out: {shown}"
-        )
+        message = f"{read}, and {counted(len(tables), 'table')} beside left out: {shown}"
         advice = "Name what is to be read with files:, or make the others a source of their own"
         yield Problem(location.place, message, advice, Stage.DATA)
 
