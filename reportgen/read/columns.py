@@ -11,7 +11,7 @@ from reportgen.read.layout import Roles
 from reportgen.read.wording import known_names, names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from reportgen.read.layout import Filters, RawNames
     from reportgen.settings.blocks import Cell
@@ -61,7 +61,7 @@ def recognise(columns: Sequence[str], settings: SourceSettings, place: Place) ->
     ]
     if problems:
         raise ReportError(*problems)
-    roles = _by_name(columns, mapped)
+    roles = Roles(**parts_by_name(_NAMES, columns, mapped))
     long = settings.form == "long" or (settings.form is None and bool(roles.metric and roles.value))
     if long and not (roles.metric and roles.value):
         lacking = "metric" if not roles.metric else "value"
@@ -119,18 +119,33 @@ def reported_metrics(found: Iterable[str], settings: SourceSettings) -> dict[str
     return metrics
 
 
-def _by_name(columns: Sequence[str], mapped: Mapping[str, str]) -> Roles:
-    """Mapped columns first; no column plays two parts."""
-    taken = set(mapped.values())
-    found = {part: name for part, name in mapped.items() if part in _NAMES}
-    folded = {column.strip().casefold(): column for column in reversed(columns)}
-    for part, known in _NAMES.items():
-        candidates = (folded[name] for name in known if name in folded)
-        column = next((name for name in candidates if name not in taken), None)
+def parts_by_name(
+    known: Mapping[str, Sequence[str]],
+    columns: Iterable[str],
+    mapped: Mapping[str, str],
+    *,
+    taken: Iterable[str | None] = (),
+    fits: Callable[[str, str], bool] = lambda _part, _column: True,
+) -> dict[str, str]:
+    """The column for each part: a mapped one first, otherwise by name; no column plays two parts.
+
+    Args:
+        known: for each part the names of its column, the best first; capital letters make no difference.
+        columns: all columns as written.
+        mapped: part and column, of those that ``source.yml`` names.
+        taken: columns that play other parts.
+        fits: whether a column may play a part.
+    """
+    gone = {*mapped.values(), *taken}
+    found = {part: name for part, name in mapped.items() if part in known}
+    folded = {column.strip().casefold(): column for column in reversed(tuple(columns))}
+    for part, names_of_part in known.items():
+        candidates = (folded[name] for name in names_of_part if name in folded)
+        column = next((name for name in candidates if name not in gone and fits(part, name)), None)
         if part not in mapped and column is not None:
             found[part] = column
-            taken.add(column)
-    return Roles(**found)
+            gone.add(column)
+    return found
 
 
 def _unknown(name: str, columns: Sequence[str], place: Place, key: str) -> Problem:

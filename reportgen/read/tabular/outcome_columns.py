@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Place, Problem, ReportError, Stage
 from reportgen.read.cells import NUMERIC, Kind
-from reportgen.read.columns import column_named, mapped_columns
+from reportgen.read.columns import column_named, mapped_columns, parts_by_name
 from reportgen.read.layout import Layout, OutcomeRoles
 from reportgen.read.wording import names
 
@@ -61,7 +61,13 @@ def recognise_outcomes(
     asked = settings.form == "outcomes" or not {"problem", "score"}.isdisjoint(mapped)
     if settings.form in {"long", "wide", "totals"} or (long and not asked):
         return None
-    found = _by_name(kinds, roles, mapped)
+    found = parts_by_name(
+        _NAMES,
+        kinds,
+        mapped,
+        taken=(roles.series, roles.run, roles.seed),
+        fits=lambda part, name: part not in _COUNTED or kinds[name] in {*NUMERIC, Kind.EMPTY},
+    )
     if not asked:
         if roles.step is not None and (
             roles.step != found.get("sample") or found.get("problem", "").strip().casefold() in _SAYS_LITTLE
@@ -103,20 +109,4 @@ def column_of(name: str, layout: Layout) -> str | None:
     if found is None and name in _RESERVED - {"row"}:
         owner = layout.outcomes if name in _NAMES else layout.roles
         found = getattr(owner, name, None)
-    return found
-
-
-def _by_name(kinds: Mapping[str, Kind], roles: Roles, mapped: Mapping[str, str]) -> dict[str, str]:
-    """Mapped columns first; no column plays two parts."""
-    taken = {*mapped.values(), roles.series, roles.run, roles.seed}
-    found = {part: name for part, name in mapped.items() if part in _NAMES}
-    folded = {column.strip().casefold(): column for column in reversed(tuple(kinds))}
-    for part, known in _NAMES.items():
-        candidates = [folded[name] for name in known if name in folded]
-        if part in _COUNTED:
-            candidates = [name for name in candidates if kinds[name] in {*NUMERIC, Kind.EMPTY}]
-        column = next((name for name in candidates if name not in taken), None)
-        if part not in mapped and column is not None:
-            found[part] = column
-            taken.add(column)
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Place, Problem, ReportError, Stage
-from reportgen.read.columns import mapped_columns
+from reportgen.read.columns import mapped_columns, parts_by_name
 from reportgen.read.layout import TotalRoles
 from reportgen.read.wording import names
 
@@ -42,16 +42,8 @@ def recognise_totals(
     """
     if settings.form != "totals":
         return None
-    mapped = mapped_columns(settings)
-    found = {part: name for part, name in mapped.items() if part in _NAMES}
-    taken = {*mapped.values(), roles.series, roles.run, roles.seed}
-    folded = {column.strip().casefold(): column for column in reversed(tuple(kinds))}
-    for part, known in _NAMES.items():
-        candidates = (folded[name] for name in known if name in folded)
-        column = next((name for name in candidates if name not in taken), None)
-        if part not in mapped and column is not None:
-            found[part] = column
-            taken.add(column)
+    taken = (roles.series, roles.run, roles.seed)
+    found = parts_by_name(_NAMES, kinds, mapped_columns(settings), taken=taken)
     if "score" not in found:
         message = f'totals need a column "score"; there are {names(kinds)}'
         advice = "Name it in source.yml, as in columns: {score: NAME}"
