@@ -442,16 +442,36 @@ def test_a_resumed_run_keeps_all_rows(tmp_path: Path) -> None:
     assert run.findings[0].path.name == "events.out.tfevents.10.host"
 
 
-def test_a_writer_that_begins_anew_goes_back(tmp_path: Path) -> None:
-    """As with ``purge_step``: TensorBoard forgets what stands there, which is kept here, and told."""
-    write(tmp_path / "events.out.tfevents.9.host", [event(step, simple(b"loss", step)) for step in range(20)])
-    begins = event(15, wall=WALL) + inside(7, plain(1, 1))
-    for status, message in ((1, begins), (2, event(15) + inside(7, plain(1, 2)))):
-        write(tmp_path / "events.out.tfevents.10.host", [message, event(30, simple(b"loss", 1))])
+def test_a_restart_with_its_step_leaves_out_what_it_gave_up(tmp_path: Path) -> None:
+    """As with ``purge_step``, in TensorBoard; a session that only ends leaves out nothing."""
+    before = [event(step, simple(b"loss", step), wall=WALL + step) for step in range(20)]
+    before.append(event(18, simple(b"late", 1), wall=WALL + 19))
+    write(tmp_path / "events.out.tfevents.9.host", before)
+    after = [event(step, simple(b"loss", -step), wall=WALL + 60) for step in (15, 16)]
+    for status, kept in ((1, 15), (2, 20)):
+        message = event(15, wall=WALL + 50) + inside(7, plain(1, status))
+        write(tmp_path / "events.out.tfevents.10.host", [message, *after])
         run = read(tmp_path)
-        assert [step for step, _ in rows(run)["loss"]] == [*range(20), 30]
-        told = [words for words in said(run) if "goes back over 5 steps of earlier files (15 to 19)" in words]
-        assert len(told) == len(said(run)) == (status == 1)
+        assert rows(run)["loss"] == [*((step, step) for step in range(kept)), (15, -15), (16, -16)]
+        assert ("late" in rows(run)) == (status == 2)
+        assert (
+            "the run was restarted at step 15: left out 6 values of earlier files (steps 15 to 19), logged "
+            "again or given up, as TensorBoard does" in said(run)
+        ) == (status == 1)
+
+
+def test_a_restart_beside_a_process_that_still_writes_leaves_out_nothing(tmp_path: Path) -> None:
+    """Its values are later than the restart: another process wrote them, and nobody gave them up."""
+    write(
+        tmp_path / "events.out.tfevents.9.host",
+        [event(step, simple(b"loss", step), wall=WALL + step) for step in range(20)],
+    )
+    begins = event(15, wall=WALL + 3) + inside(7, plain(1, 1))
+    write(tmp_path / "events.out.tfevents.10.host", [begins, event(15, simple(b"loss", 1), wall=WALL + 4)])
+    run = read(tmp_path)
+    assert [step for step, _ in rows(run)["loss"]] == [*range(20), 15]
+    (told,) = said(run)
+    assert told.startswith("several processes wrote at once: this file goes back over 5 steps")
 
 
 def test_files_of_one_time_are_no_resumption(tmp_path: Path) -> None:

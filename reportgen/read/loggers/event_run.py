@@ -45,12 +45,15 @@ class EventRun:
         self._reader = EventReader(self._number, self._besides)
         self._numbers: dict[bytes, int] = {}  # of tags, as they are written
         self._names: dict[str, int] = {}
-        self._columns: list[tuple[array[float], array[float], array[float]]] = []  # steps, values, times
+        # Steps, values, times, and which of the files each is from.
+        self._columns: list[tuple[array[float], array[float], array[float], array[int]]] = []
         self._appeared: dict[int, None] = {}
         self._foreign: set[bytes] = set()
         self._of_tensors: set[bytes] = set()
         self._strange = self._rounded = self._replaced = 0
-        self._begins = math.inf  # the step from which on this file's writer has earlier ones forgotten
+        # The step from which on this file's writer has earlier ones forgotten, and when it began.
+        self._begins, self._began = math.inf, math.nan
+        self._last: list[float] = []  # the time of the last value of each file, NaN where it has none
 
     def read(self, path: Path) -> None:
         """Read a file behind those that were read before.
@@ -59,9 +62,9 @@ class EventRun:
             UnreadableError: it is no event file, cannot be read, or holds too many metrics, or values of one.
         """
         self._path = path
-        begun = [len(steps) for steps, _, _ in self._columns]
         self._reader.malformed = self._strange = self._rounded = self._replaced = 0
-        self._begins = math.inf
+        self._begins, self._began = math.inf, math.nan
+        self._last.append(math.nan)
         try:
             for block in blocks(path, self.findings):
                 for tag, steps, walls, values in self._reader.rows(block).by_tag():
@@ -69,16 +72,17 @@ class EventRun:
         except OSError as error:
             raise UnreadableError(path, f"it cannot be read ({error.strerror})") from error
         self._tell_left_out(path)
-        self._tell_overlap(path, begun)
+        self._forget(path)
+        self._tell_overlap(path)
 
     def metrics(self) -> Mapping[str, Points]:
         """Every metric in the order of first appearance, without those that belong to other plugins."""
         foreign = {self._numbers[tag] for tag in self._foreign & self._of_tensors}
         names = list(self._names)
         return {
-            names[place]: Points(*(np.frombuffer(column, np.float64) for column in self._columns[place]))
+            names[place]: Points(*(np.frombuffer(column, np.float64) for column in self._columns[place][:3]))
             for place in self._appeared
-            if place not in foreign
+            if place not in foreign and self._columns[place][0]
         }
 
     def _number(self, scalar: Scalar) -> int:
@@ -95,7 +99,7 @@ class EventRun:
                 place = self._names.setdefault(name, len(self._names))
                 if place == len(self._columns):
                     check_count(place + 1, self._path)
-                    self._columns.append((array("d"), array("d"), array("d")))
+                    self._columns.append((array("d"), array("d"), array("d"), array("i")))
             self._numbers[scalar.tag] = place
         return place
 
@@ -103,8 +107,8 @@ class EventRun:
         """Keep what an event holds apart from scalars."""
         self._foreign.update(event.foreign)
         self._strange += event.strange
-        if event.begins:
-            self._begins = min(self._begins, event.step)
+        if event.begins and event.step < self._begins:
+            self._begins, self._began = event.step, event.wall * 1000
         for session in event.sessions:
             try:
                 self.config.update(settings(session))
@@ -122,8 +126,10 @@ class EventRun:
         with np.errstate(over="ignore"):
             times = np.rint(walls * 1000)
         times[~np.isfinite(times)] = np.nan
-        for column, more in zip(columns, (steps, values, times), strict=True):
+        for column, more in zip(columns[:3], (steps, values, times), strict=True):
             column.frombytes(np.ascontiguousarray(more).view(np.uint8).data)
+        columns[3].frombytes(np.full(len(steps), len(self._last) - 1, np.intc).tobytes())
+        self._last[-1] = float(np.fmax.reduce(times, initial=self._last[-1]))
 
     def _tell_left_out(self, path: Path) -> None:
         if self._reader.malformed:
@@ -138,10 +144,35 @@ class EventRun:
             beyond = f"{counted(self._rounded, 'step')} beyond 2 to the power of 53"
             self._tell(path, f"{beyond}: a double holds these only roughly")
 
-    def _tell_overlap(self, path: Path, begun: list[int]) -> None:
+    def _forget(self, path: Path) -> None:
+        """Leave out what a restart gave up: values of ended files, of its step and later ones.
+
+        As ``_CheckForRestartAndMaybePurge`` of TensorBoard's event_accumulator.py. A file that was still
+        written to after the restart belongs to a process beside it and is kept.
+        """
+        if self._begins == math.inf:
+            return
+        ended = [place for place, last in enumerate(self._last[:-1]) if not last > self._began]
+        given_up = [np.empty(0)]
+        for place, column in enumerate(self._columns):
+            steps, files = np.array(column[0]), np.array(column[3])
+            gone = (steps >= self._begins) & np.isin(files, ended)
+            if gone.any():
+                given_up.append(steps[gone])
+                kept = [array("d", np.array(part)[~gone].tobytes()) for part in column[:3]]
+                self._columns[place] = (kept[0], kept[1], kept[2], array("i", files[~gone].tobytes()))
+        steps = np.concatenate(given_up)
+        if len(steps):
+            which = "step" if steps.min() == steps.max() else "steps"
+            values = f"{counted(len(steps), 'value')} of earlier files ({which} {_reach(steps)})"
+            restart = f"the run was restarted at step {number(float(self._begins), decimals=0)}"
+            self._tell(path, f"{restart}: left out {values}, logged again or given up, as TensorBoard does")
+
+    def _tell_overlap(self, path: Path) -> None:
         """Say how far earlier files had gone beyond the step with which a metric goes on in this one."""
         gone_over, at_once = [np.empty(0)], False
-        for before, (column, _, times) in zip(begun, self._columns, strict=False):
+        for column, _, times, files in self._columns:
+            before = int(np.searchsorted(np.array(files), len(self._last) - 1))
             if before:
                 steps, begins = np.array(column), min([self._begins, *column[before : before + 1]])
                 gone_over.append(steps[:before][steps[:before] >= begins])
@@ -149,13 +180,17 @@ class EventRun:
         steps = np.unique(np.concatenate(gone_over))
         if not len(steps):
             return
-        ends = [number(step, decimals=0) for step in (steps[0], steps[-1])]
-        reached = ends[0] if len(steps) == 1 else f"{ends[0]} to {ends[1]}"
         how, rows = "the run was resumed", "the rows of both are kept, the later ones last"
         if at_once:
             how, rows = "several processes wrote at once", "the rows of all are kept, those of this file last"
-        again = f"this file goes back over {counted(len(steps), 'step')} of earlier files ({reached})"
+        again = f"this file goes back over {counted(len(steps), 'step')} of earlier files ({_reach(steps)})"
         self._tell(path, f"{how}: {again}; {rows}")
 
     def _tell(self, path: Path, message: str) -> None:
         self.findings.append(Finding(path, message))
+
+
+def _reach(steps: FloatArray) -> str:
+    """The first and the last of some steps."""
+    ends = [number(float(step), decimals=0) for step in (steps.min(), steps.max())]
+    return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"

@@ -1,8 +1,9 @@
 """Runs that TensorBoard shows: the scalars and hyperparameters of the event files of one folder.
 
 Source: TensorFlow, tensorflow/core/util/event.proto (events, see ``event_message``) in TFRecord files (see
-``tfrecord``). As in TensorBoard, all event files of a folder are one run, the older before the newer. Unlike
-there, nothing is discarded when a run was resumed: its rows are all handed over and the overlap is told.
+``tfrecord``). As in TensorBoard, all event files of a folder are one run, the older before the newer, and a
+restart that says its step (``purge_step``) leaves out what earlier files have from there on. Unlike there,
+nothing else is discarded when a run was resumed: its rows are handed over and the overlap is told.
 What ``add_hparams`` writes into a folder of its own below the run's belongs to the run, if there is one such.
 Settings beside event files belong to the run, too: ``hparams.yaml`` (Lightning), ``params.json`` (Ray Tune),
 ``args.yaml`` (timm, Ultralytics), ``config.yaml`` (Detectron2), ``params.yaml`` (DVC).
