@@ -183,6 +183,15 @@ def test_mixed_protocols_are_flagged() -> None:
     assert "temperature is 0.6 for A, 0.8 for B; grader is exact for A, not stated for B" in flagged
 
 
+def test_a_date_is_told_and_mixes_no_protocols() -> None:
+    """Answers of two days may have been measured alike."""
+    dated = (("A", (("date", "2026-02-01"),)), ("B", (("date", "2026-02-02"),)))
+    context = score_context("A", "B", protocol=dated)
+    assert protocol_notes(context) == ("The date is 2026-02-01 for A, 2026-02-02 for B.",)
+    assert protocol_differences(context) == {}
+    assert protocol_differences(context, dated=True) == {"date": {"2026-02-01": ["A"], "2026-02-02": ["B"]}}
+
+
 def test_only_shown_series_mix_protocols() -> None:
     """A protocol of a series elsewhere flags nothing here; a series without one does."""
     context = score_context(protocol=(("A", (("samples", "16"),)), ("B", (("samples", "4"),))))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reportgen.drafting.answers import step_title
+from reportgen.drafting.notes import notes_of
 from reportgen.figures.wanted import Context
 from reportgen.narrative.ranking import ranked_metric
 
@@ -49,5 +50,5 @@ class Desk:
             source=opened.settings.title or source,
             approximate=opened.settings.approximate,
             skeleton_of=self.skeletons,
-            notes=tuple(f"{warning.place}: {warning.message}." for warning in opened.warnings),
+            notes=notes_of(opened),
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reportgen.drafting.notes import notes_of
 from reportgen.figures.score_context import ScoreContext
 from reportgen.figures.score_words import found_notes
 from reportgen.narrative.score_requests import benchmark_title
@@ -37,7 +38,7 @@ def score_context(
         lowest=scores.lowest,
         highest=scores.highest,
         protocol=tuple(_protocol(source, scores)),
-        notes=tuple(f"{warning.place}: {warning.message}." for warning in source.warnings),
+        notes=notes_of(source),
     )
 
 

@@ -149,7 +149,8 @@ def _cost(name: str, values: Sequence[float | None]) -> _Column | None:
 def _protocols(shown: Sequence[Score], context: ScoreContext) -> list[_Column]:
     """A column for everything that was not measured alike."""
     columns = []
-    for label, texts in protocol_differences(context, [score.series for score in shown]).items():
+    names = [score.series for score in shown]
+    for label, texts in protocol_differences(context, names, dated=True).items():
         by_series = {name: text for text, names in texts.items() for name in names}
         cells = tuple(Cell(by_series.get(score.series, "not stated")) for score in shown)
         columns.append(_Column(label, cells))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from reportgen.outcomes import Found, Score
 
 _NAMES, _SERIES = 4, 4
+_DATE = "date"
 _ESTIMANDS = {
     "problems like these": "the score on other problems like these",
     "these problems": "the score on these very problems with other samples",
@@ -165,7 +166,7 @@ def found_notes(found: Found, series: Sequence[str] | None = None) -> tuple[str,
 
 
 def protocol_differences(
-    context: ScoreContext, series: Sequence[str] | None = None
+    context: ScoreContext, series: Sequence[str] | None = None, *, dated: bool = False
 ) -> dict[str, dict[str, list[str]]]:
     """What was not measured alike: label to its texts, each with the series it holds for.
 
@@ -174,8 +175,10 @@ def protocol_differences(
     Args:
         context: has the protocols.
         series: those that are shown; all if None.
+        dated: also tell dates that differ. On which day answers were given is no way of measuring.
     """
-    return {label: texts for label, texts in _protocol(context, series).items() if len(texts) > 1}
+    every = _protocol(context, series).items()
+    return {label: texts for label, texts in every if len(texts) > 1 and (dated or label != _DATE)}
 
 
 def protocol_notes(context: ScoreContext, series: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -186,11 +189,13 @@ def protocol_notes(context: ScoreContext, series: Sequence[str] | None = None) -
         series: those that are shown; all if None.
     """
     protocol = _protocol(context, series)
+    mixed = [_mixed(label, texts) for label, texts in protocol_differences(context, series).items()]
     common = [f"{label} {next(iter(texts))}" for label, texts in protocol.items() if len(texts) == 1]
-    mixed = [_mixed(label, texts) for label, texts in protocol.items() if len(texts) > 1]
     notes = [f"Protocol: {', '.join(common)}."] if common else []
     if mixed:
         notes.append(f"Mixed protocols: {'; '.join(mixed)}. Differences in score may come from these.")
+    if len(protocol.get(_DATE, ())) > 1:
+        notes.append(f"The {_mixed(_DATE, protocol[_DATE])}.")
     return tuple(notes)
 
 

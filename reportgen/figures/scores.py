@@ -87,7 +87,7 @@ def score_rows(shown: Sequence[Score], scored: Scored, context: ScoreContext) ->
 def _tip(score: Score, tier: int | None, context: ScoreContext) -> tuple[str, ...]:
     """What is shown at the pointer: the score, its interval, what it is made of, and how it was measured."""
     ends = interval_text(score.low, score.high, context)
-    differs = protocol_differences(context)
+    differs = protocol_differences(context, dated=True)
     measured = dict(next((pairs for name, pairs in context.protocol if name == score.series), ()))
     lines = [
         score.series,

@@ -79,6 +79,9 @@ class Provenance(Settings):
     files: dict[str, str] | None = Field(
         None, description="The files that these were written from, and the SHA-256 of each."
     )
+    found: tuple[str, ...] | None = Field(
+        None, description="What was irregular or left out when they were written: a sentence each."
+    )
 
 
 class Protocol(Settings):

@@ -1,0 +1,53 @@
+"""What the readers of a figure should know of its source: what was irregular in it, or left out."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+from reportgen.words import listing
+
+if TYPE_CHECKING:
+    from reportgen.errors import Place
+    from reportgen.model import Source
+
+_MOST_PLACES: Final = 3
+# Words that only the author of a report can do something with: keys of source.yml, and of blocks.
+_ADVICE: Final = re.compile(
+    r'^(?:rename|rename_metrics|lower_is_better|protocols|series_from|seed_from|run_from): |" in a block\b'
+    r"|\bmetrics: leaves\b"
+)
+
+
+def notes_of(source: Source) -> tuple[str, ...]:
+    """Sentences about a source for the readers of its figures.
+
+    They are what the build warns of, but for the steps that its author may take and for what concerns
+    settings only. Files are told by their paths below the source. Of a frozen source they begin with what
+    was found when it was frozen.
+    """
+    told: dict[str, list[str]] = defaultdict(list)
+    folder = _folder(source)
+    for warning in source.warnings:
+        if not _ADVICE.search(warning.message):
+            told[warning.message.replace(f"{folder}/", "")].append(_short(warning.place, source, folder))
+    found = (f"{listing(places, most=_MOST_PLACES)}: {message}." for message, places in told.items())
+    return (*(source.settings.provenance.found or ()), *found)
+
+
+def _folder(source: Source) -> str:
+    """The source's folder, as places tell it."""
+    place = PurePosixPath(source.place.file)
+    return str(place.parent if place.name == "source.yml" else place)
+
+
+def _short(place: Place, source: Source, folder: str) -> str:
+    """A place as it is told to readers: below the source's folder, or the source itself by its name."""
+    path = PurePosixPath(place.file)
+    if place.file in {source.place.file, folder} and all(file.path != place.file for file in source.files):
+        return source.name
+    below = path.is_relative_to(folder) and path != PurePosixPath(folder)
+    return str(replace(place, file=str(path.relative_to(folder)) if below else path.name))
