@@ -89,7 +89,10 @@ def test_totals_that_lack_something() -> None:
     assert score.estimate == pytest.approx(0.6)
     assert score.stderr == pytest.approx(0.15)
     assert score.runs == 2
+    assert score.reason == "1 of 3 runs have no score"
     (score,) = given_scores([reported(0.5, 0.1), reported(0.7, None)])
+    assert (score.low, score.reason) == (None, "1 of 2 report no standard error")
+    (score,) = given_scores([reported(0.5, None), reported(0.7, None)])
     assert (score.low, score.reason) == (None, "no standard error is reported")
     (score,) = given_scores([reported(None, None)])
     assert (score.estimate, score.runs, score.reason) == (None, 0, "no score is reported")

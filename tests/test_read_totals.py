@@ -87,15 +87,16 @@ def test_a_table_of_totals(tmp_path: Path) -> None:
     data = table(tmp_path)
     source = data.open("s")
     assert (source.kind, source.benchmarks) == ("totals", ("gsm", "mc"))
-    found = [(one.series, one.value, one.stderr, one.problems) for one in totals_of(data)]
-    assert found == [
-        ("A", 0.5, 0.02, 500),
-        ("B", 0.625, 0.03, 500),
-        ("A", 0.25, None, 100),
-        ("B", None, 0.1, None),
-    ]
+    found = {
+        name: [(one.series, one.value, one.stderr, one.problems) for one in totals_of(data, benchmark=name)]
+        for name in source.benchmarks
+    }
+    assert found == {
+        "gsm": [("A", 0.5, 0.02, 500), ("B", 0.625, 0.03, 500)],
+        "mc": [("A", 0.25, None, 100), ("B", None, 0.1, None)],
+    }
     assert [one.series for one in totals_of(data, benchmark="gsm", series=("B", "A"))] == ["B", "A"]
-    assert {one.metric for one in totals_of(data)} == {"score"}
+    assert {one.metric for one in totals_of(data, benchmark="mc")} == {"score"}
 
 
 def test_without_saying_so_a_table_holds_no_totals(tmp_path: Path) -> None:
@@ -134,14 +135,16 @@ def test_what_is_wrong_with_a_table_of_totals(tmp_path: Path) -> None:
 
 def test_a_share_is_told_from_other_numbers(tmp_path: Path) -> None:
     """0 to 1 is stated, or nothing speaks against it: neither a value beyond it nor a direction."""
-    source = table(tmp_path).open("s")
-    scores = totals_of(table(tmp_path))
-    assert range_of(source, scores, higher_is_better=True) == (0.0, 1.0)
-    assert range_of(source, scores, higher_is_better=False) == (-math.inf, math.inf)
-    beyond = table(tmp_path / "x", TABLE.replace("0.625", "62.5"))
-    assert range_of(beyond.open("s"), totals_of(beyond), higher_is_better=True) == (-math.inf, math.inf)
+    data = table(tmp_path)
+    scores = totals_of(data, benchmark="gsm")
+    assert range_of(tmp_path, data.open("s"), scores, higher_is_better=True) == (0.0, 1.0)
+    assert range_of(tmp_path, data.open("s"), scores, higher_is_better=False) == (-math.inf, math.inf)
+    # One number beyond it, of another benchmark: 0.5 may be half a percent.
+    percent = table(tmp_path / "x", TABLE.replace("0.25", "25"))
+    scores = totals_of(percent, benchmark="gsm", series=("A",))
+    assert range_of(percent.root, percent.open("s"), scores, higher_is_better=True) == (-math.inf, math.inf)
     stated = table(tmp_path / "y", settings=f"{FORM}score_range: [0, 100]\n")
-    assert range_of(stated.open("s"), [], higher_is_better=False) == (0.0, 100.0)
+    assert range_of(stated.root, stated.open("s"), [], higher_is_better=False) == (0.0, 100.0)
 
 
 def test_totals_of_a_harness(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -243,6 +246,50 @@ def test_which_way_is_better_is_told_by_the_harness_and_else_by_the_name(
     assert block.numbers["higher_is_better"] is False
     block = drawn(alone.root, "# X\n\n```scores\nsource: s\nhigher_is_better: true\n```\n", **files)
     assert block.numbers["higher_is_better"] is True
+
+
+def test_totals_that_nothing_tells_apart(tmp_path: Path) -> None:
+    """Rows of subsets, or one row twice, are no runs."""
+    text = "model,subset,accuracy\nA,algebra,0.2\nA,geometry,0.8\n"
+    (problem,) = told(table(tmp_path, text))
+    assert "has 2 totals of A that nothing tells apart. Name a column that does, as in columns" in problem
+    named = table(tmp_path / "x", text, f"{FORM}columns: {{benchmark: subset}}\n")
+    assert [one.value for one in totals_of(named, benchmark="geometry")] == [0.8]
+
+
+def test_the_direction_of_each_metric_of_a_table(tmp_path: Path) -> None:
+    """Told by the column of metrics, for each benchmark."""
+    text = "model,benchmark,metric,score\nA,wiki,word_perplexity,12.5\nA,gsm,acc,0.5\n"
+    assert table(tmp_path, text).open("s").lower_is_better == ("wiki",)
+    alone = table(tmp_path / "x", "model,metric,score\nA,word_perplexity,12.5\n")
+    assert alone.open("s").lower_is_better == ("",)
+
+
+def test_numbers_of_an_unknown_range_have_no_average(tmp_path: Path) -> None:
+    """8.4 of ten and 45.2 of a hundred are not averaged, unless their range is stated."""
+    text = "model,benchmark,score\nA,talk,8.4\nA,math,45.2\nB,talk,8.1\nB,math,50\n"
+    page = "# X\n\n```comparison\nsource: s\n```\n"
+    files = {"data/s/totals.csv": text, "data/s/source.yml": FORM}
+    block = drawn(tmp_path, page, **files)
+    average = block.numbers["macro"]["A"]["score"]
+    assert average["estimate"] is None
+    assert average["reason"] == "no average: the range of scores is not known on talk, math"
+    assert "macro average" not in set(rg.scores(rg.read(tmp_path / "data" / "s"))["benchmark"])
+    stated = drawn(tmp_path, page, **{**files, "data/s/source.yml": f"{FORM}score_range: [0, 100]\n"})
+    assert stated.numbers["macro"]["A"]["score"]["estimate"] == pytest.approx(26.8)
+    assert block.numbers["series"]["A"]["talk"]["score"]["problems"] is None
+
+
+def test_the_protocol_of_totals_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Scores of other shots are flagged; only the benchmarks that a filter leaves are there."""
+    one = evaluated("A", "gsm", ("em", 0.5), protocol={"prompt": "0-shot"})
+    other = evaluated("B", "gsm", ("em", 0.6), protocol={"prompt": "25-shot"})
+    more = evaluated("B", "arc", ("em", 0.6), protocol={"prompt": "25-shot"})
+    evaluations(monkeypatch, tmp_path, one, other, more)
+    block = drawn(tmp_path, "# X\n\n```scores\nsource: s\nbenchmark: gsm\n```\n")
+    assert "Mixed protocols: prompt is 0-shot" in str(block.parts[0])
+    (tmp_path / "data/s/source.yml").write_text("filter: {benchmark: arc}\n", encoding="utf-8")
+    assert Data(tmp_path).open("s").benchmarks == ("arc",)
 
 
 def test_the_settings_say_which_way_is_better(tmp_path: Path) -> None:

@@ -39,6 +39,28 @@ def test_the_console_of_an_evaluation_does_not_hide_its_scores(tmp_path: Path) -
     assert {unit.format for unit in found.units} == {"lm_eval"}
 
 
+def test_a_format_of_one_run_does_not_hide_those_of_six(tmp_path: Path) -> None:
+    """Formats of about as many runs are those of the same runs, and the one that keeps most is read."""
+    for number in range(6):
+        write_file(tmp_path / f"r{number}.jsonl", '{"step": 1, "data": {"actor/loss": 3}}\n')
+    made(tmp_path, "wandb")
+    files = sorted(path for path in tmp_path.rglob("*") if path.is_file())
+    found = find_units(files)
+    assert ({unit.format for unit in found.units}, found.left_out) == ({"step_json"}, (("wandb", 2),))
+    few = [path for path in files if path.name not in {"r2.jsonl", "r3.jsonl", "r4.jsonl", "r5.jsonl"}]
+    assert {unit.format for unit in find_units(few).units} == {"wandb"}
+
+
+def test_the_trainers_own_state_is_read_before_its_event_files(tmp_path: Path) -> None:
+    """These lie in folders that are called by date and host."""
+    made(tmp_path, "trainer_state")
+    for seed in (1, 2):
+        logs = tmp_path / f"trainer_state/small_seed{seed}/runs/Nov21_21-51-00_node7"
+        shutil.copytree(ROOT / "tests/data/tensorboard/base", logs)
+    found = find_units(sorted(path for path in tmp_path.rglob("*") if path.is_file()))
+    assert {unit.format for unit in found.units} == {"trainer_state"}
+
+
 def test_a_run_of_helm_without_its_specification_is_found(tmp_path: Path) -> None:
     """By the files that hold its scores."""
     shutil.copytree(ROOT / "data/helm-example", tmp_path / "runs")

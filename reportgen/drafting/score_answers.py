@@ -148,7 +148,8 @@ class ScoreAnswers:
         from reportgen.read import range_of  # noqa: PLC0415 - imports the database
 
         source = self._sources[request.source]
-        return range_of(source, self._reported(request), higher_is_better=request.higher_is_better)
+        reported = self._reported(request)
+        return range_of(self._root, source, reported, higher_is_better=request.higher_is_better)
 
     def _reported(self, request: ScoreRequest) -> tuple[ReportedScore, ...]:
         """The totals of a request, which are few.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def numbers_of_scores(scored: Scored, context: ScoreContext) -> dict[str, Any]:
     """Scores with tier, what was found on the way, and how they were measured."""
     tier = {name: one.rank for one in scored.tiers for name in one.series}
-    scores = [{**plain(one), "tier": tier.get(one.series)} for one in scored.scores]
+    scores = [{**_score(one), "tier": tier.get(one.series)} for one in scored.scores]
     return {"scores": scores, **_around(scored.problems, context)}
 
 
@@ -59,12 +59,15 @@ def numbers_across(
         },
         "series": {
             name: {
-                benchmark: plain(cell)
+                benchmark: {**plain(cell), "score": _score(cell.score)}
                 for benchmark, cell in zip(across.benchmarks, across.cells[place], strict=True)
             }
             for place, name in enumerate(across.series)
         },
-        "macro": {name: plain(across.macro[place]) for place, name in enumerate(across.series)},
+        "macro": {
+            name: {**plain(across.macro[place]), "score": _score(across.macro[place].score)}
+            for place, name in enumerate(across.series)
+        },
     }
 
 
@@ -98,6 +101,13 @@ def numbers_of_grid(
         },
         **_around(scores, context),
     }
+
+
+def _score(score: Score) -> dict[str, Any]:
+    """A score; of one that is used as reported it may not be known over how many problems it is."""
+    told: dict[str, Any] = plain(score)
+    unknown = not score.problems and score.samples is None and score.estimate is not None
+    return {**told, "problems": None} if unknown else told
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - any of the frozen results

@@ -79,7 +79,9 @@ def _level(leaders: list[Score], scored: Scored) -> str:
 
 
 def _problems(known: list[Score]) -> str:
-    problems = sorted({one.problems for one in known})
+    problems = sorted({one.problems for one in known if one.problems})
+    if not problems:
+        return f"not known, {counted(len(known), 'series', 'series')}"
     samples = sorted({count for one in known for count in one.samples or ()})
     each = f" × {_range(samples)} {'sample' if samples == [1] else 'samples'}" if samples else ""
     return f"{_range(problems)}{each}, {counted(len(known), 'series', 'series')}"

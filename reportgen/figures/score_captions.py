@@ -171,7 +171,7 @@ def _dots(shown: Sequence[Score]) -> str:
     averaged = ", runs averaged within each problem" if runs > 1 else ""
     counts = counts_text(shown)
     over = f" over {counts}{averaged}" if counts else ""
-    if all(score.method == REPORTED or score.samples is None for score in shown):
+    if any(score.method == REPORTED for score in shown):
         return _reported_dots(shown)
     return f"Dot: {metric_text(shown[0].metric)}{over}; every problem counts the same."
 
@@ -181,11 +181,9 @@ def _reported_dots(shown: Sequence[Score]) -> str:
     problems = [score.problems for score in shown if score.problems]
     over = f" over {_span(problems, 'problem')}" if problems else ""
     runs = [score.runs for score in shown]
-    several = (
-        f"; of {_span(runs, 'run')} the mean, with the mean of their standard errors, which is not too small"
-        if max(runs) > 1
-        else ""
-    )
+    errors = ", with the mean of their standard errors, which is not too small"
+    known = any(score.stderr is not None for score in shown)
+    several = f"; of {_span(runs, 'run')} the mean{errors if known else ''}" if max(runs) > 1 else ""
     metric = metric_text(shown[0].metric)
     return f"Dot: {metric}{over}, as reported: the problems behind it are not known{several}."
 

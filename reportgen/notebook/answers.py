@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reportgen.errors import Place, Problem, ReportError, Stage
 from reportgen.outcomes import Outcomes, ScoresError
@@ -29,6 +29,14 @@ _NUMBERS: Final = (
     *("estimate", "low", "high", "level", "between_runs", "stderr", "tokens", "seconds", "cost"),
     *("difference", "spread", "p", "adjusted_p"),
 )
+
+
+class Totals(NamedTuple):
+    """The totals of one benchmark, with their range, which may be infinite, and their direction."""
+
+    scores: tuple[Score, ...]
+    ends: tuple[float, float]
+    higher_is_better: bool
 
 
 def stated_metric(metric: str) -> tuple[str, int]:
@@ -96,10 +104,8 @@ def totals_of(
     *,
     level: float,
     higher_is_better: bool,
-) -> tuple[dict[str, tuple[Score, ...]], bool]:
-    """The totals of a table by the name of their benchmark, and whether an average of them means anything.
-
-    It does where their range is the same one, as of shares.
+) -> dict[str, Totals]:
+    """The totals of a table by the name of their benchmark.
 
     Args:
         table: of totals.
@@ -113,16 +119,14 @@ def totals_of(
 
     source = table.source
     titles: Sequence[str | None] = [benchmark] if benchmark else source.benchmarks or [None]
-    found, ranges = {}, set()
+    found = {}
     for title in titles:
         reported = reported_scores(table.root, source, benchmark=title, series=series, where=where or {})
-        ends = range_of(
-            source, reported, higher_is_better=higher_is_better and title not in source.lower_is_better
-        )
-        ranges.add(ends)
+        better = higher_is_better and (title or "") not in source.lower_is_better
+        ends = range_of(table.root, source, reported, higher_is_better=better)
         name = title or source.settings.title or source.name
-        found[name] = given_scores(reported, level=level, ends=ends)
-    return found, len(ranges) == 1
+        found[name] = Totals(given_scores(reported, level=level, ends=ends), ends, better)
+    return found
 
 
 def as_frame(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> pd.DataFrame:

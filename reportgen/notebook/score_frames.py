@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Final
 
@@ -127,16 +128,16 @@ def _of_totals(
     if metric != "mean":
         said = f'"{data.source.name}" holds totals only, which give no {metric}'
         raise ReportError(Problem(data.source.place, said, "Leave out metric", Stage.DATA))
-    columns, averaged = totals_of(
-        data, benchmark, series, where, level=level, higher_is_better=higher_is_better
-    )
+    found = totals_of(data, benchmark, series, where, level=level, higher_is_better=higher_is_better)
     rows: list[dict[str, object]] = []
-    for title, column in columns.items():
-        better = higher_is_better and title not in data.source.lower_is_better
-        rows += _rows(title, column, (), higher_is_better=better)
-    if len(columns) > 1 and averaged:
-        averages = _averages(columns, "problems like these", level)
-        rows += _rows(MACRO, averages, (), higher_is_better=higher_is_better)
+    for title, one in found.items():
+        rows += _rows(title, one.scores, (), higher_is_better=one.higher_is_better)
+    # Numbers of other ranges, or of one that is not known, or of other directions have no average.
+    alike = {(*one.ends, one.higher_is_better) for one in found.values()}
+    if len(found) > 1 and len(alike) == 1 and not math.isinf(next(iter(alike))[0]):
+        columns = {title: one.scores for title, one in found.items()}
+        better = all(one.higher_is_better for one in found.values())
+        rows += _rows(MACRO, _averages(columns, "problems like these", level), (), higher_is_better=better)
     return as_frame(rows, _COLUMNS)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.outcomes import ReportedScore
 from reportgen.read import sql
 from reportgen.read.answering import unknown_names
-from reportgen.read.columns import column_named
+from reportgen.read.columns import column_named, resolved
 from reportgen.read.engine import engine
 from reportgen.read.layout import layout_of
 from reportgen.read.tabular.faults import NUMBER, explained, find_wrong_cells
@@ -17,7 +18,7 @@ from reportgen.read.tabular.rows import groups, kept, run_of, seed_of, series_of
 from reportgen.read.wording import names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from reportgen.model import Source
@@ -57,32 +58,40 @@ def reported_scores(
     problems = list(unknown_names(source, layout, benchmark, series, where))
     if problems:
         raise ReportError(*problems)
-    filters = _filters(source, layout, roles, benchmark, where)
-    numbers = {name: NUMBER for name in (roles.score, roles.stderr, roles.n) if name}
-    with explained(project_root, source.place, lambda: find_wrong_cells(project_root, layout.files, numbers)):
-        selects = [_select(rows, source, layout, filters) for rows in groups(project_root, layout)]
-        rows = list(engine().rows(f"SELECT * FROM ({' UNION ALL '.join(selects)}) ORDER BY 8"))  # noqa: S608
-    found = [_score(row) for row in rows]
+    found = _read(project_root, source, _filters(source, layout, roles, benchmark, where))
     if series is not None:
         found = [one for name in series for one in found if one.series == name]
     _check(source, found)
     return tuple(found)
 
 
+def _read(root: Path, source: Source, filters: Filters) -> list[ReportedScore]:
+    """The totals of the rows that filters leave, in the order of writing."""
+    layout = layout_of(source)
+    parts = ("score", "stderr", "n")
+    numbers = {name: NUMBER for part in parts if (name := getattr(layout.totals, part))}
+    with explained(root, source.place, lambda: find_wrong_cells(root, layout.files, numbers)):
+        selects = [_select(rows, source, layout, filters) for rows in groups(root, layout)]
+        rows = engine().rows(f"SELECT * FROM ({' UNION ALL '.join(selects)}) ORDER BY 8")  # noqa: S608
+    return [_score(row) for row in rows]
+
+
 def range_of(
-    source: Source, scores: Iterable[ReportedScore], *, higher_is_better: bool
+    project_root: Path, source: Source, scores: Sequence[ReportedScore], *, higher_is_better: bool
 ) -> tuple[float, float]:
     """The smallest and the largest possible score: as stated, or 0 and 1 where nothing speaks against it.
 
-    A total whose range is not stated is taken for a share only where all of the benchmark lie in 0 to 1, and
-    higher is better: a perplexity or a number of bits may well be under 1.
+    Totals whose range is not stated are taken for shares only where all of the metric lie in 0 to 1, those of
+    other benchmarks and series too, and higher is better: a perplexity or a number of bits may be under 1.
 
     Returns:
         Both infinite where the range is not known.
     """
     if "score_range" in source.settings.model_fields_set:
         return source.score_range
-    values = [one.value for one in scores if one.value is not None]
+    metrics = {one.metric for one in scores}
+    every = _read(project_root, source, resolved(source.settings.filter, tuple(layout_of(source).kinds)))
+    values = [one.value for one in every if one.value is not None and one.metric in metrics]
     return (0.0, 1.0) if higher_is_better and all(0 <= value <= 1 for value in values) else _UNKNOWN
 
 
@@ -142,13 +151,19 @@ def _finite(cell: object) -> float | None:
     return cell if isinstance(cell, float) and math.isfinite(cell) else None
 
 
-def _check(source: Source, scores: Iterable[ReportedScore]) -> None:
-    """Refuse scores of several metrics, and such as cannot be by what ``source.yml`` says."""
+def _check(source: Source, scores: Sequence[ReportedScore]) -> None:
+    """Refuse scores of several metrics, several of one run, and such as ``source.yml`` rules out."""
     metrics = tuple(dict.fromkeys(one.metric for one in scores))
     if len(metrics) > 1:
         message = f'the totals of "{source.name}" are of {len(metrics)} metrics: {names(metrics)}'
         column = layout_of(source).totals
         advice = f"Choose one, as in filter: {{{column.metric if column else 'metric'}: {metrics[0]}}}"
+        raise ReportError(Problem(source.place, message, advice, Stage.DATA))
+    runs = Counter((one.series, one.run, one.seed) for one in scores)
+    (name, _, _), count = next(iter(runs.most_common(1)), (("", "", None), 0))
+    if count > 1:
+        message = f'"{source.name}" has {count} totals of {name} that nothing tells apart'
+        advice = "Name a column that does, as in columns: {seed: NAME} or {benchmark: NAME}, or use filter:"
         raise ReportError(Problem(source.place, message, advice, Stage.DATA))
     if "score_range" not in source.settings.model_fields_set:
         return

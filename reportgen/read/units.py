@@ -60,16 +60,17 @@ def _harness(name: str, *patterns: str, module: str = "", weak: bool = False) ->
 
 
 _DATABASES: Final = ("*.db", "*.sqlite", "*.sqlite3")
-# Where one run was logged in several formats, the first of them here is read: those that keep the most come
-# first, those that are told by little come last.
+# Where runs were logged in several formats, the first of them here is read: those that keep the most come
+# first, those that are told by little come last. The Trainer logs for TensorBoard, too, into folders that say
+# nothing of the run.
 LOGGERS: tuple[UnitFormat, ...] = (
     _logger("wandb", "*.wandb", module="wandb_run"),
+    _logger("trainer_state", "*.json"),
     _logger("tensorboard", "*tfevents*"),
     _logger("mlflow_sqlite", *_DATABASES),
     _logger("mlflow_files", "meta.yaml"),
     _logger("trackio", *_DATABASES),
     _logger("dvclive", "*.tsv", "metrics.json"),
-    _logger("trainer_state", "*.json"),
     _logger("metrics_csv", "*.csv", "*.tsv", "*.log", "*.txt"),
     _logger("step_json", "*.jsonl", "*.ndjson", "*.json", "*.log"),
     _logger("console", "*.log", "*.txt", "*.out", "*.err", weak=True),
@@ -126,9 +127,10 @@ def may_be_read(name: str) -> bool:
 
 
 def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = False) -> FoundUnits:
-    """The units among files: those of the first format that there is any of.
+    """The units among files: those of the first format that has not less than half as many as another one.
 
-    One run is often logged in several formats at once, so two of them are never mixed.
+    One run is often logged in several formats at once, so two of them are never mixed; but a format that only
+    one of many runs has does not hide the others.
 
     Args:
         files: all files, in natural order.
@@ -151,8 +153,11 @@ def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = 
             found[one.name] = units
     if not found:
         return FoundUnits()
-    first, *rest = found.items()
-    return FoundUnits(first[1], tuple((name, len(units)) for name, units in rest))
+    weak = {one.name for one in unit_formats() if one.weak}
+    most = max(len(units) for name, units in found.items() if name not in weak or weak.issuperset(found))
+    first = next(name for name, units in found.items() if 2 * len(units) >= most)
+    others = tuple((name, len(units)) for name, units in found.items() if name != first)
+    return FoundUnits(found[first], others)
 
 
 def _fits(name: str, form: UnitFormat) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from reportgen.outcomes import REPORTED, AcrossBenchmarks, BenchmarkCell, ScoresError
@@ -54,7 +55,7 @@ def across_benchmarks(
             otherwise see ``problem_values``.
     """
     names = tuple(dict.fromkeys([*parts, *(given or {})]))
-    _one_range(parts)
+    unknown = _one_range(parts) if len(parts) > 1 else ()
     asked = _Asked(parts, names, metric, k, level, seed)
     table = {name: _scored(asked, name, (given or {}).get(name, ())) for name in names}
     series = tuple(dict.fromkeys(one for column in table.values() for one in column))
@@ -72,7 +73,7 @@ def across_benchmarks(
             for one, column in columns.items()
         ),
         macro=tuple(
-            table_of.cell(one, None, macro_score(one, column, level)) for one, column in columns.items()
+            table_of.cell(one, None, _average(one, column, level, unknown)) for one, column in columns.items()
         ),
         baseline=baseline,
     )
@@ -113,6 +114,16 @@ class _Table(NamedTuple):
         return BenchmarkCell(score, None, f"{self.baseline} has no problems in {benchmark}")
 
 
+def _average(
+    series: str, column: Sequence[tuple[str, Score | None]], level: float, unknown: Sequence[str]
+) -> Score:
+    """The macro average; none where nothing says that the numbers are of one kind."""
+    if unknown:
+        reason = f"no average: the range of scores is not known on {', '.join(unknown)}"
+        return no_score(series, level, reason)
+    return macro_score(series, column, level)
+
+
 def _scored(asked: _Asked, benchmark: str, given: Sequence[Score]) -> dict[str, Score]:
     """Scores of a benchmark by series; those of problems come before totals."""
     totals = {one.series: one for one in given}
@@ -141,10 +152,17 @@ def _against(asked: _Asked, series: Sequence[str], baseline: str) -> dict[tuple[
     return found
 
 
-def _one_range(parts: Mapping[str, ProblemScores]) -> None:
-    ranges = {name: (part.lowest, part.highest) for name, part in parts.items()}
+def _one_range(parts: Mapping[str, ProblemScores]) -> tuple[str, ...]:
+    """Refuse scores of different ranges; the benchmarks whose range is not known.
+
+    Raises:
+        ScoresError: known ranges differ.
+    """
+    every = {name: (part.lowest, part.highest) for name, part in parts.items()}
+    ranges = {name: ends for name, ends in every.items() if all(map(math.isfinite, ends))}
     if len(set(ranges.values())) > 1:
         listed = ", ".join(f"{low:g} to {high:g} ({name})" for name, (low, high) in ranges.items())
         raise ScoresError(
             f"scores of different ranges cannot be averaged: {listed}", "Give all benchmarks one range"
         )
+    return tuple(name for name in every if name not in ranges)

@@ -58,7 +58,14 @@ def _of_runs(
         ends=ends,
     )
     between = statistics.stdev(values) if len(values) > 1 else None
-    return replace(score, runs=len(values), between_runs=between)
+    lacking = [
+        f"{len(runs) - len(values)} of {len(runs)} runs have no score" if 0 < len(values) < len(runs) else "",
+        f"{len(values) - len(errors)} of {len(values)} report no standard error"
+        if 0 < len(errors) < len(values)
+        else score.reason,
+    ]
+    reason = "; ".join(filter(None, lacking))
+    return replace(score, runs=len(values), between_runs=between, reason=reason)
 
 
 def without_problems(series: Sequence[str], ends: tuple[float, float]) -> ProblemScores:

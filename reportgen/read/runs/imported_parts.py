@@ -79,3 +79,11 @@ def benchmark_of(run: KeptRun, metric: str, chosen: Mapping[str, tuple[str, ...]
     if len(taken) < 2:  # noqa: PLR2004 - the only one needs no name
         return run.benchmark
     return f"{run.benchmark} ({metric})" if run.benchmark else metric
+
+
+def benchmarks_of(files: Iterable[FileLayout], settings: SourceSettings) -> tuple[str, ...]:
+    """The benchmarks of evaluations, those that ``filter:`` leaves, in order of first appearance."""
+    kept = settings.filter.get("benchmark")
+    wanted = None if kept is None else {str(cell) for cell in (kept if isinstance(kept, tuple) else (kept,))}
+    named = (name for file in files for name in file.given_values("benchmark") or () if name)
+    return tuple(dict.fromkeys(name for name in named if wanted is None or name in wanted))

@@ -11,7 +11,13 @@ from reportgen.read import sql
 from reportgen.read.cells import Kind
 from reportgen.read.columns import column_named, mapped_columns, reported_metrics
 from reportgen.read.layout import FileLayout, Layout, OutcomeRoles, Roles, Survey
-from reportgen.read.runs.imported_parts import benchmark_of, chosen_metrics, file_of, scored_runs
+from reportgen.read.runs.imported_parts import (
+    benchmark_of,
+    benchmarks_of,
+    chosen_metrics,
+    file_of,
+    scored_runs,
+)
 from reportgen.read.runs.imported_totals import total_files, with_totals
 from reportgen.read.runs.run_settings import value_named
 from reportgen.read.wording import known_names
@@ -62,7 +68,7 @@ def imported_survey(location: Location, settings: SourceSettings, runs: Imported
         gapless=frozenset(("series", "run", "metric")),
     )
     if "problem" in kinds:
-        return _with_outcomes(layout, runs)
+        return _with_outcomes(layout, settings, runs)
     return with_totals(layout, settings, runs) if "score" in kinds else _with_metrics(layout, settings, runs)
 
 
@@ -81,15 +87,13 @@ def _with_metrics(layout: Layout, settings: SourceSettings, runs: ImportedRuns) 
     return Survey(layout, tuple(layout.kinds), raw, ())
 
 
-def _with_outcomes(layout: Layout, runs: ImportedRuns) -> Survey:
+def _with_outcomes(layout: Layout, settings: SourceSettings, runs: ImportedRuns) -> Survey:
     """The survey of answers: a table of outcomes."""
     parts = {part: part for part in _PARTS if part in layout.kinds}
     roles = OutcomeRoles(problem="problem", score="score", benchmark="benchmark", **parts)
-    found = dict.fromkeys(
-        value for file in layout.files for value in file.given_values("benchmark") or () if value
-    )
+    found = benchmarks_of(layout.files, settings)
     roles = roles if found else replace(roles, benchmark=None)
-    layout = replace(layout, outcomes=roles, benchmarks=tuple(found))
+    layout = replace(layout, outcomes=roles, benchmarks=found)
     scored = dict.fromkeys(metric for candidate in runs.candidates for metric in candidate.run.metrics)
     return Survey(layout, tuple(layout.kinds), tuple(scored), ())
 

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 from reportgen.directions import Direction, by_name
 from reportgen.read.layout import Survey, TotalRoles
-from reportgen.read.runs.imported_parts import benchmark_of, chosen_metrics, file_of, scored_runs
+from reportgen.read.runs.imported_parts import (
+    benchmark_of,
+    benchmarks_of,
+    chosen_metrics,
+    file_of,
+    scored_runs,
+)
 from reportgen.read.runs.tidy_parquet import totals_of
 
 if TYPE_CHECKING:
@@ -41,9 +47,7 @@ def total_files(
 def with_totals(layout: Layout, settings: SourceSettings, runs: ImportedRuns) -> Survey:
     """The survey of totals."""
     roles = TotalRoles(score="score", stderr="stderr", n="n", benchmark="benchmark", metric="metric")
-    found = dict.fromkeys(
-        value for file in layout.files for value in file.given_values("benchmark") or () if value
-    )
+    found = benchmarks_of(layout.files, settings)
     roles = roles if found else replace(roles, benchmark=None)
     metrics = dict.fromkeys(total.metric for one in runs.candidates for total in one.run.totals)
     chosen = chosen_metrics(scored_runs(runs), settings)
@@ -53,7 +57,7 @@ def with_totals(layout: Layout, settings: SourceSettings, runs: ImportedRuns) ->
         for total in run.totals
         if _is_lower_better(total) and (benchmark := benchmark_of(run, total.metric, chosen)) is not None
     }
-    layout = replace(layout, totals=roles, benchmarks=tuple(found), lower_is_better=tuple(sorted(lower)))
+    layout = replace(layout, totals=roles, benchmarks=found, lower_is_better=tuple(sorted(lower)))
     return Survey(layout, tuple(layout.kinds), tuple(metrics), ())
 
 

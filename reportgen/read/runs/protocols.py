@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from reportgen.read.runs.imported_parts import scored_runs
 from reportgen.settings.source import Protocol, protocol_told
 
 if TYPE_CHECKING:
@@ -18,8 +19,9 @@ def with_protocols(settings: SourceSettings, runs: ImportedRuns) -> SourceSettin
     What differs between the evaluations of one series is left out, and what the settings say stands.
     """
     told: dict[str, list[Protocol]] = defaultdict(list)
+    read = {id(run) for run in scored_runs(runs)}
     for candidate, name in zip(runs.candidates, runs.naming.names, strict=True):
-        if candidate.run.metrics and candidate.run.benchmark:
+        if id(candidate.run) in read:
             series = settings.rename.get(name.series, name.series)
             told[series].append(protocol_told(candidate.run.protocol))
     if not told:

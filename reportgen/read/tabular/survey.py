@@ -58,9 +58,8 @@ def survey(
     if any(look.file.format == wandb_csv.NAME for look in looks):
         return chart_survey(layout, looks, settings, place)
     _check_sample(root, layout)
-    benchmarks = _benchmarks(root, layout, settings, place)
-    lower = layout.totals is not None and by_name(layout.totals.score) is Direction.LOWER
-    layout = replace(layout, benchmarks=benchmarks, lower_is_better=(benchmarks or ("",)) if lower else ())
+    layout = replace(layout, benchmarks=_benchmarks(root, layout, settings, place))
+    layout = replace(layout, lower_is_better=_lower_is_better(root, layout, settings, place))
     metrics: Iterable[Text]
     series: Iterable[Text] = _series(looks, layout, settings)
     if layout.long:
@@ -195,6 +194,23 @@ def _benchmarks(root: Path, layout: Layout, settings: SourceSettings, place: Pla
     if None in found:
         raise ReportError(*find_wrong_cells(root, layout.files, {column: NAMED}))
     return tuple(name for name in found if name)
+
+
+def _lower_is_better(root: Path, layout: Layout, settings: SourceSettings, place: Place) -> tuple[str, ...]:
+    """The benchmarks of totals whose metric's name says that less is better; empty text for none."""
+    roles = layout.totals
+    if roles is None:
+        return ()
+    if roles.metric is None:
+        return (layout.benchmarks or ("",)) if by_name(roles.score) is Direction.LOWER else ()
+    benchmark, metric = roles.benchmark, roles.metric
+
+    def named(rows: Rows) -> str:
+        of = f"coalesce({rows.text(benchmark)}, '')" if benchmark else "''"
+        return f"{of} || chr(31) || {rows.text(metric)}"
+
+    pairs = [name.split("\x1f", 1) for name in _all_names(root, layout, settings, place, named) if name]
+    return tuple(dict.fromkeys(of for of, name in pairs if by_name(name) is Direction.LOWER))
 
 
 def _all_names(
