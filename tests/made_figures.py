@@ -85,7 +85,8 @@ def curve_set(*curves: Curve, **fields: Any) -> CurveSet:  # noqa: ANN401 - fiel
 
 
 def context(curves: CurveSet, **fields: Any) -> Context:  # noqa: ANN401 - fields of a Context
-    """What a figure of these curves knows beyond its numbers."""
+    """What a figure of these curves knows beyond its numbers, on the page of a benchmark ranked by them."""
+    said = fields.get("higher_is_better", True)
     plain: dict[str, Any] = {
         "place": Place("content/page.md", 7),
         "slots": assign_slots([tuple(curve.series for curve in curves.curves)]),
@@ -95,6 +96,7 @@ def context(curves: CurveSet, **fields: Any) -> Context:  # noqa: ANN401 - field
         "source": "a source",
         "approximate": None,
         "skeleton_of": skeleton_text,
+        "ranked_by": None if said is None else curves.metric,
     }
     return Context(**{**plain, **fields})
 

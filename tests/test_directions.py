@@ -191,7 +191,7 @@ def test_who_is_better_cannot_be_decided() -> None:
         assert fact.value is None
         assert fact.reason == (
             "the two differ, and it is not said whether a higher or a lower entropy is better: "
-            "say higher_is_better: true or false in the block or the benchmark"
+            "say higher_is_better: true or false in the block, or in a benchmark ranked by it"
         )
     assert subject.fact("tied", ("A", "B")).value is False
     alike = CurveSubject(curve_set(*apart(20.0)), OPEN)

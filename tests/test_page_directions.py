@@ -108,6 +108,20 @@ def test_a_benchmark_says_nothing_of_other_metrics_by_its_rank(tmp_path: Path) -
     assert ways(tmp_path, benchmark("reward") + panels) == [False, None, None]
 
 
+@pytest.mark.parametrize("metric", METRICS[1:])
+def test_what_a_benchmark_says_is_of_its_own_metric(tmp_path: Path, metric: str) -> None:
+    """A page about a loss may show a reward, too."""
+    page, way = benchmark("val/loss", ", higher_is_better: false"), TELLING[metric]
+    assert ways(tmp_path, page + block("curve", metric=metric)) == [way]
+    assert ways(tmp_path, page + block("panels", metrics=f"[val/loss, {metric}]")) == [False, way]
+    said = run(tmp_path, "facts", "logged", "--metric", metric).stdout
+    assert said.startswith(f"logged: {metric} of 2 series, {'higher' if way else 'no better way'}")
+    write_report(tmp_path, {"content/index.md": page + block("table", metrics=f"[val/loss, {metric}]")})
+    table = drafted(tmp_path).shown["index.md", "one"]
+    assert isinstance(table, ResultTable)
+    assert "Lower is better for val/loss." in table.caption
+
+
 @pytest.mark.parametrize(
     ("metric", "claim", "truth"),
     [
@@ -126,7 +140,8 @@ def test_claims_follow_the_name(tmp_path: Path, metric: str, claim: str, truth: 
     assert statement.judgement.truth is truth
     if truth is Truth.UNDECIDED:
         assert (
-            "say higher_is_better: true or false in the block or the benchmark" in statement.judgement.found
+            "say higher_is_better: true or false in the block, or in a benchmark ranked by it"
+            in statement.judgement.found
         )
 
 
@@ -157,8 +172,16 @@ PLAIN = "series,step,val/loss,entropy,accuracy,turns\n" + "".join(
     [
         ("val/loss", "lower is better", "1.6"),
         ("accuracy", "higher is better", "0.4"),
-        ("entropy", "no better way is known (higher_is_better in the block or the benchmark says it)", "0.4"),
-        ("turns", "no better way is known (higher_is_better in the block or the benchmark says it)", "4"),
+        (
+            "entropy",
+            "no better way is known (say higher_is_better in the block, or in a benchmark ranked by it)",
+            "0.4",
+        ),
+        (
+            "turns",
+            "no better way is known (say higher_is_better in the block, or in a benchmark ranked by it)",
+            "4",
+        ),
     ],
 )
 def test_the_list_of_facts_says_which_way_is_better(tmp_path: Path, metric: str, way: str, peak: str) -> None:

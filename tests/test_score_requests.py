@@ -87,6 +87,14 @@ def test_the_page_s_benchmark_fills_in() -> None:
     assert (one.benchmark, one.metric, one.higher_is_better) == ("Contest", "mean", True)
 
 
+def test_the_page_s_benchmark_says_nothing_of_another_one() -> None:
+    """Which way is better on it is not which way is on the source's others."""
+    own = Benchmark(name="Textbook", source="suite", higher_is_better=False)
+    assert [one.higher_is_better for one in asked(ScoresSettings(benchmark="Contest"), own)] == [True]
+    side_by_side = asked(ComparisonSettings(benchmarks=("Contest", "Textbook")), own)
+    assert [one.higher_is_better for one in side_by_side] == [True, False]
+
+
 def test_a_benchmark_of_another_source_fills_in_nothing() -> None:
     """A page about curves may show outcomes, too."""
     own = Benchmark(name="Training", source="curves", metric="accuracy", higher_is_better=False)

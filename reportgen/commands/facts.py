@@ -72,7 +72,7 @@ def _title(source: str, subject: Subject) -> str:
     ways = {
         True: "higher is better",
         False: "lower is better",
-        None: "no better way is known (higher_is_better in the block or the benchmark says it)",
+        None: "no better way is known (say higher_is_better in the block, or in a benchmark ranked by it)",
     }
     count = counted(len(subject.series), "series", "series")
     return f"{source}: {printable(scale.metric)} of {count}, {ways[scale.higher_is_better]}"

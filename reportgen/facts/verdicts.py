@@ -54,7 +54,7 @@ def verdict_found(
 def _no_way(scale: Scale) -> str:
     return (
         f"the two differ, and it is not said whether a higher or a lower {scale.metric} is better: "
-        "say higher_is_better: true or false in the block or the benchmark"
+        "say higher_is_better: true or false in the block, or in a benchmark ranked by it"
     )
 
 

@@ -30,7 +30,8 @@ class Context:
     Attributes:
         place: the block, for problems.
         slots: palette slot of every series of the report.
-        higher_is_better: whether a larger value is better, as the benchmark says; None if nothing is said.
+        higher_is_better: whether a larger value of ``ranked_by`` is better, as the benchmark says; None if
+            nothing is said.
         step_title: title of the x axis when the author gives none.
         step_is_time: True where steps are milliseconds since 1970 UTC.
         source: the source's title, for the caption.
@@ -54,9 +55,10 @@ class Context:
     def better(self, metric: str, *said: bool | None) -> bool | None:
         """Whether a larger value of a metric is better; ``said`` by panel and block, before the benchmark.
 
-        None where that is not known, or where neither is.
+        None where that is not known, or where neither is. What the benchmark says is of its own metric only.
         """
-        return direction(metric, *said, self.higher_is_better, ranks=metric == self.ranked_by)
+        ranks = metric == self.ranked_by
+        return direction(metric, *said, self.higher_is_better if ranks else None, ranks=ranks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,9 @@ def better_way(metric: str, benchmark: Benchmark | None, source: Source, *said: 
 
     Args:
         metric: a metric of the source.
-        benchmark: the page's, which counts if it is about the source.
+        benchmark: the page's, which counts if it is ranked by this metric: of another it says nothing.
         source: where the metric stands.
         said: what panel and block say, before the benchmark.
     """
-    own = benchmark if benchmark and benchmark.source == source.name else None
-    ranks = metric == ranked_metric(own, source)
-    return direction(metric, *said, own.higher_is_better if own else None, ranks=ranks)
+    own = benchmark if benchmark and metric == ranked_metric(benchmark, source) else None
+    return direction(metric, *said, own.higher_is_better if own else None, ranks=own is not None)

@@ -36,13 +36,10 @@ def score_sources(settings: OutcomeSettings, benchmark: Benchmark | None) -> tup
 def with_defaults(settings: _Settings, benchmark: Benchmark | None) -> _Settings:
     """What a block leaves out, taken from the page's benchmark if it shows that benchmark's source.
 
-    ``higher_is_better`` is never None afterwards.
+    Which way is better is told by benchmark, in ``score_requests``.
     """
     own = benchmark if benchmark and benchmark.source in score_sources(settings, benchmark) else None
-    better = own is None or own.higher_is_better is not False
-    given: dict[str, object] = {
-        "higher_is_better": better if settings.higher_is_better is None else settings.higher_is_better
-    }
+    given: dict[str, object] = {}
     if isinstance(settings, MetricSettings) and "metric" not in settings.model_fields_set:
         # Another metric of the benchmark is told where the benchmark is.
         given["metric"] = own.metric if own and own.metric and is_score_metric(own.metric) else "mean"
@@ -75,11 +72,8 @@ def score_requests(
         _refuse_totals(block, whole, source)
         _refuse_unknown_slices(block, settings, source)
         own = benchmark if benchmark and benchmark.source == name else None
-        better = settings.higher_is_better
-        if better is None and own is not None:
-            better = own.higher_is_better
         parts = _parts(block, settings, source, own)
-        found += [_request(source, part, whole, better=better) for part in parts]
+        found += [_request(source, part, whole, better=_said(settings, own, part, source)) for part in parts]
     if block.kind == "comparison" and len(found) == 1 and sources[found[0].source].kind == "totals":
         said = f'"{found[0].source}" holds totals only, and without problems nothing can be paired'
         step = "Write a scores block, or put several benchmarks side by side"
@@ -148,6 +142,13 @@ def _parts(
         return source.benchmarks
     said = f'this {block.kind} block names no benchmark and "{source.name}" has {len(source.benchmarks)}'
     raise ReportError(_problem(block.place, said, f"Its benchmarks are {listed(source.benchmarks)}"))
+
+
+def _said(settings: OutcomeSettings, own: Benchmark | None, part: str | None, source: Source) -> bool | None:
+    """Which way block or page say is better; of the source's other benchmarks the page's says nothing."""
+    if settings.higher_is_better is None and own is not None and part == part_of(own, source):
+        return own.higher_is_better
+    return settings.higher_is_better
 
 
 def _request(

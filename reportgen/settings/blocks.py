@@ -80,8 +80,8 @@ class DataSettings(BlockSettings):
     level: Annotated[float, Field(gt=0, lt=1)] = Field(0.95, description="The confidence level.")
     higher_is_better: bool | None = Field(
         None,
-        description="Whether a larger value is better; the benchmark's if left out, otherwise told by the "
-        "metric's name.",
+        description="Whether a larger value is better; if left out as the benchmark says of its metric, "
+        "otherwise told by the metric's name.",
     )
 
 
