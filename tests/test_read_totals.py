@@ -287,7 +287,7 @@ def test_the_protocol_of_totals_is_told(monkeypatch: pytest.MonkeyPatch, tmp_pat
     more = evaluated("B", "arc", ("em", 0.6), protocol={"prompt": "25-shot"})
     evaluations(monkeypatch, tmp_path, one, other, more)
     block = drawn(tmp_path, "# X\n\n```scores\nsource: s\nbenchmark: gsm\n```\n")
-    assert "Mixed protocols: prompt is 0-shot" in str(block.parts[0])
+    assert "Mixed protocols: prompt is 25-shot" in str(block.parts[0])
     (tmp_path / "data/s/source.yml").write_text("filter: {benchmark: arc}\n", encoding="utf-8")
     assert Data(tmp_path).open("s").benchmarks == ("arc",)
 
