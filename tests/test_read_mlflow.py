@@ -274,7 +274,9 @@ def test_only_wanted_metrics_are_opened(tmp_path: Path) -> None:
     assert run.findings == ()
     (run,) = from_files(tmp_path)
     assert list(run.metrics) == ["loss"]
-    assert told(run.findings) == ["it is a Git LFS pointer, not the data themselves: left out"]
+    assert told(run.findings) == [
+        "it is a Git LFS pointer, not the data themselves: left out. Run git lfs pull"
+    ]
 
 
 def test_pointers_of_git_lfs_say_what_to_do(tmp_path: Path) -> None:
@@ -304,7 +306,8 @@ def test_yaml_runs_nothing(tmp_path: Path) -> None:
     (folder / "meta.yaml").write_text(f"run_id: {RUN}\nname: [\n")
     (run,) = from_files(tmp_path)
     assert (run.name, run.id, list(run.metrics)) == ("", RUN, ["loss"])
-    assert run.findings[0].message.endswith(": name and state of the run are unknown")
+    unknown = "what it says of the run (its end, whether it was deleted) is unknown"
+    assert told(run.findings) == [f"a bracket is opened and not closed: {unknown}"]
 
 
 def test_bytes_that_are_not_utf_8_are_told(tmp_path: Path) -> None:

@@ -6,15 +6,24 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from test_read_mlflow import OTHER, RUN, database, experiment, from_database, from_files, run_folder, told
+import pytest
+from test_read_mlflow import (
+    OTHER,
+    POINTER,
+    RUN,
+    database,
+    experiment,
+    from_database,
+    from_files,
+    run_folder,
+    told,
+)
 
 from reportgen.read.loggers import sqlite_copy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    import pytest
 
 UNSTEPPED = "1700000000000 0.5 0\n1700000000100 0.25 0\n"
 FOUND = (
@@ -89,3 +98,88 @@ def test_a_database_is_asked_once_for_all_runs(tmp_path: Path, monkeypatch: pyte
     values = {run: metrics["loss"].values.tolist() for run, (_, metrics) in found.items() if metrics}
     assert values == {"009": [9], "002": [2]}
     assert len(asked) == 4
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (None, "the file is missing"),
+        (b"", "the file is empty"),
+        (
+            b"artifact_uri: x\nexperiment_id: '1'\nlifecycle_stage: act",
+            "the file has no run_id, as where it was cut off",
+        ),
+        (b"[1, 2", "a list that begins with [ does not end with ]"),
+        (b"words\n", "the file holds no keys with values"),
+        (POINTER, "it is a Git LFS pointer, not the data themselves"),
+    ],
+)
+def test_a_run_whose_meta_says_nothing_is_read_and_told(
+    content: bytes | None, found: str, tmp_path: Path
+) -> None:
+    """Its folder is called by its id and lies in an experiment: its values are there all the same."""
+    store = tmp_path / "mlruns"
+    experiment(store)
+    run_folder(store, OTHER, loss=b"1700000000000 1 0\n")
+    meta = run_folder(store, RUN, loss=b"1700000000000 2 0\n") / "meta.yaml"
+    if content is None:
+        meta.unlink()
+    else:
+        meta.write_bytes(content)
+    runs = {run.id: run for run in from_files(store)}
+    assert runs[RUN].metrics["loss"].values.tolist() == [2]
+    (message,) = told(runs[RUN].findings)
+    assert message.startswith(
+        f"{found}: what it says of the run (its end, whether it was deleted) is unknown"
+    )
+    assert runs[RUN].findings[0].path == meta
+    assert told(runs[OTHER].findings) == []
+
+
+def test_an_experiment_whose_meta_says_nothing_is_told_once(tmp_path: Path) -> None:
+    """Its runs are read under its number."""
+    store = tmp_path / "mlruns"
+    experiment(store)
+    (store / "1" / "meta.yaml").write_bytes(b"")
+    for run in (RUN, OTHER):
+        run_folder(store, run, loss=b"1700000000000 1 0\n")
+    runs = from_files(store)
+    assert [run.group for run in runs] == ["1", "1"]
+    assert [message for run in runs for message in told(run.findings)] == [
+        "the file is empty: what it says of the experiment (its name, whether it was deleted) is unknown"
+    ]
+
+
+def test_folders_within_a_run_are_no_runs(tmp_path: Path) -> None:
+    """Artifacts may be anything, also the copy of another store."""
+    store = tmp_path / "mlruns"
+    experiment(store)
+    run = run_folder(store, RUN, loss=b"1700000000000 1 0\n")
+    copied = run / "artifacts" / OTHER / "metrics"
+    copied.mkdir(parents=True)
+    (copied / "loss").write_bytes(b"1700000000000 1 0\n")
+    (copied.parent / "meta.yaml").write_bytes(b"")
+    assert [run.id for run in from_files(store)] == [RUN]
+
+
+def test_a_run_of_pointers_leaves_the_others(tmp_path: Path) -> None:
+    """Its metrics are told; only where no run has one is it an error."""
+    store = tmp_path / "mlruns"
+    experiment(store)
+    run_folder(store, RUN, loss=POINTER)
+    run_folder(store, OTHER, loss=b"1700000000000 1 0\n")
+    runs = {run.id: run for run in from_files(store)}
+    assert (dict(runs[RUN].metrics), list(runs[OTHER].metrics)) == ({}, ["loss"])
+    assert told(runs[RUN].findings) == [
+        "it is a Git LFS pointer, not the data themselves: left out. Run git lfs pull"
+    ]
+
+
+def test_a_run_that_still_runs_is_told(tmp_path: Path) -> None:
+    """Or one that was killed without a word: MLflow cannot tell them apart."""
+    folder = run_folder(tmp_path, loss=b"1700000000000 1 0\n")
+    meta = folder / "meta.yaml"
+    meta.write_text(meta.read_text().replace("status: 3", "status: 1"))
+    assert told(from_files(tmp_path)[0].findings) == [
+        "MLflow says that the run is still running, as also where it was killed: values may be missing"
+    ]

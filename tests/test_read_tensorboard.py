@@ -650,7 +650,9 @@ def test_a_pointer_of_git_lfs_says_what_to_do(tmp_path: Path) -> None:
     write(tmp_path / "events.out.tfevents.1", SMALL)
     run = read(tmp_path)
     assert len(rows(run)["loss"]) == 5
-    assert said(run) == ["it is a Git LFS pointer, not the data themselves: the file is left out"]
+    assert said(run) == [
+        "it is a Git LFS pointer, not the data themselves: the file is left out. Run git lfs pull"
+    ]
 
 
 def test_a_file_of_zeros_is_refused(tmp_path: Path) -> None:

@@ -3,28 +3,23 @@
 Source: ``mlflow/store/tracking/file_store.py`` of the repository mlflow/mlflow. The layout is
 ``EXPERIMENT/RUN/{meta.yaml,metrics/**,params/**,tags/**}`` beside ``EXPERIMENT/meta.yaml``; a name with a
 slash is a file in folders. A deleted run stays, with ``lifecycle_stage: deleted``; a deleted experiment
-goes to ``.trash``. See ``mlflow_metric`` for the lines of a metric.
+goes to ``.trash``. See ``mlflow_meta`` for ``meta.yaml``, and ``mlflow_metric`` for the lines of a metric.
 """
 
 from __future__ import annotations
 
 import math
 import os
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from reportgen.errors import Problems
 from reportgen.read.logged import Finding, Logged, Points, Unit, UnreadableError
 from reportgen.read.loggers.growing import number_of
+from reportgen.read.loggers.mlflow_meta import META, PARTS, Meta, folders
 from reportgen.read.loggers.mlflow_metric import MetricFile
 from reportgen.read.loggers.mlflow_run import DELETED, RUN_NAME, config_of, ended, left_out, without_steps
-from reportgen.read.loggers.text_file import Decoding, head, whole
-from reportgen.settings.parsing import Origin, parse
-from reportgen.settings.text import normalised
-from reportgen.settings.tree import Mapping as Tree
-from reportgen.settings.tree import Scalar
+from reportgen.read.loggers.text_file import Decoding, left_out_for, whole
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -32,29 +27,24 @@ if TYPE_CHECKING:
 NAME: Final = "mlflow_files"
 TITLE: Final = "MLflow file store"
 
-_META: Final = "meta.yaml"
 _TRASH: Final = ".trash"
-_PARTS: Final = ("metrics", "params", "tags")
 _LONGEST: Final = 1 << 20
 _MOST_FINDINGS: Final = 20
-_OF_RUN: Final = re.compile(rb"^run_(uu)?id:", re.MULTILINE)
-_OF_EXPERIMENT: Final = re.compile(rb"^experiment_id:", re.MULTILINE)
-_OTHER: Final = re.compile(rb"^(model_id|request_id|trace_id):", re.MULTILINE)
-_RUN_FOLDER: Final = re.compile(r"[0-9a-f]{32}")
 
 
 def units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """One unit for each store: the folder that experiments lie in, as far as it is below what was named."""
-    experiments, runs = _folders(files)
+    experiments, runs = folders(files)
     parts = _parts(files, runs)
+    there = set(files)
     stores: dict[Path, list[Path]] = {}
     for run, path in runs.items():
         experiment = path.parent
         store = experiment.parent.parent if experiment.parent.name == _TRASH else experiment.parent
         kept = stores.setdefault(store, [])
         if experiments.pop(os.fspath(experiment), None):
-            kept.append(experiment / _META)
-        kept += [path / _META, *parts[run]]
+            kept.append(experiment / META)
+        kept += [*([path / META] if path / META in there else []), *parts[run]]
     return tuple(Unit(NAME, _named(store, files), tuple(kept)) for store, kept in stores.items())
 
 
@@ -62,69 +52,52 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
     """Every run of the store that is not deleted; of its metrics only those wanted are opened.
 
     Raises:
-        UnreadableError: every run is deleted, or a file cannot be read at all.
+        UnreadableError: every run is deleted, or none has a metric that can be read.
     """
-    experiments, runs = _folders(unit.files)
+    experiments, runs = folders(unit.files)
     parts = _parts(unit.files, runs)
-    groups = {folder: _Meta(path / _META) for folder, path in experiments.items()}
-    metas = {run: _Meta(path / _META) for run, path in runs.items()}
+    groups = {folder: Meta(path / META, of_run=False) for folder, path in experiments.items()}
+    metas = {run: Meta(path / META) for run, path in runs.items()}
     alive = [run for run in runs if not _is_deleted(runs[run], metas[run], groups)]
     # The names of folders are random.
     alive.sort(key=lambda run: number_of(metas[run].entries.get("start_time", "")) or math.inf)
-    found = left_out(unit.path, len(runs) - len(alive), len(runs))
+    found = (
+        *left_out(unit.path, len(runs) - len(alive), len(runs)),
+        *(finding for group in groups.values() for finding in group.findings),
+    )
     names = {runs[run].name: meta.name for run, meta in metas.items()}
+    waiting: list[Logged] = []
+    refused: UnreadableError | None = None
+    any_read = False
     for run in alive:
-        folder = runs[run]
-        group = groups.get(os.fspath(folder.parent))
-        logged = _Run(folder, parts[run], metas[run], names).logged(group, wanted, found)
+        one = _Run(runs[run], parts[run], metas[run], names)
+        waiting.append(one.logged(groups.get(os.fspath(runs[run].parent)), wanted, found))
         found = ()
-        yield logged
-
-
-@dataclass(slots=True)
-class _Meta:
-    """The entries of a ``meta.yaml`` as texts: an experiment may be called 007 or 1e3."""
-
-    path: Path
-    entries: dict[str, str] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        decoding = Decoding(self.path)
-        text = decoding.text(whole(self.path, _LONGEST))
-        problems = Problems()
-        with problems.collecting():
-            tree = parse(normalised(text), Origin(self.path.name), any_tag=True)
-            if isinstance(tree, Tree):
-                said = tree.entries.items()
-                self.entries = {
-                    name: node.text
-                    for name, node in said
-                    if isinstance(node, Scalar) and node.value is not None
-                }
-        for problem in problems.found[:1]:
-            message = f"{problem.message}: name and state of the run are unknown"
-            self.findings.append(Finding(self.path, message, problem.place.line))
-        self.findings += decoding.findings()
-
-    @property
-    def name(self) -> str:
-        """What is called so; older versions keep the name of a run in a tag."""
-        return self.entries.get("run_name") or self.entries.get("name", "")
+        refused, any_read = refused or one.refused, any_read or one.refused is None
+        if any_read:
+            yield from waiting
+            waiting.clear()
+    if refused and not any_read:
+        raise refused
 
 
 @dataclass(slots=True)
 class _Run:
-    """A run's folder, and the names of all runs of its store by their ids."""
+    """A run's folder, and the names of all runs of its store by their ids.
+
+    Attributes:
+        refused: why none of its metrics can be read, where that is so.
+    """
 
     folder: Path
     files: Sequence[Path]
-    meta: _Meta
+    meta: Meta
     names: Mapping[str, str]
     findings: list[Finding] = field(default_factory=list)
+    refused: UnreadableError | None = None
 
     def logged(
-        self, group: _Meta | None, wanted: Collection[str] | None, found: tuple[Finding, ...]
+        self, group: Meta | None, wanted: Collection[str] | None, found: tuple[Finding, ...]
     ) -> Logged:
         """The run with its experiment's name, and findings about the store."""
         entries = self.meta.entries
@@ -141,7 +114,6 @@ class _Run:
             findings=(
                 *found,
                 *self.meta.findings,
-                *(group.findings if group else ()),
                 *ended(self.folder, entries.get("status", "")),
                 *without_steps(self.folder, metrics),
                 *self._few(),
@@ -164,7 +136,7 @@ class _Run:
             try:
                 texts[name] = decoding.text(whole(file, _LONGEST))
             except UnreadableError as error:
-                self.findings.append(Finding(file, f"{error.message}: left out"))
+                self.findings.append(left_out_for(error))
             self.findings += decoding.findings()
         return texts
 
@@ -178,13 +150,13 @@ class _Run:
                 metric = MetricFile(file)
             except UnreadableError as error:
                 failed.append(error)
-                self.findings.append(Finding(file, f"{error.message}: left out", error.line))
+                self.findings.append(left_out_for(error))
                 continue
             self.findings += metric.findings
             if metric.points:
                 metrics[name] = metric.points
         if failed and len(failed) == tried:
-            raise failed[0]
+            self.refused = failed[0]
         return metrics
 
     def _few(self) -> Iterator[Finding]:
@@ -192,23 +164,6 @@ class _Run:
         yield from self.findings[:_MOST_FINDINGS]
         if more := self.findings[_MOST_FINDINGS:]:
             yield Finding(self.folder, f"{len(more):,} more files of the run are irregular in these ways")
-
-
-def _folders(files: Sequence[Path]) -> tuple[dict[str, Path], dict[str, Path]]:
-    """The folders of experiments and of runs, by what their ``meta.yaml`` says."""
-    experiments, runs = {}, {}
-    for file in files:
-        if file.name != _META:
-            continue
-        folder, beginning = file.parent, head(file)
-        pointer = beginning.startswith(b"version https://git-lfs") and _RUN_FOLDER.fullmatch(folder.name)
-        if _OTHER.search(beginning):
-            continue
-        if pointer or _OF_RUN.search(beginning):
-            runs[os.fspath(folder)] = folder
-        elif _OF_EXPERIMENT.search(beginning):
-            experiments[os.fspath(folder)] = folder
-    return experiments, runs
 
 
 def _parts(files: Sequence[Path], runs: Mapping[str, Path]) -> dict[str, list[Path]]:
@@ -223,7 +178,7 @@ def _parts(files: Sequence[Path], runs: Mapping[str, Path]) -> dict[str, list[Pa
 
 def _run_of(file: str, runs: Mapping[str, Path]) -> str:
     """The folder of the run that a file is a metric, parameter or tag of; empty where it is none."""
-    for part in _PARTS:
+    for part in PARTS:
         at = file.rfind(f"{os.sep}{part}{os.sep}")
         while at > 0:
             if file[:at] in runs:
@@ -232,7 +187,7 @@ def _run_of(file: str, runs: Mapping[str, Path]) -> str:
     return ""
 
 
-def _is_deleted(folder: Path, meta: _Meta, groups: Mapping[str, _Meta]) -> bool:
+def _is_deleted(folder: Path, meta: Meta, groups: Mapping[str, Meta]) -> bool:
     group = groups.get(os.fspath(folder.parent))
     stages = {one.entries.get("lifecycle_stage") for one in (meta, group) if one}
     return DELETED in stages or folder.parent.parent.name == _TRASH

@@ -25,6 +25,7 @@ OWN_TAGS: Final = "mlflow."
 
 _FEW: Final = 3
 # A file store writes the number, a database the word.
+_RUNNING: Final = ("1", "RUNNING")
 _ENDED: Final = {"4": "failed", "FAILED": "failed", "5": "was killed", "KILLED": "was killed"}
 
 
@@ -76,7 +77,12 @@ def without_steps(path: Path, metrics: Mapping[str, Points]) -> tuple[Finding, .
 
 
 def ended(path: Path, status: str) -> tuple[Finding, ...]:
-    """At most one: that the run did not come to its end."""
+    """At most one: that the run did not come to its end, or not yet."""
+    if status in _RUNNING:
+        message = (
+            "MLflow says that the run is still running, as also where it was killed: values may be missing"
+        )
+        return (Finding(path, message),)
     how = _ENDED.get(status)
     return (Finding(path, f"MLflow says that the run {how}: its values end there"),) if how else ()
 

@@ -18,6 +18,7 @@ from reportgen.read.find import natural
 from reportgen.read.logged import Finding, Logged, Unit, UnreadableError
 from reportgen.read.loggers.event_run import EventRun
 from reportgen.read.loggers.settings_beside import settings_of
+from reportgen.read.loggers.text_file import left_out_for
 from reportgen.read.loggers.tfrecord import HEADER, LFS, can_begin
 from reportgen.words import counted
 
@@ -79,7 +80,7 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
         raise refused[0]
     metrics, last = dict(run.metrics()), beside.metrics()
     findings = [*run.findings, *beside.findings]
-    findings += [Finding(error.path, f"{error.message}: the file is left out") for error in refused]
+    findings += [left_out_for(error, "the file is left out") for error in refused]
     if both := [name for name in last if name in metrics]:
         which = counted(len(both), "metric of the run is", "metrics of the run are")
         findings.append(Finding(events[-1], f"{which} here, too, as add_hparams keeps them: left out here"))

@@ -90,6 +90,12 @@ def lines(path: Path, longest: int = LONGEST) -> Iterator[tuple[int, bytes]]:
         raise _unreadable(path, error) from error
 
 
+def left_out_for(error: UnreadableError, what: str = "left out") -> Finding:
+    """What to tell of a file that cannot be read where the rest of its run can."""
+    advice = f". {error.next_step}" if error.next_step else ""
+    return Finding(error.path, f"{error.message}: {what}{advice}", error.line)
+
+
 @dataclass(slots=True)
 class Decoding:
     """Bytes to text; what is not UTF-8 is replaced and counted.

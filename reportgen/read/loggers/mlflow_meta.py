@@ -1,0 +1,141 @@
+"""The ``meta.yaml`` of MLflow's file store: which folders are experiments and runs, and what it says of them.
+
+Source: ``mlflow/store/tracking/file_store.py`` of the repository mlflow/mlflow. A run's folder is called by
+its id, 32 hexadecimal digits, so it is known as one also where its ``meta.yaml`` is empty, cut off or gone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from reportgen.errors import Problems
+from reportgen.read.logged import Finding, UnreadableError
+from reportgen.read.loggers.text_file import Decoding, head, left_out_for, whole
+from reportgen.settings.parsing import Origin, parse
+from reportgen.settings.text import normalised
+from reportgen.settings.tree import Mapping as Tree
+from reportgen.settings.tree import Scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+META: Final = "meta.yaml"
+PARTS: Final = ("metrics", "params", "tags")
+
+_LONGEST: Final = 1 << 20
+_OF_RUN: Final = re.compile(rb"^run_(uu)?id:", re.MULTILINE)
+_OF_EXPERIMENT: Final = re.compile(rb"^experiment_id:", re.MULTILINE)
+_OTHER: Final = re.compile(rb"^(model_id|request_id|trace_id):", re.MULTILINE)
+_RUN_FOLDER: Final = re.compile(r"[0-9a-f]{32}")
+_SEP: Final = re.escape(os.sep)
+_OF_PART: Final = re.compile(rf"(.*?{_SEP}[0-9a-f]{{32}}){_SEP}(?:{'|'.join(PARTS)}){_SEP}")
+_POINTER: Final = b"version https://git-lfs"
+_UNKNOWN: Final = "what it says of the run (its end, whether it was deleted) is unknown"
+_UNKNOWN_GROUP: Final = "what it says of the experiment (its name, whether it was deleted) is unknown"
+
+
+@dataclass(slots=True)
+class Meta:
+    """The entries of a ``meta.yaml`` as texts: an experiment may be called 007 or 1e3.
+
+    Attributes:
+        path: the file, which may be missing.
+        of_run: whether it is a run's, otherwise it is an experiment's.
+        entries: what it says; empty where it cannot be read.
+        findings: why it says nothing, or not all.
+    """
+
+    path: Path
+    of_run: bool = True
+    entries: dict[str, str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if not self.path.exists():
+            self._tell("the file is missing")
+            return
+        decoding = Decoding(self.path)
+        try:
+            text = decoding.text(whole(self.path, _LONGEST))
+        except UnreadableError as error:
+            self.findings.append(left_out_for(error, self._unknown))
+            return
+        problems = Problems()
+        with problems.collecting():
+            tree = parse(normalised(text), Origin(self.path.name), any_tag=True)
+            self._take(tree)
+        for problem in problems.found[:1]:
+            self._tell(problem.message, problem.place.line)
+        self.findings += decoding.findings()
+
+    @property
+    def name(self) -> str:
+        """What is called so; older versions keep the name of a run in a tag."""
+        return self.entries.get("run_name") or self.entries.get("name", "")
+
+    def _take(self, tree: object) -> None:
+        if not isinstance(tree, Tree):
+            self._tell("the file is empty" if tree is None else "the file holds no keys with values")
+            return
+        self.entries = {
+            name: node.text
+            for name, node in tree.entries.items()
+            if isinstance(node, Scalar) and node.value is not None
+        }
+        ids = ("run_id", "run_uuid") if self.of_run else ("experiment_id",)
+        if not any(name in self.entries for name in ids):
+            self._tell(f"the file has no {ids[0]}, as where it was cut off")
+
+    @property
+    def _unknown(self) -> str:
+        return _UNKNOWN if self.of_run else _UNKNOWN_GROUP
+
+    def _tell(self, found: str, line: int | None = None) -> None:
+        self.findings.append(Finding(self.path, f"{found}: {self._unknown}", line))
+
+
+def folders(files: Sequence[Path]) -> tuple[dict[str, Path], dict[str, Path]]:
+    """The folders of experiments and of runs: by what their ``meta.yaml`` says, otherwise by their names."""
+    experiments: dict[str, Path] = {}
+    runs: dict[str, Path] = {}
+    unclear: dict[str, Path] = {}
+    for file in files:
+        if file.name != META:
+            continue
+        folder, beginning = file.parent, head(file)
+        if _OTHER.search(beginning):
+            continue
+        # Written by alphabet: what a run's was cut to may say the experiment's id, and nothing of the run.
+        cut = _RUN_FOLDER.fullmatch(folder.name)
+        if _OF_RUN.search(beginning) or (cut and beginning.startswith(_POINTER)):
+            runs[os.fspath(folder)] = folder
+        elif _OF_EXPERIMENT.search(beginning) and not cut:
+            experiments[os.fspath(folder)] = folder
+        else:
+            unclear[os.fspath(folder)] = folder
+    runs |= _by_names(files, unclear, {*experiments, *(os.fspath(run.parent) for run in runs.values())}, runs)
+    above = {os.fspath(run.parent) for run in runs.values()}
+    return experiments | {name: folder for name, folder in unclear.items() if name in above}, runs
+
+
+def _by_names(
+    files: Sequence[Path], unclear: Mapping[str, Path], experiments: Collection[str], runs: Mapping[str, Path]
+) -> dict[str, Path]:
+    """Folders called by the id of a run that no ``meta.yaml`` makes one.
+
+    With metrics, parameters or tags below them, or in an experiment; not those within other runs.
+    """
+    matches = (_OF_PART.match(os.fspath(file)) for file in files)
+    held = dict.fromkeys(match[1] for match in matches if match)
+    named = [name for name, folder in unclear.items() if _RUN_FOLDER.fullmatch(folder.name)]
+    found: dict[str, Path] = {}
+    for name in dict.fromkeys([*named, *held]):
+        folder = Path(name)
+        of_run = (name in unclear and name in held) or os.fspath(folder.parent) in experiments
+        if of_run and name not in runs and not any(os.fspath(one) in runs for one in folder.parents):
+            found[name] = folder
+    return found
