@@ -218,3 +218,69 @@ def test_which_way_totals_are_better_is_kept(tmp_path: Path) -> None:
     write_file(tmp_path / "speech/source.yml", "form: totals\ncolumns: {score: wer}\n")
     frozen(tmp_path, "speech", "--to", "cold")
     assert "lower_is_better: true\n" in (tmp_path / "cold/source.yml").read_text(encoding="utf-8")
+
+
+def test_what_was_irregular_is_still_told(tmp_path: Path) -> None:
+    """In source.yml, and under the figures of a frozen source, also of one that is frozen again."""
+    root = write_report(tmp_path / "report")
+    made(root / "data", "lm_eval")
+    for path in (root / "data/lm_eval").rglob("samples_*.jsonl"):
+        path.write_text(path.read_text() + '{"doc_id": 7, "tor')
+    frozen(root, "data/lm_eval", "--to", "data/cold")
+    frozen(root, "data/cold", "--to", "data/colder")
+    torn = "the last line is torn off: left out"
+    for name in ("cold", "colder"):
+        said = load_source_settings(root / f"data/{name}/source.yml", "source.yml").provenance
+        assert said.found is not None
+        assert sum(torn in one for one in said.found) == 1
+    pages = {f"content/{name}.md": f"# A\n```scores\nsource: {name}\n```\n" for name in ("cold", "lm_eval")}
+    for name, text in pages.items():
+        write_file(root / name, text)
+    assert run(root, "build").returncode == 0
+    for name in ("cold", "lm_eval"):
+        assert torn in (root / f"site/{name}/index.html").read_text(encoding="utf-8")
+
+
+CONTENTS = {
+    "runs": (
+        LONG,
+        [
+            "A (run 1): 2 metrics, 8 values, steps 0 to 20",
+            "B (run 3): 2 metrics, 8 values, steps 0 to 20",
+            "metric loss: 6 runs, 24 values from 0.25 to 10.5, steps 0 to 20, 6 repeated",
+        ],
+    ),
+    "answers": (
+        OUTCOMES,
+        ["Birch on code: 20 problems, 40 answers, mean 0.315789, 2 without a score"],
+    ),
+    "totals": (
+        "model,benchmark,score,stderr,n\nA,maths,0.25,0.125,12\nB,maths,0.5,,\n",
+        [
+            "A on maths: score 0.25, standard error 0.125, 12 problems",
+            "B on maths: score 0.5, no standard error",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CONTENTS)
+def test_a_reviewer_reads_what_the_table_holds(tmp_path: Path, kind: str) -> None:
+    """A line each, in the order of the data."""
+    text, lines = CONTENTS[kind]
+    write_file(tmp_path / "a.csv", text)
+    if kind == "totals":
+        write_file(tmp_path / "a.source.yml", "form: totals\n")
+    frozen(tmp_path, "a.csv", "--to", "cold")
+    told = load_source_settings(tmp_path / "cold/source.yml", "source.yml").provenance.contents
+    assert told is not None
+    assert [line for line in told if line in lines] == lines, told
+    written = (tmp_path / "cold/source.yml").read_text(encoding="utf-8").splitlines()
+    assert len(told) == sum(line.startswith("    - ") for line in written)
+
+
+def test_a_second_freezing_says_that_it_replaces(tmp_path: Path) -> None:
+    """Also where nobody named the folder."""
+    (tmp_path / "runs.csv").write_text(TABLE)
+    assert "in place of" not in frozen(tmp_path, "runs.csv")
+    assert frozen(tmp_path, "runs.csv").endswith(", in place of what was frozen there before\n")

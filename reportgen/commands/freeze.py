@@ -25,8 +25,9 @@ def freeze(source: Path, folder: Path | None) -> None:
 
     SOURCE is the path of any file or folder that reportgen describe can read. Every row stays, also repeated
     and missing ones, so that a report says the same of both. The source.yml names the original files with
-    their SHA-256 and keeps the settings that still matter. The same source gives the same bytes. A folder
-    that holds anything else is refused.
+    their SHA-256, tells what was irregular in them and what the table holds, and keeps the settings that
+    still matter. The same source gives the same bytes. What was frozen into the folder before is replaced;
+    a folder that holds anything else is refused.
 
     \b
     Examples:
@@ -53,6 +54,7 @@ def freeze(source: Path, folder: Path | None) -> None:
         tell_problem(problem)
     for file in written.files:
         click.echo(f"  {printable(str(file))}")
+    over = ", in place of what was frozen there before" if written.replaced else ""
     files = counted(len(read.source.files), "file")
     before = bytes_words(sum(file.size for file in read.source.files))
-    click.echo(f"\n{files} ({before}) frozen into {bytes_words(written.size)}")
+    click.echo(f"\n{files} ({before}) frozen into {bytes_words(written.size)}{over}")

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from reportgen.drafting.frozen_words import contents
+from reportgen.drafting.notes import notes_of
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.writing import yaml_text
 
@@ -48,7 +50,7 @@ class Freezing:
 def freezing(
     path: Path, root: Path, tool: str, hashes: Callable[[Path], str], cache: Cache | None
 ) -> Freezing:
-    """Read a source for freezing.
+    """Read a source for freezing, with what was irregular in it and what it holds.
 
     Args:
         path: its file or folder, which is there.
@@ -67,7 +69,9 @@ def freezing(
     said = source.settings.provenance
     # What was frozen before came from the files that it names.
     files = said.files or {_told(file.path, path, root): file.sha256 for file in source.files}
+    told = {"found": list(notes_of(source)), "contents": list(contents(root, source))}
     provenance = {**said.model_dump(exclude_none=True), "tool": tool, "files": files}
+    provenance |= {key: lines for key, lines in told.items() if lines}
     return Freezing(root, source, table, yaml_text({**table.settings, "provenance": provenance}))
 
 

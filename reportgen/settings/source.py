@@ -82,6 +82,9 @@ class Provenance(Settings):
     found: tuple[str, ...] | None = Field(
         None, description="What was irregular or left out when they were written: a sentence each."
     )
+    contents: tuple[str, ...] | None = Field(
+        None, description="What these files hold, for reviewers: a line for each run, metric or evaluation."
+    )
 
 
 class Protocol(Settings):

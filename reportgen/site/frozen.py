@@ -23,10 +23,11 @@ TOOL: Final = f"reportgen {__version__} freeze"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written: the files, and their bytes together."""
+    """What was written: the files, their bytes together, and whether they replace what was frozen before."""
 
     files: tuple[Path, ...]
     size: int
+    replaced: bool
 
 
 def refuse_foreign(folder: Path, source: Path) -> None:
@@ -61,6 +62,7 @@ def write_frozen(freezing: Freezing, folder: Path) -> Written:
     folder.mkdir(parents=True, exist_ok=True)
     table, settings = folder / TABLE, folder / SETTINGS
     parts = [folder / name for name in _PARTS]
+    replaced = table.exists()
     try:
         freezing.write(parts[0])
         parts[1].write_text(freezing.settings, encoding="utf-8", newline="\n")
@@ -71,7 +73,7 @@ def write_frozen(freezing: Freezing, folder: Path) -> Written:
             part.unlink(missing_ok=True)
         if not any(folder.iterdir()):
             folder.rmdir()
-    return Written((table, settings), table.stat().st_size + settings.stat().st_size)
+    return Written((table, settings), table.stat().st_size + settings.stat().st_size, replaced)
 
 
 def _is_ours(folder: Path) -> bool:
