@@ -61,6 +61,9 @@ def named(candidates: list[Candidate], settings: SourceSettings = NOTHING) -> li
         ("seed3b", "seed3b", None),
         ("seed_1-seed_2", "seed_1", "2"),
         ("s3", "s3", None),
+        ("Seed-1.5-thinking", "Seed-1.5-thinking", None),
+        ("Seed1.5-VL", "Seed1.5-VL", None),
+        ("ppo-seed1.csv", "ppo-csv", "1"),
         ("", "", None),
     ],
 )

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from itertools import chain, product
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.errors import Problems
 from reportgen.read.cells import NUMERIC
 from reportgen.read.runs.imported_parts import chosen_metrics, scored_runs, scores_of
+from reportgen.read.runs.kept_units import KeptRun
 from reportgen.read.runs.numbered_runs import numbered_runs
 from reportgen.read.runs.run_labels import without_seed
 from reportgen.read.runs.run_names import name_runs
+from reportgen.read.runs.run_repeats import differences
+from reportgen.read.runs.run_settings import Candidate
 from reportgen.read.tabular.total_columns import recognise_totals
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reportgen.description import Description
     from reportgen.errors import Place
     from reportgen.read.layout import Layout
     from reportgen.read.runs.importing import Imported
+    from reportgen.read.runs.numbered_runs import Numbered
     from reportgen.read.runs.run_names import Naming
     from reportgen.settings.source import SourceSettings
 
@@ -95,15 +103,25 @@ def repetitions(settings: SourceSettings, told: Description) -> dict[str, object
         return {}
     below = [path.removeprefix(f"{told.path}/") for path in paths]
     found = numbered_runs(below, settings.title or told.name)
-    if found is None or found.series >= len(told.series):
+    if found is None or found.series >= len(told.series) or not _are_repeated(found, below, told):
         return {}
     return {"files": found.files, **({"rename": found.rename} if found.rename else {})}
+
+
+def _are_repeated(found: Numbered, paths: Sequence[str], told: Description) -> bool:
+    """Whether no settings differ between the runs that would be one series."""
+    runs = [KeptRun(run.path, run.run, config=run.config) for run in told.counts.runs]
+    known = differences([Candidate(run, {}, path, path) for run, path in zip(runs, paths, strict=True)])
+    together: dict[str, list[int]] = defaultdict(list)
+    for place, path in enumerate(paths):
+        together[match["series"] if (match := re.fullmatch(found.files, path)) else ""].append(place)
+    return all(map(known.repeated, together.values()))
 
 
 def _naming(settings: SourceSettings, imported: Imported) -> dict[str, object]:
     """Keys by which all runs have the names that they have now, without a guess; none where none are."""
     candidates, naming = imported.runs.candidates, imported.runs.naming
-    for series, seed in product(_SERIES, _SEEDS):
+    for series, seed in product((*_SERIES, *((naming.keys,) if naming.keys else ())), _SEEDS):
         tried = settings.model_copy(update={"series_from": series, "seed_from": seed})
         if _same(name_runs(candidates, tried, ""), naming):
             return {"series_from": series, **({"seed_from": seed} if seed else {})}

@@ -12,6 +12,7 @@ from reportgen.errors import Place, Problem, Severity, Stage
 from reportgen.read.content import few
 from reportgen.read.find import ending_of, place_of
 from reportgen.read.runs.evaluation_problems import evaluation_problems
+from reportgen.read.runs.run_repeats import differences
 from reportgen.read.units import title_of
 from reportgen.read.wording import names
 from reportgen.words import counted, listing
@@ -41,7 +42,7 @@ def import_problems(
     """Warnings about what was read, in the order of their places."""
     told = chain(
         _findings(runs),
-        _left_out(location, chosen, found, runs),
+        _left_out(location, chosen, found),
         _names(location, settings, runs),
         evaluation_problems(location, settings, runs),
     )
@@ -81,13 +82,13 @@ def _folded(found: Sequence[KeptFinding]) -> Problem:
     return Problem(Place(first.path, first.line), message, "", Stage.DATA)
 
 
-def _left_out(location: Location, chosen: Chosen, found: FoundUnits, runs: ImportedRuns) -> Iterator[Problem]:
+def _left_out(location: Location, chosen: Chosen, found: FoundUnits) -> Iterator[Problem]:
     """Other formats, and tables, of which a source with runs reads none."""
     read = f"the source is read as {title_of(found.units[0].format)}"
     for name, count in found.left_out:
         message = f"{read}, and {count} of {title_of(name)} left out: one format a source"
         yield Problem(location.place, message, f"Say format: {name} to read these", Stage.DATA)
-    taken = {file for unit in runs.units for file in unit.unit.files}
+    taken = chosen.unread.union(*(unit.files for unit in found.units))
     others = {form for form, _ in found.left_out}
     tables = [path for path in chosen.paths if path not in taken and ending_of(path)[1] in _TABLES]
     if tables and not others:
@@ -112,6 +113,12 @@ def _names(location: Location, settings: SourceSettings, runs: ImportedRuns) -> 
         where = names(_places([candidates[place] for place in places]))
         message = f'{len(places)} runs have the series "{name.series}" and {seed}: {where}'
         yield Problem(location.place, message, _advice([candidates[place] for place in places]), Stage.DATA)
+    for places in naming.mixed[:_MOST_UNITS]:
+        alike = [candidates[place] for place in places]
+        message = (
+            f'{len(places)} runs of the series "{naming.names[places[0]].series}" differ in more than seeds'
+        )
+        yield Problem(location.place, f"{message}: {names(_places(alike))}", _advice(alike), Stage.DATA)
     if naming.resumed:
         shown = names(naming.names[places[0]].run for places in naming.resumed)
         count = counted(len(naming.resumed), "run")
@@ -131,10 +138,12 @@ def _places(candidates: Sequence[Candidate]) -> list[str]:
 
 def _advice(candidates: Sequence[Candidate]) -> str:
     """What to do about runs that are alike: by which of their settings they could be told apart."""
-    keys = dict.fromkeys(key for one in candidates for key in one.run.config)
-    several = [key for key in keys if len({one.run.config.get(key) for one in candidates}) > 1]
+    known = differences(candidates)
+    several = known.between(range(len(candidates)))
     advice = "They are read as different runs of one series"
     if not several:
         return f"{advice}. If they are not, tell them apart with series_from: or seed_from:"
     shown = listing(several, most=_MOST_KEYS)
-    return f"{advice}, but differ in {shown}: tell them apart with series_from: {several[0]}, if that matters"
+    first = (known.telling([""] * len(candidates)) or several)[0]
+    first = f"[model, {first}]" if all(one.run.model for one in candidates) else first
+    return f"{advice}, but differ in {shown}: tell them apart with series_from: {first}, if that matters"

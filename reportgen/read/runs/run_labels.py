@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 _BETWEEN: Final = r"\s/_\-.,;:=+()\[\]"
 _SEED: Final = re.compile(
     rf"(?<![^{_BETWEEN}])(?:(?:random|rng|global|train|training|torch|np)[_\-. ]?)?seed[\s_\-=:.#]*(\d+)"
-    rf"(?![^{_BETWEEN}])",
+    # ``Seed-1.5`` is the name of a model.
+    rf"(?![^{_BETWEEN}]|\.\d)",
     re.IGNORECASE,
 )
 # Also the name of a model or of a store, so it counts only where other runs have another number there.

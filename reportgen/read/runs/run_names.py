@@ -8,16 +8,21 @@ where names make each run a series and groups bring runs of different seeds toge
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reportgen.read.runs.run_labels import chosen_path, distinct_paths, short_seeds, without_seed
-from reportgen.read.runs.run_parts import RunName, alike_runs, resumed_runs, tell_apart
-from reportgen.read.runs.run_settings import is_word, repeated, seed_of_config, value_named
+from reportgen.read.runs.run_labels import short_seeds, without_seed
+from reportgen.read.runs.run_parts import RunName, alike_runs, mixed_runs, resumed_runs, run_key, tell_apart
+from reportgen.read.runs.run_repeats import differences
+from reportgen.read.runs.run_schemes import joined, joined_labels, schemes
+from reportgen.read.runs.run_settings import seed_of_config, seed_told, value_named
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
+    from reportgen.read.runs.run_repeats import Differences
+    from reportgen.read.runs.run_schemes import Scheme
     from reportgen.read.runs.run_settings import Candidate
     from reportgen.settings.source import SourceSettings
 
@@ -36,6 +41,8 @@ class Naming:
         guessed: whether a name or folder was taken apart, or a group taken for a series.
         alike: places of runs that have the same series and seed.
         resumed: places of runs that are parts of one.
+        mixed: places of runs of one series that differ in more than their seeds, though nobody chose it.
+        keys: what ``series_from`` would call a guess that settings were taken for; empty otherwise.
     """
 
     names: tuple[RunName, ...]
@@ -44,6 +51,8 @@ class Naming:
     guessed: bool = False
     alike: tuple[tuple[int, ...], ...] = ()
     resumed: tuple[tuple[int, ...], ...] = ()
+    mixed: tuple[tuple[int, ...], ...] = ()
+    keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +62,7 @@ class _Found:
     values: tuple[str | None, ...]
     by: str
     guessed: bool = False
+    keys: tuple[str, ...] = ()
 
 
 def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source: str) -> Naming:
@@ -77,6 +87,8 @@ def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source:
     named = tell_apart(candidates, names, labels, resumed)
     alike = alike_runs(candidates, named, resumed, chosen=settings.series_from is not None)
     logged = [tuple(place for place in places if id(candidates[place]) in told) for places in alike]
+    guided = settings.series_from is not None or any("series" in one.labels for one in candidates)
+    mixed = () if guided else mixed_runs(candidates, named, resumed, logged={*told})
     return Naming(
         names=named,
         series_by=series.by,
@@ -84,15 +96,17 @@ def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source:
         guessed=series.guessed or (seeds.guessed and any(seeds.values)),
         alike=tuple(places for places in logged if len(places) > 1),
         resumed=resumed,
+        mixed=tuple(places for places in mixed if places not in alike),
+        keys=series.keys,
     )
 
 
 def _bare_name(candidate: Candidate, settings: SourceSettings) -> tuple[str | None, str | None]:
     """Series and seed of a run without values among others: what it says itself."""
     wanted = (settings.series_from,) if isinstance(settings.series_from, str) else settings.series_from or ()
-    series = _joined(candidate, candidate.folder, wanted, "") or candidate.labels.get("series")
+    series = joined(candidate, candidate.folder, wanted, "") or candidate.labels.get("series")
     seed = _seed_in(candidate, settings.seed_from) if settings.seed_from else candidate.labels.get("seed")
-    return series, seed or candidate.run.seed or seed_of_config(candidate.run.config)
+    return series, seed or seed_told(candidate.run.seed) or seed_of_config(candidate.run.config)
 
 
 def _without_series(candidate: Candidate) -> str:
@@ -114,7 +128,9 @@ def _seeds(candidates: Sequence[Candidate], settings: SourceSettings) -> _Found:
         )
     if any("seed" in candidate.labels for candidate in candidates):
         return _Found(tuple(candidate.labels.get("seed") for candidate in candidates), _PATTERN)
-    told = tuple(candidate.run.seed or seed_of_config(candidate.run.config) for candidate in candidates)
+    told = tuple(
+        seed_told(candidate.run.seed) or seed_of_config(candidate.run.config) for candidate in candidates
+    )
     named = tuple(
         without_seed(candidate.run.name)[1] or without_seed(candidate.path)[1] for candidate in candidates
     )
@@ -133,7 +149,7 @@ def _seed_in(candidate: Candidate, name: str) -> str | None:
     """What a run has under a name, of its own name and folder only the seed in it."""
     found = candidate.path if name == "folder" else value_named(candidate, name)
     if found is None or name not in {"name", "folder"}:
-        return found
+        return seed_told(found)
     return without_seed(found)[1]
 
 
@@ -143,88 +159,78 @@ def _series(
     """The series of all runs, and their seeds, which the labels of series may tell, too."""
     if settings.series_from:
         wanted = (settings.series_from,) if isinstance(settings.series_from, str) else settings.series_from
-        folders = _chosen_folders(candidates)
-        told = tuple(_joined(*one, wanted, source) for one in zip(candidates, folders, strict=True))
+        told = joined_labels(candidates, wanted, source)
         return _Found(told, " and ".join(f'"{name}"' for name in wanted)), seeds
     if any("series" in candidate.labels for candidate in candidates):
         return _Found(tuple(candidate.labels.get("series") for candidate in candidates), _PATTERN), seeds
     if all(candidate.run.model for candidate in candidates):
         return _Found(tuple(candidate.run.model for candidate in candidates), "the model"), seeds
-    schemes = _schemes(candidates)
-    found = [_read_labels(labels, by, seeds, source) for by, labels in schemes.items()]
-    clashes = [_clashes(candidates, *one) for one in found]
-    best = found[clashes.index(min(clashes))]
-    return _grouped(candidates, *best) or best
+    known = differences(candidates)
+    tried = schemes(candidates)
+    found = [_read_labels(scheme, seeds, source, known) for scheme in tried]
+    clashes = [_clashes(candidates, *one, known) for one in found]
+    place = clashes.index(min(clashes))
+    best = found[place]
+    if clashes[place] and (apart := _with_settings(candidates, best[0], tried[place], source, known)):
+        return apart, best[1]
+    return _grouped(candidates, *best, known) or best
 
 
-def _schemes(candidates: Sequence[Candidate]) -> dict[str, list[str]]:
-    """Labels that may name the series of all runs, the plainest first, by what they are."""
-    names, folders = [one.run.name for one in candidates], [one.folder for one in candidates]
-    if not any(names):
-        return {"their folders": folders}
-    # Ids in folders say nothing of runs that have names.
-    pairs = list(zip(names, distinct_paths(_chosen_paths(candidates)), strict=True))
-    schemes = {
-        "their names": [name or folder for name, folder in zip(names, folders, strict=True)],
-        "their folders": [folder or name for name, folder in pairs],
-        "folders and names": [f"{folder} {name}".strip() for name, folder in pairs],
-    }
-    if len(groups := {one.run.group for one in candidates}) > 1 and all(groups):
-        schemes["groups and names"] = [f"{one.run.group} {one.run.name}".strip() for one in candidates]
-    return schemes
+def _with_settings(
+    candidates: Sequence[Candidate], series: _Found, scheme: Scheme, source: str, known: Differences
+) -> _Found | None:
+    """Series with the settings behind them that tell apart runs which are not repetitions."""
+    keys = known.telling([name or "" for name in series.values])
+    values = joined_labels(candidates, (*scheme.keys, *keys), source)
+    found = _Found(values, f"{scheme.by} with {' and '.join(keys)}", guessed=True, keys=(*scheme.keys, *keys))
+    return found if keys and all(map(known.repeated, _together(values))) else None
 
 
-def _chosen_paths(candidates: Sequence[Candidate]) -> list[str]:
-    return [chosen_path(one.path, one.run.id) for one in candidates]
-
-
-def _chosen_folders(candidates: Sequence[Candidate]) -> list[str]:
-    """What tells paths apart, without ids unless nothing else does."""
-    chosen = distinct_paths(_chosen_paths(candidates))
-    return chosen if any(chosen) else [one.folder for one in candidates]
-
-
-def _joined(candidate: Candidate, folder: str, wanted: Sequence[str], source: str) -> str | None:
-    """What a run has under several names; a number is told with its name."""
-    parts = []
-    for name in wanted:
-        value = folder if name == "folder" else value_named(candidate, name)
-        if name == "folder" or (name == "name" and value is not None):
-            value = without_seed(value or "")[0] or source
-        if value:
-            parts.append(value if is_word(candidate, name) else f"{name}={value}")
-    return ", ".join(parts) or None
-
-
-def _read_labels(labels: Sequence[str], by: str, seeds: _Found, source: str) -> tuple[_Found, _Found]:
+def _read_labels(scheme: Scheme, seeds: _Found, source: str, known: Differences) -> tuple[_Found, _Found]:
     """Labels without seeds as series, and the seeds, also short ones."""
-    parted = [without_seed(label) for label in labels]
+    parted = [without_seed(label) for label in scheme.labels]
     guessed = any(seed is not None for _, seed in parted)
-    if not guessed and not any(seeds.values) and (short := short_seeds(labels)):
+    short = None if guessed else _short_seeds(scheme.labels, known)
+    if short and not any(seeds.values):
         parted, guessed = [(rest, seed) for rest, seed in short], True
         seeds = _Found(tuple(seed for _, seed in parted), "the names", guessed=True)
-    elif not guessed and (short := short_seeds(labels)) and tuple(seed for _, seed in short) == seeds.values:
+    elif short and tuple(seed for _, seed in short) == seeds.values:
         parted, guessed = [(rest, seed) for rest, seed in short], True
-    return _Found(tuple(rest or source for rest, _ in parted), by, guessed), seeds
+    return _Found(tuple(rest or source for rest, _ in parted), scheme.by, guessed), seeds
 
 
-def _clashes(candidates: Sequence[Candidate], series: _Found, seeds: _Found) -> int:
-    """How many runs share series and seed with another."""
-    runs = {
-        (name, seed, candidate.run.benchmark, candidate.run.id or str(place))
-        for place, (candidate, name, seed) in enumerate(
-            zip(candidates, series.values, seeds.values, strict=True)
-        )
-    }
-    return len(runs) - len({run[:3] for run in runs})
+def _short_seeds(labels: Sequence[str], known: Differences) -> list[tuple[str, str]] | None:
+    """Labels without ``s3``; None where runs that differ in it differ in their settings, as stages do."""
+    found = short_seeds(labels)
+    together = _together([rest for rest, _ in found or ()])
+    return found if all(map(known.repeated, together)) else None
 
 
-def _grouped(candidates: Sequence[Candidate], series: _Found, seeds: _Found) -> tuple[_Found, _Found] | None:
+def _together(labels: Sequence[Hashable]) -> list[list[int]]:
+    """The places of equal labels."""
+    places: dict[Hashable, list[int]] = defaultdict(list)
+    for place, label in enumerate(labels):
+        places[label].append(place)
+    return list(places.values())
+
+
+def _clashes(candidates: Sequence[Candidate], series: _Found, seeds: _Found, known: Differences) -> int:
+    """How many runs share series and seed with another, or a series without being its repetition."""
+    labels = [(name, one.run.benchmark) for name, one in zip(series.values, candidates, strict=True)]
+    count = 0
+    for places in _together(labels):
+        runs = {(seeds.values[place], run_key(candidates[place]) or place) for place in places}
+        apart = {seed for seed, _ in runs} if known.repeated(places) else {None}
+        count += len(runs) - len(apart)
+    return count
+
+
+def _grouped(
+    candidates: Sequence[Candidate], series: _Found, seeds: _Found, known: Differences
+) -> tuple[_Found, _Found] | None:
     """Groups as series, where each run would be a series and those of a group differ in their seeds."""
     groups = tuple(candidate.run.group for candidate in candidates)
     alone = len(set(series.values)) == len(candidates) > len(set(groups))
     found = _Found(groups, "their groups", guessed=True)
-    if not (alone and all(groups) and all(seeds.values)) or _clashes(candidates, found, seeds):
-        return None
-    together = ([one for one in candidates if one.run.group == group] for group in dict.fromkeys(groups))
-    return (found, seeds) if all(map(repeated, together)) else None
+    fits = alone and all(groups) and all(seeds.values)
+    return (found, seeds) if fits and not _clashes(candidates, found, seeds, known) else None

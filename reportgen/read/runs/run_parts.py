@@ -6,8 +6,10 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from reportgen.read.runs.run_repeats import differences
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from reportgen.read.runs.run_settings import Candidate
 
@@ -23,12 +25,18 @@ class RunName:
     seed: str | None
 
 
+def run_key(candidate: Candidate) -> tuple[str, str, str] | None:
+    """What parts of one run share: the id, and what it is called; None without an id."""
+    run = candidate.run
+    return (run.id, run.name, run.group) if run.id else None
+
+
 def resumed_runs(candidates: Sequence[Candidate]) -> Places:
-    """Runs that have the same id, in the order of time where it is known, otherwise of writing."""
-    places: dict[str, list[int]] = defaultdict(list)
+    """Runs that have the same id, name and group, in the order of time where it is known, or of writing."""
+    places: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     for place, candidate in enumerate(candidates):
-        if candidate.run.id:
-            places[candidate.run.id].append(place)
+        if key := run_key(candidate):
+            places[key].append(place)
     begins = [candidate.run.begins or 0.0 for candidate in candidates]
     found = (tuple(sorted(several, key=begins.__getitem__)) for several in places.values())
     return tuple(several for several in found if len(several) > 1)
@@ -72,6 +80,25 @@ def alike_runs(
         if first.get(place, place) == place and (name.seed is not None or not chosen):
             places[name.series, name.seed, candidate.run.benchmark].append(place)
     return tuple(tuple(several) for several in places.values() if len(several) > 1)
+
+
+def mixed_runs(
+    candidates: Sequence[Candidate], names: Sequence[RunName], resumed: Places, logged: Container[int]
+) -> Places:
+    """Places of runs of one series and benchmark that differ in more than their seeds.
+
+    Args:
+        candidates: the runs.
+        names: their series.
+        resumed: places of runs that are parts of one.
+        logged: the ``id`` of each candidate that counts.
+    """
+    first, known = _firsts(resumed), differences(candidates)
+    places: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for place, (candidate, name) in enumerate(zip(candidates, names, strict=True)):
+        if first.get(place, place) == place and id(candidate) in logged:
+            places[name.series, candidate.run.benchmark].append(place)
+    return tuple(tuple(several) for several in places.values() if not known.repeated(several))
 
 
 def _firsts(resumed: Places) -> dict[int, int]:

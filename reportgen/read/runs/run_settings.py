@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reportgen.read.runs.run_labels import without_seed
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from reportgen.read.cells import Text
     from reportgen.read.logged import Setting
@@ -19,6 +18,8 @@ _SEEDS: Final = (
     *("seed", "random_seed", "rng_seed", "manual_seed", "global_seed", "seed_everything"),
     *("train_seed", "training_seed"),
 )
+_NO_SEEDS: Final = frozenset(("", "none", "null", "nan", "true", "false"))
+_NUMBER: Final = re.compile(r"[0-9.]+(e[+-]?[0-9]+)?")
 # What a run has beside its configuration, where no setting has such a name.
 OWN: Final = ("name", "folder", "group", "id", "model", "benchmark")
 
@@ -43,10 +44,11 @@ class Candidate:
 def seed_of_config(config: Mapping[str, Setting]) -> str | None:
     """The seed that a configuration tells; None where it tells none or several that differ."""
     for known in _SEEDS:
-        found = {_number(value) for key, value in config.items() if key.casefold() == known}
+        found = {setting_text(value) for key, value in config.items() if key.casefold() == known}
         found = found or {
-            _number(value) for key, value in config.items() if key.casefold().rpartition(".")[2] == known
+            setting_text(value) for key, value in config.items() if key.casefold().rpartition(".")[2] == known
         }
+        found = {seed for seed in map(seed_told, found) if seed is not None}
         if len(found) == 1:
             return found.pop()
         if found:
@@ -54,22 +56,31 @@ def seed_of_config(config: Mapping[str, Setting]) -> str | None:
     return None
 
 
+def seed_told(text: str | None) -> str | None:
+    """A text as a seed; None where it says that there is none, as ``None`` and ``false`` do."""
+    return None if text is None or text.strip().casefold() in _NO_SEEDS else text
+
+
 def value_named(candidate: Candidate, name: str) -> str | None:
-    """What a run has under a name: a group of ``files:``, a setting, or something of its own, or None."""
+    """What a run has under a name: a group of ``files:``, a setting, of its protocol or its own, or None."""
     if name in candidate.labels:
         return candidate.labels[name]
     key = _key_named(name, candidate.run.config)
     if key is not None:
         value = candidate.run.config[key]
-        return value if isinstance(value, str) else _number(value)
+        return value if isinstance(value, str) else setting_text(value)
     if name == "folder":
         return candidate.folder or None
+    if name in candidate.run.protocol and name not in OWN:
+        return candidate.run.protocol[name]
     return getattr(candidate.run, name) or None if name in OWN else None
 
 
 def is_word(candidate: Candidate, name: str) -> bool:
     """Whether what a run has under a name says by itself what it is, and is not a bare number."""
     key = _key_named(name, candidate.run.config)
+    if key is None and name not in candidate.labels and name not in OWN:
+        return not _NUMBER.fullmatch(candidate.run.protocol.get(name, ""))
     return name in candidate.labels or key is None or isinstance(candidate.run.config[key], str)
 
 
@@ -77,29 +88,10 @@ def names_there_are(candidates: Iterable[Candidate]) -> list[str]:
     """What runs can be named by: what differs between them first."""
     values: dict[str, set[str | None]] = {}
     for candidate in candidates:
-        for name in (*candidate.labels, *OWN, *candidate.run.config):
+        for name in (*candidate.labels, *OWN, *candidate.run.config, *candidate.run.protocol):
             values.setdefault(name, set()).add(value_named(candidate, name))
     known = [name for name, found in values.items() if found != {None}]
     return sorted(known, key=lambda name: len(values[name]) < 2)  # noqa: PLR2004 - all alike
-
-
-def repeated(candidates: Sequence[Candidate]) -> bool:
-    """Whether runs are one experiment with several seeds: no other setting differs but paths and names.
-
-    A text may hold the seed, or the name or id of the run.
-    """
-    keys = dict.fromkeys(key for one in candidates for key in one.run.config)
-    return all("seed" in key.casefold() or len({_plain(one, key) for one in candidates}) == 1 for key in keys)
-
-
-def _plain(candidate: Candidate, key: str) -> str | None:
-    """A setting without what may name the run in it."""
-    value = candidate.run.config.get(key)
-    if not isinstance(value, str):
-        return None if value is None else _number(value)
-    for own in (candidate.run.id, candidate.run.name):
-        value = value.replace(own, "") if own else value
-    return without_seed(value)[0]
 
 
 def _key_named(name: str, config: Mapping[str, Setting]) -> str | None:
@@ -110,7 +102,8 @@ def _key_named(name: str, config: Mapping[str, Setting]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _number(value: Setting) -> str:
+def setting_text(value: Setting) -> str:
+    """A setting as a text: whole numbers without a point."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():
