@@ -24,7 +24,7 @@ from reportgen.site.assembly import Assembly
 from reportgen.site.beside import Ahead
 from reportgen.site.fences import custom_fences
 from reportgen.site.ownership import refuse_foreign_folder
-from reportgen.site.project_of import project_of
+from reportgen.site.project_of import project_of, warn_of_omitted_pages
 from reportgen.site.provenance import fix_build_date, unfix_build_date
 
 if TYPE_CHECKING:
@@ -105,6 +105,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Make Markdown hand our fences over, and every theme load our styles and script."""
         self._dated = fix_build_date(self._root)
+        warn_of_omitted_pages(config)
         if "pymdownx.superfences" not in config.markdown_extensions:
             config.markdown_extensions.append("pymdownx.superfences")
         fences = config.mdx_configs.setdefault("pymdownx.superfences", {}).setdefault("custom_fences", [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,3 +30,13 @@ def project_of(config: MkDocsConfig, root: Path, settings: ProjectSettings) -> P
     paths = in_nav_order(config.nav, [file.src_uri for file in files.documentation_pages()])
     content = Path(config.docs_dir).resolve().relative_to(root).as_posix()
     return Project(root, content, tuple(paths), settings)
+
+
+def warn_of_omitted_pages(config: MkDocsConfig) -> None:
+    """Let MkDocs warn of pages that ``nav`` leaves out, which it would only mention: nobody finds them.
+
+    Only where our theme has the navigation, and ``validation`` says nothing else; ``not_in_nav`` names pages
+    that are left out on purpose.
+    """
+    if config.theme.name == "reportgen" and config.validation.nav.omitted_files == logging.INFO:
+        config.validation.nav.omitted_files = logging.WARNING
