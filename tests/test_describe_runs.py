@@ -150,6 +150,19 @@ def test_numbers_may_count_repetitions(
     assert after["suggested"]["source.yml for repetitions"] == ""
 
 
+def test_numbers_of_runs_with_other_settings_count_no_repetitions(tmp_path: Path) -> None:
+    """Lightning's ``version_2`` may be another learning rate as well as another seed."""
+    for rates, series in (((0.1, 0.1, 0.1), 1), ((0.1, 0.1, 0.01), 0)):
+        folder = tmp_path / f"many{series}"
+        for place, rate in enumerate(rates):
+            trainings(folder, f"version_{place}")
+            write_file(
+                folder / f"version_{place}" / "training_args.json", json.dumps({"learning_rate": rate})
+            )
+        settings = known(tmp_path, folder.name)["suggested"]["source.yml for repetitions"]
+        assert settings.count("(?P<series>") == series
+
+
 def test_tables_may_be_repetitions(tmp_path: Path) -> None:
     """Files of one table each, too."""
     for name in ("ppo_1", "ppo_2", "dqn_1"):

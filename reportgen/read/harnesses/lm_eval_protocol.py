@@ -18,16 +18,25 @@ if TYPE_CHECKING:
 _MODEL_KEYS: Final = ("peft", "delta", "pretrained", "model", "path", "engine")
 _MOST_TOKENS: Final = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_length")
 _ARGUMENT: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*([^,]*)")
+_MAIN: Final = "main"
 _DAY: Final = 10
 _LAST_SECOND: Final = 253_402_300_799
 
 
 def model_of(document: Mapping[str, Any]) -> str:
-    """What was evaluated; empty where the file does not say."""
+    """What was evaluated, with its revision where it is not the usual one; empty where the file does not say.
+
+    ``HFLM.__init__`` joins a revision and a subfolder with a slash. Neither stands in ``model_name``.
+    """
     config = mapping(document.get("config"))
     arguments = _arguments(config.get("model_args"))
     named = (arguments[key] for key in _MODEL_KEYS if word(arguments.get(key)))
-    return word(document.get("model_name")) or word(next(named, "")) or word(config.get("model"))
+    model = word(document.get("model_name")) or word(next(named, "")) or word(config.get("model"))
+    parts = [word(arguments.get(key)) for key in ("revision", "subfolder")]
+    revision, subfolder = ("" if part == "None" else part for part in parts)
+    if not model or (revision in {"", _MAIN} and not subfolder):
+        return model
+    return f"{model}@{revision or _MAIN}" + (f"/{subfolder}" if subfolder else "")
 
 
 def model_of_folder(place: Path) -> str:
