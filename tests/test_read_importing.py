@@ -229,6 +229,31 @@ def test_one_damaged_run_does_not_take_the_others_with_it(tmp_path: Path) -> Non
     assert len(data.frame("s", "loss")) == len(CURVE)
 
 
+def test_one_run_that_may_not_be_read_does_not_take_the_others_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is left out and told of with its file, as long as any can be read."""
+    data = made(tmp_path, a=run_of(), b=run_of())
+    plain, closed = made_reader.read, {"a.made"}
+
+    def barred(unit: Any, wanted: Any = None) -> Any:  # noqa: ANN401 - passed on
+        if unit.path.name in closed:
+            raise PermissionError(13, "Permission denied", str(unit.path))
+        yield from plain(unit, wanted)
+
+    monkeypatch.setattr(made_reader, "read", barred)
+    why = "the file cannot be read: Permission denied"
+    assert data.warnings("s") == [
+        f"data/s/a.made: {why}; this run is left out. Check that it exists and may be read."
+    ]
+    assert [file.path for file in data.open("s").files] == ["data/s/b.made"]
+    closed.add("b.made")
+    made(tmp_path, b=run_of([[0, 9]]))
+    assert told(data) == [
+        f"data/s/{name}.made: {why}. Check that it exists and may be read." for name in "ab"
+    ]
+
+
 def test_what_was_irregular_is_told_in_few_words(tmp_path: Path) -> None:
     """Of one run five findings, of many runs twenty."""
     runs = {

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Problem, Problems, ReportError, Stage
+from reportgen.read.barred import barred_files
 from reportgen.read.find import SETTINGS, all_files, natural, place_of
 
 if TYPE_CHECKING:
@@ -32,11 +33,15 @@ class Chosen:
         paths: in reading order.
         labels: for each the named groups of the pattern that chose it; a group that took no part is None.
         named: whether ``files:`` names them, or the source is one file.
+        barred: folders that are not gone into, and why.
+        unread: those of the paths that may not be read, where they may be data.
     """
 
     paths: tuple[Path, ...]
     labels: Mapping[Path, Mapping[str, Text]]
     named: bool
+    barred: Mapping[Path, str] = field(default_factory=dict)
+    unread: frozenset[Path] = frozenset()
 
     def labels_of(self, path: Path) -> Mapping[str, Text]:
         """What the pattern tells of a file."""
@@ -51,14 +56,26 @@ def choose_files(location: Location, settings: SourceSettings) -> Chosen:
     """
     if not location.path.is_dir():
         return Chosen((location.path,), {}, named=True)
-    if not settings.files:
-        return Chosen(tuple(all_files(location.path, location.root)), {}, named=False)
-    patterns = (settings.files,) if isinstance(settings.files, str) else settings.files
+    barred: dict[Path, str] = {}
+    if settings.files:
+        chosen = _named(location, settings.files, barred)
+    else:
+        chosen = Chosen(tuple(all_files(location.path, location.root, barred=barred)), {}, named=False)
+    return replace(chosen, barred=barred, unread=barred_files(chosen.paths, named=chosen.named))
+
+
+def _named(location: Location, asked: str | tuple[str, ...], barred: dict[Path, str]) -> Chosen:
+    """The files that ``files:`` names.
+
+    Raises:
+        ReportError: a pattern fits nothing or is not a pattern, or there are too many files.
+    """
+    patterns = (asked,) if isinstance(asked, str) else asked
     labels: dict[Path, dict[str, Text]] = {}
     problems = Problems()
     for pattern in patterns:
         with problems.collecting():
-            found = _matched(pattern, location) if _NAMED_GROUP in pattern else _globbed(pattern, location)
+            found = (_matched if _NAMED_GROUP in pattern else _globbed)(pattern, location, barred)
             for path, groups in found.items():
                 labels.setdefault(path, {}).update(groups)
             if not found:
@@ -71,7 +88,7 @@ def choose_files(location: Location, settings: SourceSettings) -> Chosen:
     return Chosen(tuple(labels), labels, named=True)
 
 
-def _globbed(pattern: str, location: Location) -> dict[Path, dict[str, Text]]:
+def _globbed(pattern: str, location: Location, barred: dict[Path, str]) -> dict[Path, dict[str, Text]]:
     """The files that a pattern fits, and all those below the folders that it fits."""
     found: list[Path] = []
     if ".." not in PurePath(pattern).parts:
@@ -80,17 +97,17 @@ def _globbed(pattern: str, location: Location) -> dict[Path, dict[str, Text]]:
     files: dict[Path, dict[str, Text]] = {}
     for path in found:
         if path.is_dir():
-            files |= {file: {} for file in all_files(path, location.root)}
+            files |= {file: {} for file in all_files(path, location.root, barred=barred)}
         elif (path.is_file() or path.is_symlink()) and path.name != SETTINGS:
             files[path] = {}
     return files
 
 
-def _matched(pattern: str, location: Location) -> dict[Path, dict[str, Text]]:
+def _matched(pattern: str, location: Location, barred: dict[Path, str]) -> dict[Path, dict[str, Text]]:
     """The files whose path below the source fits a regular expression, or that of a folder around them."""
     expression = _compiled(pattern, location.place)
     files: dict[Path, dict[str, Text]] = {}
-    for file in all_files(location.path, location.root):
+    for file in all_files(location.path, location.root, barred=barred):
         for part in _outwards(file.relative_to(location.path)):
             if match := expression.fullmatch(part):
                 files[file] = match.groupdict()

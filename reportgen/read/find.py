@@ -13,7 +13,7 @@ from reportgen.read.units import may_be_read
 from reportgen.read.wording import known_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 FORMATS: Final = {
     ".csv": "csv",
@@ -50,7 +50,12 @@ class Location:
     @property
     def place(self) -> Place:
         """Where problems of the whole source are told: its settings, otherwise the file or folder."""
-        return place_of(self.settings if self.settings.is_file() else self.path, self.root)
+        return place_of(self.settings if self.has_settings else self.path, self.root)
+
+    @property
+    def has_settings(self) -> bool:
+        """Whether there is a ``source.yml``; not where its folder may not be entered."""
+        return os.path.isfile(self.settings)  # noqa: PTH113 - pathlib raises where a folder may not be entered
 
 
 def place_of(path: Path, root: Path, line: int | None = None) -> Place:
@@ -128,7 +133,9 @@ def location_of(path: Path, name: str, root: Path) -> Location:
     return Location(name, path, root, settings)
 
 
-def all_files(folder: Path, root: Path, *, nested_sources: bool = False) -> Iterator[Path]:
+def all_files(
+    folder: Path, root: Path, *, nested_sources: bool = False, barred: dict[Path, str] | None = None
+) -> Iterator[Path]:
     """Every file below a folder but hidden ones, in natural order, each once however many links lead to it.
 
     Folders with a ``source.yml`` are sources of their own and left out, unless ``nested_sources``.
@@ -137,12 +144,14 @@ def all_files(folder: Path, root: Path, *, nested_sources: bool = False) -> Iter
         folder: where to begin.
         root: what the places of problems are relative to.
         nested_sources: whether to go into sources of their own.
+        barred: gets the folders that are not gone into, and why, as a sentence without full stop.
 
     Raises:
         ReportError: there are more than ``MOST_FILES``.
     """
     seen: set[str] = set()
-    for path, real in _walk(folder, (os.path.realpath(folder),), nested_sources=nested_sources):
+    walk = _Walk(nested_sources, {} if barred is None else barred)
+    for path, real in walk.files(folder, (os.path.realpath(folder),)):
         if real not in seen:
             seen.add(real)
             yield path
@@ -160,23 +169,51 @@ def natural(path: Path) -> list[tuple[tuple[int, int, str], ...]]:
     ]
 
 
-def _walk(folder: Path, above: tuple[str, ...], *, nested_sources: bool) -> Iterator[tuple[Path, str]]:
-    """Files below a folder and where they really are; a link back to a folder ``above`` is not followed."""
-    with os.scandir(folder) as entries:
-        found = [(entry.is_symlink(), natural(Path(entry.name)), entry) for entry in entries]
-    # Files and folders themselves come before links to them, so that these are the ones left out.
-    for linked, _, entry in sorted(found, key=lambda one: one[:2]):
-        path = folder / entry.name
-        if entry.name.startswith(".") or entry.name == SETTINGS:
-            continue
-        real = os.path.realpath(path) if linked else os.path.join(above[-1], entry.name)  # noqa: PTH118
-        if entry.is_dir():
-            own = not nested_sources and (path / SETTINGS).is_file()
-            if real not in above and not own:
-                yield from _walk(path, (*above, real), nested_sources=nested_sources)
-        elif entry.is_file() or (linked and not path.exists()):
-            # A link to nothing is told by whoever would read it; a link to a pipe would be waited for.
-            yield path, real
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """A way through folders; see ``all_files``."""
+
+    nested_sources: bool
+    barred: dict[Path, str]
+
+    def files(self, folder: Path, above: tuple[str, ...]) -> Iterator[tuple[Path, str]]:
+        """Files below a folder and where they are; of the folders ``above``, the last is really this one."""
+        try:
+            with os.scandir(folder) as entries:
+                found = [(entry.is_symlink(), natural(Path(entry.name)), entry) for entry in entries]
+        except OSError as error:
+            self.barred[folder] = f"the folder cannot be opened: {error.strerror or error}; it is left out"
+            return
+        if found and not os.access(folder, os.X_OK):
+            self.barred[folder] = "the folder cannot be opened: Permission denied; it is left out"
+            return
+        # Files and folders themselves come before links to them, so that these are the ones left out.
+        for linked, _, entry in sorted(found, key=lambda one: one[:2]):
+            path = folder / entry.name
+            if entry.name.startswith(".") or entry.name == SETTINGS:
+                continue
+            real = os.path.realpath(path) if linked else os.path.join(above[-1], entry.name)  # noqa: PTH118
+            if _is(entry.is_dir):
+                if real not in above and self._goes_into(path, real, above if linked else ()):
+                    yield from self.files(path, (*above, real))
+            elif _is(entry.is_file) or (linked and not os.path.exists(path)):  # noqa: PTH110 - as above
+                # A link to nothing is told by whoever would read it; a link to a pipe would be waited for.
+                yield path, real
+
+    def _goes_into(self, path: Path, real: str, above: tuple[str, ...]) -> bool:
+        """Whether a folder is gone into: no source of its own, and no link to a folder around those above."""
+        if any(PurePosixPath(one).is_relative_to(real) for one in above):
+            self.barred[path] = "the link leads to a folder that the source is in; it is not followed"
+            return False
+        return self.nested_sources or not os.path.isfile(path / SETTINGS)  # noqa: PTH113 - as above
+
+
+def _is(kind: Callable[[], bool]) -> bool:
+    """What an entry is; nothing where it is a link to itself, or to where nobody may look."""
+    try:
+        return kind()
+    except OSError:
+        return False
 
 
 def _files_in(data: Path, start: str = "", *, of_units: bool = False) -> Iterator[Path]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from reportgen.errors import Place, Problem, Problems, ReportError, Stage
 from reportgen.model import Source, SourceFile
+from reportgen.read.barred import barred_problems
 from reportgen.read.choosing import choose_files
 from reportgen.read.content import sha256
 from reportgen.read.find import ending_of, locate, location_of, name_of, place_of
@@ -18,7 +19,7 @@ from reportgen.read.tabular.kept_surveys import keep, kept, survey_key
 from reportgen.read.tabular.mapped import mapped_tables
 from reportgen.read.tabular.outcome_columns import free_columns
 from reportgen.read.tabular.survey import survey
-from reportgen.read.tabular.table_files import tables_of
+from reportgen.read.tabular.table_files import hashed_files, tables_of
 from reportgen.read.tabular.unmet import unmet_names, with_unmet
 from reportgen.read.units import may_be_read
 from reportgen.read.wording import names
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reportgen.cache import Cache
-    from reportgen.read.content import Content
+    from reportgen.read.choosing import Chosen
     from reportgen.read.find import Location
     from reportgen.read.layout import DataFile, Survey
     from reportgen.read.runs.importing import Imported
@@ -102,14 +103,39 @@ def open_location(
         ReportError: everything that is wrong with its settings or files.
     """
     settings = SourceSettings()
-    if location.settings.is_file():
+    if location.has_settings:
         settings = load_settings(location.settings, place_of(location.settings, location.root).file)
     chosen = choose_files(location, settings)
-    imported = import_units(location, settings, chosen, hashes, cache)
-    if imported:
-        return _imported(location, settings, imported)
+    problems = Problems()
+    with problems.collecting():
+        imported = import_units(location, settings, chosen, hashes, cache)
+        source = (
+            _imported(location, settings, imported)
+            if imported
+            else _tables(location, settings, chosen, hashes, cache)
+        )
+        taken = {file for unit in imported.found.units for file in unit.files} if imported else ()
+        lost = barred_problems(chosen.barred, chosen.unread.difference(taken), location.root)
+        return replace(source, warnings=(*lost, *source.warnings))
+    told = {problem.place for problem in problems.found}
+    lost = barred_problems(chosen.barred, chosen.unread, location.root)
+    raise ReportError(*(one for one in lost if one.place not in told), *problems.found)
+
+
+def _tables(
+    location: Location,
+    settings: SourceSettings,
+    chosen: Chosen,
+    hashes: Callable[[Path], str],
+    cache: Cache | None,
+) -> Source:
+    """The source of the tables that a source has.
+
+    Raises:
+        ReportError: everything that is wrong with its settings or files.
+    """
     files = tables_of(location, settings, chosen)
-    hashed = _hashed(files, hashes)
+    hashed = hashed_files(files, hashes)
     if settings.format == "mapped":
         _check_names(location, settings)
         return _mapped(location, settings, files, hashed, cache)
@@ -121,7 +147,7 @@ def open_location(
             keep(cache, key, found)
     if not found.layout.spread:
         _check_names(location, settings)
-    return _source(location, settings, hashed, found, _digest(location.name, hashed, settings))
+    return _source(location, settings, hashed, found, _digest(location.name, hashed, settings, found))
 
 
 def _imported(location: Location, settings: SourceSettings, imported: Imported) -> Source:
@@ -131,7 +157,7 @@ def _imported(location: Location, settings: SourceSettings, imported: Imported) 
         ReportError: its settings name something that the runs do not have.
     """
     found = with_unmet(imported.survey, imported.settings, location.place)
-    digest = _digest(location.name, imported.files, settings)
+    digest = _digest(location.name, imported.files, settings, found)
     return _source(location, imported.settings, imported.files, found, digest)
 
 
@@ -146,7 +172,7 @@ def _mapped(
     tables = mapped_tables(location, settings, files, hashed, cache or temporary_cache())
     found = _surveyed(location, tables.files, tables.settings)
     found = replace(found, warnings=(*tables.warnings, *found.warnings))
-    digest = _digest(location.name, hashed, settings)
+    digest = _digest(location.name, hashed, settings, found)
     return _source(location, tables.settings, hashed, found, digest)
 
 
@@ -162,23 +188,6 @@ def _check_names(location: Location, settings: SourceSettings) -> None:
         message = f"{names(f'{key}:' for key in asked)} {tell} of runs, and there are only tables here"
         advice = "Name columns with columns:, or take names out of paths with groups in files:"
         raise ReportError(Problem(location.place, message, advice, Stage.SETTINGS))
-
-
-def _hashed(files: tuple[DataFile, ...], hashes: Callable[[Path], str]) -> tuple[SourceFile, ...]:
-    """Files with their hashes.
-
-    Raises:
-        ReportError: everything that is wrong with files that cannot be read.
-    """
-    try:
-        return tuple(_source_file(file.content, hashes) for file in files)
-    except OSError:
-        problems = Problems()
-        for file in files:
-            with problems.collecting():
-                file.content.check()
-        problems.raise_errors()
-        raise
 
 
 def _source(
@@ -224,10 +233,8 @@ def _surveyed(location: Location, files: tuple[DataFile, ...], settings: SourceS
     return with_unmet(found, settings, location.place)
 
 
-def _source_file(content: Content, hashes: Callable[[Path], str]) -> SourceFile:
-    return SourceFile(content.name, content.path.stat().st_size, hashes(content.path))
-
-
-def _digest(name: str, files: Sequence[SourceFile], settings: SourceSettings) -> str:
+def _digest(name: str, files: Sequence[SourceFile], settings: SourceSettings, found: Survey) -> str:
+    """What decides the numbers of a source and what is said of them, of files that are left out, too."""
     contents = " ".join(f"{file.path} {file.sha256}" for file in files)
-    return hashlib.sha256(f"{name} {contents} {settings.model_dump_json()}".encode()).hexdigest()
+    told = " ".join(map(str, found.warnings))
+    return hashlib.sha256(f"{name} {contents} {settings.model_dump_json()} {told}".encode()).hexdigest()

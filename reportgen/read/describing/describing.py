@@ -65,7 +65,7 @@ def describe(path: Path, root: Path, name: str, looking: Looking) -> Description
         place_of(path, root).file,
         location.name,
         settings_file=place_of(location.settings, root).file,
-        has_settings=location.settings.is_file(),
+        has_settings=location.has_settings,
     )
     with problems.collecting():
         source = open_location(location, looking.load_settings, looking.hashes, looking.cache)
@@ -177,7 +177,7 @@ def _with_unread(told: Description, location: Location, looking: Looking) -> Des
 
 def _settings(location: Location, looking: Looking) -> SourceSettings:
     """What ``source.yml`` says, if there is one."""
-    if location.settings.is_file():
+    if location.has_settings:
         return looking.load_settings(location.settings, place_of(location.settings, location.root).file)
     return SourceSettings()
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Problem, Problems, ReportError, Severity, Stage
 from reportgen.model import SourceFile
+from reportgen.read.barred import barred_problems
 from reportgen.read.find import place_of
 from reportgen.read.logged import UnreadableError
 from reportgen.read.runs.import_problems import import_problems
@@ -30,6 +33,11 @@ if TYPE_CHECKING:
     from reportgen.read.runs.kept_units import KeptUnit
     from reportgen.read.units import FoundUnits
     from reportgen.settings.source import SourceSettings
+
+# A unit of these holds many runs.
+_STORES: Final = frozenset(("mlflow_sqlite", "trackio"))
+# One of these, too, each metric in a file of its own.
+_OF_MANY_FILES: Final = frozenset(("mlflow_files",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,16 +117,22 @@ def _found(location: Location, settings: SourceSettings, chosen: Chosen) -> Foun
         ReportError: a file that may be of one cannot be read.
     """
     paths = [path for path in chosen.paths if not path.is_symlink() or path.exists()]
+    readable = [path for path in paths if path not in chosen.unread]
     try:
-        return find_units(paths, settings.format, named=chosen.named)
+        # A unit that lacks a file is another one, so they are asked with all files first.
+        with suppress(OSError):
+            found = find_units(paths, settings.format, named=chosen.named)
+            if found.units:
+                return found
+        return find_units(readable, settings.format, named=chosen.named)
     except OSError as error:
-        raise _unread(error, location.path, location.root) from None
+        raise ReportError(_unread(error, location.path, location.root)) from None
 
 
-def _unread(error: OSError, path: Path, root: Path) -> ReportError:
+def _unread(error: OSError, path: Path, root: Path) -> Problem:
     message = f"the file cannot be read: {error.strerror or error}"
     place = place_of(Path(error.filename) if error.filename else path, root)
-    return ReportError(Problem(place, message, "Check that it exists and may be read", Stage.DATA))
+    return Problem(place, message, "Check that it exists and may be read", Stage.DATA)
 
 
 def _read_wanted(
@@ -146,20 +160,42 @@ def _read_all(
     """
     problems = Problems()
     read, unreadable = [], []
+    units, lost = _without_lost(units, reading.root)
     for unit in units:
         with problems.collecting():
             try:
                 read.append(_read(unit, wanted, reading))
             except UnreadableError as error:
                 place = place_of(error.path, reading.root, error.line)
-                unreadable.append(Problem(place, error.message, error.next_step, Stage.DATA))
+                problem = Problem(place, error.message, error.next_step, Stage.DATA)
+                unreadable.append((problem, unit))
+            except OSError as error:
+                unreadable.append((_unread(error, unit.path, reading.root), unit))
     if not read:
-        problems.add(unreadable)
+        problems.add(problem for problem, _ in unreadable)
     problems.raise_errors()
-    return read, tuple(
-        replace(one, message=f"{one.message}; this run is left out", severity=Severity.WARNING)
-        for one in unreadable
-    )
+    return read, (*lost, *(_left_out(problem, unit) for problem, unit in unreadable))
+
+
+def _without_lost(units: tuple[Unit, ...], root: Path) -> tuple[tuple[Unit, ...], tuple[Problem, ...]]:
+    """Units of many files without those that may not be read, and warnings of these."""
+    lost = [
+        file
+        for unit in units
+        if unit.format in _OF_MANY_FILES
+        for file in unit.files
+        if not os.access(file, os.R_OK) and file.exists()
+    ]
+    if not lost:
+        return units, ()
+    kept = (replace(unit, files=tuple(file for file in unit.files if file not in {*lost})) for unit in units)
+    return tuple(kept), tuple(barred_problems({}, lost, root))
+
+
+def _left_out(problem: Problem, unit: Unit) -> Problem:
+    """A warning of a unit that cannot be read, where others can."""
+    what = "its runs are" if unit.format in _STORES else "this run is"
+    return replace(problem, message=f"{problem.message}; {what} left out", severity=Severity.WARNING)
 
 
 def _read(unit: Unit, wanted: Collection[str] | None, reading: _Reading) -> ReadUnit:
@@ -167,25 +203,22 @@ def _read(unit: Unit, wanted: Collection[str] | None, reading: _Reading) -> Read
 
     Raises:
         UnreadableError: it is damaged, or goes beyond a limit.
-        ReportError: its files cannot be read.
+        OSError: its files cannot be read.
     """
     cache, root = reading.cache, reading.root
-    try:
-        marks = [_mark(path) for path in unit.files]
-        files = tuple(
-            SourceFile(place_of(path, root).file, size, reading.hashes(path))
-            for path, (size, _) in zip(unit.files, marks, strict=True)
-        )
-        told = [unit.format, place_of(unit.path, root).file, *(f"{one.path} {one.sha256}" for one in files)]
-        key = cache.key("unit", "\n".join(told), "all" if wanted is None else "\n".join(sorted(wanted)))
-        kept = kept_unit(cache, key)
-        if kept is None:
-            kept = _written(unit, key, wanted, reading)
-            # What grew while it was read is read again next time.
-            if [_mark(path) for path in unit.files] == marks:
-                keep_unit(cache, key, kept)
-    except OSError as error:
-        raise _unread(error, unit.path, root) from None
+    marks = [_mark(path) for path in unit.files]
+    files = tuple(
+        SourceFile(place_of(path, root).file, size, reading.hashes(path))
+        for path, (size, _) in zip(unit.files, marks, strict=True)
+    )
+    told = [unit.format, place_of(unit.path, root).file, *(f"{one.path} {one.sha256}" for one in files)]
+    key = cache.key("unit", "\n".join(told), "all" if wanted is None else "\n".join(sorted(wanted)))
+    kept = kept_unit(cache, key)
+    if kept is None:
+        kept = _written(unit, key, wanted, reading)
+        # What grew while it was read is read again next time.
+        if [_mark(path) for path in unit.files] == marks:
+            keep_unit(cache, key, kept)
     paths = [Path(cache.text_path(key, part.name)) for part in kept.parts]
     return ReadUnit(unit, files, kept, tuple(place_of(path, root).file for path in paths))
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Problem, ReportError, Stage
+from reportgen.errors import Problem, Problems, ReportError, Severity, Stage
+from reportgen.model import SourceFile
+from reportgen.read.barred import barred_problems
 from reportgen.read.content import Content
 from reportgen.read.find import COMPRESSIONS, ending_of, place_of
 from reportgen.read.layout import DataFile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from reportgen.read.choosing import Chosen
@@ -25,6 +28,9 @@ def tables_of(location: Location, settings: SourceSettings, chosen: Chosen) -> t
         ReportError: there are none, or their format is unknown.
     """
     paths = [path for path in chosen.paths if chosen.named or ending_of(path)[1]]
+    paths = [path for path in paths if path not in chosen.unread]
+    if not paths and (lost := list(barred_problems(chosen.barred, chosen.unread, location.root))):
+        raise ReportError(*(replace(one, severity=Severity.ERROR) for one in lost))
     if not paths:
         message = "the folder has no data file"
         advice = (
@@ -52,6 +58,23 @@ def tables_of(location: Location, settings: SourceSettings, chosen: Chosen) -> t
     )
 
 
+def hashed_files(files: tuple[DataFile, ...], hashes: Callable[[Path], str]) -> tuple[SourceFile, ...]:
+    """Files with their sizes and hashes.
+
+    Raises:
+        ReportError: everything that is wrong with files that cannot be read.
+    """
+    try:
+        return tuple(_source_file(file.content, hashes) for file in files)
+    except OSError:
+        problems = Problems()
+        for file in files:
+            with problems.collecting():
+                file.content.check()
+        problems.raise_errors()
+        raise
+
+
 def _labels(paths: Sequence[Path], location: Location) -> list[str]:
     """What each file calls its rows: its name if that is its own, otherwise its path in the source."""
     stems = [ending_of(path)[0] for path in paths]
@@ -65,3 +88,7 @@ def _labels(paths: Sequence[Path], location: Location) -> list[str]:
 
 def _content(path: Path, location: Location) -> Content:
     return Content(path, place_of(path, location.root).file, COMPRESSIONS.get(path.suffix.lower(), ""))
+
+
+def _source_file(content: Content, hashes: Callable[[Path], str]) -> SourceFile:
+    return SourceFile(content.name, content.path.stat().st_size, hashes(content.path))

@@ -1,0 +1,126 @@
+"""What may not be read, and links that lead around: left out and told, and the rest is read."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from made_folders import made
+from made_sources import LONG, Data
+
+from reportgen.errors import ReportError
+from reportgen.read import find_sources
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+UNREAD = "the file cannot be read: Permission denied; it is left out"
+
+
+@pytest.fixture
+def bar(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
+    """Makes a file or folder one that may not be read, for root too."""
+    barred: set[str] = set()
+    access, scandir = os.access, os.scandir
+
+    def _scandir(path: os.PathLike[str]) -> os.ScandirIterator[str]:  # type: ignore[name-defined]
+        if os.fspath(path) in barred:
+            raise PermissionError(13, "Permission denied", os.fspath(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "access", lambda path, mode: os.fspath(path) not in barred and access(path, mode))
+    monkeypatch.setattr(os, "scandir", _scandir)
+    return lambda path: barred.add(os.fspath(path))
+
+
+def test_a_link_to_itself_does_no_harm(tmp_path: Path) -> None:
+    """Beside data it is passed over; as data it is a broken link."""
+    data = Data(tmp_path)
+    data.write("s/a.csv", LONG)
+    (tmp_path / "data/s/self").symlink_to("self")
+    assert [file.path for file in data.open("s").files] == ["data/s/a.csv"]
+    assert find_sources(tmp_path, "data") == ("s",)
+    (tmp_path / "data/s/b.csv").symlink_to("b.csv")
+    assert data.problems("s") == [
+        "data/s/b.csv: it is a link to a file that is not there. Mend the link or remove it."
+    ]
+
+
+def test_a_link_to_a_folder_around_the_source_is_not_followed(tmp_path: Path) -> None:
+    """Also one to the whole disk; one to a folder elsewhere is."""
+    data = Data(tmp_path)
+    data.write("s/a.csv", LONG)
+    data.write("t/b.csv", LONG)
+    (tmp_path / "data/s/root").symlink_to("/")
+    (tmp_path / "data/s/up").symlink_to("..")
+    (tmp_path / "data/s/other").symlink_to(tmp_path / "data/t")
+    assert [file.path for file in data.open("s").files] == ["data/s/a.csv", "data/s/other/b.csv"]
+    assert data.warnings("s")[:2] == [
+        (
+            f"data/s/{name}: the link leads to a folder that the source is in; it is not followed. "
+            "Check who may read it, and where links lead."
+        )
+        for name in ("root", "up")
+    ]
+
+
+def test_a_folder_that_may_not_be_entered_is_told(tmp_path: Path, bar: Callable[[Path], None]) -> None:
+    """The others are read; where there is nothing else it is an error."""
+    data = Data(tmp_path)
+    data.write("s/a.csv", LONG)
+    bar(data.write("s/closed/b.csv", LONG).parent)
+    assert [file.path for file in data.open("s").files] == ["data/s/a.csv"]
+    (told,) = [one for one in data.warnings("s") if "closed" in one]
+    assert told.startswith("data/s/closed: the folder cannot be opened: Permission denied; it is left out.")
+    bar(tmp_path / "data/s")
+    assert data.problems("s")[0].startswith("data/s: the folder cannot be opened: Permission denied")
+
+
+def test_files_that_may_not_be_read_are_left_out(tmp_path: Path, bar: Callable[[Path], None]) -> None:
+    """Many of them in one sentence; files that hold no data are no matter."""
+    data = Data(tmp_path)
+    for place in range(6):
+        data.write(f"s/r{place}.csv", LONG)
+    bar(data.write("s/model.bin", "x"))
+    bar(tmp_path / "data/s/r0.csv")
+    assert [one for one in data.warnings("s") if "cannot" in one] == [
+        f"data/s/r0.csv: {UNREAD}. Check who may read it, and where links lead."
+    ]
+    assert len(data.open("s").files) == 5
+    for place in range(5):
+        bar(tmp_path / f"data/s/r{place}.csv")
+    (told,) = [one for one in data.warnings("s") if "cannot" in one]
+    assert "; the same of 4 more: data/s/r" in told
+    bar(tmp_path / "data/s/r5.csv")
+    with pytest.raises(ReportError, match="Permission denied") as caught:
+        data.open("s")
+    assert all(problem.severity == "error" for problem in caught.value.problems)
+
+
+@pytest.mark.parametrize(("kind", "ending"), [("lm_eval", "json"), ("trainer_state", "csv")])
+def test_runs_beside_a_file_that_may_not_be_read(
+    tmp_path: Path, kind: str, ending: str, bar: Callable[[Path], None]
+) -> None:
+    """A file of none of the runs that are found is told, and no table beside them."""
+    made(tmp_path / "data", kind)
+    data = Data(tmp_path)
+    bar(data.write(f"{kind}/closed.{ending}", "x"))
+    told = [one for one in data.warnings(kind) if "closed" in one]
+    assert len(told) == 1
+    assert UNREAD in told[0]
+
+
+def test_a_metric_of_a_store_that_may_not_be_read(tmp_path: Path, bar: Callable[[Path], None]) -> None:
+    """The runs of the store are read without it."""
+    data = Data(tmp_path)
+    data.write("s/mlruns/1/meta.yaml", "experiment_id: '1'\nname: tuning\n")
+    for run in ("a" * 32, "b" * 32):
+        data.write(f"s/mlruns/1/{run}/meta.yaml", f"run_id: {run}\nrun_name: {run[0]}\nstatus: 3\n")
+        for metric in ("loss", "acc"):
+            data.write(f"s/mlruns/1/{run}/metrics/{metric}", "1700000000000 0.5 0\n1700000001000 0.25 1\n")
+    assert len(data.frame("s")) == 8
+    bar(tmp_path / f"data/s/mlruns/1/{'a' * 32}/metrics/acc")
+    assert len(data.frame("s")) == 6
+    assert f"data/s/mlruns/1/{'a' * 32}/metrics/acc: {UNREAD}" in data.warnings("s")[0]
