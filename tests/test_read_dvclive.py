@@ -29,6 +29,14 @@ FOLDER = {
     "params.yaml": "lr: 0.1\nseed: 3\nopt:\n  name: adam\n",
 }
 
+UNFILLED = (
+    ("", "the file is empty, nothing was logged into it yet: left out"),
+    (
+        "version https://git-lfs.github.com/spec/v1\n",
+        "it is a Git LFS pointer, not the data themselves: left out. Run git lfs pull",
+    ),
+)
+
 
 def write(folder: Path, texts: dict[str, str]) -> list[Path]:
     """Files with their folders, in the order of a walk."""
@@ -176,12 +184,30 @@ def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
     (file,) = write(tmp_path, {"plots/metrics/loss.tsv": "step\tloss\n"})
     (unit,) = dvclive.units([file])
     for text, words in (
-        ("", "does not name a step"),
+        ("", "the file is empty, nothing was logged into it yet"),
+        ("step\tlo", "its first line breaks off, so it holds no whole value yet"),
+        ("1\t2\n", "does not name a step"),
         ("version https://git-lfs.github.com/spec/v1\n", "Git LFS"),
     ):
         file.write_text(text, encoding="utf-8")
         with pytest.raises(UnreadableError, match=words):
             list(dvclive.read(unit))
+
+
+@pytest.mark.parametrize(("text", "words"), UNFILLED)
+def test_a_table_that_holds_nothing_is_told(tmp_path: Path, text: str, words: str) -> None:
+    """It is no table of something else; of its metric the last value is known, and the rest is read."""
+    files = write(
+        tmp_path,
+        {
+            "plots/metrics/acc.tsv": text,
+            "plots/metrics/loss.tsv": "step\tloss\n1\t0.5\n",
+            "metrics.json": '{"acc": 0.25, "step": 9}',
+        },
+    )
+    _, run = only(files)
+    assert (column(run, "loss"), column(run, "acc")) == ([(1, 0.5)], [(9, 0.25)])
+    assert told(run) == ["metrics without a table of their own have their last value only", words]
 
 
 def test_a_file_that_a_user_names_wrongly(tmp_path: Path) -> None:

@@ -9,13 +9,22 @@ versions wrote to ``metrics/``, to ``scalars/`` or straight into the folder, wit
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from reportgen.read.logged import Finding, Logged, Unit, UnreadableError
 from reportgen.read.loggers.growing import Growing, number, number_of
 from reportgen.read.loggers.json_objects import beginning, leaves, whole_object
 from reportgen.read.loggers.settings_beside import settings_of
-from reportgen.read.loggers.text_file import Decoding, head, lines, whole
+from reportgen.read.loggers.text_file import (
+    Decoding,
+    head,
+    is_unfilled,
+    left_out_for,
+    lines,
+    refuse_unfilled,
+    whole,
+)
 from reportgen.words import counted
 
 if TYPE_CHECKING:
@@ -42,7 +51,7 @@ def units(files: Sequence[Path]) -> tuple[Unit, ...]:
     rooms = {file.parent for file in files if file.suffix in _EVIDENCE}
     runs: dict[Path, list[Path]] = {}
     for file in files:
-        if file.suffix == _TABLE and _columns(file) is not None:
+        if file.suffix == _TABLE and (_columns(file) is not None or _is_unfilled(file)):
             runs.setdefault(_run_of(file, rooms), []).append(file)
     for (folder, name), file in beside.items():
         if (
@@ -63,15 +72,21 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
     """The run of a folder.
 
     Raises:
-        UnreadableError: a table of it cannot be read.
+        UnreadableError: a table of it cannot be read, or nothing was logged into any.
     """
     growing = Growing(unit.path, wanted, timed=True)
     config: dict[str, Setting] = {}
     findings: list[Finding] = []
-    logged = set()
+    logged: set[str] = set()
+    refused: list[UnreadableError] = []
     for file in unit.files:
         if file.suffix == _TABLE:
             name = _metric_of(unit.path, file)
+            try:
+                refuse_unfilled(file)
+            except UnreadableError as error:
+                refused.append(error)
+                continue
             logged.add(name)
             if growing.wants(name):
                 findings += _read_table(file, name, growing)
@@ -85,7 +100,9 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
             raise UnreadableError(
                 file, "its name is none that DVCLive gives", "Name the folder of a run instead"
             )
-    findings += growing.findings()
+    if refused and not growing:
+        raise refused[0]
+    findings += [*map(left_out_for, refused), *growing.findings()]
     yield Logged(unit.path, "", "", "", config, growing.points(), _STEP, tuple(findings))
 
 
@@ -121,6 +138,12 @@ def _metric_of(run: Path, file: Path) -> str:
 def _has_step(file: Path) -> bool:
     item = beginning(head(file).decode(errors="replace"))
     return item is not None and number(item.get(_STEP)) is not None
+
+
+def _is_unfilled(file: Path) -> bool:
+    """Whether a table where DVCLive has them holds nothing yet."""
+    above = [folder.name for folder in file.parents]
+    return any(pair == ("metrics", "plots") for pair in pairwise(above)) and is_unfilled(file)
 
 
 def _read_table(file: Path, name: str, growing: Growing) -> Iterator[Finding]:

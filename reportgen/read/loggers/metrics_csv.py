@@ -21,7 +21,14 @@ import numpy as np
 from reportgen.read.logged import Finding, Logged, Unit, UnreadableError
 from reportgen.read.loggers.growing import Growing, number_of
 from reportgen.read.loggers.settings_beside import settings_of
-from reportgen.read.loggers.text_file import Decoding, head, lines
+from reportgen.read.loggers.text_file import (
+    Decoding,
+    head,
+    is_unfilled,
+    lines,
+    refuse_unfilled,
+    unfilled_beside,
+)
 from reportgen.words import counted
 
 if TYPE_CHECKING:
@@ -54,18 +61,21 @@ _MANY: Final = 8192
 def units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Runs: Lightning's by name and folder or header, Keras' by header."""
     settings = {file.parent: file for file in files if file.name == _SETTINGS}
-    found = []
+    found: list[Unit] = []
     for file in files:
         if file.suffix.lower() not in _ENDINGS:
             continue
         beside = settings.get(file.parent)
         columns, _ = _header(head(file).decode(errors="replace"))
-        if file.name == _LIGHTNING and _is_lightning(columns, file, beside):
+        if file.name == _LIGHTNING and (
+            _is_lightning(columns, file, beside) or (_shaped(file, beside) and is_unfilled(file))
+        ):
             both = (file,) if beside is None else (file, beside)
             found.append(Unit(NAME, file.parent if len(both) > 1 or _versioned(file) else file, both))
         elif _is_keras(columns):
             found.append(Unit(NAME, file, (file,)))
-    return tuple(found)
+    unfilled = unfilled_beside(files, {unit.files[0] for unit in found})
+    return (*found, *(Unit(NAME, file, (file,)) for file in unfilled))
 
 
 def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
@@ -111,8 +121,12 @@ def _cells(line: str, between: str) -> list[str]:
 def _is_lightning(columns: Sequence[str], file: Path, settings: Path | None) -> bool:
     if _STEP not in columns:
         return False
-    shaped = _versioned(file) or settings is not None
-    return shaped or (_EPOCH in columns and _NAMES_A_RUN.isdisjoint(columns))
+    return _shaped(file, settings) or (_EPOCH in columns and _NAMES_A_RUN.isdisjoint(columns))
+
+
+def _shaped(file: Path, settings: Path | None) -> bool:
+    """Whether a file lies where Lightning puts it, whatever it holds."""
+    return _versioned(file) or settings is not None
 
 
 def _is_keras(columns: Sequence[str]) -> bool:
@@ -133,6 +147,7 @@ def _read_rows(path: Path, growing: Growing) -> tuple[str, list[Finding]]:
     header = next(rows, [])
     step_name = next((name for name in (_STEP, _EPOCH) if name in header), "")
     if not step_name:
+        refuse_unfilled(path)
         advice = "Check that Lightning or Keras wrote this file"
         raise UnreadableError(path, "its first line names no step and no epoch", advice, 1)
     at = header.index(step_name)
@@ -149,7 +164,10 @@ def _read_rows(path: Path, growing: Growing) -> tuple[str, list[Finding]]:
                 if not there.all():
                     empty = sum(cell in _NONE for cell in columns[place])
                     growing.drop(name, len(values) - int(np.count_nonzero(there)) - empty)
-    return step_name, list(table.findings())
+    findings = list(table.findings())
+    if not table.count and not findings:
+        findings.append(Finding(path, "the file has a header and no rows, nothing was logged into it yet"))
+    return step_name, findings
 
 
 @dataclass(slots=True)
@@ -160,6 +178,7 @@ class _Table:
         strange: rows with another number of cells than the header.
         commas: cells with a comma as their decimal mark.
         without: rows that have no step.
+        count: rows behind the header.
         torn: the last line, if it has no end.
     """
 
@@ -167,6 +186,7 @@ class _Table:
     strange: int = 0
     commas: int = 0
     without: int = 0
+    count: int = 0
     torn: int | None = None
     decoding: Decoding = field(init=False)
 
@@ -186,6 +206,7 @@ class _Table:
                 header, between = _header(line)
                 yield header
             elif line:
+                self.count += 1
                 yield _cells(line, between)
 
     def columns(self, rows: Sequence[list[str]], header: Sequence[str]) -> list[tuple[str, ...]]:

@@ -37,6 +37,9 @@ def settings_of(path: Path) -> tuple[dict[str, Setting], tuple[Finding, ...]]:
         return {}, (Finding(path, f"{error.message}; the settings in it are left out", error.line),)
     problems: list[Finding] = []
     tree = _json(path, text, problems) if path.suffix == ".json" else _yaml(path, text, problems)
+    if not isinstance(tree, dict) and not problems:
+        what = "holds no names with values" if text.strip() else "is empty"
+        problems.append(Finding(path, f"the file {what}: the run has no settings from it"))
     return flattened(tree), (*problems, *decoding.findings())
 
 

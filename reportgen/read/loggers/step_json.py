@@ -17,7 +17,7 @@ from reportgen.read.logged import Logged, Unit, UnreadableError
 from reportgen.read.loggers.growing import number
 from reportgen.read.loggers.json_objects import beginning, leaves, whole_object
 from reportgen.read.loggers.step_rows import OF_ALL, STEPS, TIMES, Rows, step_of
-from reportgen.read.loggers.text_file import Decoding, head, lines
+from reportgen.read.loggers.text_file import Decoding, head, lines, refuse_unfilled, unfilled_beside
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -34,9 +34,12 @@ _AT_ONCE: Final = 3 << 16
 
 
 def units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Every file whose first lines hold an object with a step and numbers in an object within."""
-    found = (file for file in files if file.suffix.lower() in _ENDINGS and _is_nested(head(file)))
-    return tuple(Unit(NAME, file, (file,)) for file in found)
+    """Every file whose first lines hold an object with a step and numbers in an object within.
+
+    Behind them come files beside these that hold nothing yet.
+    """
+    found = [file for file in files if file.suffix.lower() in _ENDINGS and _is_nested(head(file))]
+    return tuple(Unit(NAME, file, (file,)) for file in (*found, *unfilled_beside(files, set(found))))
 
 
 def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
@@ -63,6 +66,7 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
             items, length = [], 0
     rows.take(items)
     if not rows.step_name:
+        refuse_unfilled(path)
         raise UnreadableError(path, "no line of it is a JSON object with a step", "Look at its first lines")
     findings = (*rows.findings(), *decoding.findings())
     step_name = "step" if rows.step_name in OF_ALL else rows.step_name

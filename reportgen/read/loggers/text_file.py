@@ -14,7 +14,7 @@ from reportgen.read.logged import Finding, UnreadableError
 from reportgen.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
     from typing import BinaryIO
 
@@ -25,6 +25,7 @@ LONGEST: Final = 256 << 20
 _BOM: Final = b"\xef\xbb\xbf"
 _UTF16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _BEGINNING: Final = 64
+_TABLES: Final = frozenset((".csv", ".tsv", ".jsonl", ".ndjson"))
 _POINTER: Final = b"version https://git-lfs.github.com/spec/"
 
 
@@ -88,6 +89,42 @@ def lines(path: Path, longest: int = LONGEST) -> Iterator[tuple[int, bytes]]:
                 yield number, line.removeprefix(_BOM) if number == 1 else line
     except OSError as error:
         raise _unreadable(path, error) from error
+
+
+def unfilled_beside(files: Sequence[Path], found: Collection[Path]) -> list[Path]:
+    """Tables in the folders of files that were found, with their endings, that hold no whole line.
+
+    Empty files, pointers of Git LFS, and first lines that break off: nothing tells that they are of another
+    format, and whoever reads them says what they are.
+    """
+    kinds = {(file.parent, file.suffix.lower()) for file in found}
+    alike = (file for file in files if (file.parent, file.suffix.lower()) in kinds)
+    return [
+        file for file in alike if file not in found and file.suffix.lower() in _TABLES and is_unfilled(file)
+    ]
+
+
+def is_unfilled(file: Path) -> bool:
+    """Whether a file is empty, a pointer of Git LFS, or has a first line that breaks off."""
+    beginning = head(file)
+    if not beginning:
+        return file.is_file() and not size(file)
+    return beginning.startswith(_POINTER) or (b"\n" not in beginning and size(file) < HEAD)
+
+
+def refuse_unfilled(path: Path) -> None:
+    """See that a file has a whole line.
+
+    Raises:
+        UnreadableError: it has none, or is a Git LFS pointer.
+    """
+    if is_unfilled(path):
+        beginning = head(path)
+        _refuse_pointer(path, beginning)
+        torn = "its first line breaks off, so it holds no whole value yet"
+        raise UnreadableError(
+            path, torn if beginning else "the file is empty, nothing was logged into it yet"
+        )
 
 
 def left_out_for(error: UnreadableError, what: str = "left out") -> Finding:

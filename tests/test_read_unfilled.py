@@ -1,0 +1,55 @@
+"""Files that hold nothing yet, or a pointer of Git LFS: told as what they are, not as tables of others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from test_read_metrics_csv import KERAS, LIGHTNING, only, told, write
+
+from reportgen.read.logged import UnreadableError
+from reportgen.read.loggers import metrics_csv, step_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "the file is empty: the run has no settings from it"),
+        ("- 1\n- 2\n", "the file holds no names with values: the run has no settings from it"),
+        ("words\n", "the file holds no names with values: the run has no settings from it"),
+        ("{}\n", ""),
+    ],
+)
+def test_settings_that_set_nothing_are_told(tmp_path: Path, text: str, words: str) -> None:
+    """But for those of a run without any, which Lightning writes as an empty tree."""
+    csv = write(tmp_path / "metrics.csv", LIGHTNING)
+    _, run = only(csv, write(tmp_path / "hparams.yaml", text))
+    assert (told(run), run.config) == ([words] if words else [], {})
+
+
+@pytest.mark.parametrize("text", ["", "version https://git-lfs.github.com/spec/v1\n", "epo"])
+def test_files_that_hold_nothing_are_runs(tmp_path: Path, text: str) -> None:
+    """Where Lightning puts them, or beside others and with their ending; anything else may be empty."""
+    lightning = write(tmp_path / "version_0" / "metrics.csv", text)
+    keras, alike = write(tmp_path / "a.csv", KERAS), write(tmp_path / "b.csv", text)
+    others = [write(tmp_path / name, text) for name in ("a.tsv", "b.log", "x/a.csv", "metrics.csv")]
+    assert metrics_csv.units([alike, *others[:3]]) == ()
+    assert [unit.files[0] for unit in metrics_csv.units([lightning, keras, alike, *others[:3]])] == [
+        lightning,
+        keras,
+        alike,
+    ]
+    with pytest.raises(UnreadableError):
+        only(lightning)
+
+
+@pytest.mark.parametrize("text", ["", "version https://git-lfs.github.com/spec/v1\n", '{"step": 1, "da'])
+def test_files_beside_that_hold_nothing_are_runs(tmp_path: Path, text: str) -> None:
+    """Only where they lie and end as those that were found: anything may be empty elsewhere."""
+    found = write(tmp_path / "a" / "a.jsonl", '{"step": 1, "data": {"loss": 0.5}}\n')
+    alike, other, elsewhere = (write(tmp_path / name, text) for name in ("a/b.jsonl", "a/b.csv", "b/a.jsonl"))
+    assert [unit.path for unit in step_json.units([found, alike, other, elsewhere])] == [found, alike]
+    assert step_json.units([alike]) == ()
