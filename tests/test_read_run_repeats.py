@@ -89,7 +89,7 @@ def test_what_no_few_settings_tell_apart_is_known() -> None:
     [
         *("output_dir", "logging_dir", "trainer.default_root_dir", "run_name", "exp_name", "name"),
         *("hydra.job.num", "hostname", "master_port", "start_time", "wandb.id", "local_rank", "resume"),
-        *("data_seed", "cuda", "args.device", "hub_model_id", "git_commit", "visible_devices"),
+        *("data_seed", "cuda", "args.device", "hub_model_id", "git_commit", "visible_devices", "uuid"),
     ],
 )
 def test_what_a_start_of_a_run_has_of_its_own_makes_no_other_experiment(key: str) -> None:
@@ -120,6 +120,8 @@ def test_a_text_may_hold_what_names_the_run() -> None:
     ]
     sun, sea = KeptRun("x", "sun", config=config[0]), KeptRun("x", "sea", config=config[1])
     assert differences(candidates(sun, sea)).repeated((0, 1))
+    numbered: list[KeptRun] = [KeptRun("x", "a", id=id_, config={"model": "v12"}) for id_ in ("1", "3")]
+    assert differences(candidates(*numbered)).keys == ()
     times: list[dict[str, Setting]] = [{"to": f"o/2024-01-0{day}_10-00-0{day}"} for day in (1, 2)]
     assert differences(candidates(*(KeptRun("x", "a", config=one) for one in times))).repeated((0, 1))
     methods = [

@@ -21,7 +21,7 @@ _INCIDENTAL: Final = re.compile(
     r"(\w+_)?(output|out|log|logging|save|saving|run|results?|work|working|tmp|temp|cache|export|exp|experiment"
     r"|tensorboard|tb|wandb|profile)_?(dir|directory|folder|path|root)"
     r"|(default_)?(root|local)_dir|(run|exp|experiment|trial|job|wandb|display|project|group|host|node|user|hub"
-    r"|hub_model)_?(name|id)|wandb|hydra|slurm\w*|uuid|host|(master_|server_|main_process_)?(port|addr)"
+    r"|hub_model)_?(name|id)|wandb|hydra|slurm\w*|u?uid|host|(master_|server_|main_process_)?(port|addr)"
     r"|url|uri|(local|global|node)_rank|pid|(start_?|end_?|created?_?|run_?)?(time|timestamp|date|datetime)"
     r"|(created|started)_at|devices?|cuda|gpus?|(gpu|device)_ids?|(cuda_)?visible_devices|num_workers|notes"
     r"|comment|tags|resume\w*|verbose|track|commit|git|git_\w+",
@@ -109,7 +109,9 @@ def _plain(candidate: Candidate, value: Setting | None) -> str | None:
         return None if value is None else setting_text(value)
     plain = value
     for own in (candidate.run.id, candidate.run.name):
-        plain = plain.replace(own, "") if own and own != value else plain
+        if own and own != value and own in plain:
+            # An id may be ``1``, which is no part of ``v12``.
+            plain = re.sub(rf"(?<![^\W_]){re.escape(own)}(?![^\W_])", "", plain)
     return without_seed(_TIME.sub("", plain))[0]
 
 
