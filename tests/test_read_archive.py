@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import zipfile
 from typing import TYPE_CHECKING
 
@@ -68,6 +69,20 @@ def test_a_member_that_lies_about_its_size_is_measured(
         found.read("a.json")
         with pytest.raises(UnreadableError, match="with what was read before"):
             found.read("a.json")
+
+
+def test_a_member_beyond_the_limit_fits_into_memory(tmp_path: Path) -> None:
+    """What was unpacked is held twice at most, and a program with it has 500 MB."""
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as written, written.open("a.json", "w", force_zip64=True) as file:
+        for _ in range(300):
+            file.write(bytes(1 << 20))
+    tracemalloc.start()
+    with pytest.raises(UnreadableError, match="unpacks to more than 128 MiB"):
+        member(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 400e6
 
 
 def test_a_name_leads_nowhere(tmp_path: Path) -> None:

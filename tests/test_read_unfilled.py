@@ -1,7 +1,8 @@
-"""Files that hold nothing yet, or a pointer of Git LFS: told as what they are, not as tables of others."""
+"""Files that hold nothing yet, a pointer of Git LFS, or one endless line: told as what they are."""
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,6 +10,7 @@ from test_read_metrics_csv import KERAS, LIGHTNING, only, told, write
 
 from reportgen.read.logged import UnreadableError
 from reportgen.read.loggers import metrics_csv, step_json
+from reportgen.read.loggers.text_file import lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,3 +55,16 @@ def test_files_beside_that_hold_nothing_are_runs(tmp_path: Path, text: str) -> N
     alike, other, elsewhere = (write(tmp_path / name, text) for name in ("a/b.jsonl", "a/b.csv", "b/a.jsonl"))
     assert [unit.path for unit in step_json.units([found, alike, other, elsewhere])] == [found, alike]
     assert step_json.units([alike]) == ()
+
+
+def test_an_endless_line_fits_into_memory(tmp_path: Path) -> None:
+    """As of a file that was not written to its end: what is looked at is held twice at most."""
+    path = tmp_path / "a.jsonl"
+    with path.open("wb") as file:
+        file.truncate(400 << 20)
+    tracemalloc.start()
+    with pytest.raises(UnreadableError, match="the line is longer than 128 MiB"):
+        list(lines(path))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 400e6

@@ -2,7 +2,7 @@
 
 ZIP as in APPNOTE.TXT by PKWARE: methods 0 (stored), 8 (deflate) and 93 (Zstandard). Members are asked for by
 their exact name, so a name such as ``../x`` leads nowhere. What counts is what is really unpacked, not what
-the archive says of itself: a member may unpack to 256 MiB, everything together to 2 GiB, and a member beyond
+the archive says of itself: a member may unpack to 128 MiB, everything together to 2 GiB, and a member beyond
 16 MiB to at most 200 times its packed size (texts of real logs unpack to 5 to 40 times).
 """
 
@@ -29,7 +29,7 @@ if sys.version_info < (3, 14):  # from 3.14 on zipfile reads Zstandard itself
     import zstandard
 
 MOST_MEMBERS: Final = 1_000_000
-LARGEST_MEMBER: Final = 256 << 20
+LARGEST_MEMBER: Final = 128 << 20
 LARGEST_TOTAL: Final = 2 << 30
 MOST_EXPANSION: Final = 200
 EXPANSION_COUNTS_FROM: Final = 16 << 20

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 HEAD: Final = 4 << 10
 LONGEST: Final = 256 << 20
-"""Bytes of the longest record: a line, or a JSON file that is one value."""
+"""Bytes of the longest file that is one value."""
+LONGEST_LINE: Final = 128 << 20
+"""Bytes of the longest line: of one that is longer twice as much is held at once."""
 
 _BOM: Final = b"\xef\xbb\xbf"
 _UTF16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
@@ -69,7 +71,7 @@ def whole(path: Path, longest: int = LONGEST) -> bytes:
     return data.removeprefix(_BOM)
 
 
-def lines(path: Path, longest: int = LONGEST) -> Iterator[tuple[int, bytes]]:
+def lines(path: Path, longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes]]:
     """Number (1-based) and bytes of every line with its end, which the last one may lack.
 
     Raises:
