@@ -585,7 +585,7 @@ def test_a_file_cut_at_every_byte(tmp_path: Path) -> None:
         assert rows(run) == ({"loss": values} if values else {})
         torn = [words for words in said(run) if f"record {records + 1}, the last one, is torn" in words]
         assert len(torn) == (cut not in {0, *ends})
-        assert len(said(run)) == len(torn) + (not values)
+        assert len(said(run)) == len(torn) + (not values) + (cut == 0)
 
 
 @pytest.mark.parametrize("count", [5, 100])
@@ -653,6 +653,15 @@ def test_a_pointer_of_git_lfs_says_what_to_do(tmp_path: Path) -> None:
     assert said(run) == [
         "it is a Git LFS pointer, not the data themselves: the file is left out. Run git lfs pull"
     ]
+
+
+def test_an_empty_file_beside_another_is_told(tmp_path: Path) -> None:
+    """A writer makes it before it writes."""
+    write(tmp_path / NAME, SMALL)
+    (tmp_path / "events.out.tfevents.9999999999.host").write_bytes(b"")
+    run = read(tmp_path)
+    assert len(rows(run)["loss"]) == 5
+    assert said(run) == ["the file is empty, nothing was logged into it yet"]
 
 
 def test_a_file_of_zeros_is_refused(tmp_path: Path) -> None:

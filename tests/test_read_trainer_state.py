@@ -156,8 +156,8 @@ def test_a_torn_checkpoint_is_told_and_the_one_before_read(tmp_path: Path) -> No
     files = checkpoints(tmp_path, checkpoint_9=state(ROWS[:2]), checkpoint_10=whole[:150], checkpoint_11="")
     _, run = only(*files)
     assert column(run, "loss") == [(1, 2.0)]
-    ending = "the file is torn: its JSON breaks off in the middle; checkpoint-9/trainer_state.json is read"
-    assert told(run) == [f"{ending} instead"] * 2
+    found = ("the file is empty", "the file is torn: its JSON breaks off in the middle")
+    assert told(run) == [f"{what}; checkpoint-9/trainer_state.json is read instead" for what in found]
     assert [finding.path.parent.name for finding in run.findings] == ["checkpoint-11", "checkpoint-10"]
 
 
@@ -211,6 +211,8 @@ def test_every_tear_leaves_the_rows_before_it(tmp_path: Path) -> None:
         kept = "the 1 whole row before is" if rows == 1 else f"the {rows} whole rows before are"
         assert told(run) == [f"the file is torn: its JSON breaks off in the middle; {kept} read"]
     assert seen == {1, 2, 3, 4}
+    with pytest.raises(UnreadableError, match="the file is empty"):
+        only(write(file, ""))
 
 
 def test_a_pointer_of_git_lfs_says_what_to_do(tmp_path: Path) -> None:

@@ -135,6 +135,8 @@ class _Scan:
         if self.rest:
             message = f"record {self.count + 1:,}, the last one, is torn: the run still writes or was killed"
             self._tell(message)
+        elif not self.base:
+            self.findings.append(Finding(self.path, "the file is empty, nothing was logged into it yet"))
 
     def _stop(self) -> None:
         self.going = False

@@ -40,6 +40,7 @@ _SETTINGS: Final = re.compile(
 )
 _OTHER: Final = "the file holds other values at the same steps, as of another run in the same folder"
 _TORN: Final = "the file is torn: its JSON breaks off in the middle"
+_EMPTY: Final = "the file is empty"
 # What a run was told to do, among what it has done.
 _TOLD: Final = (
     *("max_steps", "num_train_epochs", "train_batch_size", "logging_steps", "eval_steps", "save_steps"),
@@ -86,7 +87,7 @@ class _State:
     Attributes:
         rows: whole rows of its history.
         rest: the state without its history; empty where the file is torn.
-        torn: whether its JSON breaks off.
+        tear: what is wrong where its JSON breaks off; empty where it is whole.
         findings: what was irregular in the rows.
     """
 
@@ -94,7 +95,7 @@ class _State:
     metrics: Mapping[str, Points]
     rows: int
     rest: Mapping[str, Any]
-    torn: bool
+    tear: str
     findings: tuple[Finding, ...]
 
     @property
@@ -150,22 +151,24 @@ def _newest_whole(files: Sequence[Path], wanted: Collection[str] | None) -> tupl
     states: list[_State] = []
     for file in files:
         state = _state(file, wanted)
-        (torn if state.torn else states).append(state)
+        (torn if state.tear else states).append(state)
         # A state beside checkpoints may be older than they are, where training went on after it.
         if states and _progress(file) <= max(one.last_step for one in states):
             break
     if states:
         best = max(states, key=lambda state: state.last_step)
         instead = f"{best.path.parent.name}/{best.path.name} is read instead"
-        told = [Finding(state.path, f"{_TORN}; {instead}") for state in torn]
+        told = [Finding(state.path, f"{state.tear}; {instead}") for state in torn]
         told += [Finding(state.path, f"{_OTHER}; {instead}") for state in states if state.differs(best)]
         return best, [*told, *best.findings]
     part = next((state for state in torn if state.rows), None)
     if part is None:
-        message = "the file is torn before the first values that were logged"
-        raise UnreadableError(files[0], message, "Take the file of an earlier checkpoint")
+        first = torn[0]
+        before = "the file is torn before the first values that were logged"
+        message = _EMPTY if first.tear == _EMPTY else before
+        raise UnreadableError(first.path, message, "Take the file of an earlier checkpoint")
     kept = "1 whole row before is" if part.rows == 1 else f"{part.rows:,} whole rows before are"
-    return part, [Finding(part.path, f"{_TORN}; the {kept} read"), *part.findings]
+    return part, [Finding(part.path, f"{part.tear}; the {kept} read"), *part.findings]
 
 
 def _state(path: Path, wanted: Collection[str] | None) -> _State:
@@ -182,7 +185,7 @@ def _state(path: Path, wanted: Collection[str] | None) -> _State:
     rest = whole_object(text[: begin.end()] + text[items.at :]) if begin and items.ended else None
     if begin is None and is_whole(text):
         raise UnreadableError(path, "it has no list log_history", "Check that the Trainer wrote this file")
-    torn = rest is None
+    tear = "" if rest is not None else _TORN if text.strip() else _EMPTY
     if rest and not items.count:
         findings = (Finding(path, "its log_history is empty: the run logged nothing"),)
-    return _State(path, metrics, items.count, rest or {}, torn, (*findings, *decoding.findings()))
+    return _State(path, metrics, items.count, rest or {}, tear, (*findings, *decoding.findings()))
