@@ -89,6 +89,7 @@ def test_what_no_few_settings_tell_apart_is_known() -> None:
     [
         *("output_dir", "logging_dir", "trainer.default_root_dir", "run_name", "exp_name", "name"),
         *("hydra.job.num", "hostname", "master_port", "start_time", "wandb.id", "local_rank", "resume"),
+        *("trainer.rollout_data_dir", "save_steps", "wandb_run_name", "use_wandb", "checkpoint_dir", "track"),
         *("data_seed", "cuda", "args.device", "hub_model_id", "git_commit", "visible_devices", "uuid"),
     ],
 )
@@ -104,7 +105,7 @@ def test_what_a_start_of_a_run_has_of_its_own_makes_no_other_experiment(key: str
     [
         *("model_name", "env_name", "algo.name", "model_path", "data_dir", "data.path", "model_name_or_path"),
         *("per_device_train_batch_size", "time_limit", "world_size", "total_timesteps", "experiment", "runs"),
-        *("rank_loss", "lora_rank", "checkpoint", "num_gpus", "grouping", "date_range"),
+        *("rank_loss", "lora_rank", "checkpoint", "num_gpus", "grouping", "date_range", "digit"),
     ],
 )
 def test_every_other_setting_counts(key: str) -> None:

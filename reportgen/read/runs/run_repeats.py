@@ -19,12 +19,14 @@ _MOST_KEYS: Final = 3
 # What a start of a run has of its own, and what changes nothing in its values: parts of a setting's name.
 _INCIDENTAL: Final = re.compile(
     r"(\w+_)?(output|out|log|logging|save|saving|run|results?|work|working|tmp|temp|cache|export|exp|experiment"
-    r"|tensorboard|tb|wandb|profile)_?(dir|directory|folder|path|root)"
-    r"|(default_)?(root|local)_dir|(run|exp|experiment|trial|job|wandb|display|project|group|host|node|user|hub"
-    r"|hub_model)_?(name|id)|wandb|hydra|slurm\w*|u?uid|host|(master_|server_|main_process_)?(port|addr)"
+    r"|tensorboard|tb|wandb|profile)_?(dir|directory|folder|path|root)|(checkpoints?|ckpt)_dir"
+    r"|(default_)?(root|local)_dir|(rollout|validation)_data_dir|(log|logging|save)_(every|steps|interval|freq)"
+    r"|(run|exp|experiment|trial|job|display|project|group|host|node|user|hub|hub_model)_?(name|id)"
+    r"|(wandb|swanlab|mlflow|hydra|slurm|git)(_\w+)?|use_wandb|report_to|u?uid|host"
+    r"|(master_|server_|main_process_)?(port|addr)"
     r"|url|uri|(local|global|node)_rank|pid|(start_?|end_?|created?_?|run_?)?(time|timestamp|date|datetime)"
     r"|(created|started)_at|devices?|cuda|gpus?|(gpu|device)_ids?|(cuda_)?visible_devices|num_workers|notes"
-    r"|comment|tags|resume\w*|verbose|track|commit|git|git_\w+",
+    r"|comment|tags|resume\w*|verbose|track|capture_video|commit",
     re.IGNORECASE,
 )
 _PARTS: Final = re.compile(r"[./]")
