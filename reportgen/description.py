@@ -150,8 +150,8 @@ class Description:
         counts: what its rows hold.
         problems: errors where it cannot be read, otherwise what was irregular, guessed or left out.
         settings: keys of ``source.yml`` that are worth writing, and their values.
-        repetitions: keys of ``source.yml`` that make series that only a number tells apart runs of fewer
-            series; empty where there are none of these.
+        repetitions: keys of ``source.yml`` that make series that only a number or seed tells apart runs of
+            fewer series; empty where there are none of these.
         settings_file: where ``source.yml`` is or would be.
         has_settings: whether it is there.
     """

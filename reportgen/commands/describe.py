@@ -131,10 +131,13 @@ def _tell_settings(told: Description, settings: str, repetitions: str) -> None:
     """What to write into ``source.yml``."""
     from reportgen.site.checking.excerpts import printable
 
+    why_repeated = "if the numbers in their names only count repetitions"
+    if method := told.repetitions.get("series_from"):
+        why_repeated = f"if runs of one {printable(str(method))} with different seeds are repetitions"
     verb = "To add to" if told.has_settings else "To write into"
     for text, why in (
         (settings, "so that nothing is left to a guess"),
-        (repetitions, "if the numbers in their names only count repetitions"),
+        (repetitions, why_repeated),
     ):
         if text:
             click.echo()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from reportgen.description import DescribedRun, DescribedTotal
 from reportgen.read.describing.settling import settled_runs
+from reportgen.read.runs.run_methods import method_of
 from reportgen.read.units import title_of
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def with_imported(told: Description, imported: Imported, settings: SourceSetting
         seed_by=names_by.seed_by,
         counts=replace(told.counts, runs=described, totals=totals),
         settings=settled_runs(settings, imported),
+        repetitions={"series_from": method} if (method := method_of(settings, runs)) else {},
     )
 
 

@@ -141,7 +141,7 @@ def _counted(told: Description, source: Source, location: Location, looking: Loo
     chosen = choose_files(location, settings)
     if imported := import_units(location, settings, chosen, looking.hashes, looking.cache):
         told = with_imported(told, imported, settings)
-    told = replace(told, repetitions=repetitions(settings, told))
+    told = replace(told, repetitions=told.repetitions or repetitions(settings, told))
     if looking.cache:
         keep_description(looking.cache, source, told)
     return told

@@ -12,6 +12,7 @@ from reportgen.errors import Place, Problem, Severity, Stage
 from reportgen.read.content import few
 from reportgen.read.find import ending_of, place_of
 from reportgen.read.runs.evaluation_problems import evaluation_problems
+from reportgen.read.runs.run_methods import method_of
 from reportgen.read.runs.run_repeats import differences
 from reportgen.read.units import title_of
 from reportgen.read.wording import names
@@ -44,6 +45,7 @@ def import_problems(
         _findings(runs),
         _left_out(location, chosen, found),
         _names(location, settings, runs),
+        _apart(location, settings, runs),
         evaluation_problems(location, settings, runs),
     )
     return tuple(replace(problem, severity=Severity.WARNING) for problem in told)
@@ -128,6 +130,17 @@ def _names(location: Location, settings: SourceSettings, runs: ImportedRuns) -> 
     if lacking and settings.series_from:
         message = f"series_from: {lacking} of {len(naming.names)} runs have no such thing"
         yield Problem(location.place, message, 'They are the series "(unnamed)"', Stage.DATA)
+
+
+def _apart(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
+    """Runs of which each is a series, and which may be repetitions of a few."""
+    if key := method_of(settings, runs):
+        series = dict.fromkeys(name.series for name in runs.naming.names)
+        message = (
+            f"each of {len(series)} runs is a series of its own, though {key} and the seed tell them apart"
+        )
+        advice = f"If those of one {key} are repetitions, say series_from: {key} in source.yml"
+        yield Problem(location.place, message, f"{advice}; if not, say series_from: name", Stage.DATA)
 
 
 def _places(candidates: Sequence[Candidate]) -> list[str]:

@@ -1,0 +1,78 @@
+"""Runs of which each is a series, though a setting and the seed tell them apart: suggested, never done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from made_sources import Data
+
+from reportgen.cache import FileHashes
+from reportgen.drafting import describing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from reportgen.description import Description
+
+
+def described(data: Data) -> Description:
+    """The source ``s``."""
+    return describing.described(data.root / "data/s", data.root, "s", FileHashes(data.root / ".kept"), None)
+
+
+def runs(tmp_path: Path, *configs: Mapping[str, object]) -> Data:
+    """Logs of Lightning with these settings, in folders that say nothing."""
+    data = Data(tmp_path)
+    for number, config in enumerate(configs):
+        folder = f"s/lightning_logs/version_{number}"
+        data.write(f"{folder}/metrics.csv", f"epoch,step,loss\n0,0,{number}\n1,10,{number / 2}\n")
+        data.write(f"{folder}/hparams.yaml", "\n".join(f"{key}: {value}" for key, value in config.items()))
+    return data
+
+
+def test_a_method_is_suggested(tmp_path: Path) -> None:
+    """Six series stay six; two are offered, and work."""
+    data = runs(tmp_path, *({"method": one, "seed": seed, "lr": 0.1} for one in "AB" for seed in (1, 2, 3)))
+    assert len(described(data).series) == 6
+    assert data.warnings("s") == [
+        (
+            "data/s: each of 6 runs is a series of its own, though method and the seed tell them apart. "
+            "If those of one method are repetitions, say series_from: method in source.yml; "
+            "if not, say series_from: name."
+        )
+    ]
+    told = described(data)
+    assert describing.suggested_settings(told) == ""
+    data.write("s/source.yml", describing.suggested_repetitions(told))
+    assert described(data).series == ("A", "B")
+    assert data.warnings("s") == []
+    data.write("s/source.yml", "series_from: name")
+    assert (len(described(data).series), data.warnings("s")) == (6, [])
+
+
+@pytest.mark.parametrize(
+    "configs",
+    [
+        [{"method": one} for one in "AABB"],
+        [{"method": one, "seed": 1} for one in "AABB"],
+        [{"method": one, "seed": seed} for seed, one in enumerate("ABCD")],
+        [{"method": one, "lr": lr, "seed": seed} for one in "AB" for lr in (1, 2) for seed in (1, 2)],
+        [{"seed": seed} for seed in range(4)],
+    ],
+    ids=["no seeds", "one seed", "one run each", "two settings", "no setting"],
+)
+def test_nothing_is_suggested_that_settings_do_not_say(
+    tmp_path: Path, configs: list[dict[str, object]]
+) -> None:
+    """There have to be several runs with different seeds for each value of one setting."""
+    data = runs(tmp_path, *configs)
+    assert not [one for one in data.warnings("s") if "a series of its own" in one]
+    assert "series_from" not in described(data).repetitions
+
+
+def test_a_setting_with_a_name_that_is_a_number(tmp_path: Path) -> None:
+    """Few values of a number are as good as names."""
+    data = runs(tmp_path, *({"lr": lr, "seed": seed} for lr in (0.1, 0.01) for seed in (1, 2)))
+    assert described(data).repetitions == {"series_from": "lr"}
