@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
 from reportgen.description import Description
@@ -29,6 +30,9 @@ _ASIDE: Final = re.compile(
     "system|perf|time|timing|runtime|memory|gpu|grad|lr|learning|std|stderr|min|max|n|epoch|_?step",
     re.IGNORECASE,
 )
+# What W&B's reader finds of ``define_metric``.
+_DRAWN: Final = re.compile(r'^the run draws (?P<names>".+") over ".*"x: (?P<axis>[^"]+)" in a block')
+_QUOTED: Final = re.compile('"([^"]+)"')
 _WORDS: Final = re.compile(r"[^A-Za-z0-9@]+")
 
 
@@ -88,7 +92,25 @@ def suggested_block(told: Description) -> str:
         named = {"benchmark": told.benchmarks[0]} if len(told.benchmarks) > 1 else {}
         return _fenced("scores", {"source": told.name, **named})
     metric = headline(told.counts.metrics)
-    return _fenced("curve", {"source": told.name, "metric": metric.name}) if metric else ""
+    return (
+        _fenced("curve", {"source": told.name, "metric": metric.name, **_axis(told, metric)})
+        if metric
+        else ""
+    )
+
+
+def _axis(told: Description, metric: DescribedMetric) -> dict[str, object]:
+    """What the runs themselves draw a metric over, where all of them that have the metric have that, too."""
+    found = (_DRAWN.search(problem.message) for problem in told.problems)
+    axes = {
+        one["axis"]
+        for one in found
+        if one and any(fnmatchcase(metric.name, name) for name in _QUOTED.findall(one["names"]))
+    }
+    for axis in axes if len(axes) == 1 else ():
+        if axis == "time" or any(one.name == axis and one.runs >= metric.runs for one in told.counts.metrics):
+            return {"x": axis}
+    return {}
 
 
 def headline(metrics: tuple[DescribedMetric, ...]) -> DescribedMetric | None:
