@@ -121,6 +121,8 @@ def test_the_chosen_score_of_an_evaluation_is_the_one_that_is_left(tmp_path: Pat
     frozen(tmp_path, path, "--to", "cold")
     assert known(tmp_path, "cold")["evaluations"] == known(tmp_path, path)["evaluations"]
     assert [one["mean"] for one in known(tmp_path, "cold")["evaluations"]] == [0.5]
+    said = load_source_settings(tmp_path / "cold/source.yml", "source.yml")
+    assert (said.metrics, said.score_name) == (None, "exact_match (flexible-extract)")
 
 
 def test_settings_say_where_it_came_from(tmp_path: Path) -> None:

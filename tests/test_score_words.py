@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -220,4 +221,7 @@ def test_every_way_to_make_an_interval_has_words() -> None:
     )
     assert all(method_words(way) != way for way in ways)
     assert method_words("another way") == "another way"
-    assert (metric_text("mean"), metric_text("pass@4")) == ("mean score", "pass@4")
+    assert (metric_text("mean", SHARE), metric_text("pass@4", SHARE)) == ("mean score", "pass@4")
+    named = replace(SHARE, score_name="exact_match (strict)")
+    assert metric_text("mean", named) == "mean exact_match (strict)"
+    assert metric_text("pass@4", named) == "pass@4 of exact_match (strict)"

@@ -28,6 +28,7 @@ def score_context(
 ) -> ScoreContext:
     """The context of one benchmark's scores; ``benchmark`` is the page's."""
     source = desk.sources[request.source]
+    name = _score_name(source, request)
     return ScoreContext(
         place=place,
         slots=desk.colours.slots,
@@ -37,7 +38,8 @@ def score_context(
         higher_is_better=request.higher_is_better,
         lowest=scores.lowest,
         highest=scores.highest,
-        protocol=tuple(_protocol(source, scores)),
+        protocol=tuple(_protocol(source, scores, name)),
+        score_name=name,
         notes=notes_of(source),
     )
 
@@ -45,6 +47,7 @@ def score_context(
 def context_of_all(place: Place, contexts: Sequence[ScoreContext]) -> ScoreContext:
     """The context of several benchmarks side by side; how each was measured stays with its own."""
     first = contexts[0]
+    names = {one.score_name for one in contexts}
     cautions = list(dict.fromkeys(one.approximate for one in contexts if one.approximate))
     return ScoreContext(
         place=place,
@@ -55,6 +58,7 @@ def context_of_all(place: Place, contexts: Sequence[ScoreContext]) -> ScoreConte
         higher_is_better=first.higher_is_better,
         lowest=first.lowest,
         highest=first.highest,
+        score_name=names.pop() if len(names) == 1 else "",
         notes=tuple(dict.fromkeys(note for one in contexts for note in one.notes)),
     )
 
@@ -64,8 +68,19 @@ def with_found(context: ScoreContext, found: Found) -> ScoreContext:
     return replace(context, notes=(*found_notes(found), *context.notes))
 
 
-def _protocol(source: Source, scores: ProblemScores) -> Sequence[tuple[str, tuple[tuple[str, str], ...]]]:
-    """How each series was measured: what ``source.yml`` says, and the hash of the problems it answered.
+def _score_name(source: Source, request: ScoreRequest) -> str:
+    """What the score of answers is called; empty where it has no name. Totals are named by their metric."""
+    if source.kind != "outcomes":
+        return ""
+    from reportgen.read import score_names  # noqa: PLC0415 - imports the database
+
+    return score_names(source).get(request.benchmark or "", "")
+
+
+def _protocol(
+    source: Source, scores: ProblemScores, score_name: str
+) -> Sequence[tuple[str, tuple[tuple[str, str], ...]]]:
+    """How each series was measured: its score, what ``source.yml`` says, and the hash of the problems.
 
     Of totals the problems are not known.
     """
@@ -81,5 +96,6 @@ def _protocol(source: Source, scores: ProblemScores) -> Sequence[tuple[str, tupl
             (scores.problems[at] for at in here), (scores.gold[at] for at in here if known)
         )
         said = source.settings.protocol_of(name).stated()
-        found.append((name, (*said, ("problem set", names))))
+        score = (("score", score_name),) if score_name else ()
+        found.append((name, (*score, *said, ("problem set", names))))
     return found

@@ -84,7 +84,7 @@ def across_block(  # noqa: PLR0917 - the block's id and settings, then what it s
     return Stack(
         id=block_id,
         title=settings.title or f"{counted(len(across.benchmarks), 'benchmark')} side by side",
-        subtitle=f"{metric_text(settings.metric)}, {against}",
+        subtitle=f"{metric_text(settings.metric, context)}, {against}",
         parts=tuple(isolated(part, across.series) if isinstance(part, str) else part for part in parts),
         caption=isolated(" ".join(filter(None, sentences)), across.series),
     )

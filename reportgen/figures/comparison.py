@@ -63,7 +63,7 @@ def comparison_block(
     pairs = pairs_of(scored, settings.baseline, context)
     needed = dict(resolutions or {})
     needed |= {(b, a): one for (a, b), one in needed.items()}
-    metric = metric_text(settings.metric)
+    metric = metric_text(settings.metric, context)
     parts: list[Any] = [isolated(_answer(pairs, scored, settings, context), pairs.series)]
     if scored.comparisons:
         parts += [_matrix(f"{block_id}-pairs", pairs, scored, context)]

@@ -93,7 +93,7 @@ def how_compared(compared: Sequence[Comparison], context: ScoreContext, together
     """How differences, intervals, p and verdicts came about; ``together`` is what was adjusted together."""
     tested = max((one.tested_together for one in compared), default=0)
     unit = ", in points" if in_percent(context) else ""
-    metric = metric_text(compared[0].metric)
+    metric = metric_text(compared[0].metric, context)
     said = (
         f"Difference: mean over shared problems of the difference in {metric}{unit}.",
         _intervals(compared),

@@ -63,7 +63,7 @@ def difference_figure(
     rows = [_row(one, slots[one.a], context, needed) for one in compared]
     axis = _axis(compared, pairs.reference, context)
     title = f"Difference to {pairs.reference}"
-    how = f"{metric_text(compared[0].metric)}, mean and {level_text(compared[0].level)} interval"
+    how = f"{metric_text(compared[0].metric, context)}, mean and {level_text(compared[0].level)} interval"
     how += ", right of 0 is better" if context.higher_is_better else ", left of 0 is better"
     return Figure(
         id=figure_id,

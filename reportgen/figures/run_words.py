@@ -33,7 +33,7 @@ def subtitle(spreads: Sequence[RunSpread], context: ScoreContext) -> str:
     runs = counted(counts[0], "run") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} runs"
     interval = f"{level_text(spreads[0].level)} interval of the mean over runs"
     parts = [
-        metric_text(spreads[0].metric),
+        metric_text(spreads[0].metric, context),
         f"{runs} of {each}",
         interval if any(one.low is not None for one in spreads) else "no interval",
         "" if context.higher_is_better else "lower is better",

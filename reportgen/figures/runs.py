@@ -48,7 +48,7 @@ def runs_block(
         spreads: of one benchmark and metric, in the order of their rows.
         context: words and colours.
     """
-    metric = metric_text(spreads[0].metric if spreads else settings.metric)
+    metric = metric_text(spreads[0].metric if spreads else settings.metric, context)
     title = settings.title or f"Spread of {metric} between runs on {context.benchmark}"
     figure = _figure(block_id, title, settings.caption, spreads, context)
     table = _table(f"{block_id}-table", title, spreads, context)
@@ -113,7 +113,7 @@ def _figure(
     rows, how = run_rows(spreads, context), subtitle(spreads, context)
     values = [value for one in spreads for value in (one.mean, one.low, one.high)]
     values += [run.score for one in spreads for run in one.runs]
-    metric = metric_text(spreads[0].metric if spreads else "mean")
+    metric = metric_text(spreads[0].metric if spreads else "mean", context)
     axis = score_axis(values, context, title=metric)
     names = tuple(one.series for one in spreads)
     return Figure(

@@ -57,7 +57,7 @@ def score_benchmark_result(
         page=page,
         description=benchmark.description or "",
         leader=leader,
-        score=f"{alone} {metric_text(known[0].metric)}",
+        score=f"{alone} {metric_text(known[0].metric, context)}",
         facts=tuple((label, text) for label, text in facts if text),
         spark=_spark(known, benchmark, context),
         legend=tuple((one.series, context.slots.get(one.series)) for one in known),

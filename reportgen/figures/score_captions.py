@@ -38,7 +38,7 @@ def subtitle(scores: Sequence[Score], context: ScoreContext) -> str:
     """Metric, problems × samples, level and estimand, in a few words."""
     first = scores[0]
     parts = [
-        metric_text(first.metric),
+        metric_text(first.metric, context),
         counts_text(scores),
         f"{level_text(first.level)} interval for {first.estimand}" if first.estimand else "",
         "" if context.higher_is_better else "lower is better",
@@ -134,7 +134,7 @@ def caption(
     names = [score.series for score in shown]
     sentences = [
         words or "",
-        _dots(shown),
+        _dots(shown, context),
         metric_note(shown[0].metric) if shown else "",
         *_intervals(shown),
         *_reasons(shown),
@@ -163,7 +163,7 @@ def metric_note(metric: str) -> str:
     return ""
 
 
-def _dots(shown: Sequence[Score]) -> str:
+def _dots(shown: Sequence[Score], context: ScoreContext) -> str:
     """What a dot is made of."""
     if not shown:
         return ""
@@ -172,11 +172,11 @@ def _dots(shown: Sequence[Score]) -> str:
     counts = counts_text(shown)
     over = f" over {counts}{averaged}" if counts else ""
     if any(score.method == REPORTED for score in shown):
-        return _reported_dots(shown)
-    return f"Dot: {metric_text(shown[0].metric)}{over}; every problem counts the same."
+        return _reported_dots(shown, context)
+    return f"Dot: {metric_text(shown[0].metric, context)}{over}; every problem counts the same."
 
 
-def _reported_dots(shown: Sequence[Score]) -> str:
+def _reported_dots(shown: Sequence[Score], context: ScoreContext) -> str:
     """What a dot is where there are totals only."""
     problems = [score.problems for score in shown if score.problems]
     over = f" over {_span(problems, 'problem')}" if problems else ""
@@ -184,7 +184,7 @@ def _reported_dots(shown: Sequence[Score]) -> str:
     errors = ", with the mean of their standard errors, which is not too small"
     known = any(score.stderr is not None for score in shown)
     several = f"; of {_span(runs, 'run')} the mean{errors if known else ''}" if max(runs) > 1 else ""
-    metric = metric_text(shown[0].metric)
+    metric = metric_text(shown[0].metric, context)
     return f"Dot: {metric}{over}, as reported: the problems behind it are not known{several}."
 
 

@@ -25,6 +25,7 @@ class ScoreContext:
         higher_is_better: whether a larger score is better.
         lowest, highest: the stated range of scores; 0 to 1 is shown in percent and points.
         protocol: how each series was measured: name, and pairs of a label and a text; empty where unknown.
+        score_name: what the score of an answer is called, such as ``exact_match``; empty without a name.
         notes: sentences about the source that its readers should see: what was found and handled.
     """
 
@@ -37,6 +38,7 @@ class ScoreContext:
     lowest: float
     highest: float
     protocol: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
+    score_name: str = ""
     notes: tuple[str, ...] = ()
 
 

@@ -80,7 +80,7 @@ def _columns(
     shown: Sequence[Score], tiers: Mapping[str, int], context: ScoreContext
 ) -> tuple[_Column | None, ...]:
     first = shown[0] if shown else None
-    name = f"{metric_text(first.metric)} [{level_text(first.level)} interval]" if first else "score"
+    name = f"{metric_text(first.metric, context)} [{level_text(first.level)} interval]" if first else "score"
     tier = _Column("tier", tuple(_tier(tiers.get(score.series)) for score in shown))
     return (
         _Column(name, tuple(_score(score, context) for score in shown)),

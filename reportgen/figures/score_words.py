@@ -126,9 +126,14 @@ def level_text(level: float) -> str:
     return f"{level * 100:.10g} %"
 
 
-def metric_text(metric: str) -> str:
-    """A metric for titles: ``mean score`` for ``mean``, the others as they are named."""
-    return "mean score" if metric == "mean" else metric
+def metric_text(metric: str, context: ScoreContext) -> str:
+    """A metric for titles: ``mean score`` for ``mean``, the others as they are named.
+
+    Where the score has a name, it is told: ``mean exact_match``, ``pass@4 of exact_match``.
+    """
+    if metric == "mean":
+        return f"mean {context.score_name or 'score'}"
+    return f"{metric} of {context.score_name}" if context.score_name else metric
 
 
 def estimand_words(score: Score) -> str:

@@ -41,7 +41,7 @@ def scores_block(block_id: str, settings: ScoresSettings, scored: Scored, contex
         context: words and colours.
     """
     shown = ordered(scored.scores, settings.order, context)
-    metric = metric_text(shown[0].metric if shown else settings.metric)
+    metric = metric_text(shown[0].metric if shown else settings.metric, context)
     title = settings.title or f"{_titled(shown, metric)} on {context.benchmark}"
     tiers = {name: one.rank for one in scored.tiers for name in one.series}
     table = score_table(f"{block_id}-table", title, shown, tiers, context)
@@ -93,7 +93,7 @@ def _tip(score: Score, tier: int | None, context: ScoreContext) -> tuple[str, ..
         score.series,
         _text(score, context)
         if score.estimate is None
-        else f"{metric_text(score.metric)} {_text(score, context)}",
+        else f"{metric_text(score.metric, context)} {_text(score, context)}",
         f"{level_text(score.level)} interval {ends}" if ends else "",
         f"tier {tier}" if tier else "",
         counts_text([score]),
@@ -144,7 +144,7 @@ def _figure(  # noqa: PLR0917 - what a figure is made of
 
 def _axis(shown: Sequence[Score], context: ScoreContext) -> Axis:
     values = [value for score in shown for value in (score.estimate, score.low, score.high)]
-    return score_axis(values, context, title=metric_text(shown[0].metric if shown else "mean"))
+    return score_axis(values, context, title=metric_text(shown[0].metric if shown else "mean", context))
 
 
 def _table(shown: Sequence[Score], tiers: Mapping[str, int], context: ScoreContext) -> Table:
@@ -159,7 +159,7 @@ def _table(shown: Sequence[Score], tiers: Mapping[str, int], context: ScoreConte
         for score in shown
     )
     level = f"{level_text(shown[0].level)} interval" if shown else "interval"
-    return Table(("series", metric_text(shown[0].metric) if shown else "score", level, "tier"), rows)
+    return Table(("series", metric_text(shown[0].metric, context) if shown else "score", level, "tier"), rows)
 
 
 def _numbers(shown: Sequence[Score], tiers: Mapping[str, int], context: ScoreContext) -> dict[str, Any]:

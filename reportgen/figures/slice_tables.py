@@ -49,7 +49,7 @@ def slice_table(
             (Cell(name), *(_cell(by_name[value].get(name), value, context) for value in values))
             for name in names
         ),
-        caption=_caption([score for scores in values.values() for score in scores], len(values)),
+        caption=_caption([score for scores in values.values() for score in scores], len(values), context),
         csv=table_csv(_CSV, (_row(column, value, one) for value, scores in values.items() for one in scores)),
     )
 
@@ -79,13 +79,13 @@ def _row(column: str, value: str, one: Score) -> tuple[object, ...]:
     )
 
 
-def _caption(scores: list[Score], slices: int) -> str:
+def _caption(scores: list[Score], slices: int, context: ScoreContext) -> str:
     known = [one for one in scores if one.low is not None]
     if not known:
         return "No interval: each slice has too few problems."
     about = listing(list(dict.fromkeys(estimand_words(one) for one in known)))
     methods = listing(list(dict.fromkeys(method_words(one.method) for one in known)))
-    metric = listing(list(dict.fromkeys(metric_text(one.metric) for one in known)))
+    metric = listing(list(dict.fromkeys(metric_text(one.metric, context) for one in known)))
     return (
         f"{metric[0].upper()}{metric[1:]} over the problems of a slice. Brackets: "
         f"{level_text(known[0].level)} interval of {about} ({methods}). {counted(slices, 'slice')}, each by "

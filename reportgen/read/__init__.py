@@ -8,6 +8,7 @@ from reportgen.read.frames import frame, raw_frame
 from reportgen.read.measuring import measurements
 from reportgen.read.opening import open_path, open_source
 from reportgen.read.problem_sets import problem_set_hash
+from reportgen.read.score_names import score_names
 from reportgen.read.totals import range_of, reported_scores
 
 __all__ = [
@@ -21,4 +22,5 @@ __all__ = [
     "range_of",
     "raw_frame",
     "reported_scores",
+    "score_names",
 ]

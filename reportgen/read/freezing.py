@@ -13,6 +13,7 @@ from reportgen.read.find import location_of, name_of
 from reportgen.read.layout import layout_of
 from reportgen.read.measuring import measurements
 from reportgen.read.opening import open_location
+from reportgen.read.score_names import score_names
 from reportgen.read.tabular.faults import explained, find_faults
 from reportgen.read.tabular.outcome_columns import column_of
 from reportgen.read.tabular.rows import groups, kept, run_of
@@ -76,6 +77,9 @@ def frozen_table(root: Path, source: Source) -> FrozenTable:
     if layout.outcomes or layout.totals:
         # Of several scores of a harness the chosen ones are the only ones that are left.
         settings.pop("metrics", None)
+        if names := score_names(source):
+            alike = len(set(names.values())) == 1 and set(names) >= set(source.benchmarks)
+            settings["score_name"] = next(iter(names.values())) if alike else dict(names)
     if source.lower_is_better:
         everywhere = set(source.lower_is_better) >= set(source.benchmarks)
         settings["lower_is_better"] = True if everywhere else list(source.lower_is_better)

@@ -183,6 +183,7 @@ class Layout:
         benchmarks: every value of the benchmark column, in order of first appearance.
         lower_is_better: those of them on which a smaller total is the better one, as the harness or the name
             of the metric says; an empty name stands for totals without benchmarks.
+        score_names: benchmark to what a harness calls its score; without those whose score has no name.
         step_name: what the step is called where that is not the name of its column.
         spread: for each column that holds a metric of one run, whose it is; empty where rows tell that.
     """
@@ -200,6 +201,7 @@ class Layout:
     totals: TotalRoles | None = None
     benchmarks: tuple[str, ...] = ()
     lower_is_better: tuple[str, ...] = ()
+    score_names: Mapping[str, str] = field(default_factory=dict)
     step_name: str = ""
     spread: Mapping[str, Spread] = field(default_factory=dict)
 

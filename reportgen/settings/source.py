@@ -164,6 +164,11 @@ class SourceSettings(Settings):
     score_range: tuple[Number, Number] = Field(
         (0.0, 1.0), description="Outcomes and totals: the lowest and the highest possible score."
     )
+    score_name: Name | dict[str, Name] | None = Field(
+        None,
+        description="Outcomes: what their score is called, or that of each benchmark; as the harness says it "
+        "if left out.",
+    )
     lower_is_better: bool | tuple[Name, ...] | None = Field(
         None,
         description="Totals: whether a smaller score is better: true, or the benchmarks on which it is; "

@@ -87,3 +87,9 @@ def benchmarks_of(files: Iterable[FileLayout], settings: SourceSettings) -> tupl
     wanted = None if kept is None else {str(cell) for cell in (kept if isinstance(kept, tuple) else (kept,))}
     named = (name for file in files for name in file.given_values("benchmark") or () if name)
     return tuple(dict.fromkeys(name for name in named if wanted is None or name in wanted))
+
+
+def score_names(runs: Iterable[KeptRun], settings: SourceSettings) -> dict[str, str]:
+    """Benchmark to its score where one is taken; of several, each is in the name of its benchmark."""
+    chosen = chosen_metrics(runs, settings)
+    return {name: taken[0] for name, taken in chosen.items() if len(taken) == 1 and taken[0]}

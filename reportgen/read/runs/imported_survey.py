@@ -16,6 +16,7 @@ from reportgen.read.runs.imported_parts import (
     benchmarks_of,
     chosen_metrics,
     file_of,
+    score_names,
     scored_runs,
 )
 from reportgen.read.runs.imported_totals import total_files, with_totals
@@ -93,7 +94,9 @@ def _with_outcomes(layout: Layout, settings: SourceSettings, runs: ImportedRuns)
     roles = OutcomeRoles(problem="problem", score="score", benchmark="benchmark", **parts)
     found = benchmarks_of(layout.files, settings)
     roles = roles if found else replace(roles, benchmark=None)
-    layout = replace(layout, outcomes=roles, benchmarks=found)
+    layout = replace(
+        layout, outcomes=roles, benchmarks=found, score_names=score_names(scored_runs(runs), settings)
+    )
     scored = dict.fromkeys(metric for candidate in runs.candidates for metric in candidate.run.metrics)
     return Survey(layout, tuple(layout.kinds), tuple(scored), ())
 

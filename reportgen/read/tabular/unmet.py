@@ -35,11 +35,12 @@ def unmet_names(found: Survey, settings: SourceSettings, place: Place) -> Iterat
         if name not in known:
             message = f'metrics: there is no metric "{name}"'
             yield Problem(place, message, known_names(name, found.raw_metrics, "There are"), Stage.DATA)
-    layout, lower = found.layout, settings.lower_is_better
+    layout, lower, named = found.layout, settings.lower_is_better, settings.score_name
     series = {new: old for old, new in settings.rename.items()}
     for key, kind, asked, there in (
         ("rename_metrics", "metric", settings.rename_metrics, found.raw_metrics),
         ("lower_is_better", "benchmark", lower if isinstance(lower, tuple) else (), layout.benchmarks),
+        ("score_name", "benchmark", named if isinstance(named, dict) else (), layout.benchmarks),
         ("protocols", "series", settings.protocols, layout.series),
         ("rename", "series", series, layout.series),
     ):
