@@ -167,3 +167,23 @@ def test_a_line_with_an_end_is_whole(tmp_path: Path) -> None:
     lines = "Global step 1: {'a': 0.5}\n34\n iteration 2/ 9 | b: 1.5E+00 |\n34\n"
     run = only(write(tmp_path / "a.log", lines))
     assert (columns(run), run.findings) == ({"a": [(1, 0.5)], "b": [(2, 1.5)]}, ())
+
+
+_MANY = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("line", "values"),
+    [
+        (f"step:1 - a:1{' - x' * _MANY}:2", [("a", 1.0), (f"x{' - x' * (_MANY - 1)}", 2.0)]),
+        (f"step:1 - a:1{' ' * _MANY}- b:2", [("a", 1.0), ("b", 2.0)]),
+        (f"step:1 - a:1{' [repeated 2x' * _MANY} - b:2", [("b", 2.0)]),
+        (f"Episode [1/2]:  50%|x|1/2 [00:01<00:01, 1it/s, {'a=1 ' * _MANY}", None),
+        (f"{'Train step of epoch 0:  50%|x|1/2 [00:01<00:01, 1it/s, ' * (_MANY // 10)}a=1]", [("a", 1.0)]),
+    ],
+    ids=["dashes", "spaces", "marks", "bar", "bars"],
+)
+def test_a_line_of_megabytes_is_read_once(line: str, values: list[tuple[str, float]] | None) -> None:
+    """Where each part of it would be looked at up to its end, or be copied again, this would take hours."""
+    found = told_by(line)
+    assert (None if found is None else list(found.values)) == values

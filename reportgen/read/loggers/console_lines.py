@@ -36,7 +36,8 @@ _BY_KEY: Final = re.compile(r"(?:^|[\s)\]|>])step:(\d{1,15}) - (?=\S)")
 _BY_DICT: Final = re.compile(r"[Gg]lobal[_ ]step (\d{1,15})\b[^{]{0,80}\{(?=['\"])")
 _BY_BAR: Final = re.compile(
     r"(?P<bar>Episode \[(?P<episode>\d{1,15})/\d+\]|Train step of epoch (?P<epoch>\d{1,15})):\s*\d+%\|[^|]*\|"
-    r"\s*(?P<done>\d{1,15})/(?P<all>\d{1,15}) \[[^\],]*,[^\],]*, (?P<shown>[^\]]*=[^\]]*)\]"
+    # Brackets end them: many beginnings without an end would each be looked at up to the end of the line.
+    r"\s*(?P<done>\d{1,15})/(?P<all>\d{1,15}) \[[^\[\],]*,[^\[\],]*, (?P<shown>[^\[\]=]*=[^\[\]]*)\]"
 )
 _BY_PIPES: Final = re.compile(
     r"(?P<valid>validation loss at )?\biteration:? +(?P<step>\d{1,15})"
@@ -49,7 +50,7 @@ _REST: Final = re.compile(
     r"(?:[^\s:|]*:)?[-+\d.einfa]* ?[-|] [^:|]+: ?[-+\dni]|[-+]?[\d.]+(?:[eE][-+]?\d+)?$", re.ASCII
 )
 # Ray's mark of lines that it shows once.
-_REPEATED: Final = re.compile(r"\s*\[repeated \d+x [^\]]*\]\s*$")
+_REPEATED: Final = re.compile(r"\[repeated \d+x [^\]]*\]\s*")
 # How numpy and torch write a number: np.float64(0.5).
 _WRAPPED: Final = re.compile(r"[\w.]+\(([^(),]+)(?:,[^()]*)?\)")
 _WITH_COMMA: Final = re.compile(r"[-+]?\d[\d.]*(?:,\d[\d.]*)+(?:[eE][-+]?\d+)?")
@@ -100,8 +101,9 @@ def _by_key(line: str) -> Told | None:
     found = _BY_KEY.search(line)
     if not found:
         return None
-    rest = _REPEATED.sub("", line[found.end() :])
-    return _told(int(found[1]), list(_between_dashes(rest)))
+    mark = line.rfind("[repeated ", found.end())
+    end = mark if mark >= 0 and _REPEATED.fullmatch(line, mark) else len(line)
+    return _told(int(found[1]), list(_between_dashes(line[found.end() : end])))
 
 
 def _by_dict(line: str) -> Told | None:
@@ -160,15 +162,16 @@ def _told(step: float, pairs: Iterable[tuple[str, str]], bar: str = "") -> Told:
 
 def _between_dashes(rest: str) -> Iterator[tuple[str, str]]:
     """Names and values: the value stands behind the last colon, and a name may hold a dash itself."""
-    kept = ""
+    kept: list[str] = []
     for part in rest.split(" - "):
-        kept = f"{kept} - {part}" if kept else part
-        name, colon, value = kept.rpartition(":")
+        name, colon, value = part.rpartition(":")
         if colon:
-            yield name.strip(), value
-            kept = ""
+            yield " - ".join((*kept, name)).strip(), value
+            kept = []
+        elif kept or part:
+            kept.append(part)
     if kept:
-        yield kept, ""
+        yield " - ".join(kept), ""
 
 
 def _has_decimal_point(text: str) -> bool:
