@@ -173,6 +173,20 @@ def test_a_number_of_a_protocol_is_told_with_its_name() -> None:
     assert series(named(run, settings=settings)) == [("M, limit=100", None)]
 
 
+def test_a_long_text_names_no_series() -> None:
+    """As a prompt would; the runs stay together, which is told."""
+    found = named(*(trained("x", seed, 0.1, prompt=sign * 61) for seed, sign in ((1, "a"), (2, "b"))))
+    assert (series(found), found.mixed) == ([("train", "1"), ("train", "2")], ((0, 1),))
+    short = named(*(trained("x", seed, 0.1, prompt=sign * 60) for seed, sign in ((1, "a"), (2, "b"))))
+    assert series(short) == [(f"train, {'a' * 60}", "1"), (f"train, {'b' * 60}", "2")]
+
+
+def test_what_says_nothing_by_itself_is_told_with_its_name() -> None:
+    """MLflow keeps everything as a text."""
+    found = named(*(trained("x", 1, 0.1, clip=clip) for clip in ("True", "None")))
+    assert [one for one, _ in series(found)] == ["train, clip=True", "train, clip=None"]
+
+
 @pytest.mark.parametrize("seed", ["None", "null", "", True, False, "NaN"])
 def test_what_says_that_there_is_no_seed_is_none(seed: Setting) -> None:
     """In a configuration, of an evaluation, and where ``seed_from`` asks for it."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from reportgen.read.runs.run_settings import Candidate
 
 _MOST_KEYS: Final = 3
+_LONGEST: Final = 60
 # What a start of a run has of its own, and what changes nothing in its values: parts of a setting's name.
 _INCIDENTAL: Final = re.compile(
     r"(\w+_)?(output|out|log|logging|save|saving|run|results?|work|working|tmp|temp|cache|export|exp|experiment"
@@ -63,14 +64,19 @@ class Differences:
             labels: of each run.
 
         Returns:
-            Three at most; none where these do not do.
+            Three at most, of which none is a long text; none where these do not do.
         """
+        short = [
+            place
+            for place in range(len(self.keys))
+            if all(len(values[place] or "") <= _LONGEST for values in self.values if values)
+        ]
         rows = [values or (None,) * len(self.keys) for values in self.values]
         wanted = len(set(zip(labels, rows, strict=True)))
         chosen: list[int] = []
-        while _classes(labels, rows, chosen) < wanted and len(chosen) < _MOST_KEYS:
-            left = [place for place in range(len(self.keys)) if place not in chosen]
-            chosen.append(max(left, key=lambda place: _classes(labels, rows, [*chosen, place])))
+        while _classes(labels, rows, chosen) < wanted and len(chosen) < _MOST_KEYS and short:
+            chosen.append(max(short, key=lambda place: _classes(labels, rows, [*chosen, place])))
+            short.remove(chosen[-1])
         return tuple(self.keys[place] for place in chosen) if _classes(labels, rows, chosen) == wanted else ()
 
 

@@ -18,7 +18,8 @@ _SEEDS: Final = (
     *("seed", "random_seed", "rng_seed", "manual_seed", "global_seed", "seed_everything"),
     *("train_seed", "training_seed"),
 )
-_NO_SEEDS: Final = frozenset(("", "none", "null", "nan", "true", "false"))
+# Texts that say that there is nothing, or yes or no.
+_BARE: Final = frozenset(("", "none", "null", "nan", "true", "false"))
 _NUMBER: Final = re.compile(r"[0-9.]+(e[+-]?[0-9]+)?")
 # What a run has beside its configuration, where no setting has such a name.
 OWN: Final = ("name", "folder", "group", "id", "model", "benchmark")
@@ -58,7 +59,7 @@ def seed_of_config(config: Mapping[str, Setting]) -> str | None:
 
 def seed_told(text: str | None) -> str | None:
     """A text as a seed; None where it says that there is none, as ``None`` and ``false`` do."""
-    return None if text is None or text.strip().casefold() in _NO_SEEDS else text
+    return None if text is None or text.strip().casefold() in _BARE else text
 
 
 def value_named(candidate: Candidate, name: str) -> str | None:
@@ -77,11 +78,14 @@ def value_named(candidate: Candidate, name: str) -> str | None:
 
 
 def is_word(candidate: Candidate, name: str) -> bool:
-    """Whether what a run has under a name says by itself what it is, and is not a bare number."""
+    """Whether what a run has under a name says by itself what it is, as neither a number nor ``true`` does."""
     key = _key_named(name, candidate.run.config)
-    if key is None and name not in candidate.labels and name not in OWN:
-        return not _NUMBER.fullmatch(candidate.run.protocol.get(name, ""))
-    return name in candidate.labels or key is None or isinstance(candidate.run.config[key], str)
+    if name in candidate.labels or (key is None and name in OWN):
+        return True
+    value = candidate.run.config[key] if key is not None else candidate.run.protocol.get(name, "")
+    if not isinstance(value, str):
+        return False
+    return value.casefold() not in _BARE and not (key is None and _NUMBER.fullmatch(value))
 
 
 def names_there_are(candidates: Iterable[Candidate]) -> list[str]:
