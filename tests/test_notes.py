@@ -37,6 +37,15 @@ def test_advice_is_for_the_author(advice: str) -> None:
     assert notes(Problem(Place("data/le/a.wandb"), advice)) == ()
 
 
+def test_what_a_block_could_do_is_left_out_of_what_is_irregular() -> None:
+    """The irregularity stays, and so does where else it was found."""
+    found = 'all values of "loss" stand at step 0'
+    advice = f'{found}: "x: time" in a block draws them one after the other'
+    others = "; the same in 5 more: b and c"
+    assert notes(Problem(Place("data/le/a"), f"{advice}{others}")) == (f"a: {found}{others}.",)
+    assert notes(Problem(Place("data/le/a"), advice)) == (f"a: {found}.",)
+
+
 def test_what_is_irregular_is_told_without_the_next_step() -> None:
     """And files by their paths below the source."""
     problem = Problem(Place("data/le/s1/events.out", 3), f"{TORN}; data/le/s2/x too", "Name it with files:")

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from reportgen.model import Source
 
 _MOST_PLACES: Final = 3
-# Words that only the author of a report can do something with: keys of source.yml, and of blocks.
+# What concerns settings, or the x that a block may choose: only the author can do something with it.
 _ADVICE: Final = re.compile(
-    r'^(?:rename|rename_metrics|lower_is_better|protocols|series_from|seed_from|run_from): |" in a block\b'
-    r"|\bmetrics: leaves\b"
+    r"^(?:rename|rename_metrics|lower_is_better|score_name|protocols|series_from|seed_from|run_from): "
+    r"|: steps here are _step\b"
 )
+# Behind what is irregular may stand what a block could do about it.
+_IN_A_BLOCK: Final = re.compile(r': "[^"]*" in a block [^;]*')
 
 
 def notes_of(source: Source) -> tuple[str, ...]:
@@ -33,7 +35,8 @@ def notes_of(source: Source) -> tuple[str, ...]:
     folder = _folder(source)
     for warning in source.warnings:
         if not _ADVICE.search(warning.message):
-            told[warning.message.replace(f"{folder}/", "")].append(_short(warning.place, source, folder))
+            message = _IN_A_BLOCK.sub("", warning.message).replace(f"{folder}/", "")
+            told[message].append(_short(warning.place, source, folder))
     found = (f"{listing(places, most=_MOST_PLACES)}: {message}." for message, places in told.items())
     return (*(source.settings.provenance.found or ()), *found)
 
