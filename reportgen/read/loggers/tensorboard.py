@@ -4,7 +4,8 @@ Source: TensorFlow, tensorflow/core/util/event.proto (events, see ``event_messag
 ``tfrecord``). As in TensorBoard, all event files of a folder are one run, the older before the newer, and a
 restart that says its step (``purge_step``) leaves out what earlier files have from there on. Unlike there,
 nothing else is discarded when a run was resumed: its rows are handed over and the overlap is told.
-What ``add_hparams`` writes into a folder of its own below the run's belongs to the run, if there is one such.
+What ``add_hparams`` writes into a folder of its own below the run's belongs to the run, if there is one such,
+and so do the curves of ``add_scalars``, as the metrics ``MAIN_TAG/TAG``.
 Settings beside event files belong to the run, too: ``hparams.yaml`` (Lightning), ``params.json`` (Ray Tune),
 ``args.yaml`` (timm, Ultralytics), ``config.yaml`` (Detectron2), ``params.yaml`` (DVC).
 """
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.read.find import natural
 from reportgen.read.logged import Finding, Logged, Unit, UnreadableError
+from reportgen.read.loggers.event_groups import groups
 from reportgen.read.loggers.event_run import EventRun
 from reportgen.read.loggers.settings_beside import settings_of
 from reportgen.read.loggers.text_file import left_out_for
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.read.logged import Setting
+    from reportgen.read.logged import Points, Setting
 
 NAME: Final = "tensorboard"
 TITLE: Final = "TensorBoard event files"
@@ -49,16 +51,21 @@ def units(files: Sequence[Path]) -> tuple[Unit, ...]:
     for file, beginning in beginnings.items():
         if _may_be_events(file, beginning):
             folders.setdefault(file.parent, []).append(file)
-    below = _hparams_folders(
-        {folder: [beginnings[file] for file in held] for folder, held in folders.items()}
-    )
+    begin = {folder: [beginnings[file] for file in held] for folder, held in folders.items()}
+    below = _hparams_folders(begin)
+    curves: dict[Path, list[Path]] = {}
+    others = {folder: held for folder, held in begin.items() if folder not in below.values()}
+    for folder, (run, _) in groups(others).items():
+        curves.setdefault(run, []).append(folder)
+    within_others = {*below.values(), *(folder for inner in curves.values() for folder in inner)}
     there = set(files)
     found = []
     for folder, held in folders.items():
-        if folder not in below.values():
-            within = folders[below[folder]] if folder in below else []
+        if folder not in within_others:
+            within = [*([below[folder]] if folder in below else []), *curves.get(folder, ())]
+            inner = [file for one in within for file in _in_order(folders[one])]
             settings = [file for name in _SETTINGS if (file := folder / name) in there]
-            found.append(Unit(NAME, folder, (*_in_order(held), *_in_order(within), *settings)))
+            found.append(Unit(NAME, folder, (*_in_order(held), *inner, *settings)))
     return tuple(found)
 
 
@@ -69,22 +76,19 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
         UnreadableError: none of its files is an event file, or a metric has too many values.
     """
     run, beside = EventRun(wanted), EventRun(wanted)
+    curves = _Curves(unit, wanted)
     events = [file for file in unit.files if file.name not in _SETTINGS or file == unit.path]
     refused = []
     for file in events:
         try:
-            (run if file.parent == unit.path else beside).read(file)
+            (curves.of(file) or (run if file.parent == unit.path else beside)).read(file)
         except UnreadableError as error:
             refused.append(error)
     if len(refused) == len(events):
         raise refused[0]
-    metrics, last = dict(run.metrics()), beside.metrics()
-    findings = [*run.findings, *beside.findings]
+    metrics, twice = _together(unit.path, run, beside, curves)
+    findings = [*run.findings, *beside.findings, *curves.findings(), *twice]
     findings += [left_out_for(error, "the file is left out") for error in refused]
-    if both := [name for name in last if name in metrics]:
-        which = counted(len(both), "metric of the run is", "metrics of the run are")
-        findings.append(Finding(events[-1], f"{which} here, too, as add_hparams keeps them: left out here"))
-    metrics |= {name: points for name, points in last.items() if name not in both}
     config: dict[str, Setting] = {}
     for file in unit.files[len(events) :]:
         found, told = settings_of(file)
@@ -101,6 +105,51 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
         metrics=metrics,
         findings=tuple(findings),
     )
+
+
+def _together(
+    path: Path, run: EventRun, beside: EventRun, curves: _Curves
+) -> tuple[dict[str, Points], list[Finding]]:
+    """The metrics of a run, then those beside it that it has not itself; and how many it has, too."""
+    metrics = dict(run.metrics())
+    found = []
+    for writer, more in (("add_hparams", beside.metrics()), ("add_scalars", dict(curves.metrics()))):
+        if both := [name for name in more if name in metrics]:
+            which = counted(len(both), "metric of the run is", "metrics of the run are")
+            where = f"in a folder below, too, as {writer} keeps them"
+            found.append(Finding(path, f"{which} {where}: left out there"))
+        metrics |= {name: points for name, points in more.items() if name not in both}
+    return metrics, found
+
+
+class _Curves:
+    """What ``add_scalars`` wrote into folders below a run's: ``MAIN_TAG/TAG`` of the run itself."""
+
+    def __init__(self, unit: Unit, wanted: Collection[str] | None) -> None:
+        files = [file for file in unit.files if "tfevents" in file.name]
+        begin: dict[Path, list[bytes]] = {}
+        for file in files if any(file.parent != unit.path for file in files) else ():
+            begin.setdefault(file.parent, []).append(_beginning(file))
+        self._runs: dict[Path, tuple[str, EventRun]] = {}
+        for folder, (_, name) in groups(begin).items():
+            end = f"/{name}"
+            inner = wanted and {one.removesuffix(end) for one in wanted if one.endswith(end)}
+            self._runs[folder] = (name, EventRun(inner))
+
+    def of(self, file: Path) -> EventRun | None:
+        """What reads the files of a curve's folder; None for any other file."""
+        return self._runs.get(file.parent, ("", None))[1]
+
+    def metrics(self) -> Iterator[tuple[str, Points]]:
+        """Every curve under the name that it has as a metric of the run."""
+        for name, run in self._runs.values():
+            for tag, points in run.metrics().items():
+                yield f"{tag}/{name}", points
+
+    def findings(self) -> Iterator[Finding]:
+        """What was irregular in their files."""
+        for _, run in self._runs.values():
+            yield from run.findings
 
 
 def _beginning(file: Path) -> bytes:
