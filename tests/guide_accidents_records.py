@@ -129,6 +129,16 @@ def _packed(folder: Path) -> None:
     path.unlink()
 
 
+def _restarted(folder: Path) -> None:
+    """A writer with ``purge_step=1000`` began: one event, whose session log says START, and no values yet."""
+    path = min(folder.rglob("*tfevents*"))
+    begins = b"\x09" + struct.pack("<d", 1767229200) + b"\x10\xe8\x07" + b"\x3a\x02\x08\x01"
+    length = struct.pack("<Q", len(begins))
+    sums = [int(one).to_bytes(4, "little") for one in checksums([memoryview(length), memoryview(begins)])]
+    record = length + sums[0] + begins + sums[1]
+    path.with_name("events.out.tfevents.1767229200.example.1").write_bytes(record)
+
+
 _EVENTS = "events.out.tfevents.1767225600.example"
 _AGAIN = "this file goes back over 30 steps of earlier files (50 to 1,500)"
 TENSORBOARD = (
@@ -145,6 +155,11 @@ TENSORBOARD = (
     Accident(
         f"the run was resumed: {_AGAIN}; the rows of both are kept, the later ones last",
         _resumed,
+    ),
+    Accident(
+        "the run was restarted at step 1,000: left out 22 values of earlier files (steps 1,000 to 1,500), "
+        "logged again or given up, as TensorBoard does",
+        _restarted,
     ),
     Accident(
         f"several processes wrote at once: {_AGAIN}; the rows of all are kept, those of this file last",
