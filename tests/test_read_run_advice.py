@@ -32,6 +32,21 @@ def evaluated(data: Data, date: str, score: float, shots: int, seed: int, **argu
     data.write(f"s/org__m/results_{date}.json", json.dumps(document))
 
 
+def evaluated_on(data: Data, series: int, tasks: int) -> None:
+    """Two evaluations of each model on each task, with other shots."""
+    for model in range(series):
+        for date, shots in zip(DATES, (0, 5), strict=True):
+            names = [f"t{task}" for task in range(tasks)]
+            document = {
+                "results": {name: {"alias": name, "acc,none": 0.5} for name in names},
+                "configs": {name: {"task": name, "num_fewshot": shots} for name in names},
+                "n-shot": dict.fromkeys(names, shots),
+                "config": {"model": "hf", "random_seed": shots},
+                "model_name": f"m{model}",
+            }
+            data.write(f"s/m{model}/results_{date}.json", json.dumps(document))
+
+
 def trained(data: Data, folder: str, **settings: float) -> None:
     """A run of a trainer with the name that all have."""
     rows = [{"step": step, "loss": 1 / step} for step in (1, 2, 3)]
@@ -96,3 +111,15 @@ def test_runs_that_few_settings_do_not_tell_apart_are_told(tmp_path: Path) -> No
         trained(data, f"seed_{place}", **{f"beta{place}": 0.5}, weight_decay=0.1)
     (message,) = [one for one in data.warnings("s") if "differ in more" in one]
     assert message.startswith('data/s: 6 runs of the series "run" differ in more than seeds: ')
+
+
+def test_what_is_the_same_on_many_benchmarks_is_told_once(tmp_path: Path) -> None:
+    """And of many series the first, with how many more there are."""
+    data = Data(tmp_path)
+    evaluated_on(data, series=22, tasks=3)
+    *several, last = [
+        one for one in data.warnings("s") if "more than seeds" in one or "the same holds" in one
+    ]
+    assert len(several) == 20
+    assert all("; likewise on 2 more benchmarks. They are read as" in one for one in several)
+    assert last == "data/s: the same holds of 2 more series and seeds."

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from reportgen.errors import Place, Problem, Severity, Stage
 from reportgen.read.content import few
 from reportgen.read.find import ending_of, place_of
+from reportgen.read.runs.alike_problems import alike_problems
 from reportgen.read.runs.evaluation_problems import evaluation_problems
 from reportgen.read.runs.run_methods import method_of
-from reportgen.read.runs.run_repeats import differences
 from reportgen.read.units import title_of
 from reportgen.read.wording import names
 from reportgen.words import counted, listing
@@ -25,14 +25,12 @@ if TYPE_CHECKING:
     from reportgen.read.find import Location
     from reportgen.read.runs.imported_runs import ImportedRuns
     from reportgen.read.runs.kept_units import KeptFinding
-    from reportgen.read.runs.run_settings import Candidate
     from reportgen.read.units import FoundUnits
     from reportgen.settings.source import SourceSettings
 
 _MOST_UNITS: Final = 20
 # Findings of so many units are told one by one.
 _FEW_UNITS: Final = 3
-_MOST_KEYS: Final = 5
 _NUMBERS: Final = re.compile(r"\d[\d,.]*")
 _TABLES: Final = frozenset(("csv", "tsv", "jsonl", "parquet"))
 
@@ -102,25 +100,14 @@ def _left_out(location: Location, chosen: Chosen, found: FoundUnits) -> Iterator
 
 def _names(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
     """How series and seeds were guessed, which runs are alike, and which are parts of one."""
-    naming, candidates = runs.naming, runs.candidates
+    naming = runs.naming
     if naming.guessed:
         seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
         series = dict.fromkeys(name.series for name in naming.names)
         message = f"series were told apart by {naming.series_by}{seeds}: {names(series)}"
         advice = "Settle it with series_from: and seed_from:, or with files: and groups, in source.yml"
         yield Problem(location.place, message, advice, Stage.DATA)
-    for places in naming.alike[:_MOST_UNITS]:
-        name = naming.names[places[0]]
-        seed = f"seed {name.seed}" if name.seed is not None else "no seed"
-        where = names(_places([candidates[place] for place in places]))
-        message = f'{len(places)} runs have the series "{name.series}" and {seed}: {where}'
-        yield Problem(location.place, message, _advice([candidates[place] for place in places]), Stage.DATA)
-    for places in naming.mixed[:_MOST_UNITS]:
-        alike = [candidates[place] for place in places]
-        message = (
-            f'{len(places)} runs of the series "{naming.names[places[0]].series}" differ in more than seeds'
-        )
-        yield Problem(location.place, f"{message}: {names(_places(alike))}", _advice(alike), Stage.DATA)
+    yield from alike_problems(location, runs)
     if naming.resumed:
         shown = names(naming.names[places[0]].run for places in naming.resumed)
         count = counted(len(naming.resumed), "run")
@@ -141,22 +128,3 @@ def _apart(location: Location, settings: SourceSettings, runs: ImportedRuns) -> 
         )
         advice = f"If those of one {key} are repetitions, say series_from: {key} in source.yml"
         yield Problem(location.place, message, f"{advice}; if not, say series_from: name", Stage.DATA)
-
-
-def _places(candidates: Sequence[Candidate]) -> list[str]:
-    """Where runs lie, or what they are called where they lie in one place."""
-    paths = [one.run.path for one in candidates]
-    return paths if len(set(paths)) > 1 else [one.run.name or one.run.id for one in candidates]
-
-
-def _advice(candidates: Sequence[Candidate]) -> str:
-    """What to do about runs that are alike: by which of their settings they could be told apart."""
-    known = differences(candidates)
-    several = known.between(range(len(candidates)))
-    advice = "They are read as different runs of one series"
-    if not several:
-        return f"{advice}. If they are not, tell them apart with series_from: or seed_from:"
-    shown = listing(several, most=_MOST_KEYS)
-    first = (known.telling([""] * len(candidates)) or several)[0]
-    first = f"[model, {first}]" if all(one.run.model for one in candidates) else first
-    return f"{advice}, but differ in {shown}: tell them apart with series_from: {first}, if that matters"

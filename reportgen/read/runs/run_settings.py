@@ -78,7 +78,7 @@ def value_named(candidate: Candidate, name: str) -> str | None:
 
 
 def is_word(candidate: Candidate, name: str) -> bool:
-    """Whether what a run has under a name says by itself what it is, as neither a number nor ``true`` does."""
+    """Whether what a run has under a name says by itself what it is, as neither numbers nor ``true`` do."""
     key = _key_named(name, candidate.run.config)
     if name in candidate.labels or (key is None and name in OWN):
         return True

@@ -1,0 +1,71 @@
+"""What to tell of runs of one series that have one seed, or that are no repetitions of one experiment."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from reportgen.errors import Problem, Stage
+from reportgen.read.runs.run_repeats import differences
+from reportgen.read.wording import names
+from reportgen.words import counted, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reportgen.read.find import Location
+    from reportgen.read.runs.imported_runs import ImportedRuns
+    from reportgen.read.runs.run_names import Naming
+    from reportgen.read.runs.run_settings import Candidate
+
+_MOST: Final = 20
+_MOST_KEYS: Final = 5
+
+
+def alike_problems(location: Location, runs: ImportedRuns) -> Iterator[Problem]:
+    """Runs that are read as different runs of one series, what is the same on many benchmarks once."""
+    naming = runs.naming
+    found = [*_folded(naming, naming.alike, mixed=False), *_folded(naming, naming.mixed, mixed=True)]
+    for message, places, more in found[:_MOST]:
+        told = [runs.candidates[place] for place in places]
+        same = f"; likewise on {counted(more, 'more benchmark', 'more benchmarks')}" if more else ""
+        where = names(_places(told))
+        yield Problem(location.place, f"{message}: {where}{same}", _advice(told), Stage.DATA)
+    if (rest := len(found) - _MOST) > 0:
+        message = f"the same holds of {counted(rest, 'more series or seed', 'more series and seeds')}"
+        yield Problem(location.place, message, "", Stage.DATA)
+
+
+def _folded(
+    naming: Naming, groups: Sequence[tuple[int, ...]], *, mixed: bool
+) -> Iterator[tuple[str, tuple[int, ...], int]]:
+    """Of each series and seed what to tell, the places on its first benchmark, and how many more."""
+    alike: dict[tuple[str, str | None], list[tuple[int, ...]]] = defaultdict(list)
+    for places in groups:
+        name = naming.names[places[0]]
+        alike[name.series, None if mixed else name.seed].append(places)
+    for (series, seed), found in alike.items():
+        told = f"seed {seed}" if seed is not None else "no seed"
+        message = f'{len(found[0])} runs have the series "{series}" and {told}'
+        if mixed:
+            message = f'{len(found[0])} runs of the series "{series}" differ in more than seeds'
+        yield message, found[0], len(found) - 1
+
+
+def _places(candidates: Sequence[Candidate]) -> list[str]:
+    """Where runs lie, or what they are called where they lie in one place."""
+    paths = [one.run.path for one in candidates]
+    return paths if len(set(paths)) > 1 else [one.run.name or one.run.id for one in candidates]
+
+
+def _advice(candidates: Sequence[Candidate]) -> str:
+    """What to do about runs that are alike: by which of their settings they could be told apart."""
+    known = differences(candidates)
+    several = known.between(range(len(candidates)))
+    advice = "They are read as different runs of one series"
+    if not several:
+        return f"{advice}. If they are not, tell them apart with series_from: or seed_from:"
+    shown = listing(several, most=_MOST_KEYS)
+    first = (known.telling([""] * len(candidates)) or several)[0]
+    first = f"[model, {first}]" if all(one.run.model for one in candidates) else first
+    return f"{advice}, but differ in {shown}: tell them apart with series_from: {first}, if that matters"
