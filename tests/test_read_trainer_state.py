@@ -161,6 +161,21 @@ def test_a_torn_checkpoint_is_told_and_the_one_before_read(tmp_path: Path) -> No
     assert [finding.path.parent.name for finding in run.findings] == ["checkpoint-11", "checkpoint-10"]
 
 
+def test_a_checkpoint_that_cannot_be_read_leaves_the_one_before(tmp_path: Path) -> None:
+    """As a pointer of Git LFS; what is read is told, and the next step."""
+    pointer = "version https://git-lfs.github.com/spec/v1\n"
+    files = checkpoints(tmp_path, checkpoint_9=state(ROWS[:2]), checkpoint_10=pointer)
+    _, run = only(*files)
+    assert column(run, "loss") == [(1, 2.0)]
+    found = "it is a Git LFS pointer, not the data themselves"
+    assert told(run) == [f"{found}: checkpoint-9/trainer_state.json is read instead. Run git lfs pull"]
+    torn = state(ROWS)[:-20]
+    _, run = only(*checkpoints(tmp_path / "torn", checkpoint_9=torn, checkpoint_10=pointer))
+    assert told(run)[0] == f"{found}: left out. Run git lfs pull"
+    with pytest.raises(UnreadableError, match="Git LFS pointer"):
+        only(*checkpoints(tmp_path / "none", checkpoint_9="{", checkpoint_10=pointer))
+
+
 def test_the_state_at_the_end_of_training_comes_before_checkpoints(tmp_path: Path) -> None:
     """The Trainer writes a last state beside the checkpoints; a later checkpoint counts more."""
     end = write(tmp_path / "end" / "trainer_state.json", state(ROWS))

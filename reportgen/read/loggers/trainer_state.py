@@ -18,7 +18,7 @@ from reportgen.read.logged import Finding, Logged, Unit, UnreadableError
 from reportgen.read.loggers.json_objects import Items, is_whole, whole_object
 from reportgen.read.loggers.json_rows import gather
 from reportgen.read.loggers.settings_beside import flattened, settings_of
-from reportgen.read.loggers.text_file import Decoding, head, whole
+from reportgen.read.loggers.text_file import Decoding, head, left_out_for, whole
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -149,8 +149,13 @@ def _newest_whole(files: Sequence[Path], wanted: Collection[str] | None) -> tupl
     """The state to read, otherwise the whole rows of the newest torn one, and what was irregular."""
     torn: list[_State] = []
     states: list[_State] = []
+    refused: list[UnreadableError] = []
     for file in files:
-        state = _state(file, wanted)
+        try:
+            state = _state(file, wanted)
+        except UnreadableError as error:
+            refused.append(error)
+            continue
         (torn if state.tear else states).append(state)
         # A state beside checkpoints may be older than they are, where training went on after it.
         if states and _progress(file) <= max(one.last_step for one in states):
@@ -160,15 +165,19 @@ def _newest_whole(files: Sequence[Path], wanted: Collection[str] | None) -> tupl
         instead = f"{best.path.parent.name}/{best.path.name} is read instead"
         told = [Finding(state.path, f"{state.tear}; {instead}") for state in torn]
         told += [Finding(state.path, f"{_OTHER}; {instead}") for state in states if state.differs(best)]
+        told = [*(left_out_for(error, instead) for error in refused), *told]
         return best, [*told, *best.findings]
     part = next((state for state in torn if state.rows), None)
+    if part is None and refused:
+        raise refused[0]
     if part is None:
         first = torn[0]
         before = "the file is torn before the first values that were logged"
         message = _EMPTY if first.tear == _EMPTY else before
         raise UnreadableError(first.path, message, "Take the file of an earlier checkpoint")
     kept = "1 whole row before is" if part.rows == 1 else f"{part.rows:,} whole rows before are"
-    return part, [Finding(part.path, f"{part.tear}; the {kept} read"), *part.findings]
+    told = [left_out_for(error) for error in refused]
+    return part, [*told, Finding(part.path, f"{part.tear}; the {kept} read"), *part.findings]
 
 
 def _state(path: Path, wanted: Collection[str] | None) -> _State:
