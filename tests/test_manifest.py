@@ -214,6 +214,8 @@ def test_hashes_that_are_known_are_not_computed_again(project: Project) -> None:
 def test_a_link_in_a_loop_is_walked_once(project: Project) -> None:
     """A folder that links to the one above it has an end."""
     (project.data.parent / "loop").symlink_to(project.data.parent)
+    (project.data.parent / "self").symlink_to("self")
+    (project.data.parent / "disk").symlink_to("/")
     project.record()
     assert project.unchanged()
 

@@ -192,11 +192,17 @@ def _walk(path: str) -> Iterator[str]:
     for entry in entries:
         if entry.name in _IGNORED:
             continue
-        if entry.is_dir():
-            # A link that leads back up is not followed.
-            if not f"{os.path.realpath(path)}{os.sep}".startswith(f"{os.path.realpath(entry.path)}{os.sep}"):
+        try:
+            is_folder, is_file = entry.is_dir(), entry.is_file()
+        except OSError:
+            # A link to itself, or to where nobody may look.
+            continue
+        if is_folder:
+            # A link that leads back up, be it to the whole disk, is not followed.
+            real = os.path.realpath(entry.path).rstrip(os.sep)
+            if not f"{os.path.realpath(path)}{os.sep}".startswith(f"{real}{os.sep}"):
                 yield from _walk(entry.path)
-        elif entry.is_file():
+        elif is_file:
             yield entry.path
 
 
