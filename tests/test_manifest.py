@@ -220,6 +220,25 @@ def test_a_link_in_a_loop_is_walked_once(project: Project) -> None:
     assert project.unchanged()
 
 
+def test_a_file_that_could_not_be_read_asks_for_a_build(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be readable by now, and shows that neither by its size nor by its time."""
+    plain = open
+
+    def closed(path: str, mode: str = "r", **more: str) -> object:
+        if str(path) == str(project.data):
+            raise PermissionError(13, "Permission denied", path)
+        return plain(path, mode, **more)  # type: ignore[call-overload]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(manifest, "open", closed, raising=False)
+        project.record()
+    assert not project.unchanged()
+    project.record()
+    assert project.unchanged()
+
+
 def test_a_new_commit_is_seen(tmp_path: Path) -> None:
     """The pages name the commit, so the files that say which one it is are inputs."""
     git = tmp_path / ".git"

@@ -166,7 +166,8 @@ def _inputs_stand(root: Path, manifest: dict[str, Any]) -> bool:
     for path in found:
         size, changed, digest = known[path]
         now = _stat(path)
-        if now[0] != size or (now[1] != changed and _sha256(path) != digest):
+        # A file that could not be read may be readable now, which changes neither its size nor its time.
+        if not digest or now[0] != size or (now[1] != changed and _sha256(path) != digest):
             return False
         if now[1] != changed:
             known[path] = [*now, digest]
@@ -216,5 +217,9 @@ def _stat(path: str) -> tuple[int, int]:
 
 
 def _sha256(path: str) -> str:
-    with open(path, "rb") as file:  # noqa: PTH123 - as above
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    """Of what a file holds; empty where it may not be read."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - as above
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except PermissionError:
+        return ""
