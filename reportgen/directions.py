@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from itertools import pairwise
 
 
 class Direction(StrEnum):
-    """What a metric's name says; ``NEITHER`` is no measure of quality."""
+    """What a metric's name says; ``NEITHER`` is no measure of quality, or may be better either way."""
 
     HIGHER = "higher is better"
     LOWER = "lower is better"
@@ -56,14 +57,37 @@ NEITHER = (
 PARTS = frozenset(
     {
         *("policy", "pg", "ppo", "grpo", "actor", "critic", "value", "values", "vf", "v", "q", "qf"),
+        *("q1", "q2"),
         *("td", "kl", "entropy", "ent", "alpha", "clip", "aux", "auxiliary", "balance", "balancing"),
         *("router", "z", "reg", "regularization", "adv", "adversarial", "g", "d", "gen", "disc"),
         *("generator", "discriminator"),
     }
 )
-"""A loss of one of these is what a part of training descends on, and measures no quality."""
+"""A loss of one of these is what a part of training descends on, and measures no quality.
+
+Those of one letter count only as the first word of the metric's own name or as a whole level of it:
+``losses/g_loss`` and ``D/loss``, not ``imagenet_v2/loss``.
+"""
+
+EITHER_WAY = frozenset(
+    {
+        *("anomaly", "attack", "bias", "complexity", "cost", "costs", "crps", "difficulty", "distance"),
+        *("drift", "energy", "fraud", "harm", "harmfulness", "interval", "jailbreak", "outlier", "penalty"),
+        *("quantile", "risk", "severity", "threat", "uncertainty", "violation", "violations", "winkler"),
+    }
+)
+"""Of a score, reward, return or success of one of these more may be better, or less."""
 
 _LOSSES, _SCORES, _NEGATIVE = {"loss", "losses"}, {"score", "scores"}, {"neg", "negative"}
+_GENERAL = {
+    *("score", "scores", "reward", "rewards", "return", "returns", "success", "successes", "success rate"),
+}
+_WITHOUT = {"no", "non", "without"}
+# What something takes to get somewhere, as in time_to_accuracy, says nothing about where it got.
+_TAKEN = {
+    *("time", "seconds", "minutes", "hours", "steps", "step", "epochs", "iterations", "iters", "updates"),
+    *("episodes", "samples", "tokens", "frames", "flops", "cost"),
+}
 _ARROWS = {"↑": Direction.HIGHER, "↓": Direction.LOWER}
 _DIGITS = "0123456789"
 # How numbers were put together, and of what: they come after the metric's own name.
@@ -75,7 +99,9 @@ _PUT_TOGETHER = {
 }
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _SAMPLED = re.compile(r"[@^]\s*\w+")
-_WORD = re.compile(r"[a-z0-9]+@?")
+# A word that begins a level of the name keeps its slash or point.
+_WORD = re.compile(r"[/.]?[a-z0-9]+@?")
+_AROUND = "/.@"
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST = 3
 
@@ -134,7 +160,7 @@ def _by_words(words: list[str]) -> Direction | None:
         found = _known(words)
         if found is not None:
             return found
-        last = words.pop().rstrip("@")
+        last = words.pop().strip(_AROUND)
         if last not in _PUT_TOGETHER and not last.isdigit():
             return None
     return None
@@ -142,8 +168,8 @@ def _by_words(words: list[str]) -> Direction | None:
 
 def _known(words: list[str]) -> Direction | None:
     """What the last words say, as many as make a name."""
-    bare = [word.rstrip("@") for word in words]
-    if words[-1] == "avg@":
+    bare = [word.strip(_AROUND) for word in words]
+    if words[-1].lstrip(_AROUND) == "avg@":
         return Direction.HIGHER
     if len(bare) > 1 and bare[-1] in _PUT_TOGETHER:
         # Of an epoch: what stands before it may be a name.
@@ -151,16 +177,49 @@ def _known(words: list[str]) -> Direction | None:
     # Of rouge1, map50, bleu4 the number says which one, of f1 it is the name.
     for last in dict.fromkeys((bare[-1], bare[-1].rstrip(_DIGITS))):
         for count in range(min(_LONGEST, len(bare)), 0, -1):
-            found = _KNOWN.get(" ".join((*bare[-count:-1], last)))
+            name = " ".join((*bare[-count:-1], last))
+            found = _KNOWN.get(name)
             if found is not None:
-                return _in_context(found, last, bare[:-count])
+                return _in_context(found, name, bare[:-count], _heads(words, len(words) - count))
     return None
 
 
-def _in_context(found: Direction, last: str, before: list[str]) -> Direction:
-    """What the words before a name make of it: a policy's loss, a Brier score, a negative error."""
-    if last in _LOSSES and PARTS & {word.rstrip(_DIGITS) for word in before}:
+def _heads(words: list[str], at: int) -> set[str]:
+    """The word that the metric's own name begins with, behind ``train`` or ``mean``, and levels of one word.
+
+    Its own name stands behind the last slash or point before ``at``.
+    """
+    begins = [place for place in range(at + 1) if place == 0 or words[place][0] in _AROUND]
+    bare = [word.strip(_AROUND) for word in words[:at]]
+    own = (word for word in bare[begins[-1] :] if word not in _PUT_TOGETHER)
+    return {next(own, ""), *(bare[one] for one, after in pairwise(begins) if after == one + 1)}
+
+
+def _in_context(found: Direction, name: str, before: list[str], heads: set[str]) -> Direction:
+    """What the words before a name make of it: a policy's loss, a Brier score, a negative error.
+
+    ``heads``: see ``_heads``.
+    """
+    last = name.rpartition(" ")[2]
+    if last in _LOSSES and (not PARTS.isdisjoint(heads) or _parts_of_words(before)):
         return Direction.NEITHER
     if last in _SCORES and before and _known(before) is Direction.LOWER:
         return Direction.LOWER
+    if _is_open(name, before):
+        return Direction.NEITHER
     return _OTHER_WAY[found] if _NEGATIVE & set(before) else found
+
+
+def _parts_of_words(before: list[str]) -> bool:
+    """Whether one of these words, with or without a number, is a part of training: of one letter none is."""
+    before = before[:-2] if before[-2:] == ["cross", "entropy"] else before
+    return any(len(word) > 1 and word in PARTS for word in (one.rstrip(_DIGITS) for one in before))
+
+
+def _is_open(name: str, before: list[str]) -> bool:
+    """Whether the words before a name leave open which way is better, or turn it into no quality at all."""
+    if before and before[-1] in {"to", *_WITHOUT}:
+        return True
+    if any(word in _TAKEN and after == "to" for word, after in pairwise(before)):
+        return True
+    return name in _GENERAL and not EITHER_WAY.isdisjoint(before)

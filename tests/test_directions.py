@@ -34,6 +34,13 @@ PRAISE = ("best", "better", "worse", "lead", "ahead", "behind", "overtake", "las
         *("Loss/val/total", "loss (EMA)", "box_loss", "word_perplexity,none", "val/ppl", "bits_per_byte"),
         *("error rate", "top1_err", "rmse", "test_WER (%)", "FID", "brier_score", "neg_log_likelihood"),
         *("cross_entropy", "ece", "latency_ms", "some index ↓", "toxicity_score", "validation_0-mlogloss"),
+        *(
+            "imagenet_v2/loss",
+            "imagenet-v2_loss",
+            "plan_d/val_loss",
+            "image_to_text_loss",
+            "cross_entropy_loss",
+        ),
     ],
 )
 def test_of_these_less_is_better(name: str) -> None:
@@ -49,7 +56,8 @@ def test_of_these_less_is_better(name: str) -> None:
         *("val-core/openai/gsm8k/acc/mean@8", "critic/rewards/mean", "rollout/ep_rew_mean"),
         *("charts/episodic_return", "rewards/format_reward_func", "pass@1", "pass@k", "pass^4", "avg@16"),
         *("maj@8", "exact_match (strict-match)", "win_rate", "success", "neg_mean_squared_error", "r2"),
-        *("f1-score", "roc_auc_score", "negative ELBO ↑", "some index ↑", "rouge_l"),
+        *("f1-score", "roc_auc_score", "negative ELBO ↑", "some index ↑", "rouge_l", "attack/accuracy"),
+        *("sim_to_real_success_rate", "no_aug/accuracy", "sound/avg@16"),
     ],
 )
 def test_of_these_more_is_better(name: str) -> None:
@@ -63,14 +71,10 @@ def test_of_these_more_is_better(name: str) -> None:
         *("policy_loss", "actor/pg_loss", "actor/kl_loss", "actor/entropy_loss", "losses/value_loss"),
         *("train/policy_gradient_loss", "train/clip_fraction", "critic/vf_loss", "qf1_loss", "g_loss"),
         *("load_balancing_loss", "entropy", "actor/ppo_kl", "grad_norm", "learning_rate", "lr"),
-        *(
-            "response_length/mean",
-            "rollout/ep_len_mean",
-            "reward_std",
-            "rewards/format/std",
-            "acc_stderr,none",
-        ),
-        *("epoch", "tokens_per_second", "memory", "kl_div"),
+        *("losses/q_loss", "losses/mean_q_loss", "train/z_loss", "train_d_loss_epoch", "loss/g_loss/mean"),
+        *("response_length/mean", "rollout/ep_len_mean", "reward_std", "rewards/format/std"),
+        *("q1_loss", "acc_stderr,none", "policy_log_loss", "policy_cross_entropy_loss", "D/loss"),
+        *("epoch", "tokens_per_second", "memory", "kl_div", "gan.g_loss"),
     ],
 )
 def test_of_these_neither_is_better(name: str) -> None:
