@@ -147,8 +147,7 @@ LIGHTEVAL = (
     ),
     Accident(f"all {_COUNTS_TWICE}", _rewritten("results_*.json", _with_another_task)),
     Accident(
-        "finds no results.lighteval|sums|0; there are config_general, results, versions, config_tasks, "
-        "summary_tasks and summary_general",
+        'finds no results.lighteval|sums|0; "results" has lighteval|sums|5 and all',
         replaced("source.yml", "sums|5", "sums|0"),
         source="lighteval-checkpoints",
     ),

@@ -92,7 +92,7 @@ def test_files_that_may_not_be_read_are_left_out(tmp_path: Path, bar: Callable[[
     for place in range(5):
         bar(tmp_path / f"data/s/r{place}.csv")
     (told,) = [one for one in data.warnings("s") if "cannot" in one]
-    assert "; the same of 4 more: data/s/r" in told
+    assert "; the same in 4 more: data/s/r" in told
     bar(tmp_path / "data/s/r5.csv")
     with pytest.raises(ReportError, match="Permission denied") as caught:
         data.open("s")

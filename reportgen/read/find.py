@@ -9,8 +9,9 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.naming import did_you_mean
 from reportgen.read.units import may_be_read
-from reportgen.read.wording import known_names
+from reportgen.read.wording import names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -122,7 +123,10 @@ def locate(project_root: Path, data_dir: str, name: str) -> Location:
         raise ReportError(_clash(name, found, project_root))
     if not found:
         message = f'there is no source "{name}" in {data_dir}/'
-        advice = known_names(name, find_sources(project_root, data_dir), "It has")
+        known = find_sources(project_root, data_dir)
+        # Folders of a folder can be named, too, but they are parts of it.
+        tops = [one for one in known if "/" not in one]
+        advice = f"{did_you_mean(name, known)}It has {names(tops)}" if tops else ""
         raise ReportError(Problem(Place(data_dir), message, advice, Stage.DATA))
     return location_of(found[0], PurePosixPath(*parts).as_posix(), project_root)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from reportgen.errors import Place, Problem, Problems, ReportError, Stage
 from reportgen.model import Source, SourceFile
+from reportgen.read.alike import folded
 from reportgen.read.barred import barred_problems
 from reportgen.read.choosing import choose_files
 from reportgen.read.content import sha256
@@ -20,6 +21,7 @@ from reportgen.read.tabular.mapped import mapped_tables
 from reportgen.read.tabular.outcome_columns import free_columns
 from reportgen.read.tabular.survey import survey
 from reportgen.read.tabular.table_files import hashed_files, tables_of
+from reportgen.read.tabular.unmeasured import unmeasured
 from reportgen.read.tabular.unmet import unmet_names, with_unmet
 from reportgen.read.units import may_be_read
 from reportgen.read.wording import names
@@ -119,7 +121,7 @@ def open_location(
         return replace(source, warnings=(*lost, *source.warnings))
     told = {problem.place for problem in problems.found}
     lost = barred_problems(chosen.barred, chosen.unread, location.root)
-    raise ReportError(*(one for one in lost if one.place not in told), *problems.found)
+    raise ReportError(*(one for one in lost if one.place not in told), *folded(problems.found))
 
 
 def _tables(
@@ -230,7 +232,8 @@ def _surveyed(location: Location, files: tuple[DataFile, ...], settings: SourceS
     found = survey(location.root, files, settings, location.place)
     if any(unmet_names(found, settings, location.place)) and not found.layout.exhaustive:
         found = survey(location.root, files, settings, location.place, whole=True)
-    return with_unmet(found, settings, location.place)
+    found = with_unmet(found, settings, location.place)
+    return replace(found, warnings=(*found.warnings, *unmeasured(found, location.place)))
 
 
 def _digest(name: str, files: Sequence[SourceFile], settings: SourceSettings, found: Survey) -> str:

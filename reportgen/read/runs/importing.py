@@ -19,7 +19,7 @@ from reportgen.read.runs.imported_survey import imported_survey
 from reportgen.read.runs.kept_units import keep_unit, kept_unit, temporary_cache
 from reportgen.read.runs.protocols import with_protocols
 from reportgen.read.runs.tidy_parquet import Writer
-from reportgen.read.units import LOGGERS, find_units, format_named, reader_of
+from reportgen.read.units import LOGGERS, find_units, format_named, reader_of, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -97,6 +97,9 @@ def import_units(
     if form and not found.units:
         message = f"format: {form.name}, but no file is of it; it reads {reader_of(form).TITLE}"
         advice = "Name the files with files:, or leave format: out to have it found"
+        if other := _found(location, settings.model_copy(update={"format": None}), chosen).units:
+            name = other[0].format
+            advice = f"It has files of {title_of(name)}: say format: {name}, or leave format: out"
         raise ReportError(Problem(location.place, message, advice, Stage.DATA))
     if not found.units:
         return None

@@ -138,6 +138,37 @@ def _items(rows: Iterable[FoundRow], steps: Sequence[str | int]) -> Iterator[Fou
         yield from (FoundRow(item, key, (row, *row.around)) for key, item in items)
 
 
+def instead(row: FoundRow, path: JsonPath) -> str:
+    """What there is where a column's path leads nowhere, as a sentence; empty if that is the row itself."""
+    if path.is_key or path.up > len(row.around):
+        return ""
+    start = row.around[path.up - 1] if path.up else row
+    steps = [step for step in path.steps if step is not None]
+    reached, held = _reached(start.value, steps, row.key)
+    if not (reached or path.up) or reached == len(steps):
+        return ""
+    place = f'"{path.text[0] * max(1, path.up)}{_shown(steps[:reached], begins=".")}"'
+    return f"{place} {_has(held)}"
+
+
+def _has(held: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+    if isinstance(held, dict) and held:
+        return f"has {names(held)}"
+    if isinstance(held, list):
+        return f"is a list of {len(held):,}"
+    return "is an empty object" if isinstance(held, dict) else f"is {_kind(held)}"
+
+
+def _reached(value: Any, steps: Sequence[str | int], own: str = "") -> tuple[int, Any]:  # noqa: ANN401
+    """How many steps lead somewhere, and where the last of these leads."""
+    for place, step in enumerate(steps):
+        held = _stepped(value, [step], own)
+        if held is _NOTHING:
+            return place, value
+        value = held
+    return len(steps), value
+
+
 def _stepped(value: Any, steps: Sequence[str | int], own: str = "") -> Any:  # noqa: ANN401 - whatever JSON holds
     for said in steps:
         at_own = int(own) if isinstance(value, list) and own.isdecimal() else own
@@ -151,12 +182,16 @@ def _stepped(value: Any, steps: Sequence[str | int], own: str = "") -> Any:  # n
 
 def _not_there(value: Any, steps: Sequence[str | int]) -> str:  # noqa: ANN401 - whatever JSON holds
     """The end of a sentence about a path that leads nowhere."""
+    reached, held = _reached(value, steps)
+    if reached:
+        return f'finds no {_shown(steps)}; "{_shown(steps[:reached])}" {_has(held)}'
     known = f"; there are {names(value)}" if isinstance(value, dict) and value else ""
     return f"finds no {_shown(steps)}{known}"
 
 
-def _shown(steps: Sequence[str | int]) -> str:
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
+def _shown(steps: Sequence[str | int], begins: str = "") -> str:
+    shown = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
+    return shown if begins else shown.lstrip(".")
 
 
 def _kind(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds

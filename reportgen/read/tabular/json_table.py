@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 FREE_COLUMNS: Final = False
 RECORDS, COLUMNS, LINES = "records", "columns", "lines"
 _ADVICE: Final = (
-    "Write a list of objects or an object of lists, or leave the file out with files: in source.yml"
+    "Say where its rows are with format: mapped, rows: and columns:, write a list of objects, or leave the "
+    "file out with files: in source.yml"
 )
 
 

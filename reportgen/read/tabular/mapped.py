@@ -22,7 +22,7 @@ from reportgen.read.runs.kept_units import KeptFinding, KeptPart, KeptRun, KeptU
 from reportgen.read.runs.tidy_parquet import part_name, write_part
 from reportgen.read.tabular.json_documents import documents
 from reportgen.read.tabular.json_lines import as_text
-from reportgen.read.tabular.json_path import PathError, parse_path, rows_at, value_at
+from reportgen.read.tabular.json_path import PathError, instead, parse_path, rows_at, value_at
 from reportgen.read.tabular.mapped_faults import mapping_faults, row_told
 from reportgen.settings.source import Columns
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from reportgen.read.cells import Text
     from reportgen.read.find import Location
     from reportgen.read.layout import DataFile
+    from reportgen.read.logged import Setting
     from reportgen.read.tabular.json_documents import Document
     from reportgen.read.tabular.json_path import FoundRow, JsonPath
     from reportgen.settings.source import SourceSettings
@@ -150,7 +151,12 @@ class _Table:
             self._findings.append(KeptFinding(self._content.name, message, None))
             return KeptUnit((), (), tuple(self._findings))
         # Of a column whose every cell holds others nothing can be read.
-        config = {name: count == self._filled[name] for name, count in self._held.items() if count}
+        config: dict[str, Setting] = {
+            name: count == self._filled[name] for name, count in self._held.items() if count
+        }
+        # Of one that leads nowhere it is told how far it goes.
+        paths = self._mapping.columns.items()
+        config |= {name: instead(self._first, path) for name, path in paths if not self._filled[name]}
         kind, keys = row_told(self._first)
         run = KeptRun(self._content.name, keys, group=kind, config=config, metrics=dict(self._filled))
         return KeptUnit((run,), tuple(self._parts), tuple(self._findings))

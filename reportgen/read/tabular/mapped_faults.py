@@ -28,7 +28,8 @@ def mapping_faults(
 
     Args:
         units: the files; of their runs ``name`` and ``group`` are the keys and kind of the first row, and
-            ``config`` tells the columns whose every cell holds others.
+            ``config`` tells the columns whose every cell holds others, and what is there in place of those
+            that find nothing.
         columns: where each column is in a row.
         rows: where the rows are; None where nobody says it.
         place: of the settings.
@@ -43,7 +44,9 @@ def mapping_faults(
         said = f'"{path.text}", the column "{name}",'
         filled = [run for run in runs if run.metrics.get(name)]
         if not filled:
-            yield Problem(place, f"{said} finds nothing in any row", _known(runs, rows), Stage.DATA)
+            there = next((str(run.config[name]) for run in runs if run.config.get(name)), "")
+            advice = there or _known(runs, rows)
+            yield Problem(place, f"{said} finds nothing in any row", advice, Stage.DATA)
         elif all(run.config.get(name) for run in filled):
             within = f"{rows.text if rows else '$[*]'}{path.text.removeprefix('$')}[*]"
             rest = "" if path.up else f", with rows: {within}"

@@ -11,6 +11,7 @@ from reportgen.read.barred import barred_problems
 from reportgen.read.content import Content
 from reportgen.read.find import COMPRESSIONS, ending_of, place_of
 from reportgen.read.layout import DataFile
+from reportgen.read.unrecognised import unrecognised
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,6 +33,8 @@ def tables_of(location: Location, settings: SourceSettings, chosen: Chosen) -> t
     if not paths and (lost := list(barred_problems(chosen.barred, chosen.unread, location.root))):
         raise ReportError(*(replace(one, severity=Severity.ERROR) for one in lost))
     if not paths:
+        if known := unrecognised(chosen.paths, location.root):
+            raise ReportError(*known)
         message = "the folder has no data file"
         advice = (
             "Put CSV, TSV, JSON, JSON Lines or Parquet files in it, or name others with files: and format:"

@@ -9,7 +9,7 @@ from reportgen.errors import Problem, ReportError, Severity, Stage
 from reportgen.read.wording import known_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from reportgen.errors import Place
     from reportgen.read.layout import Survey
@@ -36,17 +36,20 @@ def unmet_names(found: Survey, settings: SourceSettings, place: Place) -> Iterat
             message = f'metrics: there is no metric "{name}"'
             yield Problem(place, message, known_names(name, found.raw_metrics, "There are"), Stage.DATA)
     layout, lower, named = found.layout, settings.lower_is_better, settings.score_name
-    series = {new: old for old, new in settings.rename.items()}
     for key, kind, asked, there in (
         ("rename_metrics", "metric", settings.rename_metrics, found.raw_metrics),
         ("lower_is_better", "benchmark", lower if isinstance(lower, tuple) else (), layout.benchmarks),
         ("score_name", "benchmark", named if isinstance(named, dict) else (), layout.benchmarks),
         ("protocols", "series", settings.protocols, layout.series),
-        ("rename", "series", series, layout.series),
     ):
         for name in asked:
             if name not in there:
-                said = series[name] if key == "rename" else name
-                advice = known_names(said, there, "There are")
-                message = f'{key}: there is no {kind} "{said}"'
-                yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
+                yield _unmet(key, kind, name, there, place)
+    for old, new in settings.rename.items():
+        if new not in layout.series:
+            yield _unmet("rename", "series", old, layout.series, place)
+
+
+def _unmet(key: str, kind: str, name: str, there: Sequence[str], place: Place) -> Problem:
+    message = f'{key}: there is no {kind} "{name}"'
+    return Problem(place, message, known_names(name, there, "There are"), Stage.DATA, Severity.WARNING)

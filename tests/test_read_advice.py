@@ -1,0 +1,117 @@
+"""What is said of sources that cannot be read, or not so: what is there, and what to do."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+from made_folders import made
+from made_sources import LONG, Data
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS = {"run": {"name": "a", "log": {"points": [{"at": 1, "loss": 0.5}]}}}
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"
+
+
+def test_json_of_another_form_can_be_mapped(tmp_path: Path) -> None:
+    """It is said once, however many files there are."""
+    data = Data(tmp_path)
+    for number in range(9):
+        data.write(f"s/{number}.json", json.dumps(ROWS))
+    assert data.problems("s") == [
+        (
+            "data/s/0.json: the file is neither a list of objects nor an object of lists; the same in 8 more:"
+            " data/s/1.json, data/s/2.json and 6 more. Say where its rows are with format: mapped, rows: and "
+            "columns:, write a list of objects, or leave the file out with files: in source.yml."
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "column", "told"),
+    [
+        ("$.run.logs.points[*]", "$.at", 'finds no run.logs.points; "run" has name and log. '),
+        ("$.run.name.points[*]", "$.at", 'finds no run.name.points; "run.name" is a text. '),
+        ("$.runs[*]", "$.at", "finds no runs; there are run. "),
+        ("$", "$.run.log.steps", 'finds nothing in any row. "$.run.log" has points.'),
+        ("$", "$.run.log.points[3]", 'finds nothing in any row. "$.run.log.points" is a list of 1.'),
+        ("$.run.log.points[*]", "^.log.name", 'finds nothing in any row. "^" has run.'),
+        ("$", "$.step", "finds nothing in any row. A row has run."),
+    ],
+)
+def test_a_wrong_path_is_told_with_what_is_there(tmp_path: Path, rows: str, column: str, told: str) -> None:
+    """Where it goes wrong, not at its beginning."""
+    data = Data(tmp_path)
+    data.write("s/a.json", json.dumps(ROWS))
+    settings = {"format": "mapped", "rows": rows, "columns": {"step": column}, "fields": {"loss": "$.loss"}}
+    data.write("s/source.yml", json.dumps(settings))
+    assert told in data.problems("s")[0]
+
+
+def test_decimals_with_commas_are_no_metric(tmp_path: Path) -> None:
+    """The column is named; without it, nothing is said."""
+    data = Data(tmp_path)
+    data.write("s.csv", "step;loss;seed\n1;0,5;1\n2;0,4;1\n")
+    assert data.warnings("s") == [
+        (
+            'data/s.csv: no column holds the numbers of a metric: "loss" holds texts. '
+            "Write numbers as 0.5, not as 0,5, and commas, semicolons or tabs between cells."
+        )
+    ]
+    data.write("s.csv", "step;loss;seed\n1;0.5;1\n2;0.4;1\n")
+    assert data.warnings("s") == []
+
+
+def test_all_that_is_renamed_in_vain_is_told(tmp_path: Path) -> None:
+    """Also two series that would get one name."""
+    data = Data(tmp_path)
+    data.write("s/a.csv", LONG)
+    data.write("s/source.yml", "rename: {grpo: X, rloo: X, A: Z}")
+    assert [one.partition(". ")[0] for one in data.warnings("s")] == [
+        f'data/s/source.yml: rename: there is no series "{name}"' for name in ("grpo", "rloo")
+    ]
+
+
+def test_an_unknown_source_is_told_without_the_parts_of_others(tmp_path: Path) -> None:
+    """Folders within a source can be named, and are found for a wrong name."""
+    data = Data(tmp_path)
+    for number in range(20):
+        data.write(f"runs/deep{number}/a.csv", LONG)
+    assert data.problems("s") == ['data: there is no source "s" in data/. It has runs.']
+    assert 'Did you mean "runs/deep7"? It has runs.' in data.problems("runs/dep7")[0]
+
+
+def test_another_format_than_said_is_named(tmp_path: Path) -> None:
+    """With the word for it."""
+    made(tmp_path / "data", "trainer_state")
+    data = Data(tmp_path)
+    data.write("trainer_state/source.yml", "format: trackio")
+    assert data.problems("trainer_state")[0].endswith(
+        "but no file is of it; it reads Trackio store. It has files of Hugging Face trainer_state.json: "
+        "say format: trainer_state, or leave format: out."
+    )
+
+
+def test_a_store_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    """A pointer, a database of something else and a file that is none; not that there is no data."""
+    data = Data(tmp_path)
+    data.write("s/notes.txt", "")
+    data.write("s/a.db", POINTER)
+    with sqlite3.connect(data.write("s/b.db", "")) as store:
+        store.execute("CREATE TABLE t (x)")
+    data.write("s/c.sqlite", "text")
+    assert data.problems("s") == [
+        (
+            "data/s/a.db: it is a Git LFS pointer, not the data themselves. "
+            "Run git lfs pull, and check out with LFS where the site is built."
+        ),
+        (
+            "data/s/b.db: the database is damaged or cut short, or none of those that MLflow and Trackio "
+            "write. Copy it again from where the run wrote it."
+        ),
+        "data/s/c.sqlite: it is no SQLite database. Copy it again from where the run wrote it.",
+    ]
