@@ -44,6 +44,14 @@ STORES: dict[str, tuple[Accident, ...]] = {
             "MLflow says that the run failed: its values end there",
             replaced(f"{_RUN}/meta.yaml", "status: 3", "status: 4"),
         ),
+        Accident(
+            "MLflow says that the run is still running, as also where it was killed: values may be missing",
+            replaced(f"{_RUN}/meta.yaml", "status: 3", "status: 1"),
+        ),
+        Accident(
+            "the file is missing: what it says of the run (its end, whether it was deleted) is unknown",
+            removed(f"mlruns/*/{_RUN}/meta.yaml"),
+        ),
         Accident('3 runs have the series "SGD" and no seed', removed("mlruns/*/*/params/seed")),
         Accident(
             'all values of "val/loss" stand at step 0, as where log_metric is given no step: "x: time" in a '
