@@ -170,6 +170,8 @@ class EventRun:
 
     def _tell_overlap(self, path: Path) -> None:
         """Say how far earlier files had gone beyond the step with which a metric goes on in this one."""
+        if len(self._last) == 1:
+            return
         gone_over, at_once = [np.empty(0)], False
         for column, _, times, files in self._columns:
             before = int(np.searchsorted(np.array(files), len(self._last) - 1))
