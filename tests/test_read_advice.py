@@ -115,3 +115,10 @@ def test_a_store_that_cannot_be_read_is_told(tmp_path: Path) -> None:
         ),
         "data/s/c.sqlite: it is no SQLite database. Copy it again from where the run wrote it.",
     ]
+
+
+def test_json_that_is_nested_too_deeply_cannot_be_mapped_either(tmp_path: Path) -> None:
+    """So that is not what is said."""
+    data = Data(tmp_path)
+    data.write("s/a.json", "[" * 100_000)
+    assert data.problems("s") == ["data/s/a.json: the JSON is nested too deeply. Write it with fewer levels."]

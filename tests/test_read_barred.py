@@ -124,3 +124,7 @@ def test_a_metric_of_a_store_that_may_not_be_read(tmp_path: Path, bar: Callable[
     bar(tmp_path / f"data/s/mlruns/1/{'a' * 32}/metrics/acc")
     assert len(data.frame("s")) == 6
     assert f"data/s/mlruns/1/{'a' * 32}/metrics/acc: {UNREAD}" in data.warnings("s")[0]
+    bar(tmp_path / f"data/s/mlruns/1/{'a' * 32}/meta.yaml")
+    told = [one for one in data.warnings("s") if "meta.yaml" in one]
+    assert len(data.frame("s")) == 6
+    assert not any("it is left out" in one for one in told)

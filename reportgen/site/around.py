@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,11 +45,15 @@ def around(path: Path) -> Around:
     """
     asked, path = path, path.absolute()
     path = Path(*(part for part in path.parts if part != ".")) if ".." not in path.parts else path.resolve()
-    if not path.exists():
+    try:
+        path.stat()
+    except OSError as error:
         message = "there is no such file or folder"
-        raise ReportError(Problem(Place(str(asked)), message, "Check the path", Stage.DATA))
+        if isinstance(error, PermissionError):
+            message = "it may not be looked at: Permission denied"
+        raise ReportError(Problem(Place(str(asked)), message, "Check the path", Stage.DATA)) from None
     for folder in (path, *path.parents) if path.is_dir() else path.parents:
-        if (folder / _PROJECT).is_file():
+        if os.path.isfile(folder / _PROJECT):  # noqa: PTH113 - pathlib raises where nobody may look
             return _within(path, folder)
     root = Path.cwd() if path.is_relative_to(Path.cwd()) and path != Path.cwd() else path.parent
     # Never saved, so the folder need not be there.

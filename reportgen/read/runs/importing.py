@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _STORES: Final = frozenset(("mlflow_sqlite", "trackio"))
 # One of these, too, each metric in a file of its own.
 _OF_MANY_FILES: Final = frozenset(("mlflow_files",))
+_META: Final = "meta.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +193,8 @@ def _without_lost(units: tuple[Unit, ...], root: Path) -> tuple[tuple[Unit, ...]
     if not lost:
         return units, ()
     kept = (replace(unit, files=tuple(file for file in unit.files if file not in {*lost})) for unit in units)
-    return tuple(kept), tuple(barred_problems({}, lost, root))
+    # Of what says something of a run, the reader tells it itself.
+    return tuple(kept), tuple(barred_problems({}, [file for file in lost if file.name != _META], root))
 
 
 def _left_out(problem: Problem, unit: Unit) -> Problem:

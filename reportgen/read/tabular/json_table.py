@@ -43,7 +43,7 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
             return replace(found, file=replace(found.file, variant=LINES))
         raise _not_json(content, text, error) from None
     except RecursionError:
-        raise content.error("the JSON is nested too deeply", _ADVICE) from None
+        raise content.error("the JSON is nested too deeply", "Write it with fewer levels") from None
     skip = len(BOM) if content.head(1).data.startswith(BOM) else 0
     file = FileLayout(content.name, form, content.compression, (), (), skip=skip)
     if isinstance(table, list) and all(isinstance(item, dict) for item in table):
