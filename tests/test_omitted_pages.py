@@ -37,3 +37,13 @@ def test_what_is_meant_is_not_told(tmp_path: Path, settled: str) -> None:
     done = run(root, "build", "--strict")
     assert done.returncode == 0, done.stderr
     assert "warning: The following pages exist" not in done.stderr
+
+
+def test_a_generated_page_need_not_be_in_the_navigation(tmp_path: Path) -> None:
+    """Cards lead to it, and its author cannot know its name."""
+    settings = f"{SETTINGS}{NAV}".replace(
+        "plugins: [reportgen]", "plugins: [{reportgen: {benchmarks: [{name: Quiz, source: runs}]}}]"
+    )
+    done = run(write_report(tmp_path, {"mkdocs.yml": settings}), "build", "--strict")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "site/quiz/index.html").is_file()

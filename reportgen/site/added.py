@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mkdocs.structure.files import File
+from mkdocs.structure.files import File, InclusionLevel
 
 from reportgen.site.links import link
 
@@ -25,6 +25,15 @@ def added_file(config: MkDocsConfig, path: str, content: bytes | KeptText) -> Fi
     if isinstance(content, bytes):
         return File.generated(config, path, content=content)
     return _Linked.generated(config, path, abs_src_path=content.path)
+
+
+def generated_page(config: MkDocsConfig, path: str, text: str) -> File:
+    """A page that nobody wrote, as a file for MkDocs.
+
+    Cards and links lead to it: a navigation that somebody wrote need not have it.
+    """
+    where = InclusionLevel.UNDEFINED if config.nav is None else InclusionLevel.NOT_IN_NAV
+    return File.generated(config, path, content=text, inclusion=where)
 
 
 class _Linked(File):

@@ -63,7 +63,7 @@ def refusal(
 
 def mkdocs_problem(word: str, severity: Severity = Severity.ERROR, file: str = "mkdocs.yml") -> Problem:
     """What MkDocs complained of."""
-    return Problem(Place(file), word.rstrip("."), "", Stage.SITE, severity)
+    return Problem(Place(file), " ".join(word.split()).rstrip("."), "", Stage.SITE, severity)
 
 
 def _at_its_page(word: str, content: str) -> Problem:

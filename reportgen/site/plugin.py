@@ -13,13 +13,12 @@ from jinja2 import Environment, StrictUndefined
 from mkdocs.config.config_options import ExtraScriptValue
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
-from mkdocs.structure.files import File, Files
 
 from reportgen.cache import Cache, FileHashes
 from reportgen.errors import Place, Problem, ReportError
 from reportgen.narrative.spans import Spans
 from reportgen.settings.loading import load_project
-from reportgen.site.added import added_file
+from reportgen.site.added import added_file, generated_page
 from reportgen.site.assembly import Assembly
 from reportgen.site.beside import Ahead
 from reportgen.site.fences import custom_fences
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.livereload import LiveReloadServer
+    from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
     from mkdocs.utils.templates import TemplateContext
 
@@ -166,7 +166,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         """Add generated pages, figure files and our assets to the site."""
         for page in self._assembly.report.pages:
             if page.generated:
-                files.append(File.generated(config, page.path, content=page.text))
+                files.append(generated_page(config, page.path, page.text))
         for path, content in self._assembly.files(ASSETS, fonts=bool(self._fonts(config))):
             files.append(added_file(config, path, content))
         return files

@@ -28,6 +28,13 @@ if TYPE_CHECKING:
     from reportgen.read.units import FoundUnits
     from reportgen.settings.source import SourceSettings
 
+# The key that keeps the series as they were found.
+_SETTLED: Final = {
+    "their names": "name",
+    "their folders": "folder",
+    "folders and names": "[folder, name]",
+    "groups and names": "[group, name]",
+}
 _MOST_UNITS: Final = 20
 # Findings of so many units are told one by one.
 _FEW_UNITS: Final = 3
@@ -127,4 +134,6 @@ def _apart(location: Location, settings: SourceSettings, runs: ImportedRuns) -> 
             f"each of {len(series)} runs is a series of its own, though {key} and the seed tell them apart"
         )
         advice = f"If those of one {key} are repetitions, say series_from: {key} in source.yml"
-        yield Problem(location.place, message, f"{advice}; if not, say series_from: name", Stage.DATA)
+        if own := _SETTLED.get(runs.naming.series_by):
+            advice = f"{advice}; if not, say series_from: {own}"
+        yield Problem(location.place, message, advice, Stage.DATA)
