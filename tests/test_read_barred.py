@@ -11,6 +11,7 @@ from made_sources import LONG, Data
 
 from reportgen.errors import ReportError
 from reportgen.read import find_sources
+from reportgen.read.find import all_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,6 +65,24 @@ def test_a_link_to_a_folder_around_the_source_is_not_followed(tmp_path: Path) ->
         )
         for name in ("root", "up")
     ]
+
+
+def test_a_link_that_may_not_be_asked_where_it_leads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of another user's process below ``/proc``; it is taken for a file of its own."""
+    data = Data(tmp_path)
+    target = data.write("t/a.csv", LONG)
+    link = tmp_path / "data/s/b.csv"
+    link.parent.mkdir()
+    link.symlink_to(target)
+    plain = os.path.realpath
+
+    def realpath(path: str | Path) -> str:
+        if str(path) == str(link):
+            raise PermissionError(13, "Permission denied", str(path))
+        return plain(path)
+
+    monkeypatch.setattr(os.path, "realpath", realpath)
+    assert list(all_files(tmp_path / "data/s", tmp_path)) == [link]
 
 
 def test_a_folder_that_may_not_be_entered_is_told(tmp_path: Path, bar: Callable[[Path], None]) -> None:
@@ -128,3 +147,24 @@ def test_a_metric_of_a_store_that_may_not_be_read(tmp_path: Path, bar: Callable[
     told = [one for one in data.warnings("s") if "meta.yaml" in one]
     assert len(data.frame("s")) == 6
     assert not any("it is left out" in one for one in told)
+
+
+def test_a_folder_that_many_links_lead_to_is_walked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two links to each of ten folders would make a thousand ways."""
+    for level in range(11):
+        (tmp_path / f"d{level}").mkdir()
+        for name in ("a", "b"):
+            (tmp_path / f"d{level}" / name).symlink_to(tmp_path / f"d{level + 1}")
+    (tmp_path / "d11").mkdir()
+    (tmp_path / "d11/x.csv").touch()
+    scandir, seen = os.scandir, []
+
+    def counted(path: Path) -> object:
+        seen.append(path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", counted)
+    assert [path.name for path in all_files(tmp_path / "d0", tmp_path)] == ["x.csv"]
+    assert len(seen) == 12

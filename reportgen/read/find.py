@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +14,7 @@ from reportgen.read.units import may_be_read
 from reportgen.read.wording import names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 FORMATS: Final = {
     ".csv": "csv",
@@ -175,13 +175,15 @@ def natural(path: Path) -> list[tuple[tuple[int, int, str], ...]]:
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """A way through folders; see ``all_files``."""
+    """A way through folders, into each once; see ``all_files``."""
 
     nested_sources: bool
     barred: dict[Path, str]
+    walked: set[str] = field(default_factory=set)
 
     def files(self, folder: Path, above: tuple[str, ...]) -> Iterator[tuple[Path, str]]:
         """Files below a folder and where they are; of the folders ``above``, the last is really this one."""
+        self.walked.add(above[-1])
         try:
             with os.scandir(folder) as entries:
                 found = [(entry.is_symlink(), natural(Path(entry.name)), entry) for entry in entries]
@@ -196,11 +198,11 @@ class _Walk:
             path = folder / entry.name
             if entry.name.startswith(".") or entry.name == SETTINGS:
                 continue
-            real = os.path.realpath(path) if linked else os.path.join(above[-1], entry.name)  # noqa: PTH118
-            if _is(entry.is_dir):
-                if real not in above and self._goes_into(path, real, above if linked else ()):
+            real = _real(path) if linked else os.path.join(above[-1], entry.name)  # noqa: PTH118
+            if os.path.isdir(path) if linked else entry.is_dir():  # noqa: PTH112 - pathlib raises at loops
+                if real not in self.walked and self._goes_into(path, real, above if linked else ()):
                     yield from self.files(path, (*above, real))
-            elif _is(entry.is_file) or (linked and not os.path.exists(path)):  # noqa: PTH110 - as above
+            elif entry.is_file() if not linked else os.path.isfile(path) or not os.path.exists(path):  # noqa: PTH110, PTH113
                 # A link to nothing is told by whoever would read it; a link to a pipe would be waited for.
                 yield path, real
 
@@ -212,12 +214,12 @@ class _Walk:
         return self.nested_sources or not os.path.isfile(path / SETTINGS)  # noqa: PTH113 - as above
 
 
-def _is(kind: Callable[[], bool]) -> bool:
-    """What an entry is; nothing where it is a link to itself, or to where nobody may look."""
+def _real(link: Path) -> str:
+    """Where a link leads; the link itself where that may not be asked, as of another user's process."""
     try:
-        return kind()
+        return os.path.realpath(link)
     except OSError:
-        return False
+        return str(link)
 
 
 def _files_in(data: Path, start: str = "", *, of_units: bool = False) -> Iterator[Path]:
