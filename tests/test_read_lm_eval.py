@@ -275,3 +275,11 @@ def test_a_name_that_cannot_be_written_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / f"results_{DATE}.json"
     path.write_text(json.dumps(document), encoding="utf-8")
     assert next(lm_eval.read(unit_of(tmp_path))).model == "org/?"
+
+
+def test_a_text_that_breaks_off_is_told_where(tmp_path: Path) -> None:
+    """Once, not "starting at at line 2"."""
+    path = tmp_path / f"results_{DATE}.json"
+    path.write_text('{"results": {},\n "config', encoding="utf-8")
+    with pytest.raises(UnreadableError, match=r"Unterminated string starting at line 2, column 2"):
+        list(lm_eval.read(Unit("lm_eval", path, (path,))))

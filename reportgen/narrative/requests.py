@@ -80,7 +80,7 @@ def benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> Reque
     if metric:
         raise ReportError(_unknown(place, source, metric))
     said = f'benchmark "{benchmark.name}" names no metric and "{source.name}" has {len(source.metrics)}'
-    raise ReportError(Problem(place, said, f"Its metrics are {listed(source.metrics)}"))
+    raise ReportError(Problem(place, said, _metrics_of(source)))
 
 
 def _request(source: str, metric: str, settings: DataSettings) -> CurveRequest:
@@ -111,7 +111,7 @@ def _metrics(block: Block, source: Source, benchmark: Benchmark | None) -> tuple
             asked = source.metrics
         else:
             said = f'this {block.kind} block names no metric and "{source.name}" has {len(source.metrics)}'
-            raise ReportError(Problem(block.place, said, f"Its metrics are {listed(source.metrics)}"))
+            raise ReportError(Problem(block.place, said, _metrics_of(source)))
     unknown = [metric for metric in asked if metric not in source.metrics]
     if unknown:
         raise ReportError(*(_unknown(block.place, source, metric) for metric in unknown))
@@ -131,8 +131,14 @@ def _asked_metrics(block: Block) -> tuple[str, ...]:
 
 def _unknown(place: Place, source: Source, metric: str) -> Problem:
     said = f'"{metric}" is not a metric of source "{source.name}"'
-    known = source.metrics
-    return Problem(place, said, f"{did_you_mean(metric, known)}Its metrics are {listed(known)}")
+    return Problem(place, said, f"{did_you_mean(metric, source.metrics)}{_metrics_of(source)}")
+
+
+def _metrics_of(source: Source) -> str:
+    """A next step: which metrics a source has."""
+    if not source.metrics:
+        return "It has none: look at it with reportgen describe"
+    return f"Its metrics are {listed(source.metrics)}"
 
 
 def _sources_inside(value: object) -> list[str]:

@@ -105,7 +105,9 @@ def _explained(path: Path, what: str = "the file") -> Iterator[None]:
     try:
         yield
     except json.JSONDecodeError as error:
-        message = f"{what} is not whole JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+        # Python ends some of its words with "at": "Unterminated string starting at".
+        said = error.msg.removesuffix(" at")
+        message = f"{what} is not whole JSON: {said} at line {error.lineno}, column {error.colno}"
         raise UnreadableError(path, message, "Write it again, or leave it out", error.lineno) from error
     except (ValueError, RecursionError) as error:
         message = f"{what} is JSON that cannot be read: it is nested too deeply or has an endless number"
