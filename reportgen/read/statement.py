@@ -121,8 +121,12 @@ def _spread(rows: Rows, plan: Plan) -> Iterator[str]:
         ends = [plan.intervals.get(raw, {}).get(part) for raw in wanted]
         cells = (_NULL if end is None else rows.number(end) for end in ends)
         fields[part] = f"unnest([{', '.join(cells)}])"
+    names = {part: f'"{part}"' for part in fields}
+    if all(found[raw][0].run == series[raw] for raw in wanted):
+        # Each name unnested costs a tenth of the time.
+        names["run"], fields["run"] = '"series"', "NULL"
     select = f"SELECT {_listed(fields)} FROM {rows.source()}{kept(rows, plan.filters)}"  # noqa: S608 - quoted
-    yield f"SELECT * FROM ({select}) WHERE value IS NOT NULL"  # noqa: S608 - same
+    yield f"SELECT {_listed(names)} FROM ({select}) WHERE value IS NOT NULL"  # noqa: S608 - same
 
 
 def _unnested(words: Iterable[str | None]) -> str:
