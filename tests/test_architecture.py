@@ -113,9 +113,9 @@ MAY_CATCH = {
 # An author's function may raise anything.
 MAY_CATCH_ALL = {"figures/author_code"}
 
-LONGEST_FUNCTION, LONGEST_MODULE = 40, 250
+LONGEST_FUNCTION, LONGEST_MODULE = 40, 450
 # Values without logic: one list of them is easier to read than five.
-LONG_MODULES = {"model", "outcomes"}
+LONG_MODULES = {"model"}
 ATTIC = re.compile(r"(^|_)(utils?|helpers?|common|managers?|misc|tools?)($|_)")
 
 
@@ -262,7 +262,7 @@ def test_functions_fit_a_screen(one: Module) -> None:
 
 @each_module
 def test_modules_hold_one_idea(one: Module) -> None:
-    """About 250 lines, and a name that says what it is about."""
+    """At most 450 lines, and a name that says what it is about."""
     assert one.lines <= LONGEST_MODULE or one.name in LONG_MODULES, f"{one.name} has {one.lines} lines"
     assert not any(ATTIC.search(part) for part in one.name.split("/"))
     assert one.name.endswith("__init__") or ast.get_docstring(one.tree)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reportgen.errors import Place, Problem, Problems, ReportError, Stage
-from reportgen.model import Source, SourceFile
 from reportgen.read.alike import folded
 from reportgen.read.barred import barred_problems
 from reportgen.read.choosing import choose_files
@@ -16,9 +14,9 @@ from reportgen.read.content import sha256
 from reportgen.read.find import ending_of, locate, location_of, name_of, place_of
 from reportgen.read.runs.importing import import_units
 from reportgen.read.runs.kept_units import temporary_cache
+from reportgen.read.sources import source_of
 from reportgen.read.tabular.kept_surveys import keep, kept, survey_key
 from reportgen.read.tabular.mapped import mapped_tables
-from reportgen.read.tabular.outcome_columns import free_columns
 from reportgen.read.tabular.survey import survey
 from reportgen.read.tabular.table_files import hashed_files, tables_of
 from reportgen.read.tabular.unmeasured import unmeasured
@@ -28,9 +26,10 @@ from reportgen.read.wording import names
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from reportgen.cache import Cache
+    from reportgen.model import Source, SourceFile
     from reportgen.read.choosing import Chosen
     from reportgen.read.find import Location
     from reportgen.read.layout import DataFile, Survey
@@ -104,10 +103,33 @@ def open_location(
     Raises:
         ReportError: everything that is wrong with its settings or files.
     """
-    settings = SourceSettings()
+    settings = settings_of(location, load_settings)
+    return open_chosen(location, settings, choose_files(location, settings), hashes, cache)
+
+
+def settings_of(location: Location, load_settings: Callable[[Path, str], SourceSettings]) -> SourceSettings:
+    """What the ``source.yml`` of a source says, if there is one.
+
+    Raises:
+        ReportError: everything that is wrong with it.
+    """
     if location.has_settings:
-        settings = load_settings(location.settings, place_of(location.settings, location.root).file)
-    chosen = choose_files(location, settings)
+        return load_settings(location.settings, place_of(location.settings, location.root).file)
+    return SourceSettings()
+
+
+def open_chosen(
+    location: Location,
+    settings: SourceSettings,
+    chosen: Chosen,
+    hashes: Callable[[Path], str],
+    cache: Cache | None = None,
+) -> Source:
+    """Open a source whose settings and files are known; see ``open_source``.
+
+    Raises:
+        ReportError: everything that is wrong with its files.
+    """
     problems = Problems()
     with problems.collecting():
         imported = import_units(location, settings, chosen, hashes, cache)
@@ -149,7 +171,7 @@ def _tables(
             keep(cache, key, found)
     if not found.layout.spread:
         _check_names(location, settings)
-    return _source(location, settings, hashed, found, _digest(location.name, hashed, settings, found))
+    return source_of(location, settings, settings, hashed, found)
 
 
 def _imported(location: Location, settings: SourceSettings, imported: Imported) -> Source:
@@ -159,8 +181,7 @@ def _imported(location: Location, settings: SourceSettings, imported: Imported) 
         ReportError: its settings name something that the runs do not have.
     """
     found = with_unmet(imported.survey, imported.settings, location.place)
-    digest = _digest(location.name, imported.files, settings, found)
-    return _source(location, imported.settings, imported.files, found, digest)
+    return source_of(location, settings, imported.settings, imported.files, found)
 
 
 def _mapped(
@@ -174,8 +195,7 @@ def _mapped(
     tables = mapped_tables(location, settings, files, hashed, cache or temporary_cache())
     found = _surveyed(location, tables.files, tables.settings)
     found = replace(found, warnings=(*tables.warnings, *found.warnings))
-    digest = _digest(location.name, hashed, settings, found)
-    return _source(location, tables.settings, hashed, found, digest)
+    return source_of(location, settings, tables.settings, hashed, found)
 
 
 def _check_names(location: Location, settings: SourceSettings) -> None:
@@ -192,41 +212,6 @@ def _check_names(location: Location, settings: SourceSettings) -> None:
         raise ReportError(Problem(location.place, message, advice, Stage.SETTINGS))
 
 
-def _source(
-    location: Location,
-    settings: SourceSettings,
-    files: tuple[SourceFile, ...],
-    found: Survey,
-    digest: str,
-) -> Source:
-    return Source(
-        name=location.name,
-        place=location.place,
-        settings=settings,
-        files=files,
-        metrics=tuple(found.layout.metrics),
-        columns=found.columns,
-        digest=digest,
-        warnings=found.warnings,
-        layout=found.layout,
-        kind="outcomes" if found.layout.outcomes else "totals" if found.layout.totals else "measurements",
-        benchmarks=found.layout.benchmarks,
-        lower_is_better=_lower_is_better(settings, found),
-        slices=free_columns(found.layout),
-        score_range=settings.score_range,
-    )
-
-
-def _lower_is_better(settings: SourceSettings, found: Survey) -> tuple[str, ...]:
-    """The benchmarks on which a smaller total is better: as stated, otherwise as found."""
-    stated = settings.lower_is_better
-    if stated is None or found.layout.totals is None:
-        return found.layout.lower_is_better
-    if isinstance(stated, bool):
-        return (found.layout.benchmarks or ("",)) if stated else ()
-    return stated
-
-
 def _surveyed(location: Location, files: tuple[DataFile, ...], settings: SourceSettings) -> Survey:
     """The survey of a source, with what its settings name in vain among the warnings."""
     found = survey(location.root, files, settings, location.place)
@@ -234,10 +219,3 @@ def _surveyed(location: Location, files: tuple[DataFile, ...], settings: SourceS
         found = survey(location.root, files, settings, location.place, whole=True)
     found = with_unmet(found, settings, location.place)
     return replace(found, warnings=(*found.warnings, *unmeasured(found, location.place)))
-
-
-def _digest(name: str, files: Sequence[SourceFile], settings: SourceSettings, found: Survey) -> str:
-    """What decides the numbers of a source and what is said of them, of files that are left out, too."""
-    contents = " ".join(f"{file.path} {file.sha256}" for file in files)
-    told = " ".join(map(str, found.warnings))
-    return hashlib.sha256(f"{name} {contents} {settings.model_dump_json()} {told}".encode()).hexdigest()

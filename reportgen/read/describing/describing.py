@@ -18,11 +18,10 @@ from reportgen.read.describing.settling import form_of_table, repetitions
 from reportgen.read.describing.table_names import found_by, mapped_title, shape_of, table_title
 from reportgen.read.find import SETTINGS, location_of, name_of, place_of
 from reportgen.read.layout import layout_of
-from reportgen.read.opening import open_location
+from reportgen.read.opening import open_chosen, settings_of
 from reportgen.read.runs.importing import import_units
 from reportgen.read.units import title_of
 from reportgen.read.wording import names
-from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,7 +29,9 @@ if TYPE_CHECKING:
 
     from reportgen.cache import Cache
     from reportgen.model import Source
+    from reportgen.read.choosing import Chosen
     from reportgen.read.find import Location
+    from reportgen.settings.source import SourceSettings
 
 _NO_ENDING: Final = "without an ending"
 
@@ -68,26 +69,45 @@ def describe(path: Path, root: Path, name: str, looking: Looking) -> Description
         has_settings=location.has_settings,
     )
     with problems.collecting():
-        source = open_location(location, looking.load_settings, looking.hashes, looking.cache)
-        problems.add(source.warnings)
-        told = _opened(told, source)
-        told = _counted(told, source, location, looking)
-    with problems.collecting():
-        told = _with_unread(told, location, looking)
+        settings = settings_of(location, looking.load_settings)
+        asked = _Asked(location, settings, choose_files(location, settings), looking)
+        told = _with_unread(_described(told, asked, problems), asked)
+        if not told.kind:
+            told, findings = _bare(told, asked)
+            problems.found[:0] = findings
     if not told.kind:
         problems.add(_sources_below(location))
-        told, findings = _bare(told, location, looking)
-        problems.found[:0] = findings
     return replace(told, problems=tuple(problems.found))
 
 
-def _bare(told: Description, location: Location, looking: Looking) -> tuple[Description, tuple[Problem, ...]]:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A source that is described: where it is, its settings and files, and what it is looked at with."""
+
+    location: Location
+    settings: SourceSettings
+    chosen: Chosen
+    looking: Looking
+
+
+def _described(told: Description, asked: _Asked, problems: Problems) -> Description:
+    """What can be read of a source; what cannot is among the problems."""
+    looking = asked.looking
+    with problems.collecting():
+        source = open_chosen(asked.location, asked.settings, asked.chosen, looking.hashes, looking.cache)
+        problems.add(source.warnings)
+        told = _opened(told, source)
+        return _counted(told, source, asked)
+    return told
+
+
+def _bare(told: Description, asked: _Asked) -> tuple[Description, tuple[Problem, ...]]:
     """What cannot be read told as runs that hold no values, if it is that, and what was found in them."""
+    root = asked.location.root
     with Problems().collecting():
-        settings = _settings(location, looking)
-        bare = bare_runs(choose_files(location, settings), settings, location.root)
+        bare = bare_runs(asked.chosen, asked.settings, root)
         if bare is not None:
-            read = tuple(place_of(file, location.root).file for file in bare.files)
+            read = tuple(place_of(file, root).file for file in bare.files)
             size = sum(file.stat().st_size for file in bare.files)
             told = replace(told, format=bare.form, title=title_of(bare.form), read=read, size=size)
             return replace(told, counts=Counts(runs=bare.runs)), bare.findings
@@ -125,21 +145,21 @@ def _seeded(told: Description) -> Description:
     return told if seeds - {None} else replace(told, seed_by="")
 
 
-def _counted(told: Description, source: Source, location: Location, looking: Looking) -> Description:
+def _counted(told: Description, source: Source, asked: _Asked) -> Description:
     """What the rows hold and the loggers say, as it was counted before or else now.
 
     Raises:
         ReportError: everything that is wrong in the files.
     """
+    settings, looking = asked.settings, asked.looking
     kept = kept_description(looking.cache, source, told) if looking.cache else None
     if kept:
         return kept
-    told = _seeded(replace(told, counts=_counts(location.root, source)))
-    settings = _settings(location, looking)
+    told = _seeded(replace(told, counts=_counts(asked.location.root, source)))
     if settings.format == "mapped":
         told = replace(told, format="mapped", title=mapped_title(told.read))
-    chosen = choose_files(location, settings)
-    if imported := import_units(location, settings, chosen, looking.hashes, looking.cache):
+    imported = import_units(asked.location, settings, asked.chosen, looking.hashes, looking.cache)
+    if imported:
         told = with_imported(told, imported, settings)
     told = replace(told, repetitions=told.repetitions or repetitions(settings, told))
     if looking.cache:
@@ -160,26 +180,15 @@ def _counts(root: Path, source: Source) -> Counts:
     return Counts(*described_curves(root, source))
 
 
-def _with_unread(told: Description, location: Location, looking: Looking) -> Description:
-    """The same with the files that are not read.
-
-    Raises:
-        ReportError: as of the source itself.
-    """
+def _with_unread(told: Description, asked: _Asked) -> Description:
+    """The same with the files that are not read."""
     read = set(told.read)
     unread = Counter(
         path.suffix.lower() or _NO_ENDING
-        for path in choose_files(location, _settings(location, looking)).paths
-        if place_of(path, location.root).file not in read
+        for path in asked.chosen.paths
+        if place_of(path, asked.location.root).file not in read
     )
     return replace(told, unread=tuple(sorted(unread.items(), key=lambda one: (-one[1], one[0]))))
-
-
-def _settings(location: Location, looking: Looking) -> SourceSettings:
-    """What ``source.yml`` says, if there is one."""
-    if location.has_settings:
-        return looking.load_settings(location.settings, place_of(location.settings, location.root).file)
-    return SourceSettings()
 
 
 def _sources_below(location: Location) -> Iterator[Problem]:
