@@ -40,7 +40,7 @@ screenshots: site $(VENV)/.installed-test ## pictures of every page into screens
 	@$(BIN)/python tests/take_screenshots.py
 
 clean: ## remove what can be made again, but no environment
-	rm -rf site .reportgen screenshots build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf site .site.* screenshots build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +
 
 help: ## this list

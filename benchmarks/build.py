@@ -19,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from measure import Paired, paired, run, table
+from measure import Paired, forget_cache, paired, run, table
 from workload import Size, write_data, write_plain, write_report
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def measure(folder: Path, size: Size, times: int) -> Iterator[tuple[str, ...]]:
         return run(_MKDOCS, plain_site).seconds
 
     def forget(_: int) -> None:
-        for name in ("site", ".reportgen"):
-            shutil.rmtree(report / name, ignore_errors=True)
+        shutil.rmtree(report / "site", ignore_errors=True)
+        forget_cache()
 
     def change(number: int) -> None:
         write_data(report, size, size.pages // 2, version=number + 1)

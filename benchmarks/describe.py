@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import statistics
 import sys
 import tempfile
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
-from measure import Measured, run, table
+from measure import Measured, forget_cache, run, table
 from tensorboard_events import write_events
 from wandb_files import write_chart, write_log
 
@@ -128,7 +127,7 @@ def _measured(root: Path, folder: Path, times: int) -> tuple[list[Measured], lis
     start = [sys.executable, "-m", "reportgen", "--help"]
     cold, warm, ratios = [], [], []
     for _ in range(times):
-        shutil.rmtree(root / ".reportgen", ignore_errors=True)
+        forget_cache()
         cold.append(run(command, root))
         warm.append(run(command, root))
         ratios.append(warm[-1].processor / run(start, root).processor)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 from measure import table
+from platformdirs import user_cache_path
 
 from reportgen.read import measurements, open_path
 from reportgen.settings.loading import load_source_settings
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from reportgen.model import Source
 
-_FOLDER = Path(__file__).parents[1] / ".reportgen" / "benchmarks"
+_FOLDER = user_cache_path("reportgen-benchmarks")
 _FILES = 4
 _SERIES, _SEEDS, _METRICS = 5, 5, 3
 _BINS = 400

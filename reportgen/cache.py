@@ -1,15 +1,22 @@
-"""What earlier builds computed, kept by content below ``.reportgen/cache/``.
+"""What earlier builds computed, kept by content in the user's cache folder.
 
 A key is the SHA-256 of everything that decides a value, so a value never has to be thrown away for being
 old; it is pruned when it was not used for long. Values are bytes.
+
+Nothing that comes with a checkout is believed, so the cache lies outside of it.
 """
 
 from __future__ import annotations
 
+import atexit
 import functools
 import hashlib
 import json
 import os
+import re
+import shutil
+import stat
+import tempfile
 import zlib
 from collections import defaultdict
 from contextlib import contextmanager, suppress
@@ -26,6 +33,81 @@ _DAY = 24 * 3600
 _KEPT_UNUSED_SECONDS = 30 * _DAY
 _SEAL = 4
 """Bytes of the checksum before each value: it tells damage, at ten times the speed of a hash."""
+_ENTRY = re.compile(r"[0-9a-f]{62}(\..+)?")
+_TAG_FILE = "CACHEDIR.TAG"
+_TAG = (
+    "Signature: 8a477f597d28d172789f06886806bc55\n"
+    "# A cache of reportgen, which may be deleted at any time. See https://bford.info/cachedir/\n"
+)
+CACHE_DIR = "REPORTGEN_CACHE_DIR"
+"""The environment variable that names another folder for the caches of all reports."""
+
+
+@functools.cache
+def cache_folder(root: Path) -> Path:
+    """The folder that keeps what builds of one report computed; made if need be.
+
+    It lies in the user's cache folder, or in the one that ``REPORTGEN_CACHE_DIR`` names. Where it cannot be
+    written, or where the user's cache folder lies inside the report's own checkout, it is a temporary one of
+    this process.
+
+    Args:
+        root: the folder of ``mkdocs.yml``.
+    """
+    from platformdirs import user_cache_path  # noqa: PLC0415 - not every command has a cache
+
+    root = root.resolve()
+    digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+    name = f"{re.sub(r'[^A-Za-z0-9-]+', '-', root.name)[:40]}-{digest}"
+    named = os.environ.get(CACHE_DIR)
+    caches = Path(named).absolute() if named else user_cache_path("reportgen")
+    folder = caches / name
+    inside = caches.resolve().is_relative_to(find_checkout(root) or root)
+    if (named or not inside) and not folder.is_symlink():
+        with suppress(OSError):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (folder / _TAG_FILE).write_text(_TAG, encoding="utf-8")
+            return folder
+    return temporary_folder(Path(tempfile.gettempdir()))
+
+
+def find_checkout(folder: Path) -> Path | None:
+    """The folder of the git repository around a folder; None where there is none."""
+    # A commit cannot hold anything that is called .git.
+    return next((p for p in (folder, *folder.parents) if os.path.exists(p / ".git")), None)  # noqa: PTH110 - pathlib raises where nobody may look
+
+
+def temporary_folder(parent: Path) -> Path:
+    """A folder that goes with this process; those of processes that were killed are removed first.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    for left in parent.glob("reportgen-*-*"):
+        process = left.name.split("-")[1]
+        with suppress(OSError):
+            if process.isdecimal() and not is_running(int(process)) and _is_own_folder(left):
+                shutil.rmtree(left, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"reportgen-{os.getpid()}-", dir=parent))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def is_running(process: int) -> bool:
+    """Whether another process has this number."""
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:  # it runs, and is another user's
+        return True
+    return process != os.getpid()
+
+
+def _is_own_folder(path: Path) -> bool:
+    """Whether it is a folder, no link, of this user's: anybody may write where temporary files are."""
+    found = path.lstat()
+    return stat.S_ISDIR(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +198,19 @@ class Cache:
         return os.path.isfile(self._path(key))  # noqa: PTH113 - pathlib takes longer
 
     def put(self, key: str, value: bytes) -> None:
-        """Keep a value; whoever reads at the same time sees the whole of it or nothing."""
-        _write(self._path(key), _checksum(value) + value)
+        """Keep a value, unless the disk is full or read-only: a cache that cannot be written is none.
+
+        Whoever reads at the same time sees the whole of it or nothing.
+        """
+        with suppress(OSError):
+            _write(self._path(key), _checksum(value) + value)
 
     def put_text(self, key: str, name: str, text: str) -> KeptText:
-        """Keep a long text of the value with this key, in a file that a site can link to."""
+        """Keep a long text of the value with this key, in a file that a site can link to.
+
+        Raises:
+            OSError: the disk is full or read-only.
+        """
         path, data = self.text_path(key, name), text.encode()
         _write(path, data)
         size, changed = _mark(path)
@@ -131,8 +221,11 @@ class Cache:
         """A path for a file of the value with this key; after the block the whole file is in its place."""
         fresh = Path(f"{self.text_path(key, name)}.{os.getpid()}")
         fresh.parent.mkdir(parents=True, exist_ok=True)
-        yield fresh
-        fresh.replace(self.text_path(key, name))
+        try:
+            yield fresh
+            fresh.replace(self.text_path(key, name))
+        finally:
+            fresh.unlink(missing_ok=True)
 
     def text_path(self, key: str, name: str) -> str:
         """Where the text or file of this name of a key's value is kept."""
@@ -141,7 +234,7 @@ class Cache:
     def prune(self, unused_seconds: float = _KEPT_UNUSED_SECONDS) -> int:
         """Remove entries not used for so long before the newest one; returns how many files."""
         groups: dict[str, list[tuple[float, Path]]] = defaultdict(list)
-        for path in filter(Path.is_file, self._folder.glob("??/*")):
+        for path in filter(_is_entry, self._folder.glob("??/*")):
             # The texts of a value go with it.
             groups[path.name.partition(".")[0]].append((path.stat().st_mtime, path))
         last = {name: max(used for used, _ in files) for name, files in groups.items()}
@@ -159,9 +252,19 @@ class Cache:
         with suppress(OSError):
             if self._now() - mark.stat().st_mtime < _DAY:
                 return
-        self.prune()
-        if self._folder.is_dir():
-            mark.touch()
+        with suppress(OSError):
+            self.prune()
+            if self._folder.is_dir():
+                mark.touch()
+                self._prune_other_reports()
+
+    def _prune_other_reports(self) -> None:
+        """Remove the caches of reports that were not built for long: nobody may ever build them again."""
+        for mark in self._folder.parent.glob(f"*/{_TAG_FILE}"):
+            with suppress(OSError):
+                used = (mark.parent / "used").stat().st_mtime
+                if self._now() - used > _KEPT_UNUSED_SECONDS and mark.read_text("utf-8") == _TAG:
+                    shutil.rmtree(mark.parent)
 
     def _now(self) -> float:
         """When this cache was first asked, by the file system's clock, which marks entries too."""
@@ -212,16 +315,18 @@ class FileHashes:
     def save(self) -> None:
         """Remember for the next build; files that nobody asked about are forgotten."""
         if self._changed:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            fresh = self._file.with_name(f"{self._file.name}.{os.getpid()}")
             kept = {name: self._known[name] for name in sorted(self._asked) if name in self._known}
-            fresh.write_text(json.dumps(kept), encoding="utf-8")
-            fresh.replace(self._file)
+            with suppress(OSError):
+                _write(str(self._file), json.dumps(kept).encode())
 
 
 def _mark(path: str | Path) -> list[int]:
     found = os.stat(path)  # noqa: PTH116 - pathlib takes longer
     return [found.st_size, found.st_mtime_ns]
+
+
+def _is_entry(path: Path) -> bool:
+    return _ENTRY.fullmatch(path.name) is not None and path.is_file()
 
 
 def _write(path: str, data: bytes) -> None:
@@ -231,9 +336,14 @@ def _write(path: str, data: bytes) -> None:
     except FileNotFoundError:  # cheaper than to ask of each of hundreds whether its folder is there
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         file = open(fresh, "wb")  # noqa: PTH123, SIM115 - as above
-    with file:
-        file.write(data)
-    os.replace(fresh, path)  # noqa: PTH105 - as above
+    try:
+        with file:
+            file.write(data)
+        os.replace(fresh, path)  # noqa: PTH105 - as above
+    except OSError:
+        with suppress(OSError):
+            os.unlink(fresh)  # noqa: PTH108 - as above
+        raise
 
 
 def _checksum(value: bytes) -> bytes:

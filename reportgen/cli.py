@@ -16,7 +16,7 @@ from reportgen.commands.facts import facts
 from reportgen.commands.fix import fix
 from reportgen.commands.freeze import freeze
 from reportgen.commands.observations import observations
-from reportgen.commands.options import config_option
+from reportgen.commands.options import cache_dir_option, config_option
 from reportgen.commands.telling import problems_told, progress_bar, warn
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def init(folder: Path) -> None:
 @config_option
 @click.option("--strict", is_flag=True, help="Fail on any warning.")
 @click.option("--force", is_flag=True, help="Build even if nothing changed.")
+@cache_dir_option
 def build(config_file: Path, *, strict: bool, force: bool) -> None:
     """Build the site; the old one stays until the new one is complete.
 
@@ -99,6 +100,7 @@ def build(config_file: Path, *, strict: bool, force: bool) -> None:
 @config_option
 @click.option("-a", "--dev-addr", metavar="IP:PORT", help="Address to serve at.  [default: 127.0.0.1:8000]")
 @click.option("-o", "--open", "open_browser", is_flag=True, help="Open the site in a browser.")
+@cache_dir_option
 def serve(config_file: Path, dev_addr: str | None, *, open_browser: bool) -> None:
     """Serve the site and build it again whenever content or data change.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -63,6 +64,23 @@ class Problem:
         asks = self.next_step.endswith("?")
         advice = f" {self.next_step}{'' if asks else '.'}" if self.next_step else ""
         return f"{self.place}: {self.message}.{advice}"
+
+
+DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Error numbers that say nothing about the file that was read, but that there is no space to write."""
+
+
+def disk_problem(error: OSError, path: str, message: str) -> Problem:
+    """What keeps a file from being written, such as a full disk.
+
+    Args:
+        error: what the system said.
+        path: the file or folder, where the error names none.
+        message: what cannot be done, such as "the site cannot be built".
+    """
+    step = "Free some space" if error.errno in DISK_FULL else "Check that it may be written"
+    place = Place(str(error.filename or path))
+    return Problem(place, f"{message}: {error.strerror or error}", step, Stage.SITE)
 
 
 class ReportError(Exception):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,14 @@ from hypothesis import settings
 # A busy machine is no fault of the code, and a test that fails today should fail tomorrow.
 settings.register_profile("reportgen", deadline=None, derandomize=True)
 settings.load_profile("reportgen")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give all test processes one folder for caches, so that none of the user's is touched."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        folder = tempfile.mkdtemp(prefix="reportgen-tests-")
+        os.environ["REPORTGEN_CACHE_DIR"] = folder
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

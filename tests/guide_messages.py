@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from made_projects import SETTINGS, write_file
 
-from reportgen.cache import Cache, FileHashes
+from reportgen.cache import Cache, FileHashes, cache_folder
 from reportgen.drafting.project import Project
 from reportgen.errors import ReportError
 from reportgen.model import Figure, Stack
@@ -74,7 +74,7 @@ def drawn(root: Path, block: str) -> str:
     """The caption under the figure of a block."""
     write_file(root / "mkdocs.yml", SETTINGS)
     write_file(root / "content/index.md", f"# Page\n\n{block}\n")
-    folder = root / ".reportgen" / "cache"
+    folder = cache_folder(root)
     project = Project(root, "content", ("index.md",), ProjectSettings())
     report = draft(project, Cache(folder), FileHashes(folder))
     (shown,) = report.shown.values()

@@ -6,6 +6,8 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
+from reportgen.cache import cache_folder
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -57,7 +59,7 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 def share_cache(source: Path, root: Path) -> None:
     """Give a report what another one's build computed, so that equal figures are not drawn again."""
-    shutil.copytree(source / ".reportgen" / "cache", root / ".reportgen" / "cache", dirs_exist_ok=True)
+    shutil.copytree(cache_folder(source), cache_folder(root), dirs_exist_ok=True)
 
 
 def files_below(folder: Path) -> dict[str, bytes]:

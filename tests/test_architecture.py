@@ -66,7 +66,7 @@ MAY_IMPORT = {
     "notebook": {
         *("drafting", "errors", "figures", "model", "naming", "outcomes", "read", "settings", "statistics"),
     },
-    "commands": {"description", "drafting", "errors", "facts", "site", "statements", "words"},
+    "commands": {"cache", "description", "drafting", "errors", "facts", "site", "statements", "words"},
     "cli": {"__init__", "commands", "settings", "site"},
     "__init__": {"notebook"},
     "__main__": {"cli"},
@@ -90,6 +90,7 @@ LIBRARIES = {
     "zstandard": r"read/harnesses/archive",
     "yaml": r"settings/parsing|narrative/generated",
     "click": r"cli|commands/.*",
+    "platformdirs": r"cache",
     "rich": r"commands/.*",
     "subprocess": r"site/provenance",
     "multiprocessing": r"site/beside",

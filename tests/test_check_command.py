@@ -266,7 +266,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_check_writes_nothing_but_its_cache(report: Path) -> None:
     """No site, and no page is touched."""
     assert not (report / "site").exists()
-    assert {path.name for path in (report / ".reportgen").iterdir()} == {"cache"}
+    assert {path.name for path in report.iterdir()} == {"content", "data", "mkdocs.yml"}
 
 
 def test_problems_are_told_with_their_line_and_a_caret(report: Path, tmp_path: Path) -> None:

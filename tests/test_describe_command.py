@@ -12,6 +12,7 @@ from command_line import run, run_on_terminal
 from made_folders import KINDS, TABLE, made
 from made_projects import write_file, write_report
 
+from reportgen.cache import cache_folder
 from reportgen.description import DescribedMetric
 from reportgen.drafting.describing import headline
 from reportgen.errors import Place
@@ -221,10 +222,10 @@ def test_a_source_of_a_report_has_its_name_and_uses_its_cache(tmp_path: Path) ->
     said = known(root / "data", "deep/runs")
     assert said["name"] == "deep/runs"
     assert said["path"] == "data/deep/runs"
-    kept = sorted((root / ".reportgen" / "cache").glob("??/*"))
+    kept = sorted(cache_folder(root).glob("??/*"))
     assert kept
     assert known(root, "data/deep/runs") == said
-    assert sorted((root / ".reportgen" / "cache").glob("??/*")) == kept
+    assert sorted(cache_folder(root).glob("??/*")) == kept
 
 
 def test_the_data_folder_of_a_report_is_a_list_of_sources(tmp_path: Path) -> None:

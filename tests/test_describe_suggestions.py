@@ -10,7 +10,7 @@ from kept_files import KEPT, unpacked
 from made_folders import KINDS, made
 from made_projects import write_file, write_report
 
-from reportgen.cache import Cache, FileHashes
+from reportgen.cache import Cache, FileHashes, cache_folder
 from reportgen.drafting import describing
 from reportgen.drafting.project import Project
 from reportgen.model import Figure, Stack
@@ -24,7 +24,7 @@ WRITTEN = sorted(path.parent.name for path in KEPT.glob("*/README.md"))
 
 def suggested(root: Path, name: str) -> Figure | None:
     """The figure that comes first of the only block when everything that is suggested is pasted."""
-    cache, hashes = Cache(root / ".reportgen" / "cache"), FileHashes(root / ".reportgen" / "cache")
+    cache, hashes = Cache(cache_folder(root)), FileHashes(cache_folder(root))
     told = describing.described(root / "data" / name, root, name, hashes, cache)
     path = root / "data" / name / "source.yml"
     if settings := describing.suggested_settings(told):

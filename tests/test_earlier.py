@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from made_projects import PAGE, RUNS, files_below, write_file, write_report
 
+from reportgen.cache import cache_folder
 from reportgen.site import manifest
 from reportgen.site.earlier import Earlier
 from reportgen.site.publishing import publish
@@ -27,6 +28,11 @@ def build(root: Path) -> dict[str, bytes]:
     """Every file of the site, built once more."""
     publish(root / "mkdocs.yml", strict=False, progress=lambda _done, _all: None, tell=lambda _: None)
     return files_below(root / "site")
+
+
+def manifest_of(root: Path) -> Path:
+    """What the last build noted."""
+    return cache_folder(root) / "manifest.json"
 
 
 def inodes(root: Path) -> dict[str, int]:
@@ -52,7 +58,7 @@ def test_only_the_page_whose_data_changed_is_written(root: Path) -> None:
     after = inodes(root)
     changed = {name for name in before if before[name] != after[name]}
     assert changed == {"other/index.html", "plain/index.html"}
-    (root / manifest.PATH).unlink()
+    manifest_of(root).unlink()
     assert build(root) == warm
     assert inodes(root)["index.html"] != after["index.html"]
 
@@ -91,7 +97,7 @@ def test_what_somebody_did_to_the_old_site_is_not_taken_over(root: Path, harm: s
 
 def test_nothing_is_taken_over_after_an_update(root: Path) -> None:
     """Another version of any package may make another page of the same words."""
-    file = root / manifest.PATH
+    file = manifest_of(root)
     told = json.loads(file.read_text())
     assert set(manifest.written(root)) >= {"index.html", "figures/index/card.png"}
     file.write_text(json.dumps(told | {"environment": told["environment"] | {"packages": "others"}}))
@@ -101,8 +107,7 @@ def test_nothing_is_taken_over_after_an_update(root: Path) -> None:
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 3}'])
 def test_a_damaged_manifest_is_none(tmp_path: Path, text: str) -> None:
     """Everything is made again."""
-    (tmp_path / manifest.PATH).parent.mkdir()
-    (tmp_path / manifest.PATH).write_text(text)
+    manifest_of(tmp_path).write_text(text)
     assert manifest.written(tmp_path) == {}
 
 

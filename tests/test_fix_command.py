@@ -118,5 +118,5 @@ def test_nothing_is_written_while_the_report_has_errors(report: Path) -> None:
 def test_only_pages_and_the_cache_are_written(report: Path) -> None:
     """Neither a site nor data."""
     run(report, "fix", "--write")
-    assert {path.name for path in report.iterdir()} == {".reportgen", "content", "data", "mkdocs.yml"}
+    assert {path.name for path in report.iterdir()} == {"content", "data", "mkdocs.yml"}
     assert (report / "data" / "runs.csv").read_text("utf-8") == RUNS

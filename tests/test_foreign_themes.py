@@ -154,7 +154,7 @@ def test_gh_deploy_pushes_the_site(report: Path, tmp_path: Path) -> None:
     assert deployed.returncode == 0, deployed.stdout + deployed.stderr
     names = git("--git-dir", str(remote), "ls-tree", "-r", "--name-only", "gh-pages").splitlines()
     assert {f"{FIGURE}.svg", "first-benchmark/index.html", ".nojekyll", "report.json"} <= set(names)
-    assert not [name for name in names if name.startswith((".reportgen", "site/"))]
+    assert not [name for name in names if name.startswith((".site", "site/"))]
     pushed = json.loads(git("--git-dir", str(remote), "show", "gh-pages:report.json"))
     assert pushed["commit"] == commit
     assert git("status", "--porcelain") == ""

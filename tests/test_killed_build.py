@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,15 +12,18 @@ from pathlib import Path
 
 import pytest
 from example_site import REPORTGEN, build, files_of, made_once, run, write_small_report
+from made_projects import share_cache
+
+from reportgen.cache import cache_folder
 
 # Builds, and dies without a word when a function is called for the n-th time.
 KILLER = """
 import os, signal, sys
-from importlib import import_module
+from pkgutil import resolve_name
 
 if __name__ == "__main__":
     module, name, calls = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    place = import_module(module)
+    place = resolve_name(module)
     real = getattr(place, name)
 
     def dying(*args, **kwargs):
@@ -35,12 +39,11 @@ if __name__ == "__main__":
     cli(["build", "--force"])
 """
 MOMENTS = {
-    "before anything": ("reportgen.site.publishing", "_restore", 1),
+    "before anything": ("reportgen.site.publishing", "configured", 1),
     "while drafting": ("reportgen.site.plugin", "Assembly", 1),
     "while MkDocs writes pages": ("reportgen.site.assembly", "fill", 1),
     "while our files are written": ("reportgen.site.assembly", "_write", 1),
-    "before the swap": ("reportgen.site.publishing", "_swap", 1),
-    "before the first rename": ("shutil", "move", 1),
+    "before the swap": ("pathlib.Path", "rename", 1),
     "before the manifest": ("reportgen.site.manifest", "write", 1),
     "in the manifest": ("reportgen.site.manifest", "_outputs", 1),
 }
@@ -57,6 +60,7 @@ def report(made: Path, tmp_path: Path) -> Path:
     """A built report whose text changed since, so that old and new site can be told apart."""
     folder = tmp_path / "report"
     subprocess.run(["cp", "-a", made, folder], check=True)  # noqa: S607 - found on PATH everywhere
+    share_cache(made, folder)
     page = folder / "content" / "index.md"
     page.write_text(page.read_text("utf-8") + "\nWritten after the first build.\n", "utf-8")
     return folder
@@ -77,8 +81,9 @@ def is_new(site: Path) -> bool:
 
 
 def left_over(report: Path) -> list[str]:
-    """Folders of unfinished builds."""
-    return sorted(path.name for path in (report / ".reportgen").glob("site.*"))
+    """What unfinished builds have beside the site, and in the cache."""
+    found = (*report.glob(".site.*"), *cache_folder(report).glob("build-*"))
+    return sorted(path.name for path in found)
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
@@ -97,7 +102,7 @@ def test_a_killed_build_leaves_a_complete_site(report: Path, made: Path, moment:
 
 def test_a_swap_that_was_killed_half_way_is_mended(report: Path, made: Path) -> None:
     """Between its two renames the old site is put aside; the next build puts it back, even one that fails."""
-    kill_at(report, ("shutil", "move", 2))
+    kill_at(report, ("pathlib.Path", "rename", 2))
     (report / "data/first-benchmark/runs.csv").unlink()
     failed = run(report, *REPORTGEN, "build")
     assert failed.returncode == 1, failed.stderr
@@ -131,7 +136,8 @@ def test_builds_killed_by_the_clock(report: Path, made: Path) -> None:
 
 def test_a_killed_build_leaves_no_process_behind(report: Path) -> None:
     """The process that draws beside a build ends with it, even if the build had no time to say so."""
-    subprocess.run(["rm", "-rf", report / ".reportgen"], check=True)  # noqa: S607 - as above
+    shutil.rmtree(cache_folder(report))
+    cache_folder.cache_clear()
     kill_at(report, ("reportgen.site.assembly", "fill", 1))
     for _ in range(100):
         left = processes_in(report)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reportgen.cache import cache_folder
 from reportgen.site import manifest
 from reportgen.site.manifest import Build, Summary, repository_files, unchanged
 
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MADE = Summary(pages=2, figures=3, cache_hits=4, warnings=0)
+
+
+def started(root: Path) -> int:
+    """The file system's time now."""
+    mark = root / "started"
+    mark.write_bytes(b"")
+    return mark.stat().st_mtime_ns
 
 
 class Project:
@@ -41,7 +49,7 @@ class Project:
 
     def record(self, summary: Summary = MADE) -> None:
         """Write down a build that began now."""
-        build = Build(self.config, self.root / "site", summary, manifest.start(self.root))
+        build = Build(self.config, self.root / "site", summary, started(self.root))
         manifest.write(build, [self.config, self.page.parent, self.data.parent], {}, {})
 
     def unchanged(self, *, strict: bool = False) -> bool:
@@ -133,14 +141,14 @@ def test_a_file_that_was_only_touched_is_hashed(project: Project) -> None:
     """A checkout gives new times to the same content, and after one look they are known."""
     os.utime(project.data)
     assert project.unchanged()
-    known = json.loads((project.root / manifest.PATH).read_text(encoding="utf-8"))["inputs"]
+    known = json.loads((cache_folder(project.root) / "manifest.json").read_text(encoding="utf-8"))["inputs"]
     assert known[str(project.data)][1] == project.data.stat().st_mtime_ns
     assert project.unchanged()
 
 
 def test_files_that_decide_nothing_are_passed_over(project: Project) -> None:
-    """Caches of Python, of git and of ours."""
-    for name in ("__pycache__", ".git", ".reportgen", ".venv"):
+    """Caches of Python and of git, and environments."""
+    for name in ("__pycache__", ".git", ".venv"):
         new_file(project.data.parent / name / "x")
     assert project.unchanged()
 
@@ -167,7 +175,7 @@ def test_another_settings_file_is_another_report(project: Project) -> None:
 
 def test_a_file_that_is_saved_during_the_build_is_no_input_of_it(project: Project) -> None:
     """The build may have read what stood there before; the next one is a real one."""
-    build = Build(project.config, project.root / "site", MADE, manifest.start(project.root))
+    build = Build(project.config, project.root / "site", MADE, started(project.root))
     project.page.write_text("saved in the middle of the build", encoding="utf-8")
     manifest.write(build, [project.page.parent], {}, {})
     assert not project.unchanged()
@@ -179,7 +187,7 @@ def test_a_file_that_is_saved_during_the_build_is_no_input_of_it(project: Projec
 )
 def test_a_damaged_manifest_is_none(project: Project, text: str) -> None:
     """Whatever stands there, the answer is to build."""
-    (project.root / manifest.PATH).write_text(text, encoding="utf-8")
+    (cache_folder(project.root) / "manifest.json").write_text(text, encoding="utf-8")
     assert not project.unchanged()
 
 
@@ -190,7 +198,7 @@ PARTS = ["format", "environment", "config", "site", "roots", "inputs", "outputs"
 @pytest.mark.parametrize("value", [None, 7, [], {}, "x"])
 def test_a_manifest_with_one_wrong_part_is_none(project: Project, key: str, value: object) -> None:
     """Another version's manifest, or one that somebody edited."""
-    path = project.root / manifest.PATH
+    path = cache_folder(project.root) / "manifest.json"
     whole = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps(whole | {key: value}), encoding="utf-8")
     assert not project.unchanged()
@@ -205,9 +213,9 @@ def test_forgetting_asks_for_a_build(project: Project) -> None:
 
 def test_hashes_that_are_known_are_not_computed_again(project: Project) -> None:
     """Data of gigabytes were hashed when they were read."""
-    build = Build(project.config, project.root / "site", MADE, manifest.start(project.root))
+    build = Build(project.config, project.root / "site", MADE, started(project.root))
     manifest.write(build, [project.data.parent], {str(project.data): "known"}, {})
-    known = json.loads((project.root / manifest.PATH).read_text(encoding="utf-8"))["inputs"]
+    known = json.loads((cache_folder(project.root) / "manifest.json").read_text(encoding="utf-8"))["inputs"]
     assert known[str(project.data)][2] == "known"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_projects import PAGE, RUNS, SETTINGS, files_below, share_cache, write_file, write_report
 
+from reportgen.cache import cache_folder
 from reportgen.errors import ReportError
-from reportgen.site import manifest, publishing
+from reportgen.site import manifest
 from reportgen.site.publishing import publish
 
 if TYPE_CHECKING:
@@ -46,7 +48,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def report(built: Path, tmp_path: Path) -> Path:
     """A small report with its site."""
-    return Path(shutil.copytree(built, tmp_path / "report"))
+    root = Path(shutil.copytree(built, tmp_path / "report"))
+    share_cache(built, root)
+    return root
 
 
 @pytest.fixture
@@ -77,16 +81,14 @@ def test_progress_is_told_after_each_block(fresh: Path) -> None:
     assert seen == [(1, 2), (2, 2)]
 
 
-def test_nothing_but_the_site_and_our_folder_is_written(fresh: Path) -> None:
+def test_nothing_but_the_site_is_written(fresh: Path) -> None:
     """The report's own files stay as they are, and no unfinished folder is left."""
     before = files_below(fresh)
     build(fresh)
     after = files_below(fresh)
-    assert {name.split("/")[0] for name in after.keys() - before.keys()} <= {"site", ".reportgen"}
-    assert {name: after[name] for name in before if not name.startswith(".reportgen")} == {
-        name: content for name, content in before.items() if not name.startswith(".reportgen")
-    }
-    assert not list((fresh / ".reportgen").glob("site.*"))
+    assert {name.split("/")[0] for name in after.keys() - before.keys()} == {"site"}
+    assert {name: after[name] for name in before} == before
+    assert sorted(path.name for path in fresh.iterdir()) == ["content", "data", "mkdocs.yml", "site"]
 
 
 def test_the_second_build_is_spared(report: Path) -> None:
@@ -119,7 +121,7 @@ def test_a_failed_build_leaves_the_old_site(report: Path, break_it: Callable[[Pa
     break_it(report)
     assert refused(report)
     assert files_below(report / "site") == before
-    assert not list((report / ".reportgen").glob("site.*"))
+    assert not list(report.glob(".*"))
 
 
 def test_a_failed_first_build_leaves_no_site(fresh: Path) -> None:
@@ -210,13 +212,23 @@ def test_a_site_elsewhere_is_put_there(report: Path, tmp_path: Path) -> None:
         build(report)
         assert (tmp_path / "link").is_symlink()
         assert (tmp_path / "www" / "report.json").is_file()
-    assert not list((report / ".reportgen").glob("site.*"))
+    assert not list(tmp_path.glob(".*"))
+
+
+def record_build(report: Path, process: int) -> tuple[Path, Path]:
+    """What a build that was killed leaves: its record, and the folders for the new and for the old site."""
+    site = report / "site"
+    new, old = (report / f".site.{kind}-{process}" for kind in ("new", "old"))
+    record = cache_folder(report) / f"build-{process}.json"
+    record.write_text(json.dumps([str(site), str(new), str(old)]), "utf-8")
+    return new, old
 
 
 def test_a_build_that_was_killed_between_its_renames_is_restored(report: Path) -> None:
     """The old site was put aside: it comes back before the next build begins, even one that fails."""
     before = files_below(report / "site")
-    (report / "site").rename(report / publishing.OLD)
+    _, old = record_build(report, 999999999)
+    (report / "site").rename(old)
     write_file(report / "data" / "runs.csv", "")
     assert refused(report)
     assert files_below(report / "site") == before
@@ -224,13 +236,60 @@ def test_a_build_that_was_killed_between_its_renames_is_restored(report: Path) -
 
 def test_what_a_killed_build_left_is_removed(report: Path) -> None:
     """The folder of a process that is no more; one that still runs keeps its own."""
-    gone = report / f"{publishing.NEW}-999999999"
-    runs = report / f"{publishing.NEW}-{os.getppid()}"
+    gone, _ = record_build(report, 999999999)
+    runs, _ = record_build(report, os.getppid())
     for folder in (gone, runs):
         write_file(folder / "index.html", "half")
     build(report)
     assert not gone.exists()
     assert runs.is_dir()
+
+
+def test_folders_that_came_with_a_checkout_are_no_earlier_build(fresh: Path) -> None:
+    """A site put aside, a manifest, a cache: whoever commits them has nothing published or believed."""
+    write_file(fresh / ".site.old-1" / "index.html", "foreign")
+    write_file(fresh / ".reportgen" / "manifest.json", "{}")
+    write_file(fresh / "data" / "runs.csv", "")
+    assert refused(fresh)
+    assert not (fresh / "site").exists()
+
+
+def test_two_swaps_at_once_leave_one_whole_site(report: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another build may put its site in place after ours has put the old one aside."""
+    rename = Path.rename
+
+    def overtaken(path: Path, target: Path) -> Path:
+        if path.name.startswith(".site.new-"):
+            monkeypatch.setattr(Path, "rename", rename)
+            write_file(report / "site" / "index.html", "by another build")
+        return rename(path, target)
+
+    before = files_below(report / "site")
+    monkeypatch.setattr(Path, "rename", overtaken)
+    build(report)
+    assert files_below(report / "site").keys() == before.keys()
+    assert not list(report.glob(".site.*"))
+
+
+@pytest.mark.parametrize("call", ["mkdir", "rename", "write_bytes"])
+def test_a_disk_that_takes_no_more_leaves_the_old_site(
+    report: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    """Whichever step of staging or swapping meets it, and it is said in words."""
+    real = getattr(Path, call)
+
+    def full(path: Path, *arguments: Any, **named: Any) -> Any:  # noqa: ANN401 - as the real one
+        if ".site.new-" in str(path):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        return real(path, *arguments, **named)
+
+    write_file(report / "content" / "index.md", f"{PAGE}\nOther words.\n")
+    before = files_below(report / "site")
+    monkeypatch.setattr(Path, call, full)
+    (said,) = refused(report)
+    assert "the site cannot be built: No space left on device. Free some space." in said
+    assert files_below(report / "site") == before
+    assert not list(report.glob(".site.*"))
 
 
 @pytest.mark.parametrize(

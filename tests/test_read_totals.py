@@ -14,7 +14,7 @@ from made_projects import SETTINGS, write_report
 from made_sources import Data
 
 import reportgen as rg
-from reportgen.cache import Cache, FileHashes
+from reportgen.cache import Cache, FileHashes, cache_folder
 from reportgen.drafting.project import Project
 from reportgen.errors import ReportError
 from reportgen.model import Figure, Stack
@@ -73,7 +73,7 @@ def evaluated(model: str, benchmark: str, *totals: tuple[Any, ...], **more: Any)
 def drawn(root: Path, page: str, **files: str) -> Stack:
     """What the only block of a page shows of sources."""
     write_report(root, {"content/index.md": page, "data/runs.csv": None, **files})
-    folder = root / ".reportgen" / "cache"
+    folder = cache_folder(root)
     report = draft(
         Project(root, "content", ("index.md",), ProjectSettings()), Cache(folder), FileHashes(folder)
     )

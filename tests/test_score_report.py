@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_projects import RUNS, write_file, write_report
 
-from reportgen.cache import Cache, FileHashes
+from reportgen.cache import Cache, FileHashes, cache_folder
 from reportgen.drafting.project import Project
 from reportgen.drafting.score_answers import ScoreAnswers
 from reportgen.errors import ReportError
@@ -86,7 +86,7 @@ def files(page: str = PAGE, **more: str | None) -> dict[str, str | bytes | None]
 def drafted(root: Path, *pages: str, elsewhere: Any = None, **settings: Any) -> Report:  # noqa: ANN401
     """Draft the report in a folder."""
     project = Project(root, "content", pages or ("index.md",), ProjectSettings.model_validate(settings))
-    folder = root / ".reportgen" / "cache"
+    folder = cache_folder(root)
     return draft(project, Cache(folder), FileHashes(folder), elsewhere=elsewhere)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from made_projects import RUNS, write_report
 
-from reportgen.cache import Cache, FileHashes
+from reportgen.cache import Cache, FileHashes, cache_folder
 from reportgen.drafting.project import Project
 from reportgen.drafting.second import shared
 from reportgen.report import draft
@@ -61,7 +61,7 @@ def report(root: Path, pages: int = PAGES, *, sources: int = PAGES) -> Project:
 
 def drafted(project: Project, elsewhere: Travelling | None = None, **more: Any) -> Report:  # noqa: ANN401
     """The report, from what earlier drafts kept."""
-    folder = project.root / ".reportgen" / "cache"
+    folder = cache_folder(project.root)
     return draft(project, Cache(folder), FileHashes(folder), elsewhere=elsewhere, **more)
 
 

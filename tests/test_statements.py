@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from made_projects import write_file, write_report
 
-from reportgen.cache import Cache, FileHashes
+from reportgen.cache import Cache, FileHashes, cache_folder
 from reportgen.drafting.project import Project
 from reportgen.errors import ReportError, Severity
 from reportgen.figures.link_states import link_state
@@ -45,7 +45,7 @@ def drafted(root: Path, text: str, *, page: str = HEAD + CURVE, runs: str | None
 
 def again(root: Path, cache: Cache | None = None) -> Report:
     """The draft of the report as it stands."""
-    folder = root / ".reportgen" / "cache"
+    folder = cache_folder(root)
     project = Project(root, "content", ("index.md",), ProjectSettings())
     return draft(project, cache or Cache(folder), FileHashes(folder))
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reportgen.commands.options import config_option
+from reportgen.commands.options import cache_dir_option, config_option
 from reportgen.commands.tables import Column, print_table
-from reportgen.commands.telling import progress_bar, tell_problem
+from reportgen.commands.telling import problems_told, progress_bar, tell_problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +32,7 @@ _COLUMNS = (
 
 @click.command()
 @config_option
+@cache_dir_option
 @click.option(
     "--format",
     "form",
@@ -55,7 +56,7 @@ def check(config_file: Path, form: str) -> None:
     """
     from reportgen.site.checking.checking import check as check_report
 
-    with progress_bar() as advance:
+    with problems_told("no statement was checked"), progress_bar() as advance:
         found = check_report(config_file, progress=advance)
     if form == "text":
         _tell(found)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reportgen.commands.options import benchmark_option, config_option, metric_option
+from reportgen.commands.options import benchmark_option, cache_dir_option, config_option, metric_option
 from reportgen.commands.telling import problems_told
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ class _WithVocabulary(click.Command):
 @metric_option
 @benchmark_option
 @config_option
+@cache_dir_option
 def facts(source: str, metric: str | None, benchmark: str | None, config_file: Path) -> None:
     """List every fact about SOURCE with its value, to be pasted into a page.
 

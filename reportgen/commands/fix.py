@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reportgen.commands.options import config_option
+from reportgen.commands.options import cache_dir_option, config_option
 from reportgen.commands.telling import problems_told, progress_bar, tell_problem
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 @click.command()
 @config_option
+@cache_dir_option
 @click.option("-w", "--write", is_flag=True, help="Write the pages.")
 def fix(config_file: Path, *, write: bool) -> None:
     """Show, as a diff, what bound values that no longer match the data have to be; --write types it.

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from reportgen.commands.options import cache_dir_option
 from reportgen.commands.reading import reading_told
 from reportgen.commands.telling import problems_told, tell_problem
 
@@ -20,6 +21,7 @@ from reportgen.commands.telling import problems_told, tell_problem
     metavar="FOLDER",
     help="Where to write; the source's name with -frozen, beside it, if left out.",
 )
+@cache_dir_option
 def freeze(source: Path, folder: Path | None) -> None:
     """Write SOURCE as one Parquet file and a source.yml, small enough to be committed and reviewed.
 

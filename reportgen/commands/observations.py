@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reportgen.commands.options import benchmark_option, config_option, metric_option
+from reportgen.commands.options import benchmark_option, cache_dir_option, config_option, metric_option
 from reportgen.commands.telling import problems_told
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ _MOST = 8
     "-n", "--count", type=click.IntRange(1), default=_MOST, show_default=True, help="How many sentences."
 )
 @config_option
+@cache_dir_option
 def observations(
     source: str, metric: str | None, benchmark: str | None, count: int, config_file: Path
 ) -> None:

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
+
+from reportgen.cache import CACHE_DIR
+
+
+def _use_cache_dir(_context: click.Context, _parameter: click.Parameter, folder: Path | None) -> None:
+    """Processes that this one starts have to know it, too."""
+    if folder is not None:
+        os.environ[CACHE_DIR] = str(folder.absolute())
+
 
 config_option = click.option(
     "-f",
@@ -13,6 +23,15 @@ config_option = click.option(
     default="mkdocs.yml",
     show_default=True,
     help="The report's mkdocs.yml.",
+)
+cache_dir_option = click.option(
+    "--cache-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    envvar=CACHE_DIR,
+    show_envvar=True,
+    expose_value=False,
+    callback=_use_cache_dir,
+    help="Keep what was computed here instead of in your cache folder.",
 )
 metric_option = click.option(
     "-m", "--metric", metavar="NAME", help="The metric, where the source has several."

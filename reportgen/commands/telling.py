@@ -23,12 +23,17 @@ def warn(word: str) -> None:
 @contextmanager
 def problems_told(outcome: str = "the site was left as it was") -> Iterator[None]:
     """Print every problem and what became of the command, and leave with 1."""
-    from reportgen.errors import ReportError
+    from reportgen.errors import ReportError, disk_problem
 
     try:
         yield
     except ReportError as error:
         _tell(error, outcome)
+        sys.exit(1)
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # a full disk, a folder that may not be written
+        _tell(ReportError(disk_problem(error, ".", "the command cannot go on")), outcome)
         sys.exit(1)
 
 

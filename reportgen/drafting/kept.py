@@ -28,10 +28,13 @@ _IN_FILES: Final = ("inline_svg", "file_svg", "csv", "spec", "payload")
 
 
 def keep(data: Cache, key: str, block: Shown) -> Shown:
-    """Keep a block; returns it with its longest texts in files instead of in memory."""
-    light: Shown = _each_figure(
-        block, lambda place, figure: replace(figure, **_put_away(data, key, place, figure))
-    )
+    """Keep a block; returns it with its longest texts in files, if these can be written."""
+    try:
+        light: Shown = _each_figure(
+            block, lambda place, figure: replace(figure, **_put_away(data, key, place, figure))
+        )
+    except OSError:
+        return block
     data.put(key, _written(light))
     return light
 

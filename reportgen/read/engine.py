@@ -6,10 +6,12 @@ import atexit
 import sys
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import Any, Final
 
 import duckdb
+
+from reportgen.cache import temporary_folder
 
 _SETTINGS: Final[dict[str, str | int | bool]] = {
     "threads": 2,
@@ -28,8 +30,7 @@ class Engine:
     """A database and the folder for what has to be written before it can be read."""
 
     def __init__(self) -> None:
-        self._folder = TemporaryDirectory(prefix="reportgen-", ignore_cleanup_errors=True)
-        self.folder: Final = Path(self._folder.name)
+        self.folder: Final = temporary_folder(Path(gettempdir()))
         spill = str(self.folder / "spill")
         self._connection = duckdb.connect(config={**_SETTINGS, "temp_directory": spill})
         # Without GLOBAL only this connection would have it, and none of its cursors.

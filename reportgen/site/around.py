@@ -7,11 +7,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from reportgen.cache import Cache, FileHashes
+from reportgen.cache import Cache, FileHashes, cache_folder
 from reportgen.errors import Place, Problem, ReportError, Stage
 from reportgen.settings.loading import data_dir_of
 
-_CACHE = Path(".reportgen", "cache")
 _PROJECT = "mkdocs.yml"
 
 
@@ -68,5 +67,5 @@ def _within(path: Path, root: Path) -> Around:
     if path != data and path.is_relative_to(data):
         below = path.relative_to(data)
         name = below.as_posix() if path.is_dir() else ""
-    folder = root / _CACHE
+    folder = cache_folder(root)
     return Around(path, root, name, data_dir, Cache(folder), FileHashes(folder))

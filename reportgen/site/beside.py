@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
@@ -20,7 +21,7 @@ from reportgen.figures.live import view_name
 from reportgen.site.outputs import figures_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from concurrent.futures import Future, ProcessPoolExecutor
     from types import TracebackType
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from reportgen.model import Shown
 
 
+_SAFE_PATH = "PYTHONSAFEPATH"
 _FEW = 2
 """So many cards or views take less time than a process takes to start."""
 _MANY = 12
@@ -95,9 +97,11 @@ class Beside:
             from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - most builds start no process
             from multiprocessing import get_context  # noqa: PLC0415 - as above
 
-            self._pool = ProcessPoolExecutor(
-                max_workers=1, mp_context=get_context("spawn"), initializer=_live_as_long_as_the_build
-            )
+            with _safe_path():
+                self._pool = ProcessPoolExecutor(
+                    max_workers=1, mp_context=get_context("spawn"), initializer=_live_as_long_as_the_build
+                )
+                self._pool.submit(_start)
         return self._pool
 
 
@@ -157,6 +161,28 @@ class Ahead:
                 self.views[name] = self.beside.view(figure.view, author=author)
             if self._with_cards and page not in self.cards:
                 self.cards[page] = self.beside.card(figure.file_svg)
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Let new Python processes import nothing from the working folder, which a stranger may have filled.
+
+    Both processes behind a pool, the worker and the one that tracks its semaphores, are ``python -c``, which
+    looks there first.
+    """
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
+
+
+def _start() -> None:
+    """Nothing: the first call starts the process."""
 
 
 def _warm_up() -> None:

@@ -1,8 +1,8 @@
 """Tells in milliseconds that nothing changed since the last build, before anything heavy is imported.
 
-``.reportgen/manifest.json`` holds size, time of change and SHA-256 of everything that went in, and size
-and time of everything that came out. A file whose size and time stand is taken as unchanged; one whose
-time alone differs is hashed. Packages are known by the names of their installed versions.
+``manifest.json`` in the report's cache holds size, time of change and SHA-256 of everything that went in,
+and size and time of everything that came out. A file whose size and time stand is taken as unchanged; one
+whose time alone differs is hashed. Packages are known by the names of their installed versions.
 """
 
 from __future__ import annotations
@@ -11,17 +11,20 @@ import hashlib
 import json
 import os
 import sys
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reportgen.cache import cache_folder, find_checkout
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-PATH = Path(".reportgen", "manifest.json")
-_STARTED = Path(".reportgen", "started")
-_FORMAT = 3
-_IGNORED = {"__pycache__", ".git", ".reportgen", ".venv"}
+_NAME = "manifest.json"
+_FORMAT = 4
+_UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+_IGNORED = {"__pycache__", ".git", ".venv"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,10 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """A finished build: its ``mkdocs.yml``, its site, what it made, and when it began (see ``start``)."""
+    """A finished build: its ``mkdocs.yml``, its site, what it made, and when it began.
+
+    ``started`` is the file system's time in nanoseconds.
+    """
 
     config_file: Path
     site: Path
@@ -48,7 +54,7 @@ def unchanged(config_file: Path, *, strict: bool) -> Summary | None:
     """The summary of the last build if building again would give the same site, otherwise None."""
     root = config_file.resolve().parent
     try:
-        manifest = json.loads((root / PATH).read_text(encoding="utf-8"))
+        manifest = json.loads(_path(root).read_text(encoding="utf-8"))
         if manifest["format"] != _FORMAT or manifest["environment"] != environment():
             return None
         summary = Summary(**manifest["summary"])
@@ -58,7 +64,7 @@ def unchanged(config_file: Path, *, strict: bool) -> Summary | None:
             and _outputs(Path(manifest["site"])) == manifest["outputs"]
             and _inputs_stand(root, manifest)
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except _UNREADABLE:
         return None
     return summary if same else None
 
@@ -66,7 +72,7 @@ def unchanged(config_file: Path, *, strict: bool) -> Summary | None:
 def written(root: Path) -> dict[str, tuple[str, int, int]]:
     """What the last build wrote that has a key: by path below its site the key, size and time of change."""
     try:
-        manifest = json.loads((root / PATH).read_text(encoding="utf-8"))
+        manifest = json.loads(_path(root).read_text(encoding="utf-8"))
         if manifest["format"] != _FORMAT or manifest["environment"] != environment():
             return {}
         outputs = manifest["outputs"]
@@ -74,16 +80,8 @@ def written(root: Path) -> dict[str, tuple[str, int, int]]:
             path: (key, *outputs[os.path.join(manifest["site"], path)])  # noqa: PTH118 - as below
             for path, key in manifest["keys"].items()
         }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except _UNREADABLE:
         return {}
-
-
-def start(root: Path) -> int:
-    """Note the beginning of a build; returns the file system's time in nanoseconds."""
-    mark = root / _STARTED
-    mark.parent.mkdir(parents=True, exist_ok=True)
-    mark.write_bytes(b"")
-    return mark.stat().st_mtime_ns
 
 
 def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: Mapping[str, str]) -> None:
@@ -112,15 +110,20 @@ def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: M
         "keys": dict(keys),
         "summary": asdict(build.summary),
     }
-    fresh = (root / PATH).with_suffix(".new")
-    fresh.parent.mkdir(parents=True, exist_ok=True)
-    fresh.write_text(json.dumps(manifest), encoding="utf-8")
-    fresh.replace(root / PATH)
+    with suppress(OSError):  # a manifest that cannot be written is none
+        fresh = _path(root).with_suffix(f".{os.getpid()}")
+        fresh.write_text(json.dumps(manifest), encoding="utf-8")
+        fresh.replace(_path(root))
 
 
 def forget(root: Path) -> None:
     """Make the next build a real one."""
-    (root / PATH).unlink(missing_ok=True)
+    with suppress(OSError):
+        _path(root).unlink(missing_ok=True)
+
+
+def _path(root: Path) -> Path:
+    return cache_folder(root) / _NAME
 
 
 def environment() -> dict[str, str | None]:
@@ -141,10 +144,10 @@ def _packages() -> Iterator[str]:
 
 def repository_files(root: Path) -> Iterator[Path]:
     """The files of a git repository that say which commit is checked out."""
-    folder = next((p / ".git" for p in (root, *root.parents) if (p / ".git").exists()), None)
-    if folder is None:
+    checkout = find_checkout(root)
+    if checkout is None:
         return
-    shared = folder
+    shared = folder = checkout / ".git"
     if folder.is_file():
         # A work tree beside the first one names its own folder, which names the one with the commits.
         folder = folder.parent / folder.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
@@ -173,7 +176,8 @@ def _inputs_stand(root: Path, manifest: dict[str, Any]) -> bool:
             known[path] = [*now, digest]
             touched = True
     if touched:
-        (root / PATH).write_text(json.dumps(manifest), encoding="utf-8")
+        with suppress(OSError):
+            _path(root).write_text(json.dumps(manifest), encoding="utf-8")
     return True
 
 

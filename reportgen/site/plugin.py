@@ -14,7 +14,7 @@ from mkdocs.config.config_options import ExtraScriptValue
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
 
-from reportgen.cache import Cache, FileHashes
+from reportgen.cache import Cache, FileHashes, cache_folder
 from reportgen.errors import Place, Problem, ReportError
 from reportgen.narrative.spans import Spans
 from reportgen.settings.loading import load_project
@@ -24,7 +24,7 @@ from reportgen.site.beside import Ahead
 from reportgen.site.fences import custom_fences
 from reportgen.site.ownership import refuse_foreign_folder
 from reportgen.site.project_of import project_of, warn_of_omitted_pages
-from reportgen.site.provenance import fix_build_date, unfix_build_date
+from reportgen.site.provenance import check_build_date, fix_build_date, unfix_build_date
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("mkdocs.plugins.reportgen")
 
 ASSETS = "assets/reportgen"
-CACHE = Path(".reportgen", "cache")
 
 
 class ReportProblemsError(PluginError):
@@ -88,6 +87,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         text = path.read_text(encoding="utf-8") if path.is_file() else None
         self._root = path.resolve().parent
         try:
+            check_build_date()
             self._settings = load_project(options, Place(path.name), text)
         except ReportError as error:
             return [("reportgen", ValueError(str(problem))) for problem in error.problems], []
@@ -130,13 +130,14 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         """Draft the whole report: with a problem in it, MkDocs stops before it clears the old site."""
         from reportgen.report import draft  # noqa: PLC0415 - imports the statistics
 
-        cache = Cache(self._root / CACHE)
+        folder = cache_folder(self._root)
+        cache = Cache(folder)
         project = self.project(config)
         ahead = Ahead(cache, len(project.page_paths), with_cards=not self._serving)
         try:
             if not self._serving:
                 refuse_foreign_folder(Path(config.site_dir), self._root)
-            hashes = FileHashes(self._root / CACHE)
+            hashes = FileHashes(folder)
             report = draft(
                 project,
                 cache,

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+from reportgen.cache import find_checkout
+from reportgen.errors import Place, Problem, ReportError, Stage
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 EPOCH = "SOURCE_DATE_EPOCH"
 _NO_DATE = "0"
+_LAST_SECOND = 253402300799
+"""Of the year 9999, the last one that a date can be written of."""
+# What no settings of a repository may do: ask for signatures, which runs a program, start a monitor of files,
+# or fetch what is not there. Files beside ``mkdocs.yml`` that look like a bare repository are none.
+_GIT = (
+    *("git", "-c", "safe.bareRepository=explicit", "-c", "log.showSignature=false"),
+    *("-c", "core.fsmonitor=false", "-c", "protocol.allow=never"),
+)
+_LOG = ("log", "-1", "--no-show-signature", "--no-color", "--no-notes", "--format=%H %ct")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +41,21 @@ def provenance_of(root: Path) -> Provenance:
     commit, seconds = _last_commit(root)
     given = os.environ.get(EPOCH, "")
     seconds = given if given not in {"", _NO_DATE} else seconds
-    date = datetime.fromtimestamp(int(seconds), UTC).date().isoformat() if seconds.isdecimal() else ""
+    date = datetime.fromtimestamp(int(seconds), UTC).date().isoformat() if seconds else ""
     return Provenance(commit, date)
+
+
+def check_build_date() -> None:
+    """Refuse a ``SOURCE_DATE_EPOCH`` that is no date, before anything is made of it.
+
+    Raises:
+        ReportError: it is set, and is no number of seconds since 1970 up to the year 9999.
+    """
+    given = os.environ.get(EPOCH, "")
+    if given and not _is_date(given):
+        said = f'the environment variable {EPOCH} is "{given}", which is no number of seconds since 1970'
+        step = "Set it to the seconds of a date, such as $(git log -1 --format=%ct), or unset it"
+        raise ReportError(Problem(Place("mkdocs.yml"), said, step, Stage.SITE))
 
 
 def fix_build_date(root: Path) -> bool:
@@ -38,7 +64,7 @@ def fix_build_date(root: Path) -> bool:
     Returns:
         True where the environment had none and now has one, to be taken away after the build.
     """
-    if os.environ.get(EPOCH, "").isdecimal():
+    if os.environ.get(EPOCH, ""):
         return False
     os.environ[EPOCH] = _last_commit(root)[1] or _NO_DATE
     return True
@@ -51,10 +77,26 @@ def unfix_build_date() -> None:
 
 def _last_commit(root: Path) -> tuple[str, str]:
     """Full hash and commit time in seconds; empty where git or a repository is missing."""
-    command = ["git", "-C", str(root), "log", "-1", "--format=%H %ct"]
+    checkout = find_checkout(root)
+    if checkout is None:
+        return "", ""
+    # Git starts where ``.git`` is, which no commit can hold, and looks nowhere else.
+    outside = {"GIT_CEILING_DIRECTORIES": str(checkout.parent), "GIT_NO_LAZY_FETCH": "1"}
     try:
-        found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)  # noqa: S603 - fixed words and a folder
-    except (OSError, subprocess.TimeoutExpired):
+        found = subprocess.run(  # noqa: S603 - fixed words, in a folder
+            [*_GIT, *_LOG],
+            cwd=checkout,
+            env={**os.environ, **outside, "GIT_OPTIONAL_LOCKS": "0"},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=10,
+        )
+    except (OSError, UnicodeDecodeError, subprocess.TimeoutExpired):
         return "", ""
     commit, _, seconds = found.stdout.strip().partition(" ")
-    return (commit, seconds) if found.returncode == 0 else ("", "")
+    return (commit, seconds) if found.returncode == 0 and _is_date(seconds) else ("", "")
+
+
+def _is_date(seconds: str) -> bool:
+    return re.fullmatch("[0-9]{1,12}", seconds) is not None and int(seconds) <= _LAST_SECOND

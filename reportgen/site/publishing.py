@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import re
 import shutil
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mkdocs.commands.build import build
 from mkdocs.exceptions import Abort, MkDocsException
 
-from reportgen.cache import Cache
+from reportgen.cache import Cache, cache_folder, is_running
+from reportgen.errors import Place, Problem, ReportError, Stage, disk_problem
 from reportgen.narrative.spans import Spans
 from reportgen.settings.blocks import AltairSettings
 from reportgen.site import manifest
@@ -19,7 +24,6 @@ from reportgen.site.configuration import configured, mkdocs_words, refusal
 from reportgen.site.earlier import Earlier
 from reportgen.site.outputs import figures_of
 from reportgen.site.ownership import refuse_foreign_folder
-from reportgen.site.plugin import CACHE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,7 +33,6 @@ if TYPE_CHECKING:
     from reportgen.model import Report
     from reportgen.site.plugin import ReportPlugin
 
-NEW, OLD = Path(".reportgen", "site.new"), Path(".reportgen", "site.old")
 _PACKAGE = Path(__file__).resolve().parents[1]
 # What decides a site besides its folders is not known of other plugins, of extensions that read files, and
 # of settings that look elsewhere: with one of these, every build is a real one.
@@ -51,24 +54,24 @@ def publish(
         tell: told each warning.
 
     Raises:
-        ReportError: problems of the report or of its settings; the old site stands as it was.
+        ReportError: problems of the report, of its settings or of the disk; the old site stands as it was.
     """
     root = config_file.resolve().parent
-    started = manifest.start(root)
+    _finish_killed_builds(cache_folder(root))
     with mkdocs_words() as words:
         config, plugin = configured(config_file, strict=strict, words=words)
         site = Path(config.site_dir).resolve()
         refuse_foreign_folder(site, root)
         plugin.progress = progress
-        _restore(root, site)
         plugin.earlier = earlier = Earlier(site, manifest.written(root) if _knows_its_inputs(config) else {})
-        fresh = _fresh_folder(root)
-        config.site_dir = str(fresh)
-        _build(config, plugin, words)
+        with _staging(site, cache_folder(root)) as stage:
+            started = stage.new.stat().st_mtime_ns
+            config.site_dir = str(stage.new)
+            _build(config, plugin, words)
+            stage.swap()
     for word in words:
         tell(word)
-    _swap(root, fresh, site)
-    Cache(root / CACHE).prune_daily()
+    Cache(cache_folder(root)).prune_daily()
     report = plugin.report
     figures = sum(len(figures_of(shown)) for shown in report.shown.values())
     summary = manifest.Summary(len(report.pages), figures, report.cache_hits, len(words))
@@ -90,41 +93,88 @@ def _build(config: MkDocsConfig, plugin: ReportPlugin, words: list[str]) -> None
         raise refusal(words, error, plugin.warned, Path(config.docs_dir).name) from error
 
 
-def _fresh_folder(root: Path) -> Path:
-    """A folder of this process, so that two builds at a time do not mix; what killed ones left is removed."""
-    for left in root.glob(f"{NEW}-*"):
-        if not _runs(int(left.name.rpartition("-")[2])):
-            shutil.rmtree(left, ignore_errors=True)
-    return root / f"{NEW}-{os.getpid()}"
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """Two names beside a site, on its file system: so that putting the new one in place is a rename.
+
+    Attributes:
+        site: the built site.
+        new: the folder in which the next one is built.
+        old: where the built one is for the moment of the swap.
+    """
+
+    site: Path
+    new: Path
+    old: Path
+
+    def swap(self) -> None:
+        """Put the new site in place of the old one, which comes back if that fails.
+
+        Raises:
+            OSError: the site cannot be renamed.
+        """
+        while True:
+            with suppress(FileNotFoundError):
+                self.site.rename(self.old)
+            try:
+                self.new.rename(self.site)
+            except OSError as error:
+                if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+                    with suppress(OSError):
+                        self.old.rename(self.site)
+                    raise
+                # Another build put its site there meanwhile; the later one stays.
+            else:
+                return
+            finally:
+                shutil.rmtree(self.old, ignore_errors=True)
+
+    def finish(self) -> None:
+        """Undo what a killed build left half done: the old site comes back, the unfinished one goes."""
+        if not self.site.exists():
+            with suppress(OSError):
+                self.old.rename(self.site)
+        for folder in (self.old, self.new):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
-def _runs(process: int) -> bool:
+@contextmanager
+def _staging(site: Path, cache: Path) -> Iterator[_Stage]:
+    """A folder beside the site to build the next one in; it is gone afterwards, whatever happened.
+
+    The cache remembers it while the build runs: a folder that came with a checkout is no earlier build's.
+
+    Raises:
+        ReportError: the disk is full or may not be written, there or anywhere else.
+    """
+    if site.is_mount():
+        said = f'site_dir "{site}" is a mount point, which cannot be replaced as a whole'
+        step = "Choose a folder inside it, such as site"
+        raise ReportError(Problem(Place("mkdocs.yml"), said, step, Stage.SITE))
+    name = f".{site.name}.{{}}-{os.getpid()}"
+    stage = _Stage(site, site.with_name(name.format("new")), site.with_name(name.format("old")))
+    record = cache / f"build-{os.getpid()}.json"
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it runs, and is another user's
-        return True
-    return process != os.getpid()
+        with suppress(OSError):
+            record.write_text(json.dumps([str(path) for path in (stage.site, stage.new, stage.old)]), "utf-8")
+        stage.new.mkdir(parents=True)
+        yield stage
+    except OSError as error:
+        raise ReportError(disk_problem(error, str(site.parent), "the site cannot be built")) from error
+    finally:
+        shutil.rmtree(stage.new, ignore_errors=True)
+        with suppress(OSError):
+            record.unlink(missing_ok=True)
 
 
-def _restore(root: Path, site: Path) -> None:
-    """Finish a swap that a kill interrupted between its two renames."""
-    old = root / OLD
-    if old.is_dir():
-        if site.is_dir():
-            shutil.rmtree(old)
-        else:
-            shutil.move(old, site)
-
-
-def _swap(root: Path, fresh: Path, site: Path) -> None:
-    old = root / OLD
-    site.parent.mkdir(parents=True, exist_ok=True)
-    if site.is_dir():
-        shutil.move(site, old)
-    shutil.move(fresh, site)
-    shutil.rmtree(old, ignore_errors=True)
+def _finish_killed_builds(cache: Path) -> None:
+    """Clean up after builds that were killed, be it between the two renames of a swap."""
+    for record in cache.glob("build-*.json"):
+        process = record.stem.removeprefix("build-")
+        if process.isdecimal() and not is_running(int(process)):
+            with suppress(OSError, ValueError, TypeError):
+                _Stage(*map(Path, json.loads(record.read_text("utf-8")))).finish()
+            record.unlink(missing_ok=True)
 
 
 def _knows_its_inputs(config: MkDocsConfig) -> bool:

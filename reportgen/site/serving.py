@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mkdocs.commands.serve import serve
 from mkdocs.exceptions import Abort, MkDocsException
 
+from reportgen.cache import cache_folder, temporary_folder
 from reportgen.errors import Place, Problem, ReportError, Stage
 from reportgen.site.plugin import problems_behind
 
@@ -25,10 +26,8 @@ def serve_site(
     Raises:
         ReportError: the first build fails, or the address is taken.
     """
-    # MkDocs serves from a temporary folder: keep it where a user would look.
-    work = config_file.resolve().parent / ".reportgen"
-    work.mkdir(exist_ok=True)
-    tempfile.tempdir = str(work)
+    # MkDocs serves from a temporary folder: one that goes, even if this process is killed.
+    tempfile.tempdir = str(temporary_folder(cache_folder(config_file.resolve().parent)))
     handler = logging.Handler(logging.INFO)
     handler.emit = lambda record: tell(record.getMessage())  # type: ignore[method-assign]
     logger = logging.getLogger("mkdocs")

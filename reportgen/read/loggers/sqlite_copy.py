@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from reportgen.errors import DISK_FULL, ReportError, disk_problem
+from reportgen.read.engine import engine
 from reportgen.read.logged import Finding, UnreadableError
 from reportgen.read.loggers.text_file import HEAD, LONGEST, Decoding, head, size, whole
 
@@ -122,7 +124,7 @@ def opened(path: Path) -> Iterator[Store]:
         with _in_place(path) as store:
             yield store
         return
-    with tempfile.TemporaryDirectory(prefix="reportgen-") as folder:
+    with tempfile.TemporaryDirectory(prefix="copy-", dir=engine().folder) as folder:
         copy, state = _copied(path, real, Path(folder))
         with _connected(path, f"{copy.as_uri()}?mode=rw", state) as store:
             yield store
@@ -174,8 +176,12 @@ def _copied(path: Path, real: Path, folder: Path) -> tuple[Path, tuple[object, .
                 with suppress(FileNotFoundError):
                     shutil.copyfile(beside, f"{copy}{beside.name.removeprefix(real.name)}")
         except OSError as error:
-            message = f"the database cannot be copied: {error.strerror or error}"
-            raise UnreadableError(path, message, "Check the space in the temporary folder") from error
+            message = "the database cannot be copied"
+            if error.errno in DISK_FULL:
+                # No fault of the run, which would otherwise be left out as one that cannot be read.
+                raise ReportError(disk_problem(error, str(copy), message)) from error
+            message = f"{message}: {error.strerror or error}"
+            raise UnreadableError(path, message, "Check that it may be read") from error
         # Between the two copies the log may have been carried over and begun anew.
         if _state(path)[:-1] == before[:-1]:
             return copy, before

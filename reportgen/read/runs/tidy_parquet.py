@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+import duckdb
 import numpy as np
 
+from reportgen.errors import ReportError, disk_problem
 from reportgen.read import sql
 from reportgen.read.engine import engine
 from reportgen.read.find import place_of
@@ -49,15 +53,31 @@ def write_part(cache: Cache, key: str, name: str, columns: Columns, cells: Mappi
 
     Returns:
         Its size in bytes.
+
+    Raises:
+        ReportError: the disk is full or read-only.
     """
     listed = ", ".join(f"{cell} AS {sql.identifier(column)}" for column, cell in cells.items())
     cursor = engine().cursor()
     cursor.register("piece", columns)
-    with cache.writing(key, name) as path:
-        cursor.execute(f"COPY (SELECT {listed} FROM piece) TO {sql.literal(str(path))} (FORMAT parquet)")  # noqa: S608
-        size = path.stat().st_size
-    cursor.unregister("piece")
+    try:
+        with cache.writing(key, name) as path:
+            cursor.execute(f"COPY (SELECT {listed} FROM piece) TO {sql.literal(str(path))} (FORMAT parquet)")  # noqa: S608
+            size = path.stat().st_size
+    except (OSError, duckdb.IOException) as error:
+        # No fault of the run, which would otherwise be left out as one that cannot be read.
+        failed = error if isinstance(error, OSError) else _disk_error(error)
+        said = "the rows that were read cannot be kept"
+        raise ReportError(disk_problem(failed, cache.text_path(key, name), said)) from error
+    finally:
+        cursor.unregister("piece")
     return size
+
+
+def _disk_error(error: duckdb.IOException) -> OSError:
+    """What the system said to DuckDB, which passes it on within its own words."""
+    number = re.search(r'"errno":"(\d+)"', str(error))
+    return OSError(int(number[1]), os.strerror(int(number[1]))) if number else OSError(str(error))
 
 
 class Writer:

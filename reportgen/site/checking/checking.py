@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reportgen.cache import Cache, FileHashes
+from reportgen.cache import Cache, FileHashes, cache_folder
 from reportgen.errors import ReportError, Severity
 from reportgen.site.beside import Beside
 from reportgen.site.checking.findings import findings_of
 from reportgen.site.configuration import configured, mkdocs_problem, mkdocs_words
-from reportgen.site.plugin import CACHE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +71,7 @@ def opened(config_file: Path) -> Opened:
     with mkdocs_words() as words:
         config, plugin = configured(config_file, strict=False, words=words)
         project = plugin.project(config)
-    folder = project.root / CACHE
+    folder = cache_folder(project.root)
     warnings = tuple(mkdocs_problem(word, Severity.WARNING) for word in words)
     return Opened(project, Cache(folder), FileHashes(folder), warnings)
 
