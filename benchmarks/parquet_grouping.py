@@ -15,7 +15,6 @@ import resource
 import shutil
 import statistics
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -27,6 +26,7 @@ from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from reportgen.model import Source
 

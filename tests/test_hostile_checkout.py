@@ -7,15 +7,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from made_projects import PAGE, RUNS, files_below, write_file, write_report
 
 from reportgen.cache import CACHE_DIR, cache_folder, temporary_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Every module that Python imports before a worker process does its work may be looked for in its folder.
 MODULES = ("signal", "struct", "json", "multiprocessing", "pickle", "tempfile", "click", "duckdb", "numpy")
@@ -200,7 +196,7 @@ def test_folders_of_killed_processes_are_removed(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def read_only(tmp_path: Path) -> Iterator[Path]:
+def read_only(tmp_path: Path) -> Path:
     """A home that nobody may write; a file where a folder would have to be stops even root."""
     write_file(tmp_path / "no-home", "x")
     return tmp_path / "no-home"
