@@ -8,10 +8,14 @@ WRITERS := .venv-writers
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 QUIET := --quiet --progress-bar off
+COMPILE = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-annotate
+# With LOCKED=1, as in continuous integration: the versions of requirements.lock, each by its hash.
+FROM_LOCK := --require-hashes --only-binary :all: -r requirements.lock
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := site
-.PHONY: site serve test test-writers lint bench screenshots clean help
+.PHONY: site serve test test-writers lint lock bench screenshots clean help
 
 site: $(VENV)/.installed ## build the example report into site/
 	@$(BIN)/reportgen build
@@ -30,6 +34,11 @@ lint: $(VENV)/.installed-test $(VENV)/.installed-lint ## ruff and mypy
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
+
+lock: $(VENV)/.installed ## renew the versions and hashes that continuous integration and a new report install
+	@$(PIP) install $(QUIET) uv==0.13.9
+	@echo 'setuptools>=77' | $(COMPILE) pyproject.toml - --output-file reportgen/site/starter/requirements.txt
+	@echo 'setuptools>=77' | $(COMPILE) pyproject.toml - --all-extras --output-file requirements.lock
 
 bench: $(VENV)/.installed-test ## build times as ratios to plain MkDocs, and the weight of a page
 	@$(BIN)/python benchmarks/build.py
@@ -61,12 +70,13 @@ $(VENV)/.made:
 
 $(VENV)/.installed: pyproject.toml | $(VENV)/.made
 	@echo "Installing reportgen into $(VENV) ..."
-	@$(PIP) install $(QUIET) -e .
+	@$(if $(LOCKED),$(PIP) install $(QUIET) $(FROM_LOCK))
+	@$(PIP) install $(QUIET) $(if $(LOCKED),--no-deps --no-build-isolation) -e .
 	@touch $@
 
 $(VENV)/.installed-%: pyproject.toml $(VENV)/.installed
 	@echo "Installing what make $* needs ..."
-	@$(PIP) install $(QUIET) -e '.[$*]'
+	@$(PIP) install $(QUIET) $(if $(LOCKED),--no-deps --no-build-isolation) -e '.[$*]'
 	@touch $@
 
 # Made afresh for every list of versions: what an older one left would not be told.

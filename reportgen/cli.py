@@ -56,11 +56,26 @@ def init(folder: Path) -> None:
     Example:
       reportgen init my-report
     """
+    from reportgen.site.install_source import UnknownSourceError, find_requirement
     from reportgen.site.starter import write_starter
 
+    requirement = reason = ""
+    try:
+        requirement = find_requirement()
+    except UnknownSourceError as error:
+        reason = str(error)
     with problems_told("nothing was written"):
-        for path in write_starter(folder):
+        for path in write_starter(folder, requirement):
             click.echo(f"  {folder / path}")
+    workflow = folder / ".github/workflows/pages.yml"
+    if requirement:
+        click.echo(f"\n{workflow} installs {requirement}")
+    else:
+        click.echo()
+        warn(
+            f"{workflow} fails until you write at REPORTGEN what it has to install, since this reportgen does"
+            f" not know where others can get it: {reason}."
+        )
     click.echo(f"\nNext: cd {folder} && reportgen serve")
 
 

@@ -27,6 +27,7 @@ FILES = (
     "data/first-benchmark/runs.csv",
     "data/first-benchmark/source.yml",
     "mkdocs.yml",
+    "requirements.txt",
 )
 
 

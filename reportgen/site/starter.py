@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -14,10 +15,16 @@ if TYPE_CHECKING:
 
 # Names without their dot, so that the files are neither hidden in the package nor mistaken for its own.
 _DOTTED = {"gitignore": ".gitignore", "github": ".github"}
+_REQUIREMENT = b'REPORTGEN: ""'
 
 
-def write_starter(target: Path) -> tuple[str, ...]:
+def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
     """Write a small working report into ``target``, which may not exist yet or must be empty.
+
+    Args:
+        target: the folder.
+        requirement: what the workflow gives to pip to install reportgen. If it is empty, the workflow fails
+            and says so.
 
     Returns:
         The paths written, relative to ``target``, sorted.
@@ -30,7 +37,9 @@ def write_starter(target: Path) -> tuple[str, ...]:
     for parts, file in _starter_files(files("reportgen.site") / "starter", ()):
         path = target.joinpath(*parts)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(file.read_bytes())
+        # A text in JSON is the same text in YAML.
+        line = _REQUIREMENT.replace(b'""', json.dumps(requirement).encode())
+        path.write_bytes(file.read_bytes().replace(_REQUIREMENT, line))
         written.append("/".join(parts))
     return tuple(sorted(written))
 
