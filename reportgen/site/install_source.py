@@ -75,9 +75,7 @@ def _public(url: str) -> str:
     """The address, if anybody may see it and reach it; another is not repeated, it may hold a password."""
     if _ADDRESS.fullmatch(url):
         return url
-    raise UnknownSourceError(
-        "it did not come from a plain https:// address without a user name"
-    )
+    raise UnknownSourceError("it did not come from a plain https:// address without a user name")
 
 
 def _checked_out(folder: Path) -> str:
@@ -86,9 +84,7 @@ def _checked_out(folder: Path) -> str:
     if git.is_file():  # a worktree, or a submodule
         git = folder / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
     if not (git / "HEAD").is_file():
-        raise UnknownSourceError(
-            f"it came from {folder}, which is no checkout of a git repository"
-        )
+        raise UnknownSourceError(f"it came from {folder}, which is no checkout of a git repository")
     shared = git / "commondir"
     common = git / shared.read_text(encoding="utf-8").strip() if shared.is_file() else git
     refs = dict(_refs(common))
