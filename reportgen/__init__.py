@@ -7,6 +7,12 @@ chart.
 from __future__ import annotations
 
 import sys
+
+# "python -m reportgen" puts the working folder first, where a file of a report could pass for a module. No
+# line of ours runs earlier; under any other command the path stays as it is.
+if sys.argv[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)] in {"reportgen", "-mreportgen"}:
+    del sys.path[: not sys.flags.safe_path]
+
 from types import ModuleType
 from typing import TYPE_CHECKING
 

@@ -43,6 +43,19 @@ def cli(context: click.Context) -> None:
         context.color = False
 
 
+def run() -> int:
+    """Run the command line and return its exit code, which is 130 after Ctrl+C."""
+    try:
+        code: int | None = cli.main(prog_name="reportgen", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        click.echo("Interrupted.", err=True)
+        return 130
+    return code or 0
+
+
 for command in (describe, freeze, check, fix, facts, observations):
     cli.add_command(command)
 

@@ -98,13 +98,14 @@ LIBRARIES = {
 }
 LIGHT = {"numpy", "reportgen"}
 
-# Only the edge writes; what reads is listed one by one. (A frame's columns are renamed too.)
+# Only the edge writes; what reads, or opens what the caller closed, is listed one by one.
+# (A frame's columns are renamed too.)
 WRITING = {
     *("write_text", "write_bytes", "unlink", "mkdir", "rmdir", "rmtree", "touch", "move", "symlink_to")
 }
 MAY_WRITE = r"cache|site/.*"
 READING = {*("read_text", "read_bytes", "iterdir", "glob", "rglob", "scandir", "stat", "walk", "listdir")}
-MAY_READ = r"cache|read/.*|site/.*|settings/text|figures/author_code"
+MAY_READ = r"__main__|cache|read/.*|site/.*|settings/text|figures/author_code"
 
 # A problem of the user's is caught where it is told, and in three places where another answer is known.
 MAY_CATCH = {

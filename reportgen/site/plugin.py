@@ -6,6 +6,7 @@ It passes on properdocs too, the compatible fork, which answers to the name ``mk
 from __future__ import annotations
 
 import logging
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -83,6 +84,11 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self, options: dict[str, Any], config_file_path: str | None = None
     ) -> tuple[list[tuple[str, Exception]], list[tuple[str, str]]]:
         """Check the plugin's settings with our own texts, each with its line in ``mkdocs.yml``."""
+        if sys.flags.optimize > 1:
+            said = (
+                "Python runs without docstrings (-OO or PYTHONOPTIMIZE=2), which Altair needs; run it without"
+            )
+            return [("reportgen", ValueError(said))], []
         path = Path(config_file_path or "mkdocs.yml")
         text = path.read_text(encoding="utf-8") if path.is_file() else None
         self._root = path.resolve().parent
