@@ -33,8 +33,9 @@ class Engine:
         self.folder: Final = temporary_folder(Path(gettempdir()))
         spill = str(self.folder / "spill")
         self._connection = duckdb.connect(config={**_SETTINGS, "temp_directory": spill})
-        # Without GLOBAL only this connection would have it, and none of its cursors.
-        self._connection.execute("SET GLOBAL TimeZone = 'UTC'; SET enable_progress_bar = false")
+        # Without GLOBAL only this connection would have it, and none of its cursors. A cursor never shows a
+        # progress bar, and DuckDB lets nobody set that in a notebook without ipywidgets.
+        self._connection.execute("SET GLOBAL TimeZone = 'UTC'")
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own, so that no statement makes another's relations bind again."""
