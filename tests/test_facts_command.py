@@ -106,7 +106,7 @@ def test_one_series_has_no_pairs(report: Path) -> None:
 UNKNOWN = [
     (
         ("facts", "runz"),
-        r'data: error: there is no source "runz" in data/\. Did you mean "runs"\? It has',
+        r'data: error: there is no source "runz" in data/\. Did you mean "runs"\? The sources are',
     ),
     (("observations", "runz"), r'data: error: there is no source "runz" in data/\. Did you mean "runs"\?'),
     (("facts", "losses"), r"data/losses\.csv: error: .*losses.*loss"),

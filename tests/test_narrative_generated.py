@@ -89,7 +89,7 @@ def test_two_pages_of_one_benchmark_are_refused() -> None:
     """A card can lead to one page only."""
     text = "---\nbenchmark: {name: A, source: a}\n---\n"
     pages = [read_page(path, text, f"content/{path}") for path in ("a.md", "b.md")]
-    with pytest.raises(ReportError, match=r"content/b\.md: two benchmarks are called"):
+    with pytest.raises(ReportError, match=r"content/b\.md:2: two benchmarks are called"):
         generated_pages([], pages)
 
 

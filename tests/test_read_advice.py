@@ -81,8 +81,8 @@ def test_an_unknown_source_is_told_without_the_parts_of_others(tmp_path: Path) -
     data = Data(tmp_path)
     for number in range(20):
         data.write(f"runs/deep{number}/a.csv", LONG)
-    assert data.problems("s") == ['data: there is no source "s" in data/. It has runs.']
-    assert 'Did you mean "runs/deep7"? It has runs.' in data.problems("runs/dep7")[0]
+    assert data.problems("s") == ['data: there is no source "s" in data/. The only source is runs.']
+    assert 'Did you mean "runs/deep7"? The only source is runs.' in data.problems("runs/dep7")[0]
 
 
 def test_another_format_than_said_is_named(tmp_path: Path) -> None:

@@ -237,8 +237,8 @@ def test_a_benchmark_of_outcomes_is_ranked_by_its_metric() -> None:
         (
             {"name": "Quiz"},
             (
-                'benchmark "Quiz" is none of the 2 of "suite". Add benchmark: with one of "Contest", '
-                '"Textbook".'
+                'benchmark "Quiz" is none of the benchmarks of source "suite". '
+                'Add benchmark: with one of "Contest", "Textbook".'
             ),
         ),
         (

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
-from made_projects import write_report
+from command_line import run
+from made_projects import SETTINGS, write_report
 
 from reportgen.cache import Cache, FileHashes
 from reportgen.drafting.gathering import gather_pages, gather_sources
@@ -111,3 +113,63 @@ def test_every_source_behind_a_page_is_known(tmp_path: Path) -> None:
     page, sources = page_and_sources(tmp_path, CURVE + "```observations\nof: answers\n```\n")
     assert sources_on(page) == ("runs", "answers")
     assert set(sources) == {"runs", "answers"}
+
+
+def test_a_figure_without_a_source_is_an_error_with_its_id(tmp_path: Path) -> None:
+    """A statement about a page's only figure, or about its id, says what the figure lacks."""
+    text = '[x]{value="final(A)"OF}\n\n```panels\nid: two\nmetrics: [accuracy]\n```\n'
+    for of in ("", ' of="two"'):
+        root = write_report(tmp_path / (of or "none"), {"content/index.md": text.replace("OF", of)})
+        done = run(root, "check")
+        assert done.returncode == 1
+        assert 'content/index.md:1:1: error: figure "two" names no source' in done.stdout
+        assert "content/index.md:3: error: this panels block names no source" in done.stdout
+        assert "Traceback" not in done.stderr
+
+
+def test_a_name_that_is_neither_figure_nor_source_is_told_with_both(tmp_path: Path) -> None:
+    """Whoever meant a figure reads which figures there are; whoever meant a source, which sources."""
+    text = f'{CURVE}[x]{{value="final(A)" of="fig1"}}\n\n```observations\nof: fig1\n```\n'
+    done = run(write_report(tmp_path, {"content/index.md": text}), "check")
+    said = (
+        'error: there is no figure "fig1" on this page, and there is no source "fig1" in data/. '
+        'The figures of this page are "scores". The only source is runs.'
+    )
+    for line in (7, 9):
+        assert re.search(rf"^content/index\.md:{line}:[\d:]* {re.escape(said)}$", done.stdout, re.MULTILINE)
+
+
+def test_a_block_that_statements_cannot_be_about_is_named(tmp_path: Path) -> None:
+    """An id that stands on the page is not sought among the sources."""
+    text = f'{CURVE}[x]{{value="final(A)" of="cards"}}\n\n```overview\nid: cards\n```\n'
+    done = run(write_report(tmp_path, {"content/index.md": text}), "check")
+    assert '"cards" is the id of a block of kind overview' in done.stdout
+    assert "no source" not in done.stdout
+
+
+DECLARED = {
+    "of a page": (
+        {"content/index.md": "---\ntitle: A\nbenchmark:\n  source: answers\n  name: evals\n---\n\n# A\n"},
+        "content/index.md:5",
+    ),
+    "of mkdocs.yml": (
+        {
+            "mkdocs.yml": f"{SETTINGS.split('plugins')[0]}plugins:\n  - reportgen:\n      benchmarks:\n"
+            "        - {name: evals, source: answers}\n"
+        },
+        "mkdocs.yml:8",
+    ),
+}
+
+
+@pytest.mark.parametrize("declared", DECLARED)
+def test_a_benchmark_that_its_source_lacks_has_its_line(tmp_path: Path, declared: str) -> None:
+    """The line that names it, and the names that the source has."""
+    files, place = DECLARED[declared]
+    answers = "series,problem,score,benchmark\nA,1,1,contest\nA,2,0,textbook\n"
+    done = run(write_report(tmp_path, {"data/answers.csv": answers, **files}), "check")
+    assert f'{place}: error: benchmark "evals" is none of the benchmarks of source "answers"' in done.stdout
+    assert 'Add benchmark: with one of "contest", "textbook"' in done.stdout
+    (tmp_path / "data/answers.csv").unlink()
+    missing = run(tmp_path, "check")
+    assert f'{place}: error: there is no source "answers" in data/' in missing.stdout

@@ -183,5 +183,5 @@ def _result(planned: PlannedBenchmark, desk: Desk) -> BenchmarkResult:
 
         return score_result(page, benchmark, request, desk)
     answer = desk.answers.answer(request)
-    context = desk.context(Place(page.file), benchmark.source, answer, benchmark)
+    context = desk.context(Place(page.file, benchmark.line), benchmark.source, answer, benchmark)
     return benchmark_result(benchmark, page.path, answer.curve_set, context)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reportgen.errors import Place, Problems, placed
 from reportgen.narrative.generated import about_scores, generated_pages
 from reportgen.narrative.pages import read_pages
-from reportgen.narrative.topics import sources_named, sources_of
+from reportgen.narrative.topics import figures_named, is_figure, sources_named, sources_of
 from reportgen.settings.loading import load_source_settings
+from reportgen.settings.observation_blocks import ObservationsSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from reportgen.cache import Cache, FileHashes
     from reportgen.drafting.project import Project
+    from reportgen.errors import Problem
     from reportgen.model import Page, Source
 
 
@@ -35,7 +38,7 @@ def gather_sources(
     data = project.settings.data_dir
     sources: dict[str, Source] = {}
     told: dict[str, Problems] = {}
-    for name, place in _named(pages):
+    for name, place, page in _named(pages):
         if name not in told:
             told[name] = Problems()
             with told[name].collecting():
@@ -44,7 +47,10 @@ def gather_sources(
                 )
                 told[name].add(sources[name].warnings)
         # A source that is not there is the problem of everybody who names it.
-        problems.add(placed(told[name].found, Place(data), place))
+        found = told[name].found
+        if page and [problem.place for problem in found] == [Place(data)]:
+            found = [_or_figure(found[0], name, page)]
+        problems.add(placed(found, Place(data), place))
     hashes.save()
     return sources
 
@@ -62,14 +68,22 @@ def _fitted(page: Page, sources: Mapping[str, Source]) -> Page:
     return about_scores(page, totals=source.kind == "totals")
 
 
-def _named(pages: tuple[Page, ...]) -> Iterator[tuple[str, Place]]:
-    """Sources and who names them, in the order of the report."""
+def _or_figure(problem: Problem, of: str, page: Page) -> Problem:
+    """The problem of a source that is not there, for an ``of`` that may have meant a figure as well."""
+    said = f'there is no figure "{of}" on this page, and {problem.message}'
+    return replace(problem, message=said, next_step=f"{figures_named(of, page)}. {problem.next_step}".strip())
+
+
+def _named(pages: tuple[Page, ...]) -> Iterator[tuple[str, Place, Page | None]]:
+    """Sources and who names them, in the order of the report; with the page where it is an ``of``."""
     for page in pages:
-        if page.front_matter.benchmark:
-            yield page.front_matter.benchmark.source, Place(page.file)
+        benchmark = page.front_matter.benchmark
+        if benchmark:
+            yield benchmark.source, Place(page.file, benchmark.line), None
         for block in page.blocks:
+            of = block.settings.of if isinstance(block.settings, ObservationsSettings) else None
             for name in sources_of(block, page):
-                yield name, block.place
+                yield name, block.place, page if name == of and not is_figure(name, page) else None
         for binding in page.bindings:
             for name in sources_named(binding.of, page):
-                yield name, binding.place
+                yield name, binding.place, page if name == binding.of and not is_figure(name, page) else None

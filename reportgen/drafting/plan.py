@@ -82,7 +82,9 @@ class Plan:
     @property
     def places(self) -> dict[Request, Place]:
         """The first block, or the page of the benchmark, that asks for each request."""
-        found = {planned.request: Place(planned.page.file) for planned in self.benchmarks}
+        found = {
+            planned.request: Place(planned.page.file, planned.benchmark.line) for planned in self.benchmarks
+        }
         for planned in reversed(self.blocks):
             found.update(dict.fromkeys(planned.requests, planned.block.place))
         return found

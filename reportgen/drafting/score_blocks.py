@@ -83,7 +83,7 @@ def score_result(page: Page, benchmark: Benchmark, request: ScoreRequest, desk: 
     """
     from reportgen.figures.score_benchmark import score_benchmark_result  # noqa: PLC0415
 
-    place = Place(page.file)
+    place = Place(page.file, benchmark.line)
     with TellingAt(place):
         scored = desk.answers.scores.scored(request)
         context = score_context(place, request, scored.problems, benchmark, desk)

@@ -36,7 +36,7 @@ def generated_pages(
 
     Returns:
         Pages marked as generated; ``file`` is where the benchmark is declared, which is also the place of
-        their blocks, without a line.
+        their blocks.
 
     Raises:
         ReportError: two benchmarks of one name, two pages at one address, or no address within the report.
@@ -89,8 +89,12 @@ def page_path(benchmark: Benchmark) -> str:
 def _page(benchmark: Benchmark, file: str, about_scores: Sequence[str] = ()) -> Page:
     page = read_page(page_path(benchmark), page_text(benchmark, about_scores), file)
     # The lines of a text that nobody has on disk would mislead.
-    blocks = tuple(replace(block, place=Place(file)) for block in page.blocks)
-    return replace(page, title=benchmark.name, blocks=blocks, generated=True)
+    blocks = tuple(replace(block, place=Place(file, benchmark.line)) for block in page.blocks)
+    front_matter = page.front_matter
+    if front_matter.benchmark:
+        own = front_matter.benchmark.at_line(benchmark.line)
+        front_matter = front_matter.model_copy(update={"benchmark": own})
+    return replace(page, title=benchmark.name, front_matter=front_matter, blocks=blocks, generated=True)
 
 
 def _same_names(benchmarks: Sequence[tuple[Benchmark, str]]) -> Iterator[Problem]:
@@ -98,7 +102,7 @@ def _same_names(benchmarks: Sequence[tuple[Benchmark, str]]) -> Iterator[Problem
     for benchmark, file in benchmarks:
         if benchmark.name in first:
             said = f'two benchmarks are called "{benchmark.name}"; the first is in {first[benchmark.name]}'
-            yield _problem(file, said, "Rename one, or remove it")
+            yield _problem(Place(file, benchmark.line), said, "Rename one, or remove it")
         first.setdefault(benchmark.name, file)
 
 
@@ -108,12 +112,18 @@ def _clashes(benchmarks: Sequence[tuple[Benchmark, str]], pages: Sequence[Page])
         path = page_path(benchmark)
         if not _is_page(path):
             said = f'"page: {path}" of benchmark "{benchmark.name}" is no Markdown file of this report'
-            yield _problem(file, said, "Write a path below the content folder that ends with .md")
+            yield _problem(
+                Place(file, benchmark.line), said, "Write a path below the content folder that ends with .md"
+            )
             continue
         address = _address(path)
         if address in taken:
             said = f'benchmark "{benchmark.name}" would get the page {path}, which {taken[address]} has'
-            yield _problem(file, said, "Give it another page:, or name it as benchmark: in that page")
+            yield _problem(
+                Place(file, benchmark.line),
+                said,
+                "Give it another page:, or name it as benchmark: in that page",
+            )
         taken.setdefault(address, f'benchmark "{benchmark.name}"')
 
 
@@ -129,8 +139,8 @@ def _address(path: str) -> str:
     return str(page.parent if page.stem in {"index", "readme"} else page.with_suffix(""))
 
 
-def _problem(file: str, message: str, next_step: str) -> Problem:
-    return Problem(Place(file), message, next_step, Stage.NARRATIVE)
+def _problem(place: Place, message: str, next_step: str) -> Problem:
+    return Problem(place, message, next_step, Stage.NARRATIVE)
 
 
 def _yaml(values: Mapping[str, object]) -> str:

@@ -73,7 +73,7 @@ def benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> Reque
     """
     if source.kind != "measurements":
         return score_benchmark_request(benchmark, source, page)
-    place = Place(page.file)
+    place = Place(page.file, benchmark.line)
     metric = benchmark.metric or (source.metrics[0] if len(source.metrics) == 1 else "")
     if metric in source.metrics:
         return _request(benchmark.source, metric, CurveSettings())

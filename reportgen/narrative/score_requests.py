@@ -87,7 +87,7 @@ def score_benchmark_request(benchmark: Benchmark, source: Source, page: Page) ->
     Raises:
         ReportError: its metric is none of scores, or it is open which part of the source is meant.
     """
-    place = Place(page.file)
+    place = Place(page.file, benchmark.line)
     metric = benchmark.metric or "mean"
     if not is_score_metric(metric):
         said = f'"{metric}" is no metric of scores, and "{source.name}" holds outcomes'
@@ -97,8 +97,9 @@ def score_benchmark_request(benchmark: Benchmark, source: Source, page: Page) ->
     if asked and asked != part:
         raise ReportError(_unknown_part(place, asked, source))
     if part is None and source.benchmarks:
-        said = f'benchmark "{benchmark.name}" is none of the {len(source.benchmarks)} of "{source.name}"'
-        step = f"Add benchmark: with one of {listed(source.benchmarks)}"
+        said = f'benchmark "{benchmark.name}" is none of the benchmarks of source "{source.name}"'
+        near = did_you_mean(benchmark.name, source.benchmarks)
+        step = f"{near}Add benchmark: with one of {listed(source.benchmarks)}"
         raise ReportError(_problem(place, said, step))
     settings = MetricSettings(metric=metric)
     return _request(source, part, settings, better=benchmark.higher_is_better)

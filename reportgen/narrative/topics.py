@@ -58,10 +58,18 @@ def topics_of(of: str | None, page: Page, sources: Mapping[str, Source], place: 
         return shown[of]
     if of in sources:
         return (_of_source(of, page, sources[of], shown, place),)
+    named = [block for block in page.blocks if of == block.id or of in _ids(block)]
+    if named:
+        raise _without_topics(named[0], page, sources, place)
     said = f'there is no figure "{of}" on this page, and no source of that name'
-    ids = tuple(shown)
-    step = f"{did_you_mean(of, ids)}The figures that statements can be about are {listed(ids) or 'none'}"
-    raise ReportError(_problem(place, said, step))
+    raise ReportError(_problem(place, said, figures_named(of, page)))
+
+
+def figures_named(of: str, page: Page) -> str:
+    """A next step for an ``of`` that names nothing: which figures there are on the page."""
+    ids = [name for block in page.blocks for name in _ids(block)]
+    there = f"The figures of this page are {listed(ids)}" if ids else "This page has no figure"
+    return f"{did_you_mean(of, ids)}{there}"
 
 
 def topics_on(page: Page, sources: Mapping[str, Source]) -> Iterator[Topic]:
@@ -99,6 +107,11 @@ def sources_of(block: Block, page: Page) -> tuple[str, ...]:
     return sources_named(block.settings.of, page)
 
 
+def is_figure(of: str, page: Page) -> bool:
+    """Whether a figure or panel of the page has this id."""
+    return any(of in _ids(block) for block in page.blocks)
+
+
 def sources_named(of: str | None, page: Page) -> tuple[str, ...]:
     """The sources behind an ``of``: of the figure that it names, otherwise it is a source itself."""
     benchmark = page.front_matter.benchmark
@@ -107,7 +120,8 @@ def sources_named(of: str | None, page: Page) -> tuple[str, ...]:
     blocks = [block for block in page.blocks if of in _ids(block)] if of else _with_data(page)
     if blocks:
         return source_names(blocks[0], benchmark)
-    return (of,) if of and not _is_misspelt(of, page) else ()
+    is_other = any(block.id == of for block in page.blocks)
+    return (of,) if of and not is_other and not _is_misspelt(of, page) else ()
 
 
 def sources_on(page: Page) -> tuple[str, ...]:
@@ -125,7 +139,9 @@ def _of_page(page: Page, sources: Mapping[str, Source], place: Place) -> tuple[T
     if benchmark is None:
         figures = _with_data(page)
         if len(figures) == 1:
-            return next(topics for _, topics in _shown(figures[0], page, sources))
+            for _, topics in _shown(figures[0], page, sources):
+                return topics
+            raise _without_topics(figures[0], page, sources, place)
         said = "it is not said what this is about, and the page has no benchmark"
         ids = [name for block in figures for name in _ids(block)]
         raise ReportError(_problem(place, said, f"Name a figure with of=: {listed(ids) or 'there is none'}"))
@@ -138,6 +154,18 @@ def _of_page(page: Page, sources: Mapping[str, Source], place: Place) -> tuple[T
             if len(topics) == 1 and _same(topics[0].request, request):
                 return topics
     return (Topic(request, _better(request, benchmark, sources[benchmark.source]), ""),)
+
+
+def _without_topics(block: Block, page: Page, sources: Mapping[str, Source], place: Place) -> ReportError:
+    """Why nothing can be said about a block; empty where a problem of its sources says it."""
+    if not _has_data(block):
+        said = f'"{block.id}" is the id of a block of kind {block.kind}, which statements cannot be about'
+        return ReportError(_problem(place, said, figures_named("", page)))
+    names = source_names(block, page.front_matter.benchmark)
+    if any(name not in sources for name in names):
+        return ReportError()
+    said = f'figure "{block.id}" names no source, so statements cannot be about it'
+    return ReportError(_problem(place, said, 'Add a line such as "source: NAME" to its block'))
 
 
 def _of_source(

@@ -126,7 +126,8 @@ def locate(project_root: Path, data_dir: str, name: str) -> Location:
         known = find_sources(project_root, data_dir)
         # Folders of a folder can be named, too, but they are parts of it.
         tops = [one for one in known if "/" not in one]
-        advice = f"{did_you_mean(name, known)}It has {names(tops)}" if tops else ""
+        there = "The sources are" if len(tops) > 1 else "The only source is"
+        advice = f"{did_you_mean(name, known)}{there} {names(tops)}" if tops else ""
         raise ReportError(Problem(Place(data_dir), message, advice, Stage.DATA))
     return location_of(found[0], PurePosixPath(*parts).as_posix(), project_root)
 

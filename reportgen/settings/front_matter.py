@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, PrivateAttr
 
 from reportgen.settings.base import Name, Settings
 
@@ -32,6 +32,19 @@ class Benchmark(Settings):
     description: str | None = Field(None, description="One sentence about it.")
     date: str | None = Field(None, description="When it was measured.")
     protocol: str | None = Field(None, description="How it was measured, in a few words.")
+
+    _line: int | None = PrivateAttr(None)
+
+    @property
+    def line(self) -> int | None:
+        """The 1-based line of its name in the file that declares it, where that is known."""
+        return self._line
+
+    def at_line(self, line: int | None) -> Benchmark:
+        """The same benchmark, declared at a line."""
+        placed = self.model_copy()
+        placed._line = line  # noqa: SLF001 - its own
+        return placed
 
 
 class FrontMatter(Settings):

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from reportgen.errors import Place, Problem, Problems, ReportError, Stage
 from reportgen.naming import did_you_mean
 from reportgen.settings.faults import faults_of, misread_names
-from reportgen.settings.front_matter import FrontMatter
+from reportgen.settings.front_matter import Benchmark, FrontMatter
 from reportgen.settings.kinds import BLOCKS
 from reportgen.settings.parsing import Origin, parse
 from reportgen.settings.project import ProjectSettings
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from reportgen.settings.tree import Node
 
 _Model = TypeVar("_Model", bound=BaseModel)
+_Declaring = TypeVar("_Declaring", FrontMatter, ProjectSettings)
 
 PLUGIN: Final = "reportgen"
 # A key this close to one of ours is a mistyped one; all others belong to MkDocs and its themes.
@@ -89,7 +90,7 @@ def load_front_matter(text: str, file: str) -> FrontMatter:
     with problems.collecting():
         front_matter = validated(FrontMatter, node, "the front matter")
     problems.raise_errors()
-    return front_matter
+    return _with_lines(front_matter, node)
 
 
 def load_project(options: AnyMapping[str, object], place: Place, text: str | None = None) -> ProjectSettings:
@@ -104,7 +105,7 @@ def load_project(options: AnyMapping[str, object], place: Place, text: str | Non
         ReportError: everything that is wrong with the options.
     """
     node = from_value(dict(options), place, _plugin_options(text, place.file) if text else None)
-    return validated(ProjectSettings, node, f"the {PLUGIN} plugin")
+    return _with_lines(validated(ProjectSettings, node, f"the {PLUGIN} plugin"), node)
 
 
 def data_dir_of(path: Path, name: str) -> str:
@@ -141,6 +142,24 @@ def validated(model: type[_Model], node: Node, owner: str) -> _Model:
         return model.model_validate(values)
     except ValidationError as error:
         raise ReportError(*problems_of(faults_of(error, node), model, owner)) from None
+
+
+def _with_lines(settings: _Declaring, node: Node) -> _Declaring:
+    """Settings whose benchmarks know the lines of their names; ``node`` is what the settings were made of."""
+    found: dict[str, object] = {}
+    for key in ("benchmark", "benchmarks"):
+        declared = getattr(settings, key, None)
+        written = node.entries.get(key) if isinstance(node, Mapping) else None
+        if isinstance(declared, Benchmark):
+            found[key] = declared.at_line(_line_of_name(written))
+        elif declared and isinstance(written, Sequence):
+            pairs = zip(declared, written.items, strict=True)
+            found[key] = tuple(benchmark.at_line(_line_of_name(item)) for benchmark, item in pairs)
+    return settings.model_copy(update=found) if found else settings
+
+
+def _line_of_name(node: Node | None) -> int | None:
+    return node.keys.get("name", node.place).line if isinstance(node, Mapping) else None
 
 
 def _put(values: Any, path: KeyPath, text: str) -> None:  # noqa: ANN401  # dicts and lists of anything
