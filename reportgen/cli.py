@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,15 +18,44 @@ from reportgen.commands.fix import fix
 from reportgen.commands.freeze import freeze
 from reportgen.commands.observations import observations
 from reportgen.commands.options import cache_dir_option, config_option
-from reportgen.commands.telling import problems_told, progress_bar, warn
+from reportgen.commands.telling import problems_told, progress_bar, say, say_lines, warn
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from reportgen.site.manifest import Summary
 
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-@click.group(context_settings=_HELP)
+class _Commands(click.Group):
+    """The commands; what is wrong with a call is told so that a path in it gives no orders."""
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:  # noqa: ANN401 - as click declares it
+        """Read the options before the command."""
+        with _printable_errors():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click declares it
+        """Read the command's own arguments, and run it."""
+        with _printable_errors():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _printable_errors() -> Iterator[None]:
+    try:
+        yield
+    except click.UsageError as error:
+        from reportgen.site.checking.excerpts import printable_lines
+
+        said = error.format_message()
+        if (safe := printable_lines(said)) != said:
+            raise click.UsageError(safe, error.ctx) from None
+        raise
+
+
+@click.group(cls=_Commands, context_settings=_HELP)
 @click.version_option(__version__, "-V", "--version", prog_name="reportgen")
 @click.pass_context
 def cli(context: click.Context) -> None:
@@ -79,17 +109,18 @@ def init(folder: Path) -> None:
         reason = str(error)
     with problems_told("nothing was written"):
         for path in write_starter(folder, requirement):
-            click.echo(f"  {folder / path}")
+            say(f"  {folder / path}")
     workflow = folder / ".github/workflows/pages.yml"
+    click.echo()
     if requirement:
-        click.echo(f"\n{workflow} installs {requirement}")
+        say(f"{workflow} installs {requirement}")
     else:
-        click.echo()
         warn(
             f"{workflow} fails until you write at REPORTGEN what it has to install, since this reportgen does"
             f" not know where others can get it: {reason}."
         )
-    click.echo(f"\nNext: cd {folder} && reportgen serve")
+    click.echo()
+    say(f"Next: cd {folder} && reportgen serve")
 
 
 @cli.command()
@@ -139,7 +170,7 @@ def serve(config_file: Path, dev_addr: str | None, *, open_browser: bool) -> Non
     from reportgen.site.serving import serve_site
 
     with problems_told():
-        serve_site(config_file, dev_addr=dev_addr, open_browser=open_browser, tell=click.echo)
+        serve_site(config_file, dev_addr=dev_addr, open_browser=open_browser, tell=say_lines)
 
 
 @cli.command()

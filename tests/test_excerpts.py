@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import unicodedata
 from typing import TYPE_CHECKING
@@ -12,7 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reportgen.errors import Place
-from reportgen.site.checking.excerpts import excerpt, printable, source_line
+from reportgen.site.checking.excerpts import (
+    excerpt,
+    printable,
+    printable_json,
+    printable_lines,
+    source_line,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,3 +110,33 @@ def test_what_is_no_text_has_no_line(tmp_path: Path) -> None:
     for place in (Place("a.csv.gz", 1), Place("latin.csv", 1), Place("one.json", 1), Place("none.md", 1)):
         assert source_line(tmp_path, place) is None
     assert source_line(tmp_path, Place("a.md")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("::error::a", ": :error::a"),
+        ("\u3000\u202e::error::a", "\u3000: :error::a"),
+        ("a ::error::", "a ::error::"),
+        ("a ##[error]b", "a ## [error]b"),
+        ("##vso[x]", "##vso [x]"),
+        ("a\n::error::b", "a\N{REPLACEMENT CHARACTER}::error::b"),
+    ],
+)
+def test_the_log_of_a_workflow_obeys_nothing(text: str, shown: str) -> None:
+    """Where a line begins as a command of GitHub does, or holds one of Azure, a space is put in."""
+    assert printable(text) == shown
+    assert (
+        printable_lines(f"a\n{text}").split("\n")[1]
+        == shown.split("\N{REPLACEMENT CHARACTER}", maxsplit=1)[0]
+    )
+    assert not re.search(r"##\w*\[", excerpt(text, at(1))[0])
+
+
+@given(st.text() | st.text('#[]vso:\\"\n\x1b\u202e\ud800'))
+def test_printable_json_says_the_same(text: str) -> None:
+    """Escapes change no text, and leave nothing that a terminal or a log obeys."""
+    shown = printable_json(json.dumps({"text": text}, ensure_ascii=False, indent=2))
+    assert json.loads(shown) == {"text": text}
+    assert all(character.isprintable() or character == "\n" for character in shown)
+    assert not re.search(r"##\w*\[", shown)

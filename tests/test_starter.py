@@ -92,3 +92,12 @@ def test_it_builds_without_a_warning(tmp_path: Path) -> None:
     overview = (tmp_path / "site/index.html").read_text(encoding="utf-8")
     assert 'class="rg-card' in overview
     assert "<dt><a href=" in overview
+
+
+@pytest.mark.parametrize("below", ["mine/report", "mine/deep/report"])
+def test_a_folder_that_cannot_be_made_is_a_problem(tmp_path: Path, below: str) -> None:
+    """With the system's reason, and with nothing left behind."""
+    (tmp_path / "mine").write_text("a file", encoding="utf-8")
+    with pytest.raises(ReportError, match=r"Not a directory.*Name "):
+        write_starter(tmp_path / below)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]

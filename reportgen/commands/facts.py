@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reportgen.commands.options import benchmark_option, cache_dir_option, config_option, metric_option
-from reportgen.commands.telling import problems_told
+from reportgen.commands.telling import problems_told, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -76,7 +76,7 @@ def _title(source: str, subject: Subject) -> str:
         None: "no better way is known (say higher_is_better in the block, or in a benchmark ranked by it)",
     }
     count = counted(len(subject.series), "series", "series")
-    return f"{source}: {printable(scale.metric)} of {count}, {ways[scale.higher_is_better]}"
+    return f"{printable(source)}: {printable(scale.metric)} of {count}, {ways[scale.higher_is_better]}"
 
 
 def _tell(group: FactGroup, width: int) -> None:
@@ -95,7 +95,7 @@ def _tell_how(groups: Iterable[FactGroup]) -> None:
     if call:
         quote = "'" if '"' in call else '"'
         click.echo()
-        click.echo(
+        say(
             f"In a page: [the number]{{value={quote}{call}{quote}}}, "
             f"or in a claim: [the sentence]{{claim={quote}{call} > 0{quote}}}"
         )

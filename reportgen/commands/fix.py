@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reportgen.commands.options import cache_dir_option, config_option
-from reportgen.commands.telling import problems_told, progress_bar, tell_problem
+from reportgen.commands.telling import problems_told, progress_bar, say, tell_problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +68,7 @@ def _show(difference: str) -> None:
 def _write(pages: Sequence[PageRepair]) -> None:
     for page in pages:
         page.write()
-        click.echo(f"{page.file}: written", err=True)
+        say(f"{page.file}: written", err=True)
 
 
 def _close(pages: Sequence[PageRepair], left: Sequence[Problem], *, written: bool) -> None:

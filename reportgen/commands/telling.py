@@ -14,10 +14,24 @@ if TYPE_CHECKING:
     from reportgen.errors import Problem, ReportError
 
 
+def say(words: str, *, err: bool = False) -> None:
+    """Print a line with names in it, which neither the terminal nor the log of a workflow obeys."""
+    from reportgen.site.checking.excerpts import printable
+
+    click.echo(printable(words), err=err)
+
+
+def say_lines(words: str, *, err: bool = False) -> None:
+    """Print words of MkDocs, which may take several lines, as ``say`` prints one."""
+    from reportgen.site.checking.excerpts import printable_lines
+
+    click.echo(printable_lines(words), err=err)
+
+
 def warn(word: str) -> None:
     """Print a warning that has its place in its words."""
     click.secho("warning: ", fg="yellow", nl=False, err=True)
-    click.echo(word, err=True)
+    say_lines(word, err=True)
 
 
 @contextmanager
@@ -41,8 +55,8 @@ def tell_problem(problem: Problem, *, err: bool = True) -> None:
     """Print a problem: ``content/index.md:5:1: error: …``; names in it cannot give the terminal orders."""
     from reportgen.site.checking.excerpts import printable
 
-    place, rest = str(problem.place), printable(str(problem).removeprefix(f"{problem.place}: "))
-    click.secho(f"{place}: ", bold=True, nl=False, err=err)
+    rest = printable(str(problem).removeprefix(f"{problem.place}: "))
+    click.secho(f"{printable(str(problem.place))}: ", bold=True, nl=False, err=err)
     colour = "red" if problem.severity == "error" else "yellow"
     click.secho(f"{problem.severity}: ", fg=colour, nl=False, err=err)
     click.echo(rest, err=err)

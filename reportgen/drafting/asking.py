@@ -102,10 +102,13 @@ def _topic(pages: tuple[Page, ...], source: Source, metric: str | None, benchmar
     """What is asked for, with what the pages say of it: which metric counts, and which way is better."""
     declared = [b for page in pages if (b := page.front_matter.benchmark) and b.source == source.name]
     own = declared[0] if declared else None
-    told = own or Benchmark(name=source.name, source=source.name)
+    # The names of files and of values in data, as they are: of those in settings, the space around is cut.
+    told = own or Benchmark.model_construct(name=source.name, source=source.name)
     if benchmark is not None:
         _check(benchmark, source.benchmarks, "benchmark", source)
-        told = Benchmark(name=benchmark, source=source.name, metric=told.metric, benchmark=benchmark)
+        told = Benchmark.model_construct(
+            name=benchmark, source=source.name, metric=told.metric, benchmark=benchmark
+        )
     if metric is not None:
         if source.kind == "measurements":
             _check(metric, source.metrics, "metric", source)

@@ -11,6 +11,7 @@ from mkdocs.config import load_config
 from mkdocs.exceptions import Abort, MkDocsException
 
 from reportgen.errors import Place, Problem, ReportError, Severity, Stage
+from reportgen.site.checking.excerpts import printable
 from reportgen.site.plugin import ReportPlugin, problems_behind
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def refusal(
     problems = problems_behind(error)
     if problems:
         return ReportError(*problems)
-    ours = {str(problem): problem for problem in warned}
+    ours = {printable(str(problem)): problem for problem in warned}
     told = (ours.get(word) or _at_its_page(word, content) for word in words or [str(error)])
     return ReportError(*told)
 

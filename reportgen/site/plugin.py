@@ -22,6 +22,7 @@ from reportgen.settings.loading import load_project
 from reportgen.site.added import added_file, generated_page
 from reportgen.site.assembly import Assembly
 from reportgen.site.beside import Ahead
+from reportgen.site.checking.excerpts import printable
 from reportgen.site.fences import custom_fences
 from reportgen.site.ownership import refuse_foreign_folder
 from reportgen.site.project_of import project_of, warn_of_omitted_pages
@@ -51,7 +52,9 @@ class ReportProblemsError(PluginError):
     """The report has problems; MkDocs prints them and stops before it writes anything."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
-        super().__init__("\n".join(["the report has problems:", *(str(problem) for problem in problems)]))
+        super().__init__(
+            "\n".join(["the report has problems:", *(printable(str(problem)) for problem in problems)])
+        )
         self.problems = problems
 
 
@@ -96,7 +99,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             check_build_date()
             self._settings = load_project(options, Place(path.name), text)
         except ReportError as error:
-            return [("reportgen", ValueError(str(problem))) for problem in error.problems], []
+            return [("reportgen", ValueError(printable(str(problem)))) for problem in error.problems], []
         return [], []
 
     @property
@@ -247,7 +250,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def _warn(self, problem: Problem) -> None:
         self.warned.append(problem)
-        log.warning("%s", problem)
+        log.warning("%s", printable(str(problem)))
 
     def _mark(self, kind: str) -> str:
         return self._assembly.fences.mark(kind)

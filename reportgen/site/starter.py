@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -30,27 +31,37 @@ def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
         The paths written, relative to ``target``, sorted.
 
     Raises:
-        ReportError: ``target`` is a file or a folder with something in it.
+        ReportError: ``target`` is a file, a folder with something in it, or cannot be written.
     """
     _refuse_what_is_there(target)
     written = []
-    for parts, file in _starter_files(files("reportgen.site") / "starter", ()):
-        path = target.joinpath(*parts)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # A text in JSON is the same text in YAML.
-        line = _REQUIREMENT.replace(b'""', json.dumps(requirement).encode())
-        path.write_bytes(file.read_bytes().replace(_REQUIREMENT, line))
-        written.append("/".join(parts))
+    try:
+        for parts, file in _starter_files(files("reportgen.site") / "starter", ()):
+            path = target.joinpath(*parts)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # A text in JSON is the same text in YAML.
+            line = _REQUIREMENT.replace(b'""', json.dumps(requirement).encode())
+            path.write_bytes(file.read_bytes().replace(_REQUIREMENT, line))
+            written.append("/".join(parts))
+    except OSError as error:
+        # There was nothing in the folder, so what is in it now is ours.
+        shutil.rmtree(target, ignore_errors=True)
+        said = f"the folder cannot be written ({error.strerror or type(error).__name__})"
+        step = "Name one in a folder that you may write to"
+        raise ReportError(Problem(Place(str(target)), said, step, Stage.SITE)) from error
     return tuple(sorted(written))
 
 
 def _refuse_what_is_there(target: Path) -> None:
-    if target.is_file():
-        found = "there is a file of this name"
-    elif target.is_dir() and any(target.iterdir()):
-        found = "the folder is not empty"
-    else:
-        return
+    try:
+        if target.is_file():
+            found = "there is a file of this name"
+        elif target.is_dir() and any(target.iterdir()):
+            found = "the folder is not empty"
+        else:
+            return
+    except OSError as error:
+        found = f"the folder cannot be looked at ({error.strerror or type(error).__name__})"
     advice = "Name a folder that does not exist yet or is empty"
     raise ReportError(Problem(Place(str(target)), found, advice, Stage.SITE))
 

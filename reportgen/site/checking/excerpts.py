@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import unicodedata
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -17,6 +19,11 @@ _LONGEST = 1_000_000
 """Characters of a line that are looked at: a JSON file may be a single line of any length."""
 _BEFORE = 3
 """A third of a line that has to be cut stands before its caret."""
+_ORDER = re.compile(r"^\s*:(?=:)|##\w*(?=\[)")
+"""How a line begins that GitHub, Azure or TeamCity would obey where it stands in a log."""
+
+_ESCAPED = re.compile(r"[^\n -~]|#(?=#\w*\[)")
+"""Characters that may need an escape in JSON."""
 
 
 def source_line(root: Path, place: Place) -> str | None:
@@ -59,7 +66,7 @@ def excerpt(line: str, place: Place, length: int = 1, *, width: int = 100) -> tu
     room = max(width - len(gutter), 20)
     start, stop = _window(ends, first, room)
     before, after = (_ELLIPSIS if start else ""), (_ELLIPSIS if stop < len(drawn) else "")
-    shown = before + "".join(text for text, _ in drawn[start:stop]) + after
+    shown = before + _disarmed("".join(text for text, _ in drawn[start:stop])) + after
     if place.column is None:
         return (f"{gutter}{shown}".rstrip(),)
     left = len(before) + ends[first] - ends[start]
@@ -68,8 +75,29 @@ def excerpt(line: str, place: Place, length: int = 1, *, width: int = 100) -> tu
 
 
 def printable(text: str) -> str:
-    """A text that a terminal prints and does not obey."""
-    return "".join(shown for shown, _ in _drawn(text))
+    """A text on one line, which a terminal and the log of a workflow print and do not obey."""
+    return _disarmed("".join(shown for shown, _ in _drawn(text)))
+
+
+def printable_lines(text: str) -> str:
+    """A text of several lines, each printable."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def printable_json(text: str) -> str:
+    """JSON of several lines, with escapes for characters in its texts that a terminal would obey."""
+    return _ESCAPED.sub(lambda found: _escaped(found[0]), text)
+
+
+def _escaped(character: str) -> str:
+    if character == "#":
+        return "\\u0023"
+    return character if character.isprintable() else json.dumps(character)[1:-1]
+
+
+def _disarmed(shown: str) -> str:
+    """A line with a space in what would be an order to the log of a workflow."""
+    return _ORDER.sub(r"\g<0> ", shown)
 
 
 def _drawn(line: str) -> list[tuple[str, int]]:

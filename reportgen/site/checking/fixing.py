@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import string
 from bisect import bisect_left
 from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _GAP = r"([ \t\r\n]+[ \t\r\n>]*)"
 # So far from the words, and no further, their brackets are looked for.
 _NEAR = 1000
+# What git writes as it is in the name of a file that it puts in quotes.
+_PLAIN = frozenset(string.printable) - frozenset(string.whitespace) - set('"\\#') | {" "}
 _NO_LINE_END = "\\ No newline at end of file"
 
 
@@ -88,8 +91,16 @@ def fixed_text(original: bytes, repairs: Sequence[Repair]) -> bytes:
 def difference(file: str, original: bytes, fixed: bytes) -> str:
     """What a repair changes, as a unified diff with line feeds; empty where it changes nothing."""
     old, new = (_lines(content) for content in (original, fixed))
-    lines = unified_diff(old, new, f"a/{file}", f"b/{file}", lineterm="")
+    lines = unified_diff(old, new, _patch_name(f"a/{file}"), _patch_name(f"b/{file}"), lineterm="")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _patch_name(file: str) -> str:
+    """A file's name as git writes it into a patch, so that no log obeys a part of it."""
+    if file.isprintable() and not set('"\\#') & set(file):
+        return file
+    written = (chr(byte) if chr(byte) in _PLAIN else f"\\{byte:03o}" for byte in os.fsencode(file))
+    return f'"{"".join(written)}"'
 
 
 def write(path: Path, original: bytes, fixed: bytes, file: str) -> None:

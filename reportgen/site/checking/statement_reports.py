@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from reportgen.site.checking.excerpts import printable_json, printable_lines
 from reportgen.site.checking.findings import RULES, address, counts
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def _properties(finding: Finding, prefix: str) -> str:
 
 def _data(text: str) -> str:
     """As the workflow commands of GitHub Actions want a message escaped."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return printable_lines(text.replace("\r", "\n")).replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
@@ -64,7 +65,8 @@ def check_json(check: Check) -> str:
 
 def json_text(value: object) -> str:
     """JSON to read and to compare, keys sorted; the same value gives the same bytes."""
-    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return f"{printable_json(text)}\n"
 
 
 def _problem(finding: Finding) -> dict[str, Any]:

@@ -7,6 +7,8 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from reportgen.site.checking.excerpts import printable_json
+
 if TYPE_CHECKING:
     from reportgen.description import Description
     from reportgen.errors import Problem
@@ -36,7 +38,7 @@ def description_json(told: Description, source_yml: str, repetitions: str, block
         "block": block,
     }
     del value["settings"], value["repetitions"]
-    return f"{json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)}\n"
+    return f"{printable_json(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))}\n"
 
 
 def _is_endless(value: object) -> bool:
