@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "outcomes": {"model"},
     "description": {"errors"},
     "moments": set(),
+    "repository": set(),
     "words": {"model"},
     "read": {
         "cache",
@@ -41,6 +42,7 @@ MAY_IMPORT = {
         "model",
         "naming",
         "outcomes",
+        "repository",
         "settings",
         "words",
     },
@@ -56,12 +58,13 @@ MAY_IMPORT = {
     },
     "drafting": {
         *("cache", "description", "errors", "expressions", "facts", "figures", "judging", "model", "naming"),
-        *("narrative", "observations", "outcomes", "read", "settings", "statements", "statistics", "words"),
+        *("narrative", "observations", "outcomes", "read", "repository", "settings", "statements"),
+        *("statistics", "words"),
     },
     "report": {"cache", "drafting", "errors", "model"},
     "site": {
         *("__init__", "cache", "description", "drafting", "errors", "facts", "figures", "model"),
-        *("narrative", "report", "settings", "statements", "words"),
+        *("narrative", "report", "repository", "settings", "statements", "words"),
     },
     "notebook": {
         *("drafting", "errors", "figures", "model", "naming", "outcomes", "read", "settings", "statistics"),

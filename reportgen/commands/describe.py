@@ -58,10 +58,12 @@ def describe(path: Path, form: str) -> None:
     with problems_told("nothing can be told"):
         place = around(path)
         if place.data_dir and place.path == place.root / place.data_dir:
-            told = describing.sources_of(place.path, place.root, place.data_dir)
+            told = describing.sources_of(place.path, place.root, place.data_dir, place.boundary)
         else:
             with reading_told(place.hashes) as hashes:
-                told = describing.described(place.path, place.root, place.name, hashes, place.cache)
+                told = describing.described(
+                    place.path, place.root, place.name, hashes, place.cache, boundary=place.boundary
+                )
     if place.cache:
         place.hashes.save()
     settings, block = describing.suggested_settings(told), describing.suggested_block(told)

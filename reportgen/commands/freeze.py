@@ -48,7 +48,7 @@ def freeze(source: Path, folder: Path | None) -> None:
         target = folder or place.path.with_name(f"{place.path.name.split('.')[0]}-frozen")
         refuse_foreign(target, place.path)
         with reading_told(place.hashes) as hashes:
-            read = freezing(place.path, place.root, TOOL, hashes, place.cache)
+            read = freezing(place.path, place.root, TOOL, hashes, place.cache, boundary=place.boundary)
             written = write_frozen(read, target)
     if place.cache:
         place.hashes.save()

@@ -92,7 +92,13 @@ def _opened(project: Project, name: str, cache: Cache, hashes: FileHashes) -> So
 
     data = project.settings.data_dir
     source = open_source(
-        project.root, data, name, load_settings=load_source_settings, hashes=hashes, cache=cache
+        project.root,
+        data,
+        name,
+        load_settings=load_source_settings,
+        hashes=hashes,
+        cache=cache,
+        follow_links=project.settings.follow_links,
     )
     hashes.save()
     return source

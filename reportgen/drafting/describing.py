@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from reportgen.cache import Cache
     from reportgen.description import DescribedMetric
+    from reportgen.repository import Boundary
 
 # What a report is most often about, by a word of a metric: a score, then a loss, best on held-out data.
 _SCORE: Final = re.compile(
@@ -37,7 +38,13 @@ _WORDS: Final = re.compile(r"[^A-Za-z0-9@]+")
 
 
 def described(
-    path: Path, root: Path, name: str, hashes: Callable[[Path], str], cache: Cache | None
+    path: Path,
+    root: Path,
+    name: str,
+    hashes: Callable[[Path], str],
+    cache: Cache | None,
+    *,
+    boundary: Boundary | None = None,
 ) -> Description:
     """Describe a file or folder; what is wrong with it is among its problems.
 
@@ -47,26 +54,28 @@ def described(
         name: what blocks call it; empty for the name of the file or folder.
         hashes: SHA-256 of a file in hex, remembered from one call to the next.
         cache: what was read and counted before; None where nothing is kept.
+        boundary: where links in it may lead; anywhere if None.
     """
     from reportgen.read.describing.describing import Looking, describe  # noqa: PLC0415 - imports the database
 
-    return describe(path, root, name, Looking(load_source_settings, hashes, cache))
+    return describe(path, root, name, Looking(load_source_settings, hashes, cache, boundary))
 
 
-def sources_of(path: Path, root: Path, data_dir: str) -> Description:
+def sources_of(path: Path, root: Path, data_dir: str, boundary: Boundary | None = None) -> Description:
     """The data folder of a report described: it is no source, but holds some.
 
     Args:
         path: the folder.
         root: the report.
         data_dir: the same folder relative to the report.
+        boundary: where links in it may lead; anywhere if None.
 
     Raises:
         ReportError: two sources have the same name.
     """
     from reportgen.read import find_sources  # noqa: PLC0415 - imports the database
 
-    found = find_sources(root, data_dir)
+    found = find_sources(root, data_dir, boundary)
     # Folders of a folder can be named, too, but they are parts of it.
     names = [name for name in found if "/" not in name]
     message = f"it holds {listed(names, most=40)}" if names else "it holds no source yet"

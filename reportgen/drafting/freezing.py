@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from reportgen.cache import Cache
     from reportgen.model import Source
     from reportgen.read.freezing import FrozenTable
+    from reportgen.repository import Boundary
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,13 @@ class Freezing:
 
 
 def freezing(
-    path: Path, root: Path, tool: str, hashes: Callable[[Path], str], cache: Cache | None
+    path: Path,
+    root: Path,
+    tool: str,
+    hashes: Callable[[Path], str],
+    cache: Cache | None,
+    *,
+    boundary: Boundary | None = None,
 ) -> Freezing:
     """Read a source for freezing, with what was irregular in it and what it holds.
 
@@ -58,13 +65,14 @@ def freezing(
         tool: what writes it, with its version.
         hashes: SHA-256 of a file in hex.
         cache: what was read before; None where nothing is kept.
+        boundary: where links in it may lead; anywhere if None.
 
     Raises:
         ReportError: everything that is wrong with the source.
     """
     from reportgen.read.freezing import frozen_table, open_at  # noqa: PLC0415 - imports the database
 
-    source = open_at(path, root, load_source_settings, hashes, cache)
+    source = open_at(path, root, load_source_settings, hashes, cache, boundary=boundary)
     table = frozen_table(root, source)
     said = source.settings.provenance
     # What was frozen before came from the files that it names.

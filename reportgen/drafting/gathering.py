@@ -43,7 +43,13 @@ def gather_sources(
             told[name] = Problems()
             with told[name].collecting():
                 sources[name] = open_source(
-                    project.root, data, name, load_settings=load_source_settings, hashes=hashes, cache=cache
+                    project.root,
+                    data,
+                    name,
+                    load_settings=load_source_settings,
+                    hashes=hashes,
+                    cache=cache,
+                    follow_links=project.settings.follow_links,
                 )
                 told[name].add(sources[name].warnings)
         # A source that is not there is the problem of everybody who names it.

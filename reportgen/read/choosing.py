@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from reportgen.errors import Problem, Problems, ReportError, Stage
 from reportgen.read.barred import barred_files
 from reportgen.read.find import SETTINGS, all_files, natural, place_of
+from reportgen.read.links import outward_files, refuse_outward_links
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -52,33 +53,53 @@ def choose_files(location: Location, settings: SourceSettings) -> Chosen:
     """The files of a source, whatever they hold, in reading order.
 
     Raises:
-        ReportError: a pattern of ``files:`` fits nothing or is not a pattern, or there are too many files.
+        ReportError: a pattern of ``files:`` fits nothing or is not a pattern, there are too many files, or
+            links lead out of the repository.
     """
     if not location.path.is_dir():
+        refuse_outward_links(outward_files((location.path,), location), location)
         return Chosen((location.path,), {}, named=True)
-    barred: dict[Path, str] = {}
+    walked = _Walked(location)
     if settings.files:
-        chosen = _named(location, settings.files, barred)
+        chosen = _named(settings.files, walked)
     else:
-        chosen = Chosen(tuple(all_files(location.path, location.root, barred=barred)), {}, named=False)
-    return replace(chosen, barred=barred, unread=barred_files(chosen.paths, named=chosen.named))
+        chosen = Chosen(tuple(walked.files(location.path)), {}, named=False)
+    refuse_outward_links(walked.outward, location)
+    return replace(chosen, barred=walked.barred, unread=barred_files(chosen.paths, named=chosen.named))
 
 
-def _named(location: Location, asked: str | tuple[str, ...], barred: dict[Path, str]) -> Chosen:
+@dataclass(frozen=True, slots=True)
+class _Walked:
+    """A source's folder on the way through it, and what is not gone into; see ``all_files``."""
+
+    location: Location
+    barred: dict[Path, str] = field(default_factory=dict)
+    outward: dict[Path, str] = field(default_factory=dict)
+
+    def files(self, folder: Path) -> Iterator[Path]:
+        """Every file below a folder of the source."""
+        location = self.location
+        return all_files(
+            folder, location.root, barred=self.barred, boundary=location.boundary, outward=self.outward
+        )
+
+
+def _named(asked: str | tuple[str, ...], walked: _Walked) -> Chosen:
     """The files that ``files:`` names.
 
     Raises:
         ReportError: a pattern fits nothing or is not a pattern, or there are too many files.
     """
+    location = walked.location
     patterns = (asked,) if isinstance(asked, str) else asked
     labels: dict[Path, dict[str, Text]] = {}
     problems = Problems()
     for pattern in patterns:
         with problems.collecting():
-            found = (_matched if _NAMED_GROUP in pattern else _globbed)(pattern, location, barred)
+            found = (_matched if _NAMED_GROUP in pattern else _globbed)(pattern, walked)
             for path, groups in found.items():
                 labels.setdefault(path, {}).update(groups)
-            if not found:
+            if not found and not walked.outward:
                 message = f'files: "{pattern}" fits no file in {place_of(location.path, location.root)}'
                 advice = "Patterns are relative to the folder, as in runs/*.csv"
                 if _NAMED_GROUP in pattern:
@@ -88,26 +109,30 @@ def _named(location: Location, asked: str | tuple[str, ...], barred: dict[Path, 
     return Chosen(tuple(labels), labels, named=True)
 
 
-def _globbed(pattern: str, location: Location, barred: dict[Path, str]) -> dict[Path, dict[str, Text]]:
+def _globbed(pattern: str, walked: _Walked) -> dict[Path, dict[str, Text]]:
     """The files that a pattern fits, and all those below the folders that it fits."""
     found: list[Path] = []
+    location = walked.location
     if ".." not in PurePath(pattern).parts:
         with suppress(ValueError, NotImplementedError):
             found = sorted(location.path.glob(pattern), key=natural)
+    outward = outward_files(found, location)
+    walked.outward.update(outward)
     files: dict[Path, dict[str, Text]] = {}
-    for path in found:
+    for path in found if not outward else ():
         if path.is_dir():
-            files |= {file: {} for file in all_files(path, location.root, barred=barred)}
+            files |= {file: {} for file in walked.files(path)}
         elif (path.is_file() or path.is_symlink()) and path.name != SETTINGS:
             files[path] = {}
     return files
 
 
-def _matched(pattern: str, location: Location, barred: dict[Path, str]) -> dict[Path, dict[str, Text]]:
+def _matched(pattern: str, walked: _Walked) -> dict[Path, dict[str, Text]]:
     """The files whose path below the source fits a regular expression, or that of a folder around them."""
+    location = walked.location
     expression = _compiled(pattern, location.place)
     files: dict[Path, dict[str, Text]] = {}
-    for file in all_files(location.path, location.root, barred=barred):
+    for file in walked.files(location.path):
         for part in _outwards(file.relative_to(location.path)):
             if match := expression.fullmatch(part):
                 files[file] = match.groupdict()

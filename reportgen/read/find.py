@@ -16,6 +16,8 @@ from reportgen.read.wording import names
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from reportgen.repository import Boundary
+
 FORMATS: Final = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -29,6 +31,8 @@ _EVENTS: Final = "events.out."
 COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd"}
 SETTINGS: Final = "source.yml"
 MOST_FILES: Final = 200_000
+DEEPEST: Final = 100
+"""Folders within folders that a source may have."""
 _DIGITS: Final = re.compile(r"(\d+)")
 
 
@@ -41,12 +45,14 @@ class Location:
         path: its file or folder.
         root: what the places of problems are relative to.
         settings: the ``source.yml``, whether there is one or not.
+        boundary: where its links may lead; anywhere if None.
     """
 
     name: str
     path: Path
     root: Path
     settings: Path
+    boundary: Boundary | None = None
 
     @property
     def place(self) -> Place:
@@ -81,8 +87,13 @@ def name_of(path: Path) -> str:
     return name if kind or name.startswith(_EVENTS) else path.stem
 
 
-def find_sources(project_root: Path, data_dir: str) -> tuple[str, ...]:
+def find_sources(project_root: Path, data_dir: str, boundary: Boundary | None = None) -> tuple[str, ...]:
     """Names of all sources below the data folder, in natural order; none if there is no such folder.
+
+    Args:
+        project_root: the folder of ``mkdocs.yml``.
+        data_dir: the folder with the data, relative to it.
+        boundary: links that leave it are not followed; None follows all.
 
     Raises:
         ReportError: two files, or a file and a folder, have the same name.
@@ -93,7 +104,7 @@ def find_sources(project_root: Path, data_dir: str) -> tuple[str, ...]:
     names: dict[str, list[Path]] = {}
     for file in sorted(_files_in(data), key=natural):
         names.setdefault(ending_of(file)[0], []).append(file)
-    for folder in _folders(data):
+    for folder in _folders(data, boundary):
         names.setdefault(folder.relative_to(data).as_posix(), []).append(folder)
     for file in sorted(_files_in(data, of_units=True), key=natural):
         # A log beside a table of its name has been no source of its own.
@@ -104,7 +115,7 @@ def find_sources(project_root: Path, data_dir: str) -> tuple[str, ...]:
     return tuple(sorted(names, key=lambda name: natural(Path(name))))
 
 
-def locate(project_root: Path, data_dir: str, name: str) -> Location:
+def locate(project_root: Path, data_dir: str, name: str, boundary: Boundary | None = None) -> Location:
     """The file or folder that a source's name means.
 
     Raises:
@@ -123,23 +134,29 @@ def locate(project_root: Path, data_dir: str, name: str) -> Location:
         raise ReportError(_clash(name, found, project_root))
     if not found:
         message = f'there is no source "{name}" in {data_dir}/'
-        known = find_sources(project_root, data_dir)
+        known = find_sources(project_root, data_dir, boundary)
         # Folders of a folder can be named, too, but they are parts of it.
         tops = [one for one in known if "/" not in one]
         there = "The sources are" if len(tops) > 1 else "The only source is"
         advice = f"{did_you_mean(name, known)}{there} {names(tops)}" if tops else ""
         raise ReportError(Problem(Place(data_dir), message, advice, Stage.DATA))
-    return location_of(found[0], PurePosixPath(*parts).as_posix(), project_root)
+    return location_of(found[0], PurePosixPath(*parts).as_posix(), project_root, boundary)
 
 
-def location_of(path: Path, name: str, root: Path) -> Location:
+def location_of(path: Path, name: str, root: Path, boundary: Boundary | None = None) -> Location:
     """A source whose file or folder is known."""
     settings = path / SETTINGS if path.is_dir() else path.with_name(f"{name_of(path)}.{SETTINGS}")
-    return Location(name, path, root, settings)
+    return Location(name, path, root, settings, boundary)
 
 
 def all_files(
-    folder: Path, root: Path, *, nested_sources: bool = False, barred: dict[Path, str] | None = None
+    folder: Path,
+    root: Path,
+    *,
+    nested_sources: bool = False,
+    barred: dict[Path, str] | None = None,
+    boundary: Boundary | None = None,
+    outward: dict[Path, str] | None = None,
 ) -> Iterator[Path]:
     """Every file below a folder but hidden ones, in natural order, each once however many links lead to it.
 
@@ -150,12 +167,20 @@ def all_files(
         root: what the places of problems are relative to.
         nested_sources: whether to go into sources of their own.
         barred: gets the folders that are not gone into, and why, as a sentence without full stop.
+        boundary: links that leave it are not followed; None follows all.
+        outward: gets these links, and where they lead.
 
     Raises:
-        ReportError: there are more than ``MOST_FILES``.
+        ReportError: there are more than ``MOST_FILES``, or folders deeper than ``DEEPEST``.
     """
     seen: set[str] = set()
-    walk = _Walk(nested_sources, {} if barred is None else barred)
+    walk = _Walk(
+        nested_sources,
+        {} if barred is None else barred,
+        boundary,
+        {} if outward is None else outward,
+        place_of(folder, root),
+    )
     for path, real in walk.files(folder, (os.path.realpath(folder),)):
         if real not in seen:
             seen.add(real)
@@ -180,11 +205,17 @@ class _Walk:
 
     nested_sources: bool
     barred: dict[Path, str]
+    boundary: Boundary | None
+    outward: dict[Path, str]
+    place: Place
     walked: set[str] = field(default_factory=set)
 
-    def files(self, folder: Path, above: tuple[str, ...]) -> Iterator[tuple[Path, str]]:
+    def files(self, folder: Path, above: tuple[str, ...], depth: int = 0) -> Iterator[tuple[Path, str]]:
         """Files below a folder and where they are; of the folders ``above``, the last is really this one."""
         self.walked.add(above[-1])
+        if depth > DEEPEST:
+            message = f"its folders are nested more than {DEEPEST} deep"
+            raise ReportError(Problem(self.place, message, "Move the data further up", Stage.DATA))
         try:
             with os.scandir(folder) as entries:
                 found = [(entry.is_symlink(), natural(Path(entry.name)), entry) for entry in entries]
@@ -202,7 +233,9 @@ class _Walk:
             real = _real(path) if linked else os.path.join(above[-1], entry.name)  # noqa: PTH118
             if os.path.isdir(path) if linked else entry.is_dir():  # noqa: PTH112 - pathlib raises at loops
                 if real not in self.walked and self._goes_into(path, real, above if linked else ()):
-                    yield from self.files(path, (*above, real))
+                    yield from self.files(path, (*above, real), depth + 1)
+            elif linked and self._leaves(path, real):
+                continue
             elif entry.is_file() if not linked else os.path.isfile(path) or not os.path.exists(path):  # noqa: PTH110, PTH113
                 # A link to nothing is told by whoever would read it; a link to a pipe would be waited for.
                 yield path, real
@@ -212,7 +245,16 @@ class _Walk:
         if any(PurePosixPath(one).is_relative_to(real) for one in above):
             self.barred[path] = "the link leads to a folder that the source is in; it is not followed"
             return False
+        if above and self._leaves(path, real):
+            return False
         return self.nested_sources or not os.path.isfile(path / SETTINGS)  # noqa: PTH113 - as above
+
+    def _leaves(self, link: Path, real: str) -> bool:
+        """Whether a link leads out of what may be read, which is noted."""
+        if self.boundary is None or self.boundary.holds(real):
+            return False
+        self.outward[link] = real
+        return True
 
 
 def _real(link: Path) -> str:
@@ -232,11 +274,11 @@ def _files_in(data: Path, start: str = "", *, of_units: bool = False) -> Iterato
             yield path
 
 
-def _folders(data: Path) -> list[Path]:
+def _folders(data: Path, boundary: Boundary | None) -> list[Path]:
     """Every folder with data somewhere below it."""
     found = {
         parent
-        for file in all_files(data, data.parent, nested_sources=True)
+        for file in all_files(data, data.parent, nested_sources=True, boundary=boundary)
         if ending_of(file)[1] or may_be_read(file.name)
         for parent in file.parents
         if parent != data and parent.is_relative_to(data)

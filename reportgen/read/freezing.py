@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from reportgen.model import Source
     from reportgen.read.layout import Layout
     from reportgen.read.tabular.rows import Rows
+    from reportgen.repository import Boundary
     from reportgen.settings.source import SourceSettings
 
 # Which files there are and how they are read matters no more, and rows that a filter leaves out are gone.
@@ -55,6 +56,8 @@ def open_at(
     load_settings: Callable[[Path, str], SourceSettings],
     hashes: Callable[[Path], str],
     cache: Cache | None,
+    *,
+    boundary: Boundary | None = None,
 ) -> Source:
     """Open a file or folder as a source, with paths relative to a root.
 
@@ -62,7 +65,7 @@ def open_at(
         ReportError: everything that is wrong with its settings or files.
     """
     name = path.name if path.is_dir() else name_of(path)
-    return open_location(location_of(path, name, root), load_settings, hashes, cache)
+    return open_location(location_of(path, name, root, boundary), load_settings, hashes, cache)
 
 
 def frozen_table(root: Path, source: Source) -> FrozenTable:

@@ -12,6 +12,7 @@ from reportgen.read.barred import barred_problems
 from reportgen.read.choosing import choose_files
 from reportgen.read.content import sha256
 from reportgen.read.find import ending_of, locate, location_of, name_of, place_of
+from reportgen.read.links import outward_source, refuse_outward_links
 from reportgen.read.runs.importing import import_units
 from reportgen.read.runs.kept_units import temporary_cache
 from reportgen.read.sources import source_of
@@ -23,6 +24,7 @@ from reportgen.read.tabular.unmeasured import unmeasured
 from reportgen.read.tabular.unmet import unmet_names, with_unmet
 from reportgen.read.units import may_be_read
 from reportgen.read.wording import names
+from reportgen.repository import data_boundary
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ def open_source(
     load_settings: Callable[[Path, str], SourceSettings],
     hashes: Callable[[Path], str] | None = None,
     cache: Cache | None = None,
+    follow_links: bool = False,
 ) -> Source:
     """Find and understand a source; of its data only a bounded sample and the benchmarks are looked at.
 
@@ -54,11 +57,14 @@ def open_source(
         load_settings: reads a ``source.yml``, given its path and its name for messages.
         hashes: SHA-256 of a file in hex; computed here if left out.
         cache: what was seen in unchanged files before; they are looked at afresh if left out.
+        follow_links: whether links may lead out of the repository that holds the root.
 
     Raises:
         ReportError: there is no such source, or everything that is wrong with its settings or files.
     """
-    return open_location(locate(project_root, data_dir, name), load_settings, hashes or sha256, cache)
+    boundary = None if follow_links else data_boundary(project_root, data_dir)
+    location = locate(project_root, data_dir, name, boundary)
+    return open_location(location, load_settings, hashes or sha256, cache)
 
 
 def open_path(
@@ -111,8 +117,9 @@ def settings_of(location: Location, load_settings: Callable[[Path, str], SourceS
     """What the ``source.yml`` of a source says, if there is one.
 
     Raises:
-        ReportError: everything that is wrong with it.
+        ReportError: everything that is wrong with it, or it or the source is a link out of the repository.
     """
+    refuse_outward_links(outward_source(location), location)
     if location.has_settings:
         return load_settings(location.settings, place_of(location.settings, location.root).file)
     return SourceSettings()

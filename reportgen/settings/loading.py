@@ -108,8 +108,10 @@ def load_project(options: AnyMapping[str, object], place: Place, text: str | Non
     return _with_lines(validated(ProjectSettings, node, f"the {PLUGIN} plugin"), node)
 
 
-def data_dir_of(path: Path, name: str) -> str:
-    """The data folder that a ``mkdocs.yml`` names, without judging the rest of the file.
+def data_settings_of(path: Path, name: str) -> tuple[str, bool]:
+    """The data folder that a ``mkdocs.yml`` names, and whether links in it may lead anywhere.
+
+    The rest of the file is not judged.
 
     Args:
         path: the file.
@@ -119,8 +121,10 @@ def data_dir_of(path: Path, name: str) -> str:
         ReportError: the file cannot be read.
     """
     options = _plugin_options(read_text(path, name, Stage.SETTINGS), name)
-    told = options.entries.get("data_dir") if isinstance(options, Mapping) else None
-    return told.text if isinstance(told, Scalar) else ProjectSettings().data_dir
+    entries = options.entries if isinstance(options, Mapping) else {}
+    folder, follow = entries.get("data_dir"), entries.get("follow_links")
+    data_dir = folder.text if isinstance(folder, Scalar) else ProjectSettings().data_dir
+    return data_dir, isinstance(follow, Scalar) and follow.value is True
 
 
 def validated(model: type[_Model], node: Node, owner: str) -> _Model:

@@ -6,10 +6,15 @@ import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reportgen.cache import Cache, FileHashes, cache_folder
 from reportgen.errors import Place, Problem, ReportError, Stage
-from reportgen.settings.loading import data_dir_of
+from reportgen.repository import data_boundary
+from reportgen.settings.loading import data_settings_of
+
+if TYPE_CHECKING:
+    from reportgen.repository import Boundary
 
 _PROJECT = "mkdocs.yml"
 
@@ -26,6 +31,7 @@ class Around:
         data_dir: the data folder relative to the root; empty without a report.
         cache: of the report; None without one.
         hashes: SHA-256 of files, remembered by the report if there is one.
+        boundary: where links in the path may lead; anywhere without a report, or if it says so.
     """
 
     path: Path
@@ -34,6 +40,7 @@ class Around:
     data_dir: str
     cache: Cache | None
     hashes: FileHashes
+    boundary: Boundary | None = None
 
 
 def around(path: Path) -> Around:
@@ -61,11 +68,13 @@ def around(path: Path) -> Around:
 
 
 def _within(path: Path, root: Path) -> Around:
-    data_dir = data_dir_of(root / _PROJECT, _PROJECT)
+    data_dir, follows_links = data_settings_of(root / _PROJECT, _PROJECT)
     data = root / data_dir
     name = ""
     if path != data and path.is_relative_to(data):
         below = path.relative_to(data)
         name = below.as_posix() if path.is_dir() else ""
     folder = cache_folder(root)
-    return Around(path, root, name, data_dir, Cache(folder), FileHashes(folder))
+    # The path itself may be a link: whoever typed it wants what it leads to.
+    boundary = None if follows_links else data_boundary(root, data_dir).including(path)
+    return Around(path, root, name, data_dir, Cache(folder), FileHashes(folder), boundary)

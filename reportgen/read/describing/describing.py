@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from reportgen.model import Source
     from reportgen.read.choosing import Chosen
     from reportgen.read.find import Location
+    from reportgen.repository import Boundary
     from reportgen.settings.source import SourceSettings
 
 _NO_ENDING: Final = "without an ending"
@@ -44,11 +45,13 @@ class Looking:
         load_settings: reads a ``source.yml``, given its path and its name for messages.
         hashes: SHA-256 of a file in hex, remembered from one call to the next.
         cache: what was counted before; None where nothing is kept.
+        boundary: where links may lead; anywhere if None.
     """
 
     load_settings: Callable[[Path, str], SourceSettings]
     hashes: Callable[[Path], str]
     cache: Cache | None
+    boundary: Boundary | None = None
 
 
 def describe(path: Path, root: Path, name: str, looking: Looking) -> Description:
@@ -60,7 +63,8 @@ def describe(path: Path, root: Path, name: str, looking: Looking) -> Description
         name: what blocks call it; empty for the name of the file or folder.
         looking: what it is read with.
     """
-    location = location_of(path, name or (path.name if path.is_dir() else name_of(path)), root)
+    called = name or (path.name if path.is_dir() else name_of(path))
+    location = location_of(path, called, root, looking.boundary)
     problems = Problems()
     told = Description(
         place_of(path, root).file,

@@ -1,0 +1,94 @@
+"""Links of a source that lead out of the repository: whoever may change data could publish any file so."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+from reportgen.errors import Problem, ReportError, Stage
+from reportgen.read.alike import folded
+from reportgen.read.find import place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from reportgen.read.find import Location
+
+_ADVICE: Final = (
+    "Put what it leads to into the repository, or set follow_links: true for the reportgen plugin in "
+    "mkdocs.yml if you trust everyone who may change the data"
+)
+
+
+def refuse_outward_links(found: Mapping[Path, str], location: Location) -> None:
+    """Refuse links that lead out of the repository.
+
+    Args:
+        found: the links, and where they lead.
+        location: the source whose links they are.
+
+    Raises:
+        ReportError: there are some.
+    """
+    if found:
+        raise ReportError(*folded(_problem(link, target, location) for link, target in found.items()))
+
+
+def _problem(link: Path, target: str, location: Location) -> Problem:
+    place = place_of(link, location.root)
+    # What is said of the whole data folder is told at the page that wants something of it.
+    name = "this link" if location.path.parent in link.parents else f'the link "{place}"'
+    # Quoted as Python does: a terminal obeys none of it.
+    return Problem(place, f"{name} leads out of the repository, to {target!r}", _ADVICE, Stage.DATA)
+
+
+def outward_source(location: Location) -> dict[Path, str]:
+    """Of a source's file or folder and its ``source.yml``: the link that leads out, and where to."""
+    return _outward([location.path, location.settings], location)
+
+
+def outward_files(paths: Iterable[Path], location: Location) -> dict[Path, str]:
+    """Links on the way to files that were named, and of what stands beside them, and where they lead.
+
+    Args:
+        paths: files, or folders of such.
+        location: their source, whose own file or folder is known to be within.
+    """
+    paths = list(paths)
+    folders = {
+        folder
+        for path in paths
+        for folder in path.parents
+        if folder == path.parent or folder.is_relative_to(location.path)
+    }
+    # Beside a source that is one file stand other sources.
+    start = "" if location.path.is_dir() else location.path.name
+    links = (
+        link for folder in sorted(folders) for link in _linked_files(folder) if link.name.startswith(start)
+    )
+    return _outward([*paths, *links], location)
+
+
+def _outward(paths: Iterable[Path], location: Location) -> dict[Path, str]:
+    """Paths that lead out, each told by the first link on its way that does, and where they lead."""
+    boundary = location.boundary
+    if boundary is None:
+        return {}
+    found: dict[Path, str] = {}
+    for path in paths:
+        if target := boundary.leaves(path):
+            below = (one for one in (*reversed(path.parents), path) if one.is_relative_to(location.root))
+            link = next((one for one in below if one.is_symlink() and boundary.leaves(one)), path)
+            found[link] = boundary.leaves(link) or target
+    return found
+
+
+def _linked_files(folder: Path) -> Iterator[Path]:
+    """The links to files in a folder, such as the part of a database that stands beside it."""
+    try:
+        with os.scandir(folder) as entries:
+            found = [entry.name for entry in entries if entry.is_symlink() and not entry.is_dir()]
+    except OSError:
+        return
+    yield from (folder / name for name in found)
