@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
@@ -227,3 +229,126 @@ def test_folders_nested_without_end_are_told(report: Path) -> None:
         "data/runs: error: its folders are nested more than 100 deep. Move the data further up."
         in told.output
     )
+
+
+def _content(tmp_path: Path, **files: str | None) -> Path:
+    """A report in a git repository, with a page and a table."""
+    (tmp_path / "repository/.git").mkdir(parents=True)
+    write_file(tmp_path / "repository/.git/config", LEAKED)
+    return write_report(tmp_path / "repository/report", files)
+
+
+OUT = "Put a copy of what it leads to in its place; no setting allows such links here."
+IN_CONTENT = {
+    "env.txt": ("/proc/self/environ", "out"),
+    "environ.md": ("/proc/self/environ", "out"),
+    "zero.md": ("/dev/zero", "out"),
+    "zero.bin": ("/dev/zero", "out"),
+    "git.txt": ("../../.git/config", "out"),
+    "usr": ("/usr", "out"),
+    "a/b/c.txt": ("/etc/hostname", "out"),
+    "gone.png": ("nowhere.png", "this link leads to nothing: there is no 'nowhere.png'. Mend the link"),
+    "self.png": ("self.png", "this link leads to nothing: there is no 'self.png'. Mend the link"),
+    "up": ("..", "this link leads to a folder that it stands in"),
+    "a/back": ("../..", "this link leads to a folder that it stands in"),
+}
+
+
+@pytest.mark.parametrize("name", IN_CONTENT)
+@pytest.mark.parametrize("settings", [SETTINGS, FOLLOWING], ids=["default", "follow_links"])
+def test_content_has_no_link_out_and_no_circle(tmp_path: Path, name: str, settings: str) -> None:
+    """With or without ``follow_links``: named, nothing behind it read, the old site as it was."""
+    report = _content(tmp_path, **{"mkdocs.yml": settings})
+    assert call(report, "build").exit_code == 0
+    before = {path: path.read_bytes() for path in (report / "site").rglob("*") if path.is_file()}
+    target, said = IN_CONTENT[name]
+    link = report / "content" / name
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(target)
+    told = call(report, "build", "--force")
+    assert told.exit_code == 1
+    assert not isinstance(told.exception, Exception)
+    if said == "out":
+        real = "/proc/" if "proc" in target else os.path.realpath(link)
+        assert f"content/{name}: error: this link leads out of the repository, to '{real}" in told.output
+        assert OUT in told.output
+    else:
+        assert f"content/{name}: error: {said}" in told.output
+    assert LEAKED not in told.output
+    assert {path: path.read_bytes() for path in (report / "site").rglob("*") if path.is_file()} == before
+
+
+def test_pipes_and_sockets_in_content_are_told(tmp_path: Path) -> None:
+    """Whoever opens a pipe waits for ever; a socket cannot be opened."""
+    report = _content(tmp_path)
+    os.mkfifo(report / "content/pipe.md")
+    os.mkfifo(report / "content/pipe.png")
+    with socket.socket(socket.AF_UNIX) as unix:
+        before = Path.cwd()
+        os.chdir(report / "content")  # a socket's whole path may have 107 letters
+        unix.bind("s.txt")
+        os.chdir(before)
+        told = call(report, "build")
+    assert told.exit_code == 1
+    for name, kind in (("pipe.md", "a pipe"), ("pipe.png", "a pipe"), ("s.txt", "a socket")):
+        assert f"content/{name}: error: this is {kind}, no file. Remove it." in told.output
+
+
+def test_what_a_site_leaves_out_may_lead_anywhere(tmp_path: Path) -> None:
+    """Such as the lock of an editor, which is a link to nothing."""
+    report = _content(tmp_path, **{"mkdocs.yml": SETTINGS + "exclude_docs: notes/*\n"})
+    (report / "content/notes").mkdir()
+    (report / "content/.#index.md").symlink_to("somebody@machine.1234")
+    (report / "content/notes/paper.txt").symlink_to("/etc/hostname")
+    told = call(report, "build", "--strict")
+    assert told.exit_code == 0, told.output
+
+
+def test_links_within_the_repository_are_published(tmp_path: Path) -> None:
+    """A file and a folder beside the report."""
+    report = _content(tmp_path)
+    write_file(report.parent / "docs/notes.md", "# Notes")
+    write_file(report.parent / "logo.png", "png")
+    (report / "content/docs").symlink_to("../../docs")
+    (report / "content/logo.png").symlink_to("../../logo.png")
+    told = call(report, "build")
+    assert told.exit_code == 0, told.output
+    assert (report / "site/logo.png").read_bytes() == b"png"
+    assert (report / "site/docs/notes/index.html").is_file()
+
+
+def test_the_content_folder_itself_may_not_lead_out(tmp_path: Path) -> None:
+    """Neither as a link nor by its name; a link within the repository is followed."""
+    report = _content(tmp_path)
+    (report / "content").rename(tmp_path / "content")
+    (report / "content").symlink_to(tmp_path / "content")
+    told = call(report, "build")
+    assert told.exit_code == 1
+    target = str(tmp_path / "content")
+    assert f"mkdocs.yml: error: docs_dir leads out of the folder of mkdocs.yml, to {target!r}" in told.output
+    write_file(report / "mkdocs.yml", SETTINGS.replace("docs_dir: content", "docs_dir: ../../content"))
+    assert "mkdocs.yml: error: docs_dir leads out of the folder of mkdocs.yml" in call(report, "build").output
+    (tmp_path / "content").rename(report.parent / "pages")
+    (report / "content").unlink()
+    (report / "content").symlink_to("../pages")
+    write_file(report / "mkdocs.yml", SETTINGS)
+    told = call(report, "build", "--strict")
+    assert told.exit_code == 0, told.output
+
+
+def test_the_folder_of_a_theme_publishes_nothing_from_elsewhere(tmp_path: Path) -> None:
+    """MkDocs copies it as it copies the content."""
+    settings = SETTINGS.replace("{name: reportgen}", "{name: reportgen, custom_dir: own}")
+    report = _content(tmp_path, **{"mkdocs.yml": settings, "own/img/logo.txt": "logo"})
+    assert call(report, "build").exit_code == 0
+    (report / "own/img/env.txt").symlink_to("/proc/self/environ")
+    told = call(report, "build")
+    assert "own/img/env.txt: error: this link leads out of the repository, to '/proc/" in told.output
+
+
+def test_content_nested_without_end_is_told(tmp_path: Path) -> None:
+    """Folders within folders end at a hundred."""
+    report = _content(tmp_path)
+    write_file(report / "content" / "/".join("d" * 150) / "a.md", "# Deep")
+    told = call(report, "build")
+    assert "content: error: its folders are nested more than 100 deep. Move the pages up." in told.output

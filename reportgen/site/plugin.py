@@ -141,7 +141,10 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
         folder = cache_folder(self._root)
         cache = Cache(folder)
-        project = self.project(config)
+        try:
+            project = self.project(config)
+        except ReportError as error:
+            raise ReportProblemsError(error.problems) from error
         ahead = Ahead(cache, len(project.page_paths), with_cards=not self._serving)
         try:
             if not self._serving:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import logging
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mkdocs.structure.files import get_files, set_exclusions
-
 from reportgen.drafting.project import Project
+from reportgen.site.content_folder import content_files, content_name
 from reportgen.site.order import in_nav_order
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mkdocs.config.defaults import MkDocsConfig
 
     from reportgen.settings.project import ProjectSettings
@@ -24,12 +24,13 @@ def project_of(config: MkDocsConfig, root: Path, settings: ProjectSettings) -> P
         config: the file as MkDocs read it.
         root: its folder.
         settings: what it says to reportgen.
+
+    Raises:
+        ReportError: something in the content folder is not to be published; see ``content_files``.
     """
-    files = get_files(config)
-    set_exclusions(files, config)
+    files = content_files(config, root)
     paths = in_nav_order(config.nav, [file.src_uri for file in files.documentation_pages()])
-    content = Path(config.docs_dir).resolve().relative_to(root).as_posix()
-    return Project(root, content, tuple(paths), settings)
+    return Project(root, content_name(config, root), tuple(paths), settings)
 
 
 def warn_of_omitted_pages(config: MkDocsConfig) -> None:
