@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import TYPE_CHECKING
 
@@ -15,21 +16,29 @@ from pymdownx.superfences import SuperFencesException
 from reportgen.model import BenchmarkResult, Cell, Overview, Panels, ResultTable
 from reportgen.narrative.pages import read_page
 from reportgen.settings.kinds import BLOCKS
-from reportgen.site.fences import Fences, custom_fences, fill, marked_ids, words_of
+from reportgen.site.fences import Fences, custom_fences, words_of
 
 if TYPE_CHECKING:
     from reportgen.model import Shown
 
 FIGURE = figure(curve_set(curve("MEL", [0.2, 0.84])))
 BLOCK = "```curve\nsource: runs\n```\n"
-MARK = '<div class="rg-block" data-rg-block="{}">{}</div>'
+MARK = '<div class="rg-block" data-rg-block="{}-{}">{}</div>'
+SALT = hashlib.sha256(BLOCK.encode()).hexdigest()[:16]
+"""What the marks of a page begin with that is nothing but the block."""
 
 
-def rendered(text: str, shown: Shown = FIGURE) -> str:
-    """A page's HTML with marks, as MkDocs makes it."""
+def entered(text: str, shown: Shown = FIGURE) -> Fences:
+    """The fences of a page that Markdown is about to read."""
     page = read_page("page.md", text, "content/page.md")
     fences = Fences((page,), {("page.md", block.id): shown for block in page.blocks})
     fences.enter("page.md", page.text)
+    return fences
+
+
+def rendered(text: str, fences: Fences) -> str:
+    """A page's HTML with marks, as MkDocs makes it."""
+    page = read_page("page.md", text, "content/page.md")
     settings = {"pymdownx.superfences": {"custom_fences": custom_fences(fences.mark)}}
     return markdown.markdown(
         page.text, extensions=["pymdownx.superfences", "admonition", "tables"], extension_configs=settings
@@ -38,8 +47,10 @@ def rendered(text: str, shown: Shown = FIGURE) -> str:
 
 def test_a_fence_becomes_a_mark_with_words_for_the_search() -> None:
     """Title, summary and caption can be found; numbers and markup of the picture cannot."""
-    html = rendered(f"# Title\n\n{BLOCK}")
-    assert marked_ids(html) == ["curve"]
+    text = f"# Title\n\n{BLOCK}"
+    fences = entered(text)
+    html = rendered(text, fences)
+    assert fences.marked_ids("page.md", html) == ["curve"]
     assert "Accuracy. MEL has its highest accuracy" in html
     assert "<svg" not in html
 
@@ -52,14 +63,18 @@ def test_every_kind_of_block_has_a_fence(kind: str) -> None:
 
 def test_marks_keep_the_order_of_the_page() -> None:
     """Blocks with the same text are told apart by their order."""
-    html = rendered(f"{BLOCK}\nwords\n\n- item\n\n    {BLOCK.replace(chr(10), chr(10) + '    ')}\n\n{BLOCK}")
-    assert marked_ids(html) == ["curve", "curve-2", "curve-3"]
+    text = f"{BLOCK}\nwords\n\n- item\n\n    {BLOCK.replace(chr(10), chr(10) + '    ')}\n\n{BLOCK}"
+    fences = entered(text)
+    html = rendered(text, fences)
+    assert fences.marked_ids("page.md", html) == ["curve", "curve-2", "curve-3"]
 
 
 def test_a_fence_that_is_only_shown_is_left_alone() -> None:
     """A guide shows a block inside a longer fence, in a comment, or as indented code."""
-    html = rendered(f"````text\n{BLOCK}````\n\n<!--\n{BLOCK}-->\n\n{BLOCK}")
-    assert marked_ids(html) == ["curve"]
+    text = f"````text\n{BLOCK}````\n\n<!--\n{BLOCK}-->\n\n{BLOCK}"
+    fences = entered(text)
+    html = rendered(text, fences)
+    assert fences.marked_ids("page.md", html) == ["curve"]
     assert "source: runs" in html
 
 
@@ -69,10 +84,10 @@ def test_two_pages_do_not_mix() -> None:
     shown = {(page.path, block.id): FIGURE for page in pages for block in page.blocks}
     fences = Fences(pages, shown)
     fences.enter("a.md", pages[0].text)
-    assert 'data-rg-block="curve"' in fences.mark("curve")
+    assert '-curve"' in fences.mark("curve")
     fences.enter("b.md", pages[1].text)
-    assert 'data-rg-block="curve"' in fences.mark("curve")
-    assert 'data-rg-block="curve-2"' in fences.mark("curve")
+    assert '-curve"' in fences.mark("curve")
+    assert '-curve-2"' in fences.mark("curve")
 
 
 @pytest.mark.parametrize(("kind", "entered"), [("curve", "other.md"), ("table", "page.md")])
@@ -104,24 +119,40 @@ TEXTS = st.text(max_size=30).map(lambda text: text.replace("<", "&lt;"))
 @given(st.lists(st.tuples(TEXTS, NAMES, TEXTS), max_size=5), TEXTS)
 def test_fill_replaces_marks_and_nothing_else(parts: list[tuple[str, str, str]], end: str) -> None:
     """The page around the marks is the same to the letter, whatever stands in it."""
-    page = "".join(before + MARK.format(name, words) for before, name, words in parts) + end
+    page = "".join(before + MARK.format(SALT, name, words) for before, name, words in parts) + end
     wanted = "".join(f"{before}<figure id={name}></figure>" for before, name, _ in parts) + end
-    assert fill(page, lambda name: f"<figure id={name}></figure>") == wanted
-    assert marked_ids(page) == [name for _, name, _ in parts]
+    fences = entered(BLOCK)
+    assert fences.fill("page.md", page, lambda name: f"<figure id={name}></figure>") == wanted
+    assert fences.marked_ids("page.md", page) == [name for _, name, _ in parts]
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_words_of_a_hostile_name_do_not_end_their_mark(name: str) -> None:
     """Names are escaped in the mark, so that the whole of it goes when the figure comes."""
     shown = figure(curve_set(curve(name, [0.2, 0.8]), metric=name), title=name)
-    html = fill(rendered(f"before\n\n{BLOCK}\nafter", shown), lambda _: "FIGURE")
+    text = f"before\n\n{BLOCK}\nafter"
+    fences = entered(text, shown)
+    html = fences.fill("page.md", rendered(text, fences), lambda _: "FIGURE")
     assert re.sub(r"\s", "", html) == "<p>before</p>FIGURE<p>after</p>"
 
 
 def test_a_fragment_that_holds_a_mark_is_not_filled_again() -> None:
     """A figure's data may hold anything, even our own mark."""
-    mark = MARK.format("a", "")
-    assert fill(mark, lambda _: mark) == mark
+    mark = MARK.format(SALT, "a", "")
+    assert entered(BLOCK).fill("page.md", mark, lambda _: mark) == mark
+
+
+@pytest.mark.parametrize("block", ["nope", "curve", "0123456789abcdef-curve", f"{SALT}-curve"])
+def test_raw_html_that_looks_like_a_mark_is_left_alone(block: str) -> None:
+    """An author cannot know the salt: it changes with every letter of the page, and so with itself."""
+    raw = f'<div class="rg-block" data-rg-block="{block}">words</div>'
+    text = f"{raw}\n\n{BLOCK}"
+    fences = entered(text)
+    html = rendered(text, fences)
+    assert fences.marked_ids("page.md", html) == ["curve"]
+    filled = fences.fill("page.md", html, lambda _: "FIGURE")
+    assert filled.count("FIGURE") == 1
+    assert raw in filled
 
 
 def card(name: str) -> BenchmarkResult:

@@ -14,7 +14,7 @@ from reportgen.cache import Cache
 from reportgen.errors import Problem, Severity, Stage
 from reportgen.figures.live import view_name
 from reportgen.site.bound_spans import bound_on, untold, with_statements
-from reportgen.site.fences import Fences, fill, marked_ids
+from reportgen.site.fences import Fences
 from reportgen.site.fragments import benchmark_head, block_html, fragments_digest, view_html
 from reportgen.site.outputs import figure_files, figures_of, page_folder, report_json, tables_of
 from reportgen.site.page_context import figures_on, page_sources, site_context
@@ -131,7 +131,7 @@ class Assembly:
     def unplaced(self, html: str, path: str) -> Iterator[Problem]:
         """Blocks and statements that were drafted and that Markdown then took for something else."""
         page = self._pages.get(path)
-        placed = set(marked_ids(html))
+        placed = set(self.fences.marked_ids(path, html))
         for block in page.blocks if page else ():
             if block.id not in placed:
                 said = f"this {block.kind} block is not shown: Markdown reads its lines as code"
@@ -173,7 +173,7 @@ class Assembly:
             return anchored(block, (one for name in _ids(block_id, shown) for one in states.get(name, ())))
 
         before, end, after = html.rpartition("</body>")
-        return "".join([fill(before, fragment), self._views_on(page), end, after])
+        return "".join([self.fences.fill(path, before, fragment), self._views_on(page), end, after])
 
     def finish(self, site: Path) -> None:
         """Write what had to wait: ``report.json``, cards, the search script."""

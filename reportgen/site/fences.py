@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from html import escape, unescape
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from reportgen.model import Page, Shown
     from reportgen.narrative.fences import Fence
 
-_MARK_START = '<div class="rg-block" data-rg-block="'
-_MARK = _MARK_START + '{id}">{words}</div>'
+_MARK_START = '<div class="rg-block" data-rg-block="{salt}-'
 
 
 class Fences:
@@ -32,12 +32,16 @@ class Fences:
         self._pages = {page.path: page for page in pages}
         self._shown = shown
         self._page = ""
+        self._starts: dict[str, str] = {}
         self._fences: Iterator[Fence] = iter(())
         self._ids: Iterator[str] = iter(())
 
     def enter(self, page: str, markdown: str) -> None:
         """The next fences are those of this page: its path below the content folder, and its text."""
         self._page = page
+        # No author can have written this by chance or on purpose.
+        salt = hashlib.sha256(markdown.encode("utf-8", "replace")).hexdigest()[:16]
+        self._starts[page] = _MARK_START.format(salt=salt)
         self._fences = iter(find_fences(markdown, page))
         drafted = self._pages.get(page)
         self._ids = iter([block.id for block in drafted.blocks] if drafted else [])
@@ -56,7 +60,26 @@ class Fences:
             said = f"content page {self._page}: Markdown shows a {kind} block that the draft did not find"
             raise SuperFencesException(said)
         words = escape(words_of(self._shown[self._page, block_id]))
-        return _MARK.format(id=escape(block_id), words=words)
+        return f'{self._starts[self._page]}{escape(block_id)}">{words}</div>'
+
+    def marked_ids(self, page: str, html: str) -> list[str]:
+        """The ids of the blocks whose marks stand in a page."""
+        return [unescape(part.partition('"')[0]) for part in self._parts(page, html)[1:]]
+
+    def fill(self, page: str, html: str, fragment_of: Callable[[str], str]) -> str:
+        """A page with every mark replaced by the fragment of its block; what only looks like one stays."""
+        first, *parts = self._parts(page, html)
+        filled = [first]
+        for part in parts:
+            block_id, _, rest = part.partition('"')
+            _, _, after = rest.partition("</div>")
+            filled.append(fragment_of(unescape(block_id)) + after)
+        return "".join(filled)
+
+    def _parts(self, page: str, html: str) -> list[str]:
+        """What stands before, between and behind the marks of a page."""
+        start = self._starts.get(page)
+        return html.split(start) if start else [html]
 
 
 def custom_fences(mark: Callable[[str], str]) -> list[dict[str, Any]]:
@@ -66,22 +89,6 @@ def custom_fences(mark: Callable[[str], str]) -> list[dict[str, Any]]:
         return mark(language)
 
     return [{"name": kind, "class": kind, "format": formatter} for kind in BLOCKS]
-
-
-def marked_ids(html: str) -> list[str]:
-    """The ids of the blocks whose marks stand in a page."""
-    return [unescape(part.partition('"')[0]) for part in html.split(_MARK_START)[1:]]
-
-
-def fill(html: str, fragment_of: Callable[[str], str]) -> str:
-    """The page with every mark replaced by the fragment of its block."""
-    parts = html.split(_MARK_START)
-    filled = [parts[0]]
-    for part in parts[1:]:
-        block_id, _, rest = part.partition('"')
-        _, _, after = rest.partition("</div>")
-        filled.append(fragment_of(unescape(block_id)) + after)
-    return "".join(filled)
 
 
 def words_of(shown: Shown) -> str:

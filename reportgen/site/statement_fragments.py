@@ -26,7 +26,9 @@ BADGE = '<p class="rg-badge"></p>'
 CHECKED = '<section class="rg-checked"></section>'
 """What stands for the list until ``filled``."""
 
-_OUR_IDS = re.compile(r'\b(?:id|data-rg-block)="(?:statement-\d+|checked-\d+|checked-statements(?:-title)?)"')
+_OUR_IDS = re.compile(
+    r'\b(?:id="|data-rg-block="[0-9a-f]{16}-)(?:statement-\d+|checked-\d+|checked-statements(?:-title)?)"'
+)
 _CLASSES = {
     "holds": "rg-holds",
     "fails": "rg-fails",
