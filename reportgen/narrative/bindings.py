@@ -61,7 +61,10 @@ def typed_text(text: str) -> str:
     """The text with the words alone in place of each binding, on as many lines: for headings and titles."""
     if not mentioned(text) or len(text) > MAX_CHARACTERS:
         return text
-    found = _found(text)
+    try:
+        found = _found(text)
+    except RecursionError:  # which ``find_bindings`` has told
+        return text
     parts, place = [], 0
     for number, one in enumerate(found.candidates):
         if number not in found.shown or one.faults:

@@ -60,6 +60,8 @@ class BlockSettings(Settings):
     id: Name | None = Field(
         None,
         pattern=r"^[A-Za-z][A-Za-z0-9_-]*$",
+        # Files are named by it, and a file system takes 255 letters with endings.
+        max_length=100,
         description="The figure's id, for links; from the title if left out.",
     )
     title: Name | None = Field(None, description="What is shown.")

@@ -36,6 +36,11 @@ def configured(config_file: Path, *, strict: bool, words: list[str]) -> tuple[Mk
     """
     try:
         config = load_config(config_file=str(config_file), strict=strict or None)
+    except RecursionError as error:
+        problem = Problem(
+            Place(config_file.name), "this file is nested too deep", "Write it flatter", Stage.SETTINGS
+        )
+        raise ReportError(problem) from error
     except (Abort, MkDocsException) as error:
         raise refusal(words, error) from error
     return config, _our_plugin(config)

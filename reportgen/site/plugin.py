@@ -82,6 +82,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._root: Path
         self._assembly: Assembly
         self._spans = Spans()
+        self._content = self._reading = ""
 
     def load_config(
         self, options: dict[str, Any], config_file_path: str | None = None
@@ -164,6 +165,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         for problem in report.problems:
             self._warn(problem)
         self.report = report
+        self._content = project.content_dir
         site_url = config.site_url or ""
         self._assembly = Assembly(
             report,
@@ -194,6 +196,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def on_page_markdown(self, markdown: str, *, page: Page, **_: object) -> str:
         """Remember whose fences come next."""
+        self._reading = f"{self._content}/{page.file.src_uri}"
         self._assembly.fences.enter(page.file.src_uri, markdown)
         return markdown
 
@@ -232,9 +235,14 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._assembly.finish(Path(config.site_dir))
         self._undate()
 
-    def on_build_error(self, **_: object) -> None:
-        """Leave the environment as it was."""
+    def on_build_error(self, error: Exception, **_: object) -> None:
+        """Leave the environment as it was, and say what is wrong with a page in our own words."""
         self._undate()
+        if isinstance(error, RecursionError):
+            problem = Problem(Place(self._reading), "this page is nested too deep", "Indent and quote less")
+            error = ReportError(problem)
+        if isinstance(error, ReportError):
+            raise ReportProblemsError(error.problems) from error
 
     def _undate(self) -> None:
         if self._dated:
