@@ -20,7 +20,7 @@ BOUND = '[0.82]{value="peak(MEL)"}'
 
 FLATTER = "this is nested more than 50 deep. Write it flatter."
 TOO_DEEP = "content/index.md: error: this page is nested too deep. Indent and quote less."
-CASES = {
+CASES: dict[str, tuple[dict[str, str | bytes | None], str]] = {
     "mkdocs.yml": (
         {"mkdocs.yml": SETTINGS + f"extra: {NEST}\n"},
         "mkdocs.yml: error: this file is nested too deep.",

@@ -23,7 +23,13 @@ if TYPE_CHECKING:
 
 def gather_pages(project: Project, problems: Problems) -> tuple[Page, ...]:
     """The author's pages, then those generated for benchmarks without one."""
-    pages = read_pages(project.root, project.content_dir, project.page_paths, problems)
+    pages = read_pages(
+        project.root,
+        project.content_dir,
+        project.page_paths,
+        problems,
+        untrusted=project.settings.untrusted,
+    )
     with problems.collecting():
         pages += generated_pages(project.settings.benchmarks, pages)
     return pages

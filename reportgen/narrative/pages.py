@@ -12,6 +12,7 @@ from reportgen.narrative.bindings import find_bindings, typed_text
 from reportgen.narrative.fences import find_fences
 from reportgen.narrative.headings import headings
 from reportgen.narrative.ids import block_ids
+from reportgen.narrative.raw_html import raw_html_problems
 from reportgen.settings.front_matter import FrontMatter
 from reportgen.settings.loading import load_block, load_front_matter
 from reportgen.settings.text import normalised, read_text
@@ -29,7 +30,9 @@ _FRONT_MATTER: Final = re.compile(r"---[ \t]*\n(.*?\n)(?:\.{3}|---)[ \t]*\n", re
 _KEY: Final = re.compile(r"""^(?:[^\s#'"-][^\n]*|"[^\n]*"|'[^\n]*')?:(?:\s|$)""", re.MULTILINE)
 
 
-def read_pages(root: Path, content_dir: str, paths: Sequence[str], problems: Problems) -> tuple[Page, ...]:
+def read_pages(
+    root: Path, content_dir: str, paths: Sequence[str], problems: Problems, *, untrusted: bool = False
+) -> tuple[Page, ...]:
     """Read a report's Markdown files; whoever comes next can find its own problems in the rest.
 
     Args:
@@ -37,6 +40,7 @@ def read_pages(root: Path, content_dir: str, paths: Sequence[str], problems: Pro
         content_dir: the folder of the pages, relative to ``root``.
         paths: the files relative to ``content_dir``, in the order of the report.
         problems: gets every problem of every page.
+        untrusted: whether raw HTML is one.
 
     Returns:
         The pages without the blocks that have a problem, and without the files that cannot be read.
@@ -47,6 +51,9 @@ def read_pages(root: Path, content_dir: str, paths: Sequence[str], problems: Pro
         with problems.collecting():
             text = read_text(root / content_dir / path, file, Stage.NARRATIVE)
             pages.append(_page(path, text, file, problems))
+            if untrusted:
+                _, body, first_line = _split(text)
+                problems.add(raw_html_problems(body, file, first_line))
     return tuple(pages)
 
 

@@ -93,8 +93,14 @@ def marks(html: str) -> Iterator[Mark]:
 
 def left_signs(html: str) -> frozenset[int]:
     """The candidates whose braces a reader would see, since they are not code either."""
+    seen = without_code_and_tags(html)
+    return frozenset(int(n) for n in re.findall(r"rgb[0-9a-f]{16}c(\d+)p0z", seen))
+
+
+def without_code_and_tags(html: str) -> str:
+    """The words of a page that are no code."""
     seen = re.sub(r"<(pre|code)\b.*?</\1\s*>", "", html, flags=re.DOTALL | re.IGNORECASE)
-    return frozenset(int(n) for n in re.findall(r"rgb[0-9a-f]{16}c(\d+)p0z", _PIECE.sub("", seen)))
+    return _PIECE.sub("", seen)
 
 
 class Spans(Extension):

@@ -56,12 +56,13 @@ class Assembly:
         *,
         site_url: str,
         serving: bool,
+        scripts: dict[str, str] | None = None,
     ) -> None:
         self._site_url = site_url
         self.report = report
         self.fences = Fences(report.pages, report.shown)
         self._provenance = provenance_of(root)
-        self.context = site_context(report, self._provenance, serving=serving)
+        self.context = site_context(report, self._provenance, serving=serving, scripts=scripts)
         self._pages = {page.path: page for page in report.pages}
         self._addresses: Mapping[str, str] = {}
         self._ahead = ahead

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mkdocs.config.defaults import MkDocsConfig
-    from mkdocs.structure.files import Files
+    from mkdocs.structure.files import File, Files
 
 DEEPEST: Final = 100
 MOST_ENTRIES: Final = 200_000
@@ -59,7 +59,7 @@ def content_files(config: MkDocsConfig, root: Path) -> Files:
     _refuse(walk.folders)
     files = get_files(config)
     set_exclusions(files, config)
-    shown = (file.abs_src_path for file in files if file.inclusion.is_in_serve())
+    shown = (file.abs_src_path or "" for file in shown_files(files))
     problems = [walk.files[path] for path in shown if path in walk.files]
     if config.theme.custom_dir:
         custom = Path(config.theme.custom_dir)
@@ -68,6 +68,11 @@ def content_files(config: MkDocsConfig, root: Path) -> Files:
         problems += theme.files.values()
     _refuse(problems)
     return files
+
+
+def shown_files(files: Files) -> Iterator[File]:
+    """The files that a site shows or copies; drafts are shown while a report is served."""
+    return (file for file in files if file.inclusion.is_in_serve())  # type: ignore[no-untyped-call]
 
 
 def _refuse(problems: list[Problem]) -> None:
@@ -93,7 +98,7 @@ class _Walk:
 
     def look_through(self, top: str) -> None:
         """Note every problem below a folder."""
-        waiting = [(top, (os.path.realpath(top),))]
+        waiting: list[tuple[str, tuple[str, ...]]] = [(top, (os.path.realpath(top),))]
         entries = 0
         while waiting:
             folder, above = waiting.pop()

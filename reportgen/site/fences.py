@@ -32,7 +32,7 @@ class Fences:
         self._pages = {page.path: page for page in pages}
         self._shown = shown
         self._page = ""
-        self._starts: dict[str, str] = {}
+        self._salts: dict[str, str] = {}
         self._fences: Iterator[Fence] = iter(())
         self._ids: Iterator[str] = iter(())
 
@@ -40,8 +40,7 @@ class Fences:
         """The next fences are those of this page: its path below the content folder, and its text."""
         self._page = page
         # No author can have written this by chance or on purpose.
-        salt = hashlib.sha256(markdown.encode("utf-8", "replace")).hexdigest()[:16]
-        self._starts[page] = _MARK_START.format(salt=salt)
+        self._salts[page] = hashlib.sha256(markdown.encode("utf-8", "replace")).hexdigest()[:16]
         self._fences = iter(find_fences(markdown, page))
         drafted = self._pages.get(page)
         self._ids = iter([block.id for block in drafted.blocks] if drafted else [])
@@ -60,7 +59,11 @@ class Fences:
             said = f"content page {self._page}: Markdown shows a {kind} block that the draft did not find"
             raise SuperFencesException(said)
         words = escape(words_of(self._shown[self._page, block_id]))
-        return f'{self._starts[self._page]}{escape(block_id)}">{words}</div>'
+        return f'{_MARK_START.format(salt=self.salt(self._page))}{escape(block_id)}">{words}</div>'
+
+    def salt(self, page: str) -> str:
+        """What the marks of a page are known by."""
+        return self._salts.get(page, "")
 
     def marked_ids(self, page: str, html: str) -> list[str]:
         """The ids of the blocks whose marks stand in a page."""
@@ -78,8 +81,8 @@ class Fences:
 
     def _parts(self, page: str, html: str) -> list[str]:
         """What stands before, between and behind the marks of a page."""
-        start = self._starts.get(page)
-        return html.split(start) if start else [html]
+        salt = self.salt(page)
+        return html.split(_MARK_START.format(salt=salt)) if salt else [html]
 
 
 def custom_fences(mark: Callable[[str], str]) -> list[dict[str, Any]]:

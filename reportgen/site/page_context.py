@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from reportgen import __version__
 from reportgen.narrative.topics import sources_on
 from reportgen.site.outputs import figures_of
+from reportgen.site.script_hashes import script_policy
 
 if TYPE_CHECKING:
     from reportgen.model import Figure, Page, Report, Source
@@ -15,11 +16,23 @@ if TYPE_CHECKING:
 POLICY = "default-src 'self'; object-src 'none'; base-uri 'self'; form-action 'self'"
 
 
-def site_context(report: Report, provenance: Provenance, *, serving: bool) -> dict[str, Any]:
-    """What is the same on every page. Live reload needs an inline script, so ``serve`` has no policy."""
+def site_context(
+    report: Report, provenance: Provenance, *, serving: bool, scripts: dict[str, str] | None = None
+) -> dict[str, Any]:
+    """What is the same on every page.
+
+    Args:
+        report: the draft.
+        provenance: of the build.
+        serving: ``serve`` sends the policy itself, since it knows the script of the live reload.
+        scripts: those that stand in the page, where all scripts are named by their hashes.
+    """
+    scripts = {} if serving else scripts or {}
+    policy = f"{POLICY}; {script_policy(scripts)}" if scripts else POLICY
     return {
         "version": __version__,
-        "csp": "" if serving else POLICY,
+        "csp": "" if serving else policy,
+        "inline_scripts": scripts,
         "commit": provenance.commit,
         "date": provenance.date,
         "all_sources": [_row(source) for source in report.sources.values()],

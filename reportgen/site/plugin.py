@@ -17,6 +17,7 @@ from mkdocs.plugins import BasePlugin, event_priority
 
 from reportgen.cache import Cache, FileHashes, cache_folder
 from reportgen.errors import Place, Problem, ReportError
+from reportgen.narrative.raw_html import NoRawHtml
 from reportgen.narrative.spans import Spans
 from reportgen.settings.loading import load_project
 from reportgen.site.added import added_file, generated_page
@@ -27,6 +28,8 @@ from reportgen.site.fences import custom_fences
 from reportgen.site.ownership import refuse_foreign_folder
 from reportgen.site.project_of import project_of, warn_of_omitted_pages
 from reportgen.site.provenance import check_build_date, fix_build_date, unfix_build_date
+from reportgen.site.script_hashes import inline_scripts
+from reportgen.site.untrusted import html_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,6 +86,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._assembly: Assembly
         self._spans = Spans()
         self._content = self._reading = ""
+        self._unsafe: list[Problem] = []
 
     def load_config(
         self, options: dict[str, Any], config_file_path: str | None = None
@@ -122,6 +126,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         fences += custom_fences(self._mark)
         self._spans = Spans()
         config.markdown_extensions.append(self._spans)  # type: ignore[arg-type]  # Markdown takes both
+        if self._settings.untrusted:
+            config.markdown_extensions.append(NoRawHtml())  # type: ignore[arg-type]  # as above
         # An aligned column would otherwise get a style attribute, which our policy refuses.
         config.mdx_configs.setdefault("tables", {}).setdefault("use_align_attribute", True)
         config.extra_css = [
@@ -166,6 +172,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             self._warn(problem)
         self.report = report
         self._content = project.content_dir
+        self._unsafe = []
         site_url = config.site_url or ""
         self._assembly = Assembly(
             report,
@@ -175,6 +182,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             self._spans.seen,
             site_url=site_url,
             serving=self._serving,
+            scripts=inline_scripts(ASSETS, searching="search" in config.plugins)
+            if self._settings.untrusted
+            else None,
         )
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
@@ -187,7 +197,12 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         return files
 
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> Environment:
-        """Our own templates escape what they print and refuse names that nobody defined."""
+        """Our own templates escape what they print and refuse names that nobody defined.
+
+        All pages are read by now, and nothing is written yet.
+        """
+        if self._unsafe:
+            raise ReportProblemsError(tuple(self._unsafe))
         self._assembly.know_pages({file.src_uri: file.url for file in files.documentation_pages()})
         if config.theme.name == "reportgen":
             env.autoescape = True
@@ -202,6 +217,14 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def on_page_content(self, html: str, *, page: Page, **_: object) -> str:
         """Put the key results under the title of a benchmark's page, and let links find its figures."""
+        if self._settings.untrusted:
+            mark = self._assembly.fences.salt(page.file.src_uri)
+            self._unsafe += html_problems(html, page.file.content_string, self._reading, mark)
+            if "template" in page.meta:
+                said = "a page may not choose its template where nobody is trusted"
+                self._unsafe.append(
+                    Problem(Place(self._reading), said, "Remove template: from its front matter")
+                )
         if page.present_anchor_ids is not None:
             page.present_anchor_ids.update(self._assembly.own_ids(page.file.src_uri))
         return self._assembly.with_head(html, page.file.src_uri)

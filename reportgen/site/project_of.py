@@ -6,8 +6,9 @@ import logging
 from typing import TYPE_CHECKING
 
 from reportgen.drafting.project import Project
-from reportgen.site.content_folder import content_files, content_name
+from reportgen.site.content_folder import content_files, content_name, shown_files
 from reportgen.site.order import in_nav_order
+from reportgen.site.untrusted import refuse_unsafe
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,11 +27,15 @@ def project_of(config: MkDocsConfig, root: Path, settings: ProjectSettings) -> P
         settings: what it says to reportgen.
 
     Raises:
-        ReportError: something in the content folder is not to be published; see ``content_files``.
+        ReportError: something in the content folder is not to be published (see ``content_files``), or with
+            ``untrusted: true`` something could run.
     """
+    name = content_name(config, root)
     files = content_files(config, root)
+    if settings.untrusted:
+        refuse_unsafe(config, shown_files(files), name)
     paths = in_nav_order(config.nav, [file.src_uri for file in files.documentation_pages()])
-    return Project(root, content_name(config, root), tuple(paths), settings)
+    return Project(root, name, tuple(paths), settings)
 
 
 def warn_of_omitted_pages(config: MkDocsConfig) -> None:

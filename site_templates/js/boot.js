@@ -16,6 +16,8 @@
   font.as = "font";
   font.type = "font/woff2";
   font.crossOrigin = "anonymous";
-  font.href = new URL("../fonts/reportgen-sans-400.woff2", document.currentScript.src).href;
+  // Where the page holds this script itself, it says where the others stand.
+  var here = document.currentScript.src || new URL(document.currentScript.dataset.js, document.baseURI);
+  font.href = new URL("../fonts/reportgen-sans-400.woff2", here).href;
   document.head.append(font);
 })();

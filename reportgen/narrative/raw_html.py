@@ -1,0 +1,99 @@
+"""Raw HTML in Markdown, in pages of people whom nobody knows: found with its line, kept out of the site."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING, Final
+
+from markdown.extensions import Extension
+from markdown.preprocessors import Preprocessor
+
+from reportgen.errors import Place, Problem
+from reportgen.narrative.spans import without_code_and_tags
+from reportgen.settings.kinds import BLOCKS
+from reportgen.settings.parsing import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from markdown import Markdown
+
+# What Markdown takes for a tag, a comment or a declaration; addresses in <> are links. No blank line in it.
+_TAG: Final = re.compile(
+    r"(?<!\]\()<(?!(?:https?|ftp)://)"
+    r"(?:/?[a-zA-Z](?:[^<>@ \n]|\n(?!\s*\n))*(?:[ \n](?:[^<>\n]|\n(?!\s*\n))*)?>|!--|\?|!\[|![a-zA-Z])",
+    re.IGNORECASE,
+)
+_STEP: Final = "Write it in Markdown; in a text write &lt; for <, and put code in backticks"
+
+
+def raw_html_problems(text: str, file: str, first_line: int) -> Iterator[Problem]:
+    """What Markdown would pass on as HTML, once for each line of a page; code is none.
+
+    Args:
+        text: Markdown without front matter.
+        file: the page relative to the project.
+        first_line: the line of the file at which ``text`` begins.
+    """
+    if not _TAG.search(text):
+        return
+    from reportgen.narrative.superfences import walk  # noqa: PLC0415 - most pages hold nothing like it
+
+    walked = walk(text, tuple(BLOCKS))
+    lines = walked.original_lines()
+    signs = _Signs(hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16])
+    prose = without_code_and_tags(walked.rendered(signs))
+    told: set[int] = set()
+    for number, (line, tag) in enumerate(signs.found):
+        if line not in told and signs.sign(number) in prose:
+            told.add(line)
+            said = f"raw HTML is refused here, where nobody is trusted: {shorten(tag, 60)}"
+            yield Problem(Place(file, first_line + lines[line]), said, _STEP)
+
+
+class NoRawHtml(Extension):
+    """Markdown to which every ``<`` is a letter."""
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  # Python-Markdown's name
+        """Take away both steps that let HTML through."""
+        md.preprocessors.deregister("html_block", strict=False)
+        md.inlinePatterns.deregister("html", strict=False)
+
+
+class _Signs(Extension):
+    """Puts words that mean nothing in place of tags, behind superfences: what is left of code is prose.
+
+    Attributes:
+        found: the tags, each with its 0-based line in what superfences left.
+    """
+
+    def __init__(self, salt: str) -> None:
+        super().__init__()
+        self.salt = salt
+        self.found: list[tuple[int, str]] = []
+
+    def sign(self, number: int) -> str:
+        """The word for a tag."""
+        return f"rgh{self.salt}n{number}z"
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  # Python-Markdown's name
+        """Register the step."""
+        md.preprocessors.register(_PutSigns(md, self), "reportgen_tags", 24)
+
+
+class _PutSigns(Preprocessor):
+    def __init__(self, md: Markdown, signs: _Signs) -> None:
+        super().__init__(md)
+        self.signs = signs
+
+    def run(self, lines: list[str]) -> list[str]:
+        """Lines without tags."""
+        text = "\n".join(lines)
+        self.signs.found = []
+
+        def put(match: re.Match[str]) -> str:
+            self.signs.found.append((text.count("\n", 0, match.start()), match.group()))
+            return self.signs.sign(len(self.signs.found) - 1) + "\n" * match.group().count("\n")
+
+        return _TAG.sub(put, text).split("\n")
