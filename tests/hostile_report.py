@@ -37,8 +37,8 @@ PARTS = (NAMES[0], NAMES[1])
 LAST = "The last heading"
 
 
-def write_hostile_report(folder: Path) -> Path:
-    """Write the report and return its folder."""
+def write_hostile_report(folder: Path, *, untrusted: bool = False) -> Path:
+    """Write the report, one that trusts nobody if so wanted, and return its folder."""
     for number, source in enumerate((SOURCE, "__proto__", "constructor")):
         _write_source(folder / "data" / source, NAMES[number])
     _write_outcomes(folder / "data" / OUTCOMES)
@@ -81,7 +81,7 @@ def write_hostile_report(folder: Path) -> Path:
         "site_description": NAMES[1],
         "docs_dir": "content",
         "theme": {"name": "reportgen"},
-        "plugins": ["search", "reportgen"],
+        "plugins": ["search", {"reportgen": {"untrusted": untrusted}}],
         "markdown_extensions": ["admonition", "tables", "pymdownx.superfences"],
     }
     (folder / "mkdocs.yml").write_text(json.dumps(settings), "utf-8")
