@@ -142,6 +142,26 @@ def test_a_strict_policy_finds_nothing_to_refuse() -> None:
     assert not re.search(r"<(script|style|image|foreignObject)\b", svg)
 
 
+@pytest.mark.parametrize(
+    "colour",
+    ["url(http://127.0.0.1:9/x)", "URL( '//127.0.0.1:9')", "u\\72l(\\2f\\2f 127.0.0.1)", "image-set('x' 1x)"],
+)
+def test_a_picture_that_would_load_something_is_refused(colour: str) -> None:
+    """Colours may come from data, or be put together by an expression; the picture tells."""
+    by_field = {**BARS["encoding"], "color": {"field": "name", "type": "nominal", "scale": None}}
+    with pytest.raises(ReportError, match=r"content/page.md:7: the drawn chart would load .* from elsewhere"):
+        made({**BARS, "encoding": by_field}, [{"name": colour, "score": 1}])
+    expression = "'ur' + 'l(' + '/' + '/127.0.0.1:9' + ')'"
+    assert "would load" in fault({**BARS, "mark": {"type": "bar", "fill": {"expr": expression}}})
+
+
+def test_a_gradient_of_the_picture_s_own_is_drawn() -> None:
+    """Its address is a place in the same file."""
+    stops = [{"offset": 0, "color": "red"}, {"offset": 1, "color": "blue"}]
+    gradient = {"gradient": "linear", "stops": stops}
+    assert "url(#mine-gradient" in str(made({**BARS, "mark": {"type": "bar", "color": gradient}}).inline_svg)
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_value_breaks_the_picture(name: str) -> None:
     """Names from data, titles and fonts are words in it, whatever they hold."""

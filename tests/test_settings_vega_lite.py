@@ -93,6 +93,16 @@ def test_a_specification_may_be_json() -> None:
         "datum.a + '//example.org/' + datum.b",
         "'ht' + 'tps://example.org'",
         "see https://example.org for more",
+        "url(\\2f\\2f example.org/x)",
+        "u\\72l(/x)",
+        "URL(x.png)",
+        "\\75 rl(x)",
+        "image-set('x.png' 1x)",
+        "@import 'x.css'",
+        "'\\x2f\\x2fexample.org'",
+        "'\\u{68}ttps://example.org'",
+        "'url(\\\\2f\\\\2f example.org)'",
+        "\\/\\/example.org",
     ],
 )
 def test_outside_addresses_are_refused_anywhere(text: str) -> None:
@@ -176,3 +186,200 @@ def test_what_cannot_be_drawn_is_refused(body: str, expected: str) -> None:
     """Vega, empty bodies, infinite numbers and second sources are refused in plain words."""
     (said,) = refused(body)
     assert expected in said
+
+
+REFUSED_EXPRESSIONS = (
+    "event.view",
+    "event['view']",
+    "event . view.alert",
+    "(event)['vi' + 'ew']",
+    "datum.a ? event : 1",
+    "{a: event}",
+    "event.item.mark",
+    "event.target.ownerDocument.defaultView",
+    "event.path[0]",
+    "event.composedPath",
+    "vlSelectionTuples([{datum: datum}], {})",
+    "vlSelectionTuples({map: datum.f}, {})",
+    "vlSelectionTest('brush_store', datum)",
+    "setdata('rows', [])",
+    "modify('rows', [])",
+    "encode(datum, 'x')",
+    "intersect([[0, 0], [9, 9]])[0]._svg",
+    "group()._svg",
+    "view()",
+    "item._svg",
+    "item()",
+    "item.mark",
+    "warn('x')",
+    "alert(1)",
+    "eval('1')",
+    "datum.constructor.constructor",
+    "datum['constructor']",
+    "datum['\\x63onstructor']",
+    "datum['\\u0063onstructor']",
+    "datum['const' + 'ructor'].constructor",
+    "datum['const' + 'ructor']['const' + 'ructor']",
+    "datum[datum.k][datum.k]",
+    "datum.f['const' + 'ructor']",
+    "''['const' + 'ructor']",
+    "[]['const' + 'ructor']",
+    "/x/['const' + 'ructor']",
+    "(0 || datum)[datum.k]",
+    "data('rows')[datum.k]",
+    "peek(data('rows'))['a' + 'b']",
+    "datum.f[1 ? 'a' : 'b']",
+    "datum.f[1, 'constr' + 'uctor']",
+    "datum.__proto__",
+    "datum.__defineGetter__",
+    "test(/'/, event.view, /'/)",
+    "1 / event.view / 2",
+    "ev\\u0065nt.view",
+    "vlSelectionTuples\ufeff([])",
+    "1 // event",
+    "1 /* event */",
+    "'open",
+    "datum.a + " * 1500,
+)
+FINE_EXPRESSIONS = (
+    "datum.a * 2 > 3 && datum['net loss'] != null",
+    "datum[column]",
+    "datum.values[0]",
+    "datum.values[length(datum.values) - 1]",
+    "split(datum.path, '/')[1]",
+    "test(/^a[\"'/]b/, datum.name) ? 'yes' : \"no\"",
+    "brush.x[0] < datum.x && datum.x < brush.x[1]",
+    "event.shiftKey || event.key == 'Enter'",
+    "{event: 1, item: 2}.event",
+    "data('rows')[0].item",
+    "format(datum.share, '.1%') + ' of ' + datum.constructors",
+    "datum.eval / datum.event / datum.item",
+    "if(isValid(datum.größe), datum.größe, 'none')",
+    "datum.steps[+i]",
+    "datum.label + ': it\\'s'",
+)
+
+
+@pytest.mark.parametrize("expression", REFUSED_EXPRESSIONS)
+def test_expressions_that_lead_out_of_the_data_are_refused(expression: str) -> None:
+    """Wherever Vega-Lite takes one: to an event's window, an item's element, a value's constructor."""
+    written = json.dumps(expression)
+    for body in (
+        f"mark: bar\ntransform: [{{calculate: {written}, as: z}}]",
+        f"mark: bar\ntransform: [{{filter: {{and: [{written}, {{not: {written}}}]}}}}]",
+        f"mark: {{type: bar, fill: {{expr: {written}}}}}",
+        f"mark: bar\nencoding: {{color: {{condition: {{test: {written}, value: red}}}}}}",
+        f"mark: bar\nencoding: {{x: {{axis: {{labelExpr: {written}}}}}}}",
+        f"mark: bar\nparams: [{{name: p, expr: {written}}}]",
+        f"mark: bar\nparams: [{{name: p, select: {{type: point, toggle: {written}}}}}]",
+        f"mark: bar\nparams: [{{name: p, select: {{type: point, on: {{filter: [{written}]}}}}}}]",
+        f"layer: [{{mark: bar, height: {{signal: {written}}}}}]",
+    ):
+        line = 11 + body.count("\n")
+        assert {said.split(": ")[0].rpartition(":")[0] for said in refused(body)} == {f"content/a.md:{line}"}
+
+
+@pytest.mark.parametrize("expression", FINE_EXPRESSIONS)
+def test_expressions_on_data_pass(expression: str) -> None:
+    """Fields, parameters, indices, functions of numbers and texts, keys of the keyboard."""
+    written = json.dumps(expression)
+    load(f"mark: bar\ntransform: [{{calculate: {written}, as: z}}, {{filter: {{or: [{written}]}}}}]")
+
+
+@pytest.mark.parametrize(
+    ("selector", "harmless"),
+    [
+        ("[pointerdown, window:pointerup] > window:pointermove!", True),
+        ("pointerdown[!event.shiftKey]{10,20}, dblclick", True),
+        ("@bars:click[event.altKey]", True),
+        ("pointerover[event.view.alert]", False),
+        ("click[event['view']]", False),
+        ("[click[item], click] > pointermove", False),
+        ("click[datum['a' + 'b'].c]", False),
+    ],
+)
+def test_selectors_of_events_may_ask_for_keys(selector: str, *, harmless: bool) -> None:
+    """Their brackets hold expressions, which may not lead to the window either."""
+    for key in ("on", "clear", "translate", "zoom"):
+        body = f"mark: bar\nparams: [{{name: p, select: {{type: interval, {key}: {json.dumps(selector)}}}}}]"
+        if harmless:
+            load(body)
+        else:
+            assert len(refused(body)) == 1
+
+
+@pytest.mark.parametrize(
+    ("bind", "expected"),
+    [
+        ("{input: text, onfocus: alert(1), autofocus: 'true'}", '"onfocus" is not a key of an input'),
+        ("{input: range, max: 9, style: 'x'}", '"style" is not a key of an input'),
+        ("{input: text, element: '#search'}", '"element" is not a key of an input'),
+        ("{element: '#search', event: input}", '"element" is no input'),
+        ("{series: {input: text, formaction: x}}", '"formaction" is not a key of an input'),
+        ("{input: image}", "this is no kind of input"),
+        ("{input: file}", "this is no kind of input"),
+        ("{input: {expr: \"'x'\"}}", "this is no kind of input"),
+        ("{legend: 'click[event.view]'}", "an event leads out of the chart"),
+    ],
+)
+def test_an_input_has_no_attributes_but_its_own(bind: str, expected: str) -> None:
+    """Vega makes an attribute of every key that it does not know, handlers of events included."""
+    for body in (
+        f"mark: bar\nparams: [{{name: p, bind: {bind}}}]",
+        f"mark: bar\nconfig: {{params: [{{name: p, bind: {bind}}}]}}",
+        f"layer: [{{mark: bar, params: [{{name: p, select: point, bind: {bind}}}]}}]",
+    ):
+        assert any(expected in said for said in refused(body))
+
+
+@pytest.mark.parametrize(
+    "bind",
+    [
+        "scales",
+        "legend",
+        "{legend: pointerover}",
+        "{input: range, min: 0, max: 9, step: 1, name: 'Cut ', debounce: 10}",
+        "{input: select, options: [null, constructor], labels: [All, constructor]}",
+        "{series: {input: radio, options: [a, b]}, year: {input: range}}",
+    ],
+)
+def test_inputs_of_vega_lite_pass(bind: str) -> None:
+    """Sliders, lists, legends and scales, for one field or several."""
+    load(f"mark: bar\nparams: [{{name: p, select: point, bind: {bind}}}]")
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("mark: bar\nencoding: {x: {field: constructor.constructor}}", '"constructor" leads out of the data'),
+        ("mark: bar\ntransform: [{fold: [a, 'b[constructor]']}]", '"constructor" leads out of the data'),
+        ("mark: bar\ntransform: [{calculate: '1', as: __proto__}]", '"__proto__" leads out of the data'),
+        ("mark: bar\ntransform: [{pivot: a, value: a.constructor}]", '"constructor" leads out of the data'),
+        ("mark: bar\nconfig: {__proto__: {a: 1}}", '"__proto__" leads out of the data'),
+        ("mark: bar\nconfig: {signals: [{name: a, update: '1'}]}", '"signals" belongs to Vega'),
+        ("mark: bar\nencoding: {x: {field: a, formatType: 'alert(1)||x'}}", "is no type of format"),
+        ("mark: bar\nparams: [{name: 'a) || alert(1', value: 1}]", "cannot be the name of a parameter"),
+        ("mark: bar\ndata: {values: 'a,b\n\n  1,2', format: {type: csv}}", "would be parsed as a table"),
+        (
+            "mark: bar\ndata: {name: d, format: {type: csv}}\ndatasets: {d: 'a,b'}",
+            "would be parsed as a table",
+        ),
+        (
+            "mark: bar\ntransform: [{lookup: a, from: {data: {values: 'a,b'}, key: a, fields: [b]}}]",
+            "as a table in the browser. Put it into a file below data/ and write data: {source: NAME}, or",
+        ),
+    ],
+)
+def test_names_and_data_that_become_code_are_refused(body: str, expected: str) -> None:
+    """Paths of fields, names of parameters and types of formats end up in expressions."""
+    assert any(expected in said for said in refused(body))
+
+
+def test_words_may_name_anything() -> None:
+    """A title, a label or a row of data is no path to code."""
+    body = (
+        "title: constructor\nmark: {type: text, text: __proto__}\n"
+        "data: {values: [{constructor: 1, a: event.view}]}\n"
+        "encoding: {color: {field: a, scale: {domain: [constructor], range: [red]}}}"
+    )
+    assert load(body).title == "constructor"

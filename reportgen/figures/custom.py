@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from typing import TYPE_CHECKING, Any
 
 from reportgen.errors import Problem, ReportError, Stage
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
     from reportgen.errors import Place
 
 _MOST_TABLE_ROWS = 60
+_TAG = re.compile("<[^<>]+>")
+_ATTRIBUTE = re.compile(r'([\w:-]+)="([^"]*)"')
+_CSS_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{1,6})\s?")
+_LOADS = re.compile(
+    r"(?<![\w-])(?:url\((?!\s*[\"']?#)|src\(|image(?:-set)?\(|cross-fade\(|@import)", re.IGNORECASE
+)
 Rows = list[dict[str, Any]]
 
 
@@ -54,6 +61,7 @@ def author_figure(
     spec = in_house_style(_with_rows(specification, rows))
     spec.pop("title", None)
     svg = _drawn(spec, place)
+    _refuse_addresses(svg, place)
     view = compact_json(spec)
     standalone = json.loads(resolve(json.dumps(spec | {"title": name})))
     shown = next(iter(rows.values()), [])
@@ -106,6 +114,23 @@ def _drawn(spec: dict[str, Any], place: Place) -> str:
         raise ReportError(Problem(place, said, "", Stage.FIGURE)) from error
 
 
+def _refuse_addresses(svg: str, place: Place) -> None:
+    """Refuse a picture that would ask another site: colours may come from data or be put together.
+
+    Raises:
+        ReportError: an attribute names something outside of the picture.
+    """
+    for tag in _TAG.findall(svg):
+        for name, text in _ATTRIBUTE.findall(tag):
+            if name.startswith("xmlns"):
+                continue
+            said = _CSS_ESCAPE.sub(lambda escape: chr(int(escape[1], 16) % 0x110000), unescape(text))
+            if _LOADS.search(said) or (name.endswith("href") and not said.startswith("#")):
+                message = f'the drawn chart would load "{shorten(said, 60)}" from elsewhere'
+                step = "Give colours as names or numbers such as #0d4795, in the data too"
+                raise ReportError(Problem(place, message, step, Stage.FIGURE))
+
+
 def _why(spec: dict[str, Any], error: ValueError) -> str:
     """What the schema of Vega-Lite finds wrong, since Vega-Lite itself may stop at a detail of its code."""
     import altair as alt  # noqa: PLC0415 - slow to import, and only needed for an error
@@ -132,7 +157,7 @@ def _for_page(svg: str, figure_id: str) -> str:
         text = re.sub(r"url\(#([^)]+)\)", rf"url(#{figure_id}-\1)", text)
         return re.sub(r'href="#([^"]+)"', rf'href="#{figure_id}-\1"', text)
 
-    svg = re.sub("<[^<>]+>", tag, svg)
+    svg = _TAG.sub(tag, svg)
     labelled = f'<svg class="rg-picture" role="img" aria-labelledby="{figure_id}-title {figure_id}-summary" '
     return svg.replace("<svg ", labelled, 1)
 

@@ -8,6 +8,7 @@ make it, and a report has the same script whatever is installed::
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import version as version_of
 from pathlib import Path
 
@@ -19,6 +20,12 @@ _INTERPRETER = "/* vega-interpreter "
 # vl-convert resolves this path to the copy it carries. The name "vega" that its documentation offers
 # stands for that package's default export, which is null.
 _SNIPPET = 'import * as all from "/npm/vega@{version}/+esm"; window.vega={{...all}};'
+# Vega-Lite's function calls the method "map" of whatever an expression gives it (CVE-2025-65110). Later versions
+# than vl-convert carries check that, from vega-selections 6.1.2 on, so the same check is put in here.
+_UNCHECKED = re.compile(
+    r"(function (?P<name>\w+)\((?P<array>\w+),(?P<base>\w+)\)\{)(?=return (?P=array)\.map\()"
+)
+_CHECKED = "must be an array"
 
 
 def bundle() -> str:
@@ -34,8 +41,22 @@ def bundle() -> str:
     if "View:" not in vega or "expressionFunction:" not in vega:
         carrier = f"vl-convert {version_of('vl-convert-python')}"
         raise RuntimeError(f"{carrier} bundled no Vega {version}")
+    vega = _with_checked_selection(vega)
     _, mark, interpreter = BUNDLE.read_text(encoding="utf-8").partition(_INTERPRETER)
     return f'(function(){{"use strict";{vega}}})();\n{mark}{interpreter}'
+
+
+def _with_checked_selection(vega: str) -> str:
+    """Vega with the check of ``vlSelectionTuples``, whose name in the script is another."""
+    registered = re.search(r'"vlSelectionTuples",(\w+)\)', vega)
+    for found in _UNCHECKED.finditer(vega):
+        if registered and found["name"] == registered[1]:
+            array, base = found["array"], found["base"]
+            check = f'if(!Array.isArray({array})||Object({base})!=={base})throw Error("this {_CHECKED}");'
+            return vega[: found.end()] + check + vega[found.end() :]
+    if _CHECKED not in vega:
+        raise RuntimeError("vlSelectionTuples is another function in this Vega: see whether it is checked")
+    return vega
 
 
 if __name__ == "__main__":
