@@ -95,7 +95,7 @@ LIBRARIES = {
     "click": r"cli|commands/.*",
     "platformdirs": r"cache",
     "rich": r"commands/.*",
-    "subprocess": r"site/provenance",
+    "subprocess": r"figures/drawing|site/provenance",
     "multiprocessing": r"site/beside",
     "concurrent": r"site/beside",
 }

@@ -5,24 +5,32 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.figures.custom import author_figure
+from reportgen.figures.drawing import draw_chart
+from reportgen.figures.live import compact_json
 from reportgen.settings.loading import load_block
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from reportgen.cache import Cache
     from reportgen.drafting.desk import Desk
     from reportgen.drafting.plan import PlannedBlock
+    from reportgen.errors import Place
     from reportgen.model import Figure
     from reportgen.settings.blocks import AltairSettings, VegaLiteSettings
+
+MOST_ROWS = 100_000
+"""Of a source in a chart of an author's: they stand on the page, each with its columns' names."""
 
 
 def vega_lite_chart(planned: PlannedBlock, settings: VegaLiteSettings, desk: Desk) -> Figure:
     """A ``vega-lite`` block with its sources' rows put in."""
-    rows = {name: _rows(_frame(desk, name)) for name in planned.sources}
+    rows = {name: _rows(_frame(desk, name, planned.block.place)) for name in planned.sources}
     specification = dict(settings.spec)
     if settings.source:
         specification["data"] = {"source": settings.source}
@@ -51,7 +59,7 @@ def author_chart(planned: PlannedBlock, settings: AltairSettings, desk: Desk) ->
         raise ReportError(Problem(place, said, step, Stage.FIGURE))
     from reportgen.figures.author_code import chart_of  # noqa: PLC0415 - only where code is allowed
 
-    frame = _frame(desk, planned.sources[0])
+    frame = _frame(desk, planned.sources[0], place)
     specification = chart_of(desk.project.root, settings.function, frame, place)
     # A chart may come with outside addresses as well as a block may: the same check reads both.
     checked = load_block("vega-lite", json.dumps(_without_data(specification)), replace(place, column=None))
@@ -65,7 +73,18 @@ def author_chart(planned: PlannedBlock, settings: AltairSettings, desk: Desk) ->
         caption=_caption(settings.caption, planned, desk),
         summary=settings.summary,
         place=place,
+        draw=lambda spec: _kept_drawing(desk.cache, spec),
     )
+
+
+def _kept_drawing(cache: Cache, specification: dict[str, Any]) -> str:
+    """The picture of a chart: an author's function is called each time, what it returns is drawn once."""
+    key = cache.key("author-chart", version("vl-convert-python"), compact_json(specification))
+    kept = cache.get(key)
+    if kept is None:
+        kept = draw_chart(specification).encode()
+        cache.put(key, kept)
+    return kept.decode()
 
 
 def _without_data(specification: dict[str, Any]) -> dict[str, Any]:
@@ -77,10 +96,19 @@ def _without_data(specification: dict[str, Any]) -> dict[str, Any]:
     return rest
 
 
-def _frame(desk: Desk, source: str) -> pd.DataFrame:
+def _frame(desk: Desk, source: str, place: Place) -> pd.DataFrame:
+    """The rows of a source.
+
+    Raises:
+        ReportError: there are more than a page can hold.
+    """
     from reportgen.read import raw_frame  # noqa: PLC0415 - imports the database and pandas
 
     frame: pd.DataFrame = raw_frame(desk.project.root, desk.sources[source])
+    if len(frame) > MOST_ROWS:
+        said = f'"{source}" has {len(frame):,} rows, and a chart takes {MOST_ROWS:,} at most'
+        step = "Leave some out with filter: in its source.yml, or make a smaller table of it"
+        raise ReportError(Problem(place, said, step, Stage.FIGURE))
     return frame
 
 

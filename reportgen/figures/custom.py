@@ -8,20 +8,23 @@ from html import unescape
 from typing import TYPE_CHECKING, Any
 
 from reportgen.errors import Problem, ReportError, Stage
+from reportgen.figures.drawing import draw_chart
 from reportgen.figures.house_style import in_house_style
 from reportgen.figures.live import compact_json, view_name
-from reportgen.figures.render import svg_of_vega_lite
 from reportgen.figures.tidy import table_csv
 from reportgen.figures.tokens import resolve
 from reportgen.model import Figure, Table
 from reportgen.settings.parsing import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from reportgen.errors import Place
 
 _MOST_TABLE_ROWS = 60
+_LESS = (
+    "Let it have fewer rows or marks, a smaller size, or simpler expressions; or compute its data beforehand"
+)
 _TAG = re.compile("<[^<>]+>")
 _ATTRIBUTE = re.compile(r'([\w:-]+)="([^"]*)"')
 _CSS_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{1,6})\s?")
@@ -41,6 +44,7 @@ def author_figure(
     caption: str,
     summary: str | None,
     place: Place,
+    draw: Callable[[dict[str, Any]], str] = draw_chart,
 ) -> Figure:
     """The figure of a Vega-Lite specification, drawn in the house style.
 
@@ -53,14 +57,15 @@ def author_figure(
         caption: finished sentences.
         summary: one sentence in words; a plain one if None.
         place: the block, for problems.
+        draw: gives the picture, as ``draw_chart`` does.
 
     Raises:
-        ReportError: Vega-Lite or Vega refuse the specification.
+        ReportError: Vega-Lite or Vega refuse the specification, or it takes too long.
     """
     name = title or _title(specification) or "Author's chart"
     spec = in_house_style(_with_rows(specification, rows))
     spec.pop("title", None)
-    svg = _drawn(spec, place)
+    svg = _drawn(spec, place, draw)
     _refuse_addresses(svg, place)
     view = compact_json(spec)
     standalone = json.loads(resolve(json.dumps(spec | {"title": name})))
@@ -106,12 +111,20 @@ def _with_rows(value: Any, rows: Mapping[str, Rows]) -> Any:  # noqa: ANN401 - a
     return filled
 
 
-def _drawn(spec: dict[str, Any], place: Place) -> str:
+def _drawn(spec: dict[str, Any], place: Place, draw: Callable[[dict[str, Any]], str]) -> str:
     try:
-        return svg_of_vega_lite(spec)
+        return draw(spec)
     except ValueError as error:
-        said = f"Vega-Lite refuses this specification: {_why(spec, error)}"
-        raise ReportError(Problem(place, said, "", Stage.FIGURE)) from error
+        problem = Problem(
+            place, f"Vega-Lite refuses this specification: {_why(spec, error)}", "", Stage.FIGURE
+        )
+        raise ReportError(problem) from error
+    except TimeoutError as error:
+        said = f"the chart was not drawn within {error.args[0]:g} seconds"
+        raise ReportError(Problem(place, said, _LESS, Stage.FIGURE)) from error
+    except ChildProcessError as error:
+        said = "drawing the chart broke off, as it does where the memory does not suffice"
+        raise ReportError(Problem(place, said, _LESS, Stage.FIGURE)) from error
 
 
 def _refuse_addresses(svg: str, place: Place) -> None:

@@ -62,19 +62,21 @@ _FUNCTIONS: Final = frozenset(
     re.findall(
         r"\w+",
         """isArray isBoolean isDate isDefined isFinite isNaN isNumber isObject isRegExp isString isTuple
-        isValid toBoolean toDate toNumber toString if abs acos asin atan atan2 ceil clamp cos exp floor hypot log max
-        min pow random round sin sqrt tan sampleNormal cumulativeNormal densityNormal quantileNormal
-        sampleLogNormal cumulativeLogNormal densityLogNormal quantileLogNormal sampleUniform cumulativeUniform
-        densityUniform quantileUniform now datetime date day dayofyear year quarter month week hours minutes
-        seconds milliseconds time timezoneoffset timeOffset timeSequence utc utcdate utcday utcdayofyear
-        utcyear utcquarter utcmonth utcweek utchours utcminutes utcseconds utcmilliseconds utcOffset
-        utcSequence isoweek utcisoweek extent clampRange indexof inrange join lastindexof length lerp peek
-        pluck reverse sequence slice sort span lower pad parseFloat parseInt replace split substring trim
-        truncate upper merge dayFormat dayAbbrevFormat format monthFormat monthAbbrevFormat timeUnitSpecifier
-        timeFormat timeParse utcFormat utcParse regexp test rgb hsl lab hcl luminance contrast x y xy
-        pinchDistance pinchAngle inScope data indata scale invert copy domain range bandwidth bandspace
-        gradient panLinear panLog panPow panSymlog zoomLinear zoomLog zoomPow zoomSymlog geoArea geoBounds
-        geoCentroid geoScale geoTranslate containerSize windowSize btoa atob encodeURIComponent flush""",
+        isValid toBoolean toDate toNumber toString if abs acos asin atan atan2 ceil clamp cos
+        exp floor hypot log max min pow random round sin sqrt tan sampleNormal cumulativeNormal
+        densityNormal quantileNormal sampleLogNormal cumulativeLogNormal densityLogNormal
+        quantileLogNormal sampleUniform cumulativeUniform densityUniform quantileUniform now
+        datetime date day dayofyear year quarter month week hours minutes seconds milliseconds
+        time timezoneoffset timeOffset timeSequence utc utcdate utcday utcdayofyear utcyear
+        utcquarter utcmonth utcweek utchours utcminutes utcseconds utcmilliseconds utcOffset
+        utcSequence isoweek utcisoweek extent clampRange indexof inrange join lastindexof length
+        lerp peek pluck reverse sequence slice sort span lower pad parseFloat parseInt replace
+        split substring trim truncate upper merge dayFormat dayAbbrevFormat format monthFormat
+        monthAbbrevFormat timeUnitSpecifier timeFormat timeParse utcFormat utcParse regexp test
+        rgb hsl lab hcl luminance contrast x y xy pinchDistance pinchAngle inScope data indata
+        scale invert copy domain range bandwidth bandspace gradient panLinear panLog panPow
+        panSymlog zoomLinear zoomLog zoomPow zoomSymlog geoArea geoBounds geoCentroid geoScale
+        geoTranslate containerSize windowSize btoa atob encodeURIComponent flush""",
     )
 )
 _GIVES_A_NUMBER: Final = frozenset(

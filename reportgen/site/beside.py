@@ -220,10 +220,10 @@ def _view(specification: str) -> bytes:
 
 
 def _author_view(specification: str) -> bytes:
+    from reportgen.figures.drawing import compile_chart  # noqa: PLC0415
     from reportgen.figures.live import compact_json  # noqa: PLC0415
-    from reportgen.figures.render import compile_to_vega  # noqa: PLC0415
 
-    return compact_json(compile_to_vega(json.loads(specification))).encode()
+    return compact_json(compile_chart(json.loads(specification))).encode()
 
 
 def _card(picture: str | KeptText) -> bytes:

@@ -20,8 +20,8 @@ _INTERPRETER = "/* vega-interpreter "
 # vl-convert resolves this path to the copy it carries. The name "vega" that its documentation offers
 # stands for that package's default export, which is null.
 _SNIPPET = 'import * as all from "/npm/vega@{version}/+esm"; window.vega={{...all}};'
-# Vega-Lite's function calls the method "map" of whatever an expression gives it (CVE-2025-65110). Later versions
-# than vl-convert carries check that, from vega-selections 6.1.2 on, so the same check is put in here.
+# Vega-Lite's function calls the method "map" of whatever an expression gives it (CVE-2025-65110). From
+# vega-selections 6.1.2 on it checks that; vl-convert carries an earlier one, so the same check is put in.
 _UNCHECKED = re.compile(
     r"(function (?P<name>\w+)\((?P<array>\w+),(?P<base>\w+)\)\{)(?=return (?P=array)\.map\()"
 )
