@@ -20,6 +20,8 @@ NAMES = (
     "=cmd|' /C calc'!A0",
     "{{7*7}}",
     "${x}",
+    "var(--rg-bg)",
+    'var(--rg-none) fill="var(--rg-bg)"',
     "<b>",
     "bell\x07 escape\x1b[31m",
     "]]> <!-- &amp; -->",

@@ -36,6 +36,8 @@ HOSTILE = (
     "=cmd|' /C calc'!A0",
     "&amp; &lt; <!-- ]]> {{ 7*7 }} {% raw %}",
     "\ufffe not a character",
+    "var(--rg-none) var(--rg-bg)",
+    'fill="var(--rg-bg)"',
 )
 """Names that a run file may hold and a page must survive."""
 

@@ -9,7 +9,7 @@ import pytest
 from test_colours import theme
 
 from reportgen.figures.text_width import text_width
-from reportgen.figures.tokens import LIGHT, resolve
+from reportgen.figures.tokens import LIGHT, resolve, resolve_specification, resolve_svg
 
 FIGURES = Path(__file__).parent.parent / "reportgen" / "figures"
 
@@ -46,3 +46,34 @@ def test_an_unknown_variable_is_a_fault() -> None:
     """A misspelled one is found by the tests, not by a reader of a black picture."""
     with pytest.raises(KeyError):
         resolve("var(--rg-none)")
+
+
+def test_a_picture_s_colours_become_values_and_its_words_stay() -> None:
+    """A series may be called like a token, one of ours or not, and quotes stay quotes in Vega's texts."""
+    words = 'var(--rg-bg) fill="var(--rg-bg)" var(--rg-none)'
+    svg = '<text fill="{}" font-family="{}" aria-label="var(--rg-bg)">' + words + "</text>"
+    assert resolve_svg(svg.format("var(--rg-text)", "var(--rg-font)")) == svg.format(
+        LIGHT["text"], LIGHT["font"]
+    )
+
+
+def test_a_specification_s_colours_become_values_and_its_words_stay() -> None:
+    """Names of series stand in domains, titles, texts and data."""
+    ink, name = "var(--rg-series-1)", "var(--rg-bg)"
+
+    def written(colour: str) -> dict[str, object]:
+        return {
+            "title": {"text": name, "subtitle": name, "color": colour},
+            "datasets": {"rows": [{"series": name}]},
+            "data": {"values": [{"fill": name}]},
+            "config": {"text": {"color": colour}},
+            "layer": [{"mark": {"type": "text", "text": name, "color": colour, "stroke": "var(--rg-none)"}}],
+            "encoding": {
+                "color": {"scale": {"domain": [name], "range": [colour]}, "value": colour},
+                "x": {"field": name, "axis": {"title": name, "labelColor": colour}},
+                "y": {"datum": name},
+                "text": {"value": name},
+            },
+        }
+
+    assert resolve_specification(written(ink)) == written(LIGHT["series-1"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from html import unescape
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from reportgen.figures.drawing import draw_chart
 from reportgen.figures.house_style import in_house_style
 from reportgen.figures.live import compact_json, view_name
 from reportgen.figures.tidy import table_csv
-from reportgen.figures.tokens import resolve
+from reportgen.figures.tokens import resolve_specification, resolve_svg
 from reportgen.model import Figure, Table
 from reportgen.settings.parsing import shorten
 
@@ -68,7 +67,7 @@ def author_figure(
     svg = _drawn(spec, place, draw)
     _refuse_addresses(svg, place)
     view = compact_json(spec)
-    standalone = json.loads(resolve(json.dumps(spec | {"title": name})))
+    standalone = resolve_specification(spec) | {"title": name}
     shown = next(iter(rows.values()), [])
     header = tuple(shown[0]) if shown else ("no data",)
     words = tuple(tuple(_word(row.get(column)) for column in header) for row in shown)
@@ -80,7 +79,7 @@ def author_figure(
         caption=caption,
         summary=summary or f"{name}: the data table below has its numbers.",
         inline_svg=_for_page(svg, block_id),
-        file_svg=resolve(svg) + "\n",
+        file_svg=resolve_svg(svg) + "\n",
         table=Table(header, words[:_MOST_TABLE_ROWS], _table_note(len(words))),
         csv=table_csv(header, ([row.get(column) for column in header] for row in shown)),
         spec=compact_json(standalone) + "\n",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from reportgen.figures.heat_map import heat_csv
@@ -10,7 +9,7 @@ from reportgen.figures.heat_picture import INK, OPACITIES, PITCH
 from reportgen.figures.house_style import in_house_style
 from reportgen.figures.line_paths import PIXELS_WIDE
 from reportgen.figures.score_words import in_percent
-from reportgen.figures.tokens import resolve
+from reportgen.figures.tokens import resolve, resolve_specification
 
 if TYPE_CHECKING:
     from reportgen.figures.heat_map import HeatMap
@@ -49,8 +48,7 @@ def heat_specification(heat: HeatMap, context: ScoreContext, *, title: str, subt
             ],
         },
     }
-    # Only our own colours are resolved, not what stands in a name.
-    ours: dict[str, Any] = json.loads(resolve(json.dumps(in_house_style(spec))))
+    ours: dict[str, Any] = resolve_specification(in_house_style(spec))
     heading = {"text": title, "subtitle": subtitle, "anchor": "start"}
     # Of its own accord Vega would read a name such as 007 as a number.
     kinds = {

@@ -11,7 +11,7 @@ from reportgen.figures.palette import SYMBOLS
 from reportgen.figures.picture import SYMBOL_PATHS, body, colour, dash
 from reportgen.figures.svg_text import escaped
 from reportgen.figures.text_width import cut, text_width
-from reportgen.figures.tokens import resolve
+from reportgen.figures.tokens import resolve, resolve_svg
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ def file_svg(plot: Plot, paths: tuple[LinePaths, ...], *, title: str, subtitle: 
         f'{"".join(words)}<svg x="{left}" y="{top}" width="{PIXELS_WIDE}" height="{plot.height}" '
         f'overflow="visible">{body(plot, paths, fluid=False)}</svg></svg>\n'
     )
-    return resolve(picture)
+    return resolve_svg(picture)
 
 
 _SHIFTED = re.compile(r' y="(-?[\d.]+)" dy="(-?[\d.]+)"')

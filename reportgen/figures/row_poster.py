@@ -9,7 +9,7 @@ from reportgen.figures.line_paths import PIXELS_WIDE
 from reportgen.figures.poster import wrap
 from reportgen.figures.score_rows import rows_body, rows_height, rows_margins
 from reportgen.figures.svg_text import escaped
-from reportgen.figures.tokens import resolve
+from reportgen.figures.tokens import resolve_svg
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -69,7 +69,7 @@ def framed_svg(drawing: str, height: int, margins: Margins, *, title: str, subti
     origin = wrap(f"Source: {source}", _SOURCE_SIZE, 400, room)
     shown = [f"{origin[0]}{' …' if len(origin) > 1 else ''}"]
     words += _lines(shown, total - 14, _LINE, f'font-size="{_SOURCE_SIZE}"', "muted")
-    return resolve(
+    return resolve_svg(
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{total}" '
         f'viewBox="0 0 {width} {total}" font-family="var(--rg-font)" font-size="{TICK_SIZE}">'
         f'<title>{escaped(title)}</title><rect width="100%" height="100%" fill="var(--rg-bg)"/>'

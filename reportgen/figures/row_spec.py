@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from reportgen.figures.house_style import in_house_style
 from reportgen.figures.picture import colour
-from reportgen.figures.tokens import resolve
+from reportgen.figures.tokens import resolve_specification
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,10 +43,7 @@ def rows_spec(
         "layer": _layers(rows, axis, rule),
         "datasets": {"rows": _rows(rows), "dots": _dots(rows)},
     }
-    whole = in_house_style(spec)
-    # Data are the author's: only our own colours are resolved.
-    data = whole.pop("datasets")
-    return json.dumps({**json.loads(resolve(json.dumps(whole))), "datasets": data}, ensure_ascii=False) + "\n"
+    return json.dumps(resolve_specification(in_house_style(spec)), ensure_ascii=False) + "\n"
 
 
 def _layers(rows: Sequence[Row], axis: Axis, rule: float | None) -> list[dict[str, Any]]:

@@ -111,15 +111,32 @@
     return color;
   }
 
-  /** A specification without variables: files know no style sheet. */
+  /** A specification without variables, as files know no style sheet; words and data stay as they are. */
   function resolved(spec, figure) {
     const known = new Map();
     const value = (_, name) => {
-      if (!known.has(name)) known.set(name, JSON.stringify(tokenValue(figure, name)).slice(1, -1));
+      if (!known.has(name)) known.set(name, tokenValue(figure, name));
       return known.get(name);
     };
-    const text = JSON.stringify({ ...spec, background: "var(--rg-bg)" });
-    return JSON.parse(text.replace(/var\((--rg-[a-z0-9-]+)\)/g, value));
+    const inked = (row) => (row instanceof Object ? { ...row, ...walk(inksOf(row)) } : row);
+    const walk = (part, key) => {
+      const whole = part instanceof Object && !Array.isArray(part);
+      if (key === "signals" || (WORDS.has(key) && !whole)) return part;
+      if (key === "values") return part.map?.(inked) ?? part;
+      if (typeof part === "string") return part.replace(/var\((--rg-[a-z0-9-]+)\)/g, value);
+      if (Array.isArray(part)) return part.map((one) => walk(one, key));
+      if (!whole) return part;
+      const said = (name) => (name === "value" && CHANNELS.has(key) ? key : name);
+      return Object.fromEntries(Object.entries(part).map(([name, one]) => [name, walk(one, said(name))]));
+    };
+    return walk({ ...spec, background: "var(--rg-bg)" });
+  }
+
+  const CHANNELS = new Set(["text", "tooltip", "description"]);
+  const WORDS = new Set([...CHANNELS, "title", "subtitle", "domain", "name", "field", "labels"]);
+
+  function inksOf({ fill, stroke }) {
+    return { ...(fill && { fill }), ...(stroke && { stroke }) };
   }
 
   /** The plot as it is shown, with its title and a legend above. */
