@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 _TORN = "the file is torn: its JSON breaks off in the middle"
 _LAST = "the last line has no end and may be cut off: it was left out"
 _POINTER = "it is a Git LFS pointer, not the data themselves; this run is left out. Run git lfs pull"
-_UNNAMED = 'series_from: 1 of 6 runs have no such thing. They are the series "(unnamed)"'
+_UNNAMED = (
+    "series_from: 1 of 6 runs have no such thing: data/{0}-example/{1}. "
+    'They are the series "(unnamed)"; write {2} there'
+)
 _LEFT_OUT = "1 missing or non-finite value was left out"
 
 
@@ -91,7 +94,10 @@ LIGHTNING = (
         "1 row with another number of cells than the header: left out",
         changed_text(_CSV, r",\n", "\n"),
     ),
-    Accident(_UNNAMED, removed("lightning_logs/version_0/hparams.yaml")),
+    Accident(
+        _UNNAMED.format("lightning", "lightning_logs/version_0", "hparams.yaml"),
+        removed("lightning_logs/version_0/hparams.yaml"),
+    ),
     Accident(
         "1 row was replaced by a later row of the same run and step",
         changed_text(_CSV, r"\n([^\n]*)\n\Z", r"\n\1\n\1\n"),
@@ -144,7 +150,9 @@ DVCLIVE = (
         "They have folder, augmentation and seed",
         replaced("source.yml", "augmentation", "augment"),
     ),
-    Accident(_UNNAMED, removed("crop-1/dvclive/params.yaml")),
+    Accident(
+        _UNNAMED.format("dvclive", "crop-1/dvclive", "params.yaml"), removed("crop-1/dvclive/params.yaml")
+    ),
 )
 
 ACCIDENTS: dict[str, tuple[Accident, ...]] = {

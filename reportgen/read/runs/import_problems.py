@@ -14,6 +14,7 @@ from reportgen.read.find import ending_of, place_of
 from reportgen.read.runs.alike_problems import alike_problems
 from reportgen.read.runs.evaluation_problems import evaluation_problems
 from reportgen.read.runs.run_methods import method_of
+from reportgen.read.runs.run_names import UNNAMED
 from reportgen.read.units import title_of
 from reportgen.read.wording import names
 from reportgen.words import counted, listing
@@ -51,6 +52,7 @@ def import_problems(
         _left_out(location, chosen, found),
         _names(location, settings, runs),
         _apart(location, settings, runs),
+        _without_settings(location, settings, runs),
         evaluation_problems(location, settings, runs),
     )
     return tuple(replace(problem, severity=Severity.WARNING) for problem in told)
@@ -120,20 +122,64 @@ def _names(location: Location, settings: SourceSettings, runs: ImportedRuns) -> 
         count = counted(len(naming.resumed), "run")
         message = f"{count} resumed under the same id: {shown}; where its parts overlap, the later one counts"
         yield Problem(location.place, message, "", Stage.DATA)
-    lacking = sum(name.series == "(unnamed)" for name in naming.names)
-    if lacking and settings.series_from:
-        message = f"series_from: {lacking} of {len(naming.names)} runs have no such thing"
-        yield Problem(location.place, message, 'They are the series "(unnamed)"', Stage.DATA)
+    unnamed = [place for place, name in enumerate(naming.names) if name.series == UNNAMED]
+    if unnamed and settings.series_from:
+        shown = names(dict.fromkeys(runs.candidates[place].run.path for place in unnamed))
+        message = f"series_from: {len(unnamed)} of {len(naming.names)} runs have no such thing: {shown}"
+        files = listing([file for file, _ in _lacking_files(runs, unnamed) if file])
+        advice = f'They are the series "{UNNAMED}"{f"; write {files} there" if files else ""}'
+        yield Problem(location.place, message, advice, Stage.DATA)
 
 
 def _apart(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
     """Runs of which each is a series, and which may be repetitions of a few."""
     if key := method_of(settings, runs):
         series = dict.fromkeys(name.series for name in runs.naming.names)
+        bare = len(_bare_places(runs))
+        them = counted(len(series) - bare, "of them", "of them") if bare else "them"
         message = (
-            f"each of {len(series)} runs is a series of its own, though {key} and the seed tell them apart"
+            f"each of {len(series)} runs is a series of its own, though {key} and the seed tell {them} apart"
         )
         advice = f"If those of one {key} are repetitions, say series_from: {key} in source.yml"
         if own := _SETTLED.get(runs.naming.series_by):
             advice = f"{advice}; if not, say series_from: {own}"
         yield Problem(location.place, message, advice, Stage.DATA)
+
+
+def _without_settings(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
+    """Runs whose settings or seed nothing tells, where those of the others bring them together."""
+    places = runs.naming.seedless or (_bare_places(runs) if method_of(settings, runs) else ())
+    if not places:
+        return
+    others = len(runs.candidates) - len(places)
+    for file, several in _lacking_files(runs, places):
+        shown = names(runs.candidates[place].run.path for place in several)
+        named = names(f'"{name}"' for name in dict.fromkeys(runs.naming.names[at].series for at in several))
+        message, advice = f"no settings tell the seed of {shown}", "Add it to them, as in seed: 1"
+        if file:
+            message = f"{shown} {'has' if len(several) == 1 else 'have'} no {file}"
+            advice = f"Write {file} there, with the settings and the seed of the run, as in seed: 1"
+        message += (
+            f", unlike the other {counted(others, 'run')}: nothing tells which of these "
+            f"{'it repeats' if len(several) == 1 else 'they repeat'}, if any; read as the series {named}"
+        )
+        advice += ", or leave it out with files: in source.yml"
+        yield Problem(location.place, message, advice, Stage.DATA)
+
+
+def _lacking_files(runs: ImportedRuns, places: Sequence[int]) -> list[tuple[str, list[int]]]:
+    """The files that all runs but these have, as words, and the places of those that lack them."""
+    files = [{file.name for file in unit.unit.files} for unit, of_unit in runs.by_unit() for _ in of_unit]
+    usual = set[str]().union(*files).intersection(*(one for at, one in enumerate(files) if at not in places))
+    lacking: dict[str, list[int]] = defaultdict(list)
+    for place in places:
+        lacking[listing(sorted(usual - files[place]))].append(place)
+    return list(lacking.items())
+
+
+def _bare_places(runs: ImportedRuns) -> tuple[int, ...]:
+    """Places of runs with values of which neither settings nor seed are known."""
+    pairs = enumerate(zip(runs.candidates, runs.naming.names, strict=True))
+    return tuple(
+        place for place, (one, name) in pairs if one.run.metrics and not one.run.config and name.seed is None
+    )

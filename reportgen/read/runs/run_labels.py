@@ -40,17 +40,20 @@ def without_seed(label: str, *, short: bool = False) -> tuple[str, str | None]:
     return left + between + right, str(int(found[-1][1]))
 
 
-def short_seeds(labels: Sequence[str]) -> list[tuple[str, str]] | None:
-    """Labels without ``s3``, and these seeds; None unless all have one and some differ in it alone."""
+def short_seeds(labels: Sequence[str]) -> list[tuple[str, str | None]] | None:
+    """Labels without ``s3``, and these seeds.
+
+    Returns:
+        None unless some labels differ in it alone and, where others have no seed, all that have one do.
+    """
     found = [without_seed(label, short=True) for label in labels]
     seeds: dict[str, list[str]] = defaultdict(list)
     for rest, seed in found:
-        if seed is None:
-            return None
-        seeds[rest].append(seed)
-    telling = any(len(several) > 1 for several in seeds.values())
-    clear = all(len(set(several)) == len(several) for several in seeds.values())
-    return [(rest, seed or "") for rest, seed in found] if telling and clear else None
+        if seed is not None:
+            seeds[rest].append(seed)
+    several = (all if any(seed is None for _, seed in found) else any)(len(one) > 1 for one in seeds.values())
+    clear = all(len(set(one)) == len(one) for one in seeds.values())
+    return found if seeds and several and clear else None
 
 
 def distinct_paths(paths: Iterable[str]) -> list[str]:

@@ -22,7 +22,8 @@ def method_of(settings: SourceSettings, runs: ImportedRuns) -> str | None:
     logged = [
         (candidate, name)
         for candidate, name in zip(runs.candidates, runs.naming.names, strict=True)
-        if candidate.run.metrics
+        # What nothing is known of says nothing of the others.
+        if candidate.run.metrics and (candidate.run.config or name.seed is not None)
     ]
     alone = len({name.series for _, name in logged}) == len(logged)
     named = settings.series_from or any("series" in candidate.labels for candidate, _ in logged)

@@ -3,13 +3,14 @@
 The seed is that of a run's configuration, otherwise that in its name or folder (``seed_3``, ``-seed=3``, and
 ``s3`` where other runs differ in it alone). The series is the model of an evaluation; of a run it is its
 name or, where runs have none or it does not tell them apart, its folder, both without the seed; or its group,
-where names make each run a series and groups bring runs of different seeds together.
+where names make each run a series and groups bring runs of different seeds together. A run of which no seed
+is known does not keep those that have one from being brought together.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from reportgen.read.runs.run_labels import short_seeds, without_seed
@@ -42,6 +43,7 @@ class Naming:
         alike: places of runs that have the same series and seed.
         resumed: places of runs that are parts of one.
         mixed: places of runs of one series that differ in more than their seeds, though nobody chose it.
+        seedless: places of runs that are series of their own for want of a seed, which the others have.
         keys: what ``series_from`` would call a guess that settings were taken for; empty otherwise.
     """
 
@@ -52,6 +54,7 @@ class Naming:
     alike: tuple[tuple[int, ...], ...] = ()
     resumed: tuple[tuple[int, ...], ...] = ()
     mixed: tuple[tuple[int, ...], ...] = ()
+    seedless: tuple[int, ...] = ()
     keys: tuple[str, ...] = ()
 
 
@@ -75,7 +78,7 @@ def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source:
     """
     # A run that was killed before it logged anything has no say in what the others are called.
     telling = [one for one in candidates if one.run.metrics or one.run.totals] or candidates
-    series, seeds = _series(telling, settings, _seeds(telling, settings), source)
+    series, seeds, seedless = _with_seedless(telling, settings, source)
     told = dict(zip(map(id, telling), zip(series.values, seeds.values, strict=True), strict=True))
     resumed = resumed_runs(candidates)
     names = [
@@ -97,7 +100,36 @@ def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source:
         alike=tuple(places for places in logged if len(places) > 1),
         resumed=resumed,
         mixed=tuple(places for places in mixed if places not in alike),
+        seedless=tuple(place for place, one in enumerate(candidates) if id(one) in seedless),
         keys=series.keys,
+    )
+
+
+def _with_seedless(
+    candidates: Sequence[Candidate], settings: SourceSettings, source: str
+) -> tuple[_Found, _Found, frozenset[int]]:
+    """Series and seeds of all runs, and the ``id`` of each that is a series of its own for want of a seed.
+
+    Its settings are not known, so it may be a repetition of any of the others, or of none.
+    """
+    series, seeds = _series(candidates, settings, _seeds(candidates, settings), source)
+    seeded = [place for place, seed in enumerate(seeds.values) if seed is not None]
+    if settings.series_from or not 0 < len(seeded) < len(candidates):
+        return series, seeds, frozenset()
+    known = [candidates[place] for place in seeded]
+    found, own = _series(known, settings, _seeds(known, settings), source)
+    if len({*found.values}) >= len({series.values[place] for place in seeded}):
+        return series, seeds, frozenset()
+    names, values = dict(zip(seeded, found.values, strict=True)), dict(zip(seeded, own.values, strict=True))
+    rest = [place for place in range(len(candidates)) if place not in names]
+    taken = {*found.values}
+    for place in rest:
+        name = series.values[place]
+        names[place] = candidates[place].folder or name if name in taken else name
+    return (
+        replace(found, values=tuple(names[place] for place in range(len(candidates)))),
+        replace(own, values=tuple(values.get(place) for place in range(len(candidates)))),
+        frozenset(id(candidates[place]) for place in rest),
     )
 
 
@@ -199,7 +231,7 @@ def _read_labels(scheme: Scheme, seeds: _Found, source: str, known: Differences)
     return _Found(tuple(rest or source for rest, _ in parted), scheme.by, guessed), seeds
 
 
-def _short_seeds(labels: Sequence[str], known: Differences) -> list[tuple[str, str]] | None:
+def _short_seeds(labels: Sequence[str], known: Differences) -> list[tuple[str, str | None]] | None:
     """Labels without ``s3``; None where runs that differ in it differ in their settings, as stages do."""
     found = short_seeds(labels)
     together = _together([rest for rest, _ in found or ()])
