@@ -16,6 +16,7 @@ from reportgen.read.links import outward_source, refuse_outward_links
 from reportgen.read.runs.importing import import_units
 from reportgen.read.runs.kept_units import temporary_cache
 from reportgen.read.sources import source_of
+from reportgen.read.tabular.file_names import file_name_problems
 from reportgen.read.tabular.kept_surveys import keep, kept, survey_key
 from reportgen.read.tabular.mapped import mapped_tables
 from reportgen.read.tabular.survey import survey
@@ -178,6 +179,8 @@ def _tables(
             keep(cache, key, found)
     if not found.layout.spread:
         _check_names(location, settings)
+    named = file_name_problems(location, settings, found)
+    found = replace(found, warnings=(*found.warnings, *named))
     return source_of(location, settings, settings, hashed, found)
 
 
@@ -201,7 +204,8 @@ def _mapped(
     """The source of JSON files whose rows and columns the settings tell."""
     tables = mapped_tables(location, settings, files, hashed, cache or temporary_cache())
     found = _surveyed(location, tables.files, tables.settings)
-    found = replace(found, warnings=(*tables.warnings, *found.warnings))
+    named = file_name_problems(location, tables.settings, found)
+    found = replace(found, warnings=(*tables.warnings, *found.warnings, *named))
     return source_of(location, settings, tables.settings, hashed, found)
 
 

@@ -20,6 +20,7 @@ from reportgen.read.find import SETTINGS, location_of, name_of, place_of
 from reportgen.read.layout import layout_of
 from reportgen.read.opening import open_chosen, settings_of
 from reportgen.read.runs.importing import import_units
+from reportgen.read.tabular.file_names import settled_names
 from reportgen.read.units import title_of
 from reportgen.read.wording import names
 
@@ -121,7 +122,7 @@ def _bare(told: Description, asked: _Asked) -> tuple[Description, tuple[Problem,
 def _opened(told: Description, source: Source) -> Description:
     """What shows before any row is read."""
     layout = layout_of(source)
-    series_by, seed_by = found_by(layout)
+    series_by, seed_by = found_by(layout, source.settings)
     step_role = layout.roles.step or ""
     step = layout.step_name or step_role
     return replace(
@@ -138,7 +139,10 @@ def _opened(told: Description, source: Source) -> Description:
         seed_by=seed_by,
         step_name="step" if step == "_step" else step,
         step_is_time=step_role in layout.kinds and layout.kinds[step_role].name == "TIME",
-        settings=form_of_table(layout, source.settings, source.place),
+        settings={
+            **settled_names(layout, source.settings, told.path),
+            **form_of_table(layout, source.settings, source.place),
+        },
     )
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
+from reportgen.read.tabular.file_names import named_by_files
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from reportgen.read.layout import Layout
+    from reportgen.settings.source import SourceSettings
 
 _TITLES: Final = {
     "csv": "CSV",
@@ -46,14 +49,15 @@ def shape_of(layout: Layout) -> str:
     return "a row for each value" if layout.long else "a column for each metric"
 
 
-def found_by(layout: Layout) -> tuple[str, str]:
+def found_by(layout: Layout, settings: SourceSettings) -> tuple[str, str]:
     """Where a table says series and seeds, as words after "by"; empty where it does not."""
     if layout.spread:
         return "the columns", "the columns" if any(one.seed for one in layout.spread.values()) else ""
     roles = layout.roles
     groups = {name for file in layout.files for name, _ in file.given}
+    by_files = "the names of files" if named_by_files(layout, settings) else "the pattern of files:"
     series, seed = (
-        "the pattern of files:" if name in groups else f'the column "{name}"' if name else ""
+        by_files if name in groups else f'the column "{name}"' if name else ""
         for name in (roles.series, roles.seed)
     )
     if not series and len(layout.files) > 1:

@@ -70,9 +70,9 @@ def _numbered(
     source: str,
 ) -> Numbered | None:
     """The same, where numbers stand in one part of the paths, and their series before them or in another."""
-    mark, end = found[0]["mark"], _escaped(found[0]["end"] or "")
-    pattern, rename = [_escaped(part) for part in parts[0]], {}
-    pattern[place] = f"{_escaped(mark)}{_NUMBER}{end}"
+    mark, end = found[0]["mark"], escaped(found[0]["end"] or "")
+    pattern, rename = [escaped(part) for part in parts[0]], {}
+    pattern[place] = f"{escaped(mark)}{_NUMBER}{end}"
     if any(match["series"] for match in found):
         if others or not mark:
             return None
@@ -87,7 +87,7 @@ def _numbered(
         rename = {series[0]: source} if series[0] in _PLAIN else {}
     elif word := _WORD.fullmatch(mark):
         series, rename = [word[1]] * len(parts), {word[1]: source}
-        pattern[place] = f"(?P<series>{word[1]}){_escaped(word[2])}{_NUMBER}{end}"
+        pattern[place] = f"(?P<series>{word[1]}){escaped(word[2])}{_NUMBER}{end}"
     else:
         return None
     runs: dict[str, list[int]] = defaultdict(list)
@@ -110,6 +110,6 @@ def _repeated(runs: Iterable[list[int]], *, known: bool) -> bool:
     )
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """A text as a regular expression that fits it alone."""
     return _SPECIAL.sub(lambda sign: f"[{sign[1]}]" if sign[1] else f"\\{sign[2]}", text)

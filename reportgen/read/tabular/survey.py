@@ -16,6 +16,7 @@ from reportgen.read.engine import engine
 from reportgen.read.layout import DataFile, Layout, Survey, layout_of
 from reportgen.read.tabular import parquet, wandb_csv
 from reportgen.read.tabular.faults import NAMED, explained, find_faults, find_wrong_cells
+from reportgen.read.tabular.file_names import with_seeds
 from reportgen.read.tabular.formats import FORMATS
 from reportgen.read.tabular.lacking import lacking_columns
 from reportgen.read.tabular.outcome_columns import recognise_outcomes
@@ -57,6 +58,9 @@ def survey(
     layout = _layout(root, files, looks, settings, place)
     if any(look.file.format == wandb_csv.NAME for look in looks):
         return chart_survey(layout, looks, settings, place)
+    if not (layout.roles.series or layout.roles.seed) and (named := with_seeds(files, settings)):
+        looks = [_given(look, file) for look, file in zip(looks, named, strict=True)]
+        layout = _layout(root, named, looks, settings, place)
     _check_sample(root, layout)
     layout = replace(layout, benchmarks=_benchmarks(root, layout, settings, place))
     layout = replace(layout, lower_is_better=_lower_is_better(root, layout, settings, place))
@@ -142,14 +146,18 @@ def _looks(root: Path, files: Sequence[DataFile], settings: SourceSettings, *, w
     for file in files:
         with problems.collecting():
             seen = FORMATS[file.format].look(file.content, file.format, mapped, whole=whole)
-            seen = recognised(file.content, seen, settings)
-            given = tuple((name, (value,)) for name, value in file.given)
-            looks.append(replace(seen, file=replace(seen.file, given=given, copy=file.copy)))
+            looks.append(_given(recognised(file.content, seen, settings), file))
     if problems.found:
         # While at it, tell what is wrong with the rows of the other files, too.
         problems.add(find_faults(root, [look.file for look in looks], ()))
     problems.raise_errors()
     return looks
+
+
+def _given(look: Look, file: DataFile) -> Look:
+    """A look at a file with what is known of it from elsewhere."""
+    given = tuple((name, (value,)) for name, value in file.given)
+    return replace(look, file=replace(look.file, given=given, copy=file.copy))
 
 
 def _kind(look: Look, name: str) -> Kind:
