@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_sources import Data
 
-from reportgen.read import reported_scores
+from reportgen.read import TotalsTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,7 @@ def test_what_is_mapped_is_read(tmp_path: Path, shown: str, settings: str) -> No
     source = data.open("s")
     assert (source.kind, data.warnings("s")) == ("totals" if "totals" in settings else "outcomes", [])
     if source.kind == "totals":
-        (one,) = reported_scores(data.root, source, benchmark="Sums", series=None, where={})
+        (one,) = TotalsTable(data.root, source).scores("Sums")
         assert (one.series, one.value, one.stderr) == ("Elm", 0.6, 0.02)
 
 

@@ -18,7 +18,7 @@ from reportgen.cache import Cache, FileHashes, cache_folder
 from reportgen.drafting.project import Project
 from reportgen.errors import ReportError
 from reportgen.model import Figure, Stack
-from reportgen.read import open_source, range_of, reported_scores, units
+from reportgen.read import TotalsTable, open_source, units
 from reportgen.report import draft
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.project import ProjectSettings
@@ -34,8 +34,7 @@ FORM = "form: totals\n"
 
 def totals_of(data: Data, name: str = "s", **question: Any) -> list[ReportedScore]:  # noqa: ANN401 - passed on
     """The totals of a source."""
-    asked = {"benchmark": None, "series": None, "where": {}, **question}
-    return list(reported_scores(data.root, data.open(name), **asked))
+    return list(TotalsTable(data.root, data.open(name)).scores(**question))
 
 
 def told(data: Data, **question: Any) -> list[str]:  # noqa: ANN401 - passed on
@@ -137,14 +136,17 @@ def test_a_share_is_told_from_other_numbers(tmp_path: Path) -> None:
     """0 to 1 is stated, or nothing speaks against it: neither a value beyond it nor a direction."""
     data = table(tmp_path)
     scores = totals_of(data, benchmark="gsm")
-    assert range_of(tmp_path, data.open("s"), scores, higher_is_better=True) == (0.0, 1.0)
-    assert range_of(tmp_path, data.open("s"), scores, higher_is_better=False) == (-math.inf, math.inf)
+    assert TotalsTable(tmp_path, data.open("s")).ends(scores, higher_is_better=True) == (0.0, 1.0)
+    assert TotalsTable(tmp_path, data.open("s")).ends(scores, higher_is_better=False) == (-math.inf, math.inf)
     # One number beyond it, of another benchmark: 0.5 may be half a percent.
     percent = table(tmp_path / "x", TABLE.replace("0.25", "25"))
     scores = totals_of(percent, benchmark="gsm", series=("A",))
-    assert range_of(percent.root, percent.open("s"), scores, higher_is_better=True) == (-math.inf, math.inf)
+    assert TotalsTable(percent.root, percent.open("s")).ends(scores, higher_is_better=True) == (
+        -math.inf,
+        math.inf,
+    )
     stated = table(tmp_path / "y", settings=f"{FORM}score_range: [0, 100]\n")
-    assert range_of(stated.root, stated.open("s"), [], higher_is_better=False) == (0.0, 100.0)
+    assert TotalsTable(stated.root, stated.open("s")).ends([], higher_is_better=False) == (0.0, 100.0)
 
 
 def test_totals_of_a_harness(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -204,7 +206,7 @@ def test_totals_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     made_reader.READ.clear()
     for _ in range(2):
         source = open_source(tmp_path, "data", "s", load_settings=load_source_settings, cache=cache)
-        (one,) = reported_scores(tmp_path, source, benchmark=None, series=None, where={})
+        (one,) = TotalsTable(tmp_path, source).scores()
         assert (one.value, one.stderr, one.problems) == (0.5, 0.02, 500)
     assert made_reader.READ == ["0.made"]
 

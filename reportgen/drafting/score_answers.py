@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from reportgen.figures.score_context import Scored
     from reportgen.model import Request, ScoreRequest, Source
     from reportgen.outcomes import Comparison, Outcomes, ProblemScores, ReportedScore, Score
+    from reportgen.read import TotalsTable
 
     _Value = TypeVar("_Value")
 
@@ -62,6 +63,7 @@ class ScoreAnswers:
         self._problems: dict[ScoreRequest, ProblemScores] = {}
         self._pairs: dict[ScoreRequest, tuple[Comparison, ...]] = {}
         self._totals: dict[ScoreRequest, tuple[ReportedScore, ...]] = {}
+        self._totals_tables: dict[str, TotalsTable] = {}
 
     def problems(self, request: ScoreRequest) -> ProblemScores:
         """All series of one of the requests given at the start, by problem; of totals their names only.
@@ -145,11 +147,15 @@ class ScoreAnswers:
 
     def _ends(self, request: ScoreRequest) -> tuple[float, float]:
         """The range of totals; both ends infinite where it is not known."""
-        from reportgen.read import range_of  # noqa: PLC0415 - imports the database
-
-        source = self._sources[request.source]
         reported = self._reported(request)
-        return range_of(self._root, source, reported, higher_is_better=request.higher_is_better)
+        return self._totals_table(request.source).ends(reported, higher_is_better=request.higher_is_better)
+
+    def _totals_table(self, name: str) -> TotalsTable:
+        from reportgen.read import TotalsTable  # noqa: PLC0415 - imports the database
+
+        if name not in self._totals_tables:
+            self._totals_tables[name] = TotalsTable(self._root, self._sources[name])
+        return self._totals_tables[name]
 
     def _reported(self, request: ScoreRequest) -> tuple[ReportedScore, ...]:
         """The totals of a request, which are few.
@@ -159,17 +165,9 @@ class ScoreAnswers:
         """
         rows, place = _rows(request), self._place(request)
         if rows not in self._totals:
-            from reportgen.read import reported_scores  # noqa: PLC0415 - imports the database
-
-            source = self._sources[request.source]
-            with Placing(source.place, place):
-                found = reported_scores(
-                    self._root,
-                    source,
-                    benchmark=request.benchmark,
-                    series=request.series,
-                    where=dict(request.where),
-                )
+            with Placing(self._sources[request.source].place, place):
+                table = self._totals_table(request.source)
+                found = table.scores(request.benchmark, request.series, dict(request.where))
             if not found:
                 said = f'no row of source "{request.source}" has a total of this benchmark and series'
                 raise ReportError(

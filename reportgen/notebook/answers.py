@@ -115,15 +115,16 @@ def totals_of(
         level: confidence level.
         higher_is_better: whether a larger score is the better one.
     """
-    from reportgen.read import range_of, reported_scores  # noqa: PLC0415 - imports the database
+    from reportgen.read import TotalsTable  # noqa: PLC0415 - imports the database
 
     source = table.source
+    totals = TotalsTable(table.root, source)
     titles: Sequence[str | None] = [benchmark] if benchmark else source.benchmarks or [None]
     found = {}
     for title in titles:
-        reported = reported_scores(table.root, source, benchmark=title, series=series, where=where or {})
+        reported = totals.scores(title, series, where or {})
         better = higher_is_better and (title or "") not in source.lower_is_better
-        ends = range_of(table.root, source, reported, higher_is_better=better)
+        ends = totals.ends(reported, higher_is_better=better)
         name = title or source.settings.title or source.name
         found[name] = Totals(given_scores(reported, level=level, ends=ends), ends, better)
     return found

@@ -9,9 +9,10 @@ from reportgen.read.measuring import measurements
 from reportgen.read.opening import open_path, open_source
 from reportgen.read.problem_sets import problem_set_hash
 from reportgen.read.score_names import score_names
-from reportgen.read.totals import range_of, reported_scores
+from reportgen.read.totals import TotalsTable
 
 __all__ = [
+    "TotalsTable",
     "find_sources",
     "frame",
     "measurements",
@@ -19,8 +20,6 @@ __all__ = [
     "open_source",
     "outcomes",
     "problem_set_hash",
-    "range_of",
     "raw_frame",
-    "reported_scores",
     "score_names",
 ]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
+from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.outcomes import ReportedScore
 from reportgen.read import sql
 from reportgen.read.answering import unknown_names
-from reportgen.read.columns import column_named, resolved
+from reportgen.read.columns import resolved
 from reportgen.read.engine import engine
 from reportgen.read.layout import layout_of
 from reportgen.read.tabular.faults import NUMBER, explained, find_wrong_cells
@@ -23,97 +25,98 @@ if TYPE_CHECKING:
 
     from reportgen.model import Source
     from reportgen.read.cells import Text
-    from reportgen.read.layout import Filters, Layout, TotalRoles
+    from reportgen.read.layout import Filters, Layout
     from reportgen.read.tabular.rows import Rows
     from reportgen.settings.blocks import Cell
 
+_EVERYTHING: Mapping[str, Cell | tuple[Cell, ...]] = MappingProxyType({})
 _UNKNOWN: Final = (-math.inf, math.inf)
 
 
-def reported_scores(
-    project_root: Path,
-    source: Source,
-    *,
-    benchmark: str | None,
-    series: tuple[str, ...] | None,
-    where: Mapping[str, Cell | tuple[Cell, ...]],
-) -> tuple[ReportedScore, ...]:
-    """The totals of a source on one benchmark, in the order of writing.
+class TotalsTable:
+    """The totals of a source, read in one go for all benchmarks and once for each set of filters.
 
     Args:
         project_root: the folder that the source's files are relative to.
         source: of the kind ``totals``.
-        benchmark: only rows of this benchmark; all if None.
-        series: only these series, in this order; all if None.
-        where: only rows whose column has this value, or one of these; besides the source's own filter.
-
-    Raises:
-        ReportError: there is no such benchmark, series or column, a cell is no number, a score lies outside
-            the range that ``source.yml`` states, or the rows hold several metrics.
     """
-    layout = layout_of(source)
-    roles = layout.totals
-    if roles is None:
-        raise TypeError(f"the source {source.name!r} holds no totals")
-    problems = list(unknown_names(source, layout, benchmark, series, where))
-    if problems:
-        raise ReportError(*problems)
-    found = _read(project_root, source, _filters(source, layout, roles, benchmark, where))
-    if series is not None:
-        found = [one for name in series for one in found if one.series == name]
-    _check(source, found)
-    return tuple(found)
 
+    def __init__(self, project_root: Path, source: Source) -> None:
+        self._root, self._source = project_root, source
+        self._read: dict[str, dict[str, list[ReportedScore]]] = {}
 
-def _read(root: Path, source: Source, filters: Filters) -> list[ReportedScore]:
-    """The totals of the rows that filters leave, in the order of writing."""
-    layout = layout_of(source)
-    parts = ("score", "stderr", "n")
-    numbers = {name: NUMBER for part in parts if (name := getattr(layout.totals, part))}
-    with explained(root, source.place, lambda: find_wrong_cells(root, layout.files, numbers)):
-        selects = [_select(rows, source, layout, filters) for rows in groups(root, layout)]
-        rows = engine().rows(f"SELECT * FROM ({' UNION ALL '.join(selects)}) ORDER BY 8")  # noqa: S608
-    return [_score(row) for row in rows]
+    def scores(
+        self,
+        benchmark: str | None = None,
+        series: tuple[str, ...] | None = None,
+        where: Mapping[str, Cell | tuple[Cell, ...]] = _EVERYTHING,
+    ) -> tuple[ReportedScore, ...]:
+        """The totals on one benchmark, in the order of writing.
 
+        Args:
+            benchmark: only rows of this benchmark; all if None.
+            series: only these series, in this order; all if None.
+            where: only rows whose column has this value, or one of these; besides the source's own filter.
 
-def range_of(
-    project_root: Path, source: Source, scores: Sequence[ReportedScore], *, higher_is_better: bool
-) -> tuple[float, float]:
-    """The smallest and the largest possible score: as stated, or 0 and 1 where nothing speaks against it.
+        Raises:
+            ReportError: there is no such benchmark, series or column, a cell is no number, a score lies
+                outside the range that ``source.yml`` states, or the rows hold several metrics.
+        """
+        problems = list(unknown_names(self._source, layout_of(self._source), benchmark, series, where))
+        if problems:
+            raise ReportError(*problems)
+        read = self._rows({**self._source.settings.filter, **where})
+        found = list(chain.from_iterable(read.values())) if benchmark is None else read.get(benchmark, [])
+        if series is not None:
+            found = [one for name in series for one in found if one.series == name]
+        _check(self._source, found)
+        return tuple(found)
 
-    Totals whose range is not stated are taken for shares only where all of the metric lie in 0 to 1, those of
-    other benchmarks and series too, and higher is better: a perplexity or a number of bits may be under 1.
+    def ends(self, scores: Sequence[ReportedScore], *, higher_is_better: bool) -> tuple[float, float]:
+        """The smallest and the largest possible score: as stated, or 0 and 1 where nothing speaks against it.
 
-    Returns:
-        Both infinite where the range is not known.
-    """
-    if "score_range" in source.settings.model_fields_set:
-        return source.score_range
-    metrics = {one.metric for one in scores}
-    every = _read(project_root, source, resolved(source.settings.filter, tuple(layout_of(source).kinds)))
-    values = [one.value for one in every if one.value is not None and one.metric in metrics]
-    return (0.0, 1.0) if higher_is_better and all(0 <= value <= 1 for value in values) else _UNKNOWN
+        Totals whose range is not stated are taken for shares only where all of the metric lie in 0 to 1,
+        those of other benchmarks and series too, and higher is better: a perplexity or a number of bits may
+        be under 1.
 
+        Returns:
+            Both infinite where the range is not known.
+        """
+        if "score_range" in self._source.settings.model_fields_set:
+            return self._source.score_range
+        metrics = {one.metric for one in scores}
+        every = chain.from_iterable(self._rows(self._source.settings.filter).values())
+        values = (one.value for one in every if one.value is not None and one.metric in metrics)
+        return (0.0, 1.0) if higher_is_better and all(0 <= value <= 1 for value in values) else _UNKNOWN
 
-def _filters(
-    source: Source,
-    layout: Layout,
-    roles: TotalRoles,
-    benchmark: str | None,
-    where: Mapping[str, Cell | tuple[Cell, ...]],
-) -> Filters:
-    columns = tuple(layout.kinds)
-    asked = {**source.settings.filter, **where}
-    filters: Filters = tuple((column_named(name, columns) or name, cell) for name, cell in asked.items())
-    return filters if benchmark is None else (*filters, (roles.benchmark or "", benchmark))
+    def _rows(self, filters: Mapping[str, Cell | tuple[Cell, ...]]) -> dict[str, list[ReportedScore]]:
+        """The totals of the rows that filters leave, by their benchmark, in the order of writing."""
+        layout = layout_of(self._source)
+        wanted = resolved(filters, tuple(layout.kinds))
+        # As a text, since 1 and true are equal in Python.
+        if (key := repr(wanted)) in self._read:
+            return self._read[key]
+        parts = ("score", "stderr", "n")
+        numbers = {name: NUMBER for part in parts if (name := getattr(layout.totals, part))}
+        found: dict[str, list[ReportedScore]] = defaultdict(list)
+        with explained(
+            self._root, self._source.place, lambda: find_wrong_cells(self._root, layout.files, numbers)
+        ):
+            selects = [_select(rows, self._source, layout, wanted) for rows in groups(self._root, layout)]
+            for benchmark, *cells in engine().rows(
+                f"SELECT * FROM ({' UNION ALL '.join(selects)}) ORDER BY c8"  # noqa: S608 - quoted
+            ):
+                found[benchmark or ""].append(_score(cells))
+        return self._read.setdefault(key, found)
 
 
 def _select(rows: Rows, source: Source, layout: Layout, filters: Filters) -> str:
-    """The rows of files of one shape, as tuples of ``ReportedScore`` and their place."""
+    """The rows of files of one shape, as benchmark, fields of ``ReportedScore`` and place."""
     roles = layout.totals
     if roles is None:
-        raise TypeError(source.name)
+        raise TypeError(f"the source {source.name!r} holds no totals")
     cells = (
+        rows.text(roles.benchmark) if roles.benchmark else "NULL",
         series_of(rows, layout, source.settings.rename),
         run_of(rows, layout),
         seed_of(rows, layout),
@@ -129,7 +132,7 @@ def _select(rows: Rows, source: Source, layout: Layout, filters: Filters) -> str
     return f"SELECT {listed} FROM {rows.source()}{where}"  # noqa: S608 - quoted
 
 
-def _score(row: tuple[object, ...]) -> ReportedScore:
+def _score(row: Sequence[object]) -> ReportedScore:
     series, run, seed, metric, value, stderr, problems, _ = row
     count = _finite(problems)
     return ReportedScore(

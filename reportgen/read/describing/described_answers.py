@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.description import DescribedEvaluation, DescribedTotal
 from reportgen.read.answering import outcomes
-from reportgen.read.totals import reported_scores
+from reportgen.read.totals import TotalsTable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,10 +65,11 @@ def described_totals(root: Path, source: Source) -> tuple[DescribedTotal, ...]:
     Raises:
         ReportError: everything that is wrong in the files.
     """
+    totals = TotalsTable(root, source)
     return tuple(
         DescribedTotal(
             one.series, one.run, one.seed, benchmark or "", one.metric, one.value, one.stderr, one.problems
         )
         for benchmark in source.benchmarks or (None,)
-        for one in reported_scores(root, source, benchmark=benchmark, series=None, where={})
+        for one in totals.scores(benchmark)
     )
