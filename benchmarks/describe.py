@@ -3,7 +3,8 @@
     python benchmarks/describe.py [--megabytes 100] [--times 3] [--only NAME ...] [--folder KEPT]
 
 Each folder is a source of a fresh report: an exported chart of W&B, a log of W&B, event files (one large and
-two thousand small), a long table as JSON Lines, and the samples of lm-eval. ``cold`` is with an empty cache,
+two thousand small), a long table as JSON Lines, the samples of lm-eval, and 54 of its results files without
+samples, whatever their size. ``cold`` is with an empty cache,
 ``warm`` after it; both are the whole command with its start, and so is the ratio of warm to ``--help``.
 """
 
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
+from lm_eval_results import write_results
 from measure import Measured, forget_cache, run, table
 from tensorboard_events import write_events
 from wandb_files import write_chart, write_log
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SMALL_FILES = 2_000
+_RESULTS = 54
 _LIMIT = 1.0
 _REPORT = "site_name: Measured\ndocs_dir: content\ntheme: {name: reportgen}\nplugins: [reportgen]\n"
 _DATE = "2026-01-01T00-00-00.000000"
@@ -98,6 +101,10 @@ def _samples(folder: Path, megabytes: float) -> None:
             number += 1
 
 
+def _results(folder: Path, megabytes: float) -> None:  # noqa: ARG001 - as many as a leaderboard has
+    write_results(folder, _RESULTS)
+
+
 _MAKERS: dict[str, Callable[[Path, float], None]] = {
     "chart": _chart,
     "wandb log": _log,
@@ -105,6 +112,7 @@ _MAKERS: dict[str, Callable[[Path, float], None]] = {
     f"{_SMALL_FILES} event files": _many,
     "JSON Lines": _lines,
     "lm-eval samples": _samples,
+    f"{_RESULTS} lm-eval results": _results,
 }
 
 

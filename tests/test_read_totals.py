@@ -15,10 +15,12 @@ from made_sources import Data
 
 import reportgen as rg
 from reportgen.cache import Cache, FileHashes, cache_folder
+from reportgen.drafting import describing
 from reportgen.drafting.project import Project
 from reportgen.errors import ReportError
 from reportgen.model import Figure, Stack
 from reportgen.read import TotalsTable, open_source, units
+from reportgen.read.engine import Engine
 from reportgen.report import draft
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.project import ProjectSettings
@@ -401,3 +403,36 @@ def test_benchmarks_of_both_directions_have_no_average(
     assert [one["name"] for one in figure.numbers["series"]] == ["B", "A"]
     assert figure.table.rows[0][:3] == ("B", "10.50", "[9.52, 11.48]")
     assert "Lower is better." in str(block)
+
+
+def statements_of(monkeypatch: pytest.MonkeyPatch, root: Path, benchmarks: int) -> tuple[int, int]:
+    """How many statements the database gets to describe, and to compare on, so many benchmarks."""
+    rows = "".join(
+        f"{model},b{place},{(place + 1) / 100},0.01,100\n" for place in range(benchmarks) for model in "ABC"
+    )
+    block = "```comparison\nsource: s\nbaseline: A\n```\n"
+    write_report(root, {"data/s/scores.csv": f"model,task,score,se,n\n{rows}", "data/s/source.yml": FORM})
+    count = 0
+    cursor = Engine.cursor
+
+    def counting(one: Engine) -> Any:  # noqa: ANN401 - DuckDB's
+        nonlocal count
+        count += 1
+        return cursor(one)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Engine, "cursor", counting)
+        told = describing.described(root / "data/s", root, "s", FileHashes(root / ".kept"), None)
+        assert len(told.counts.totals) == 3 * benchmarks
+        described, count = count, 0
+        drawn(root, block, **{"data/s/scores.csv": f"model,task,score,se,n\n{rows}"})
+    return described, count
+
+
+def test_many_benchmarks_take_no_more_statements_than_few(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """All are read at once, where they are described and where they are drawn."""
+    few = statements_of(monkeypatch, tmp_path / "few", 3)
+    assert min(few) > 0
+    assert statements_of(monkeypatch, tmp_path / "many", 30) == few

@@ -111,7 +111,7 @@ def open_location(
         ReportError: everything that is wrong with its settings or files.
     """
     settings = settings_of(location, load_settings)
-    return open_chosen(location, settings, choose_files(location, settings), hashes, cache)
+    return open_chosen(location, settings, choose_files(location, settings), hashes, cache)[0]
 
 
 def settings_of(location: Location, load_settings: Callable[[Path, str], SourceSettings]) -> SourceSettings:
@@ -132,8 +132,11 @@ def open_chosen(
     chosen: Chosen,
     hashes: Callable[[Path], str],
     cache: Cache | None = None,
-) -> Source:
+) -> tuple[Source, Imported | None]:
     """Open a source whose settings and files are known; see ``open_source``.
+
+    Returns:
+        The source, and what loggers or harnesses wrote if it is that.
 
     Raises:
         ReportError: everything that is wrong with its files.
@@ -148,7 +151,7 @@ def open_chosen(
         )
         taken = {file for unit in imported.found.units for file in unit.files} if imported else ()
         lost = barred_problems(chosen.barred, chosen.unread.difference(taken), location.root)
-        return replace(source, warnings=(*lost, *source.warnings))
+        return replace(source, warnings=(*lost, *source.warnings)), imported
     told = {problem.place for problem in problems.found}
     lost = barred_problems(chosen.barred, chosen.unread, location.root)
     raise ReportError(*(one for one in lost if one.place not in told), *folded(problems.found))

@@ -19,7 +19,6 @@ from reportgen.read.describing.table_names import found_by, mapped_title, shape_
 from reportgen.read.find import SETTINGS, location_of, name_of, place_of
 from reportgen.read.layout import layout_of
 from reportgen.read.opening import open_chosen, settings_of
-from reportgen.read.runs.importing import import_units
 from reportgen.read.tabular.file_names import settled_names
 from reportgen.read.units import title_of
 from reportgen.read.wording import names
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from reportgen.model import Source
     from reportgen.read.choosing import Chosen
     from reportgen.read.find import Location
+    from reportgen.read.runs.importing import Imported
     from reportgen.repository import Boundary
     from reportgen.settings.source import SourceSettings
 
@@ -99,10 +99,12 @@ def _described(told: Description, asked: _Asked, problems: Problems) -> Descript
     """What can be read of a source; what cannot is among the problems."""
     looking = asked.looking
     with problems.collecting():
-        source = open_chosen(asked.location, asked.settings, asked.chosen, looking.hashes, looking.cache)
+        source, imported = open_chosen(
+            asked.location, asked.settings, asked.chosen, looking.hashes, looking.cache
+        )
         problems.add(source.warnings)
         told = _opened(told, source)
-        return _counted(told, source, asked)
+        return _counted(told, source, imported, asked)
     return told
 
 
@@ -153,7 +155,7 @@ def _seeded(told: Description) -> Description:
     return told if seeds - {None} else replace(told, seed_by="")
 
 
-def _counted(told: Description, source: Source, asked: _Asked) -> Description:
+def _counted(told: Description, source: Source, imported: Imported | None, asked: _Asked) -> Description:
     """What the rows hold and the loggers say, as it was counted before or else now.
 
     Raises:
@@ -166,7 +168,6 @@ def _counted(told: Description, source: Source, asked: _Asked) -> Description:
     told = _seeded(replace(told, counts=_counts(asked.location.root, source)))
     if settings.format == "mapped":
         told = replace(told, format="mapped", title=mapped_title(told.read))
-    imported = import_units(asked.location, settings, asked.chosen, looking.hashes, looking.cache)
     if imported:
         told = with_imported(told, imported, settings)
     told = replace(told, repetitions=told.repetitions or repetitions(settings, told))
