@@ -83,7 +83,7 @@ class DescribedEvaluation:
         fewest, most: answers to one problem.
         missing: answers without a score.
         repeated: answers that a later one to the same problem and sample replaces.
-        mean: of the scores there are; None where there are none.
+        mean: over the problems, of each the mean of its scores; None where there are none.
     """
 
     series: str

@@ -108,7 +108,11 @@ def test_a_table_without_a_known_step_gets_one_suggested(tmp_path: Path) -> None
 
 def known_settings(said: str) -> str:
     """The suggested settings as they stand in the text."""
-    found = re.search(r"source\.yml  so that nothing is left to a guess\n(.*?)(?:\n\n|\Z)", said, re.DOTALL)
+    found = re.search(
+        r"source\.yml  (?:so that nothing is left to a guess|if \w+ is the step)\n(.*?)(?:\n\n|\Z)",
+        said,
+        re.DOTALL,
+    )
     assert found
     return f"{found[1]}\n"
 

@@ -162,13 +162,26 @@ def test_parquet_without_rows_is_told(tmp_path: Path) -> None:
 
 
 def test_names_that_differ_only_in_capitals(tmp_path: Path) -> None:
-    """DuckDB takes Loss and loss for one name: columns of CSV are told apart, keys of JSON are refused."""
+    """DuckDB takes Loss and loss for one name; columns of CSV and keys of JSON are told apart."""
     data = Data(tmp_path)
     data.write("a.csv", "step,Loss,loss\n0,1,2\n")
     data.write("b.jsonl", '{"step": 0, "Loss": 1, "loss": 2}\n')
     data.write("c.json", '{"step": [0], "Loss": [1], "loss": [2]}')
-    assert [row[0::5] for row in tidy(data.frame("a"))] == [("Loss", 1.0), ("loss", 2.0)]
-    for name in ("b.jsonl", "c.json"):
-        told = f'data/{name}: the keys "Loss" and "loss" differ in capital letters alone. Rename one of them.'
-        assert data.problems(name[0]) == [told]
-        assert list(data.frame(name[0], "loss")["value"]) == [2.0]
+    data.write("d.json", '[{"step": 0, "Loss": 1, "loss": 2}]')
+    for name in "abcd":
+        assert [row[0::5] for row in tidy(data.frame(name))] == [("Loss", 1.0), ("loss", 2.0)], name
+        assert list(data.frame(name, "loss")["value"]) == [2.0]
+
+
+def test_keys_that_differ_in_capitals_and_have_signs_of_pointers(tmp_path: Path) -> None:
+    """Slash and tilde are parts of the key, and an empty cell stays empty."""
+    data = Data(tmp_path)
+    rows = ({"step": 0, "A/b~c": 1, "a/b~c": None}, {"step": 1, "A/b~c": 3, "a/b~c": 4.5})
+    data.write("b.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    data.write("c.json", json.dumps({key: [row[key] for row in rows] for key in rows[0]}))
+    for name in "bc":
+        assert [(metric, value) for metric, *_, value in tidy(data.frame(name)) if value is not None] == [
+            ("A/b~c", 1.0),
+            ("A/b~c", 3.0),
+            ("a/b~c", 4.5),
+        ]

@@ -138,9 +138,13 @@ def _tell_settings(told: Description, settings: str, repetitions: str) -> None:
     why_repeated = "if the numbers in their names only count repetitions"
     if method := told.repetitions.get("series_from"):
         why_repeated = f"if runs of one {printable(str(method))} with different seeds are repetitions"
+    why_settled = "so that nothing is left to a guess"
+    columns = told.settings.get("columns")
+    if isinstance(columns, dict) and "step" in columns and not told.step_name:
+        why_settled = f"if {printable(str(columns['step']))} is the step"
     verb = "To add to" if told.has_settings else "To write into"
     for text, why in (
-        (settings, "so that nothing is left to a guess"),
+        (settings, why_settled),
         (repetitions, why_repeated),
     ):
         if text:

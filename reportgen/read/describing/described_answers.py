@@ -13,19 +13,20 @@ if TYPE_CHECKING:
 
     from reportgen.model import Source
 
+# As ``statistics.problem_scores``: the last score of a sample, the mean of samples, then that of problems.
 _STATEMENT: Final = """
 WITH answers AS (
     SELECT series, run, {benchmark} AS benchmark, problem, sample, count(*) AS written, min(row) AS row,
         any_value(seed) AS seed, count(*) FILTER (score IS NULL OR isnan(score)) AS missing,
-        sum(score) FILTER (isfinite(score)) AS score, count(*) FILTER (isfinite(score)) AS scored
+        arg_max(score, row) FILTER (isfinite(score)) AS score, max(isfinite(score)::INTEGER) AS scored
     FROM answered GROUP BY ALL
 ), problems AS (
     SELECT series, run, benchmark, problem, count(*) AS samples, sum(written) AS written, min(row) AS row,
-        any_value(seed) AS seed, sum(missing) AS missing, sum(score) AS score, sum(scored) AS scored
+        any_value(seed) AS seed, sum(missing) AS missing, sum(score) / nullif(sum(scored), 0) AS score
     FROM answers GROUP BY ALL
 )
 SELECT series, run, any_value(seed), benchmark, count(*), sum(written), min(samples), max(samples),
-    sum(missing), sum(written) - sum(samples), sum(score) / nullif(sum(scored), 0)
+    sum(missing), sum(written) - sum(samples), avg(score)
 FROM problems GROUP BY series, run, benchmark ORDER BY min(row)
 """
 

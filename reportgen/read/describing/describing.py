@@ -14,12 +14,14 @@ from reportgen.read.describing.described_bare import bare_runs
 from reportgen.read.describing.described_curves import described_curves
 from reportgen.read.describing.described_imports import with_imported
 from reportgen.read.describing.kept_descriptions import keep_description, kept_description
+from reportgen.read.describing.likely_steps import likely_steps
 from reportgen.read.describing.settling import form_of_table, repetitions
 from reportgen.read.describing.table_names import found_by, mapped_title, shape_of, table_title
 from reportgen.read.find import SETTINGS, location_of, name_of, place_of
 from reportgen.read.layout import layout_of
 from reportgen.read.opening import open_chosen, settings_of
 from reportgen.read.tabular.file_names import settled_names
+from reportgen.read.tabular.survey import completed
 from reportgen.read.units import title_of
 from reportgen.read.wording import names
 
@@ -103,7 +105,8 @@ def _described(told: Description, asked: _Asked, problems: Problems) -> Descript
             asked.location, asked.settings, asked.chosen, looking.hashes, looking.cache
         )
         problems.add(source.warnings)
-        told = _opened(told, source)
+        told = _opened(told, source, asked.location.root)
+        problems.add(_unsure_step(told, source))
         return _counted(told, source, imported, asked)
     return told
 
@@ -121,9 +124,11 @@ def _bare(told: Description, asked: _Asked) -> tuple[Description, tuple[Problem,
     return told, ()
 
 
-def _opened(told: Description, source: Source) -> Description:
-    """What shows before any row is read."""
+def _opened(told: Description, source: Source, root: Path) -> Description:
+    """What shows before any row is read, but for columns that may be the step."""
     layout = layout_of(source)
+    measured = not (layout.outcomes or layout.totals or layout.spread)
+    steps = likely_steps(root, source, layout) if measured and layout.roles.step is None else []
     series_by, seed_by = found_by(layout, source.settings)
     step_role = layout.roles.step or ""
     step = layout.step_name or step_role
@@ -143,9 +148,20 @@ def _opened(told: Description, source: Source) -> Description:
         step_is_time=step_role in layout.kinds and layout.kinds[step_role].name == "TIME",
         settings={
             **settled_names(layout, source.settings, told.path),
-            **form_of_table(layout, source.settings, source.place),
+            **form_of_table(layout, source.settings, source.place, steps),
         },
     )
+
+
+def _unsure_step(told: Description, source: Source) -> Iterator[Problem]:
+    """A warning where a column is suggested for the step that only looks like one."""
+    columns = told.settings.get("columns")
+    if isinstance(columns, dict) and "step" in columns and not told.step_name:
+        message = (
+            f'no column is called as a step is; "{columns["step"]}" goes up within each run and may be it'
+        )
+        advice = "Write it into source.yml as below if so, otherwise name another column there"
+        yield Problem(source.place, message, advice, Stage.DATA, Severity.WARNING)
 
 
 def _seeded(told: Description) -> Description:
@@ -165,7 +181,13 @@ def _counted(told: Description, source: Source, imported: Imported | None, asked
     kept = kept_description(looking.cache, source, told) if looking.cache else None
     if kept:
         return kept
-    told = _seeded(replace(told, counts=_counts(asked.location.root, source)))
+    layout = completed(asked.location.root, source) if layout_of(source).long else layout_of(source)
+    source = replace(source, layout=layout, metrics=tuple(layout.metrics))
+    counts = _counts(asked.location.root, source)
+    parts = (counts.runs, counts.evaluations, counts.totals)
+    seen = tuple(dict.fromkeys(one.series for part in parts for one in part))
+    told = replace(told, series=layout.series if layout.exhaustive else seen)
+    told = _seeded(replace(told, counts=counts))
     if settings.format == "mapped":
         told = replace(told, format="mapped", title=mapped_title(told.read))
     if imported:

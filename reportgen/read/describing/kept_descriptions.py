@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reportgen.model import Source
 
 # What only the rows and the loggers tell; the rest is at hand once a source is open.
-_TOLD: Final = ("format", "title", "shape", "series_by", "seed_by", "settings", "repetitions")
+_TOLD: Final = ("series", "format", "title", "shape", "series_by", "seed_by", "settings", "repetitions")
 
 
 def keep_description(cache: Cache, source: Source, told: Description) -> None:
@@ -39,7 +39,7 @@ def kept_description(cache: Cache, source: Source, told: Description) -> Descrip
     counts = parts["counts"]
     return replace(
         told,
-        **{name: parts[name] for name in _TOLD},
+        **{**{name: parts[name] for name in _TOLD}, "series": tuple(parts["series"])},
         counts=Counts(
             tuple(DescribedRun(**one) for one in counts["runs"]),
             tuple(DescribedMetric(**one) for one in counts["metrics"]),

@@ -34,8 +34,6 @@ _SERIES: Final[tuple[Any, ...]] = ("name", "folder", "group", "model", ("folder"
 _SEEDS: Final = (None, "seed", "name", "folder")
 # How series are found where only names or paths tell them.
 _PATHS: Final = frozenset(("their names", "their folders", "folders and names", "the names of files"))
-# Columns that are a step more often than others are, by a part of their names.
-_STEPS: Final = ("step", "iter", "epoch", "time", "date", "token", "sample", "round", "generation")
 
 
 def settled_runs(settings: SourceSettings, imported: Imported) -> dict[str, object]:
@@ -53,13 +51,16 @@ def settled_runs(settings: SourceSettings, imported: Imported) -> dict[str, obje
     return worth | _metrics(settings, imported)
 
 
-def form_of_table(layout: Layout, settings: SourceSettings, place: Place) -> dict[str, object]:
+def form_of_table(
+    layout: Layout, settings: SourceSettings, place: Place, steps: Sequence[str]
+) -> dict[str, object]:
     """Keys that say of a table of measurements what its names do not tell: that it holds totals, or its step.
 
     Args:
         layout: the table.
         settings: what ``source.yml`` says so far.
         place: of the settings.
+        steps: columns that may be the step, the likeliest first.
     """
     if layout.spread:
         return _names_of_chart(layout, settings)
@@ -70,11 +71,8 @@ def form_of_table(layout: Layout, settings: SourceSettings, place: Place) -> dic
         found = recognise_totals(layout.kinds, layout.roles, totals, place) if settings.form is None else None
         if found and found.benchmark and layout.kinds.get(found.score) in NUMERIC:
             return {"form": "totals"}
-    kinds = {name: kind for name, kind in layout.kinds.items() if kind in NUMERIC or kind.name == "TIME"}
-    likely = [name for part in _STEPS for name in kinds if part in name.casefold()]
-    likely += [name for name, kind in kinds.items() if kind.name == "TIME"]
     taken = {name: one for name, one in settings.columns.model_dump().items() if one is not None}
-    return {"columns": {**taken, "step": likely[0]}} if likely else {}
+    return {"columns": {**taken, "step": steps[0]}} if steps else {}
 
 
 def _names_of_chart(layout: Layout, settings: SourceSettings) -> dict[str, object]:

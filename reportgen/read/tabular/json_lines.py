@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.errors import Problem, ReportError
 from reportgen.read import sql
 from reportgen.read.content import BOM, few
 from reportgen.read.layout import FileLayout, Look, Row
@@ -89,28 +89,29 @@ def scan(
     files: Sequence[Path], file: FileLayout, wanted: Sequence[str], shape: str = "newline_delimited"
 ) -> str:
     """A SELECT of the wanted keys of files; see ``delimited.scan``."""
-    picked = "".join(f"{sql.identifier(name)} AS k{place}, " for place, name in enumerate(wanted))
     # A reader without columns is refused, so one that nobody has stands in.
-    types = column_types(file, wanted or ("\x01",), sql.TEXT)
+    types = sql.struct(dict.fromkeys(wanted or ("\x01",), sql.TEXT))
+    reader, options = "read_json", f", columns={types}, records='true'"
+    cells = [sql.identifier(name) for name in wanted]
+    if differ_in_capitals(wanted):
+        reader, options = "read_json_objects", ""
+        cells = [f"json ->> {sql.literal(pointer(name))}" for name in wanted]
+    picked = "".join(f"{cell} AS k{place}, " for place, cell in enumerate(cells))
     return (
         f"SELECT {picked}CAST(file_index AS BIGINT) AS file, row_number() OVER () AS row "  # noqa: S608 - quoted
-        f"FROM read_json({sql.paths(files)}, columns={sql.struct(types)}, format={sql.literal(shape)}, "
-        f"records='true', compression={sql.literal(file.compression or 'none')})"
+        f"FROM {reader}({sql.paths(files)}{options}, format={sql.literal(shape)}, "
+        f"compression={sql.literal(file.compression or 'none')})"
     )
 
 
-def column_types(file: FileLayout, wanted: Sequence[str], kind: str) -> dict[str, str]:
-    """The ``columns`` argument of a reader.
+def differ_in_capitals(names: Collection[str]) -> bool:
+    """Whether some keys differ in capital letters alone, which columns of DuckDB cannot."""
+    return len({name.casefold() for name in names}) < len(names)
 
-    Raises:
-        ReportError: two keys differ in capital letters alone, which DuckDB cannot tell apart.
-    """
-    seen: dict[str, str] = {}
-    for name in wanted:
-        if (other := seen.setdefault(name.casefold(), name)) != name:
-            message = f'the keys "{other}" and "{name}" differ in capital letters alone'
-            raise ReportError(Problem(Place(file.path), message, "Rename one of them", Stage.DATA))
-    return dict.fromkeys(wanted, kind)
+
+def pointer(name: str) -> str:
+    """A key of an object as a JSON Pointer (RFC 6901)."""
+    return "/" + name.replace("~", "~0").replace("/", "~1")
 
 
 def rows(content: Content, file: FileLayout, wanted: Collection[str]) -> Iterator[Row | Problem]:

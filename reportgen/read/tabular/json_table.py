@@ -63,15 +63,20 @@ def scan(files: Sequence[Path], file: FileLayout, wanted: Sequence[str]) -> str:
         return json_lines.scan(files, file, wanted, "array")
     # The columns run side by side; any of them tells how many rows there are.
     counted = wanted or file.columns[:1]
-    picked = "".join(f"unnest({sql.identifier(name)}) AS k{place}, " for place, name in enumerate(wanted))
-    types = json_lines.column_types(file, counted, f"{sql.TEXT}[]")
     size = int(file.variant.removeprefix(COLUMNS))
+    types = sql.struct(dict.fromkeys(counted, f"{sql.TEXT}[]"))
+    reader, options = "read_json", f", columns={types}, records='true'"
+    lists = [sql.identifier(name) for name in counted]
+    if json_lines.differ_in_capitals(counted):
+        reader, options = "read_json_objects", ""
+        pointers = (sql.literal(json_lines.pointer(name)) for name in counted)
+        lists = [f"from_json(json -> {one}, '[\"VARCHAR\"]')" for one in pointers]
+    picked = "".join(f"unnest({lists[place]}) AS k{place}, " for place in range(len(wanted)))
     return (
         f"SELECT {picked}CAST(file_index AS BIGINT) AS file, "  # noqa: S608 - quoted
-        f"unnest(range(1, len({sql.identifier(counted[0])}) + 1)) AS row "
-        f"FROM read_json({sql.paths(files)}, columns={sql.struct(types)}, format='unstructured', "
-        f"records='true', maximum_object_size={size + 1024}, "
-        f"compression={sql.literal(file.compression or 'none')})"
+        f"unnest(range(1, len({lists[0]}) + 1)) AS row "
+        f"FROM {reader}({sql.paths(files)}{options}, format='unstructured', "
+        f"maximum_object_size={size + 1024}, compression={sql.literal(file.compression or 'none')})"
     )
 
 
