@@ -144,48 +144,51 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
         """Draft the whole report: with a problem in it, MkDocs stops before it clears the old site."""
-        from reportgen.report import draft  # noqa: PLC0415 - imports the statistics
-
-        folder = cache_folder(self._root)
-        cache = Cache(folder)
         try:
             project = self.project(config)
+            report, ahead = self._draft(project, Path(config.site_dir))
         except ReportError as error:
-            raise ReportProblemsError(error.problems) from error
-        ahead = Ahead(cache, len(project.page_paths), with_cards=not self._serving)
-        try:
-            if not self._serving:
-                refuse_foreign_folder(Path(config.site_dir), self._root)
-            hashes = FileHashes(folder)
-            report = draft(
-                project,
-                cache,
-                hashes,
-                progress=self.progress,
-                drawn=ahead.drawn,
-                elsewhere=ahead.beside.call,
-            )
-        except ReportError as error:
-            ahead.beside.abandon()
             raise ReportProblemsError(error.problems) from error
         for problem in report.problems:
             self._warn(problem)
         self.report = report
         self._content = project.content_dir
         self._unsafe = []
-        site_url = config.site_url or ""
+        scripts = None
+        if self._settings.untrusted:
+            scripts = inline_scripts(ASSETS, searching="search" in config.plugins)
         self._assembly = Assembly(
             report,
             self._root,
             ahead,
             self.earlier,
             self._spans.seen,
-            site_url=site_url,
+            site_url=config.site_url or "",
             serving=self._serving,
-            scripts=inline_scripts(ASSETS, searching="search" in config.plugins)
-            if self._settings.untrusted
-            else None,
+            scripts=scripts,
         )
+
+    def _draft(self, project: Project, site: Path) -> tuple[Report, Ahead]:
+        from reportgen.report import draft  # noqa: PLC0415 - imports the statistics
+
+        folder = cache_folder(self._root)
+        cache = Cache(folder)
+        ahead = Ahead(cache, len(project.page_paths), with_cards=not self._serving)
+        try:
+            if not self._serving:
+                refuse_foreign_folder(site, self._root)
+            report = draft(
+                project,
+                cache,
+                FileHashes(folder),
+                progress=self.progress,
+                drawn=ahead.drawn,
+                elsewhere=ahead.beside.call,
+            )
+        except ReportError:
+            ahead.beside.abandon()
+            raise
+        return report, ahead
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
         """Add generated pages, figure files and our assets to the site."""

@@ -44,7 +44,7 @@ def _properties(finding: Finding, prefix: str) -> str:
 
 def _data(text: str) -> str:
     """As the workflow commands of GitHub Actions want a message escaped."""
-    return printable_lines(text.replace("\r", "\n")).replace("%", "%25").replace("\n", "%0A")
+    return printable_lines("\n".join(text.splitlines())).replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
