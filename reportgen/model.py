@@ -101,6 +101,8 @@ class Measurements:
             met only later, far apart from all others of a large file, may be missing here.
         reading: enter it where the frame is read: what the files have wrong is then a ``ReportError``
             that names every file and line, not an error of the database.
+        check_repeats: call it where rows of one run and step were found: it raises a ``ReportError`` unless
+            it is known which of them counts.
     """
 
     frame: nw.LazyFrame[Any]
@@ -111,6 +113,7 @@ class Measurements:
     reading: Callable[[], AbstractContextManager[None]] = field(
         default=nullcontext, repr=False, compare=False
     )
+    check_repeats: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
 
 
 # ---- results ------------------------------------------------------------------------------------

@@ -57,6 +57,7 @@ class Outcomes:
         slices: free columns to slice by, such as subject or level.
         lowest, highest: the range that scores are stated to lie in.
         reading: enter it where the frame is read; see ``model.Measurements``.
+        check_repeats: call it where rows of one run, problem and sample were found; as there.
     """
 
     frame: nw.LazyFrame[Any]
@@ -68,6 +69,7 @@ class Outcomes:
     reading: Callable[[], AbstractContextManager[None]] = field(
         default=nullcontext, repr=False, compare=False
     )
+    check_repeats: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,10 @@ def frozen(folder: Path, *words: str) -> str:
 SOURCES = {
     "wide": ({"a.csv": TABLE}, ("--metric", "acc")),
     "long": ({"a.csv": LONG}, ("--metric", "eval/acc")),
-    "several": ({"A.csv": TABLE[:60], "sub/B.csv": TABLE}, ("--metric", "loss")),
+    "several": (
+        {"A.csv": TABLE[:60], "sub/B.csv": TABLE, "source.yml": "repeat: last\n"},
+        ("--metric", "loss"),
+    ),
     "renamed": (
         {
             "a.csv": LONG,

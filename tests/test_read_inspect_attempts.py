@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_evaluations import DEFLATED, messages, only, scores, write, zipped
 
+from reportgen.read import open_path, outcomes
 from reportgen.read.harnesses import inspect_logs
 from reportgen.read.logged import Evaluated, UnreadableError
+from reportgen.settings.loading import load_source_settings
+from reportgen.statistics.problem_scores import problem_scores
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,6 +72,33 @@ def test_where_none_ended_well_the_newest_counts(tmp_path: Path) -> None:
     (one,) = read(tmp_path)
     assert len(one.answers) == 3
     assert messages(one)[0] == f"the task has 2 logs: the newest is read, and left out are {NAMES[0]}"
+
+
+def test_an_attempt_with_scores_counts_before_one_without(tmp_path: Path) -> None:
+    """An ungraded log is no result, however new it is."""
+    attempt(tmp_path / NAMES[0], header(1), "CIC")
+    bare = [{key: value for key, value in one.items() if key != "scores"} for one in samples("CIC")]
+    (tmp_path / NAMES[1]).write_bytes(packed({"summaries.json": bare, "header.json": header(2)}))
+    (one,) = read(tmp_path)
+    assert scores(one, "match") == [1.0, 0.0, 1.0]
+    read_is = "the newest that ended well of those with scores is read, and left out are"
+    assert messages(one) == [f"the task has 2 logs: {read_is} {NAMES[1]}"]
+
+
+def test_a_log_that_is_not_graded_does_not_hide_its_twin(tmp_path: Path) -> None:
+    """A task that was evaluated again with a scorer has an id of its own."""
+    other = f"2026-11-21T18-43-12-00-00_sums_{TASK[::-1]}.eval"
+    bare = [{**one, "scores": {}} for one in samples("CIC")]
+    (tmp_path / NAMES[0]).write_bytes(packed({"summaries.json": bare, "header.json": header(1)}))
+    attempt(tmp_path / other, header(3, task=TASK[::-1]), "CIC")
+    root, source = open_path(tmp_path, load_settings=load_source_settings)
+    found = problem_scores(outcomes(root, source))
+    assert found.mean.tolist() == [[1.0, 0.0, 1.0]]
+    told = [warning.message for warning in source.warnings]
+    assert (
+        "the answers of mock/model on sums are not graded: they are left out, since others on it are" in told
+    )
+    assert not any("no score by" in message or "different runs" in message for message in told)
 
 
 def test_an_attempt_that_is_damaged_does_not_hide_the_others(tmp_path: Path) -> None:

@@ -28,7 +28,9 @@ ADDED = {"_runtime"}
 
 def test_every_kept_folder_is_read() -> None:
     """No file is kept for nothing."""
-    assert sorted(path.name for path in KEPT.iterdir()) == sorted([*LOGGERS, "inspect"])
+    assert sorted(path.name for path in KEPT.iterdir()) == sorted(
+        [*LOGGERS, "inspect", "mt_bench", "promptfoo"]
+    )
 
 
 @pytest.mark.parametrize("form", LOGGERS)

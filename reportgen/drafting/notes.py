@@ -23,6 +23,13 @@ _ADVICE: Final = re.compile(
 # Behind what is irregular may stand what a block could do about it.
 _IN_A_BLOCK: Final = re.compile(r': "[^"]*" in a block [^;]*')
 
+# What ``repeat:`` does to rows of one step, or of one problem.
+_REPEAT: Final = {
+    ("measurements", "mean"): "Rows of one run and step are averaged.",
+    ("measurements", "runs"): "Rows of one run and step are read as runs of their own.",
+    ("outcomes", "runs"): "Rows of one run, problem and sample are read as runs of their own.",
+}
+
 
 def notes_of(source: Source) -> tuple[str, ...]:
     """Sentences about a source for the readers of its figures.
@@ -38,7 +45,10 @@ def notes_of(source: Source) -> tuple[str, ...]:
             message = _IN_A_BLOCK.sub("", warning.message).replace(f"{folder}/", "")
             told[message].append(_short(warning.place, source, folder))
     found = (f"{listing(places, most=_MOST_PLACES)}: {message}." for message, places in told.items())
-    return (*(source.settings.provenance.found or ()), *found)
+    repeat = _REPEAT.get((source.kind, source.settings.repeat or ""))
+    return tuple(
+        dict.fromkeys((*(source.settings.provenance.found or ()), *found, *([repeat] if repeat else [])))
+    )
 
 
 def _folder(source: Source) -> str:

@@ -13,6 +13,7 @@ from reportgen.outcomes import Outcomes
 from reportgen.read import sql
 from reportgen.read.engine import engine
 from reportgen.read.layout import layout_of
+from reportgen.read.repeats import check_answers
 from reportgen.read.tabular import score_cells
 from reportgen.read.tabular.faults import NAMED, NUMBER, Check, explained, find_wrong_cells
 from reportgen.read.tabular.outcome_columns import column_of, free_columns
@@ -47,7 +48,8 @@ class _Asked:
         filters: column as written, and the cells it may hold.
         slices: free columns.
         ends: the lowest and the highest possible score.
-        counted: whether the samples of a problem are to be numbered in the order of writing.
+        counted: whether the rows of a problem are samples, to be numbered in the order of writing.
+        runs: whether the rows of a problem and sample are of runs of their own, to be numbered so.
         told_apart: whether problems of several benchmarks stand in one table.
     """
 
@@ -59,6 +61,7 @@ class _Asked:
     slices: tuple[str, ...]
     ends: tuple[float, float]
     counted: bool
+    runs: bool
     told_apart: bool
 
     @property
@@ -119,6 +122,7 @@ def outcomes(
         lowest=asked.ends[0],
         highest=asked.ends[1],
         reading=reading,
+        check_repeats=lambda: check_answers(project_root, source, asked.layout, asked.filters),
     )
 
 
@@ -152,7 +156,8 @@ def _planned(
         filters=picked,
         slices=free_columns(layout),
         ends=source.score_range,
-        counted=roles.sample is None and max(stated) > 1,
+        counted=(roles.sample is None and max(stated) > 1) or settings.repeat == "mean",
+        runs=settings.repeat == "runs",
         told_apart=benchmark is None and len(layout.benchmarks) > 1,
     )
 
@@ -208,9 +213,15 @@ def _statement(root: Path, asked: _Asked) -> str:
         "score": score_cells.in_range("score", asked.ends),
         "sample": "coalesce(sample, '')",
     }
+    within = "series, run, benchmark, problem" if asked.roles.benchmark else "series, run, problem"
     if asked.counted:
-        within = "series, run, benchmark, problem" if asked.roles.benchmark else "series, run, problem"
         changed["sample"] = f'CAST(row_number() OVER (PARTITION BY {within} ORDER BY "row") AS {sql.TEXT})'
+    elif asked.runs:
+        again = f"PARTITION BY {within}, sample"
+        number = f'row_number() OVER ({again} ORDER BY "row")'
+        several = f"count(*) OVER ({again}) > 1"
+        named = f"CASE WHEN run = '' THEN '' ELSE run || ' #' END || {number}"
+        changed["run"] = f"CASE WHEN {several} THEN {named} ELSE run END"
     replaced = ", ".join(f"{expression} AS {name}" for name, expression in changed.items())
     return f"SELECT * REPLACE ({replaced}) FROM ({table})"  # noqa: S608 - quoted
 

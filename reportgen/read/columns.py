@@ -74,6 +74,11 @@ def recognise(columns: Sequence[str], settings: SourceSettings, place: Place) ->
     return roles, long
 
 
+def recognised_as_series(column: str) -> bool:
+    """Whether a column is the series by its name."""
+    return column.strip().casefold() in _NAMES["series"]
+
+
 def mapped_columns(settings: SourceSettings) -> dict[str, str]:
     """Part: column, of those that ``source.yml`` names."""
     return {part: name for part, name in settings.columns.model_dump().items() if name is not None}

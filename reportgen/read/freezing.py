@@ -93,6 +93,9 @@ def frozen_table(root: Path, source: Source) -> FrozenTable:
     listed = ", ".join(sql.identifier(name) for name in names.values())
     select = f"SELECT {listed} FROM ({' UNION ALL '.join(selects)}) ORDER BY {_ROW}"  # noqa: S608 - quoted
     settings["form"] = _form(layout)
+    if layout.repeat and not layout.totals:
+        # What a logger's steps mean is not known of a table.
+        settings.setdefault("repeat", layout.repeat)
     columns = {part: names[name] for part, name in _roles(layout).items() if names[name] != part}
     if columns:
         settings["columns"] = columns

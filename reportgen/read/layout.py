@@ -186,6 +186,8 @@ class Layout:
         score_names: benchmark to what a harness calls its score; without those whose score has no name.
         step_name: what the step is called where that is not the name of its column.
         spread: for each column that holds a metric of one run, whose it is; empty where rows tell that.
+        repeat: what several rows of one step mean where the format says it, as ``repeat:`` of a source does;
+            empty where it does not.
     """
 
     files: tuple[FileLayout, ...]
@@ -204,6 +206,7 @@ class Layout:
     score_names: Mapping[str, str] = field(default_factory=dict)
     step_name: str = ""
     spread: Mapping[str, Spread] = field(default_factory=dict)
+    repeat: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import narwhals as nw
 
+from reportgen.errors import Problem, ReportError, Stage
 from reportgen.model import Measurements
 from reportgen.read.engine import engine
 from reportgen.read.plan import Question, planned
+from reportgen.read.repeats import check_steps
 from reportgen.read.statement import statement
 from reportgen.read.tabular.faults import explained, find_faults
 
@@ -54,6 +56,10 @@ def measurements(
         ReportError: metrics, columns or series that the source does not have.
     """
     plan = planned(project_root, source, Question(metrics, x, series, where))
+    if plan.repeat == "mean" and plan.given_interval:
+        message = f"repeat: mean cannot average the intervals that the data give ({plan.given_interval})"
+        advice = "Say repeat: runs, or rename the columns of the intervals"
+        raise ReportError(Problem(source.place, message, advice, Stage.SETTINGS))
 
     def reading() -> AbstractContextManager[None]:
         times = {plan.step} if plan.step_is_time else set()
@@ -72,4 +78,5 @@ def measurements(
         given_interval=plan.given_interval,
         order=plan.layout.series if series is None else series,
         reading=reading,
+        check_repeats=lambda: check_steps(project_root, plan),
     )

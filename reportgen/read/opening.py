@@ -13,6 +13,7 @@ from reportgen.read.choosing import choose_files
 from reportgen.read.content import sha256
 from reportgen.read.find import ending_of, locate, location_of, name_of, place_of
 from reportgen.read.links import outward_source, refuse_outward_links
+from reportgen.read.repeats import series_column, with_series
 from reportgen.read.runs.importing import import_units
 from reportgen.read.runs.kept_units import temporary_cache
 from reportgen.read.sources import source_of
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from reportgen.read.choosing import Chosen
     from reportgen.read.find import Location
     from reportgen.read.layout import DataFile, Survey
-    from reportgen.read.runs.importing import Imported
+from reportgen.read.runs.importing import Imported
 
 
 def open_source(
@@ -184,7 +185,7 @@ def _tables(
         _check_names(location, settings)
     named = file_name_problems(location, settings, found)
     found = replace(found, warnings=(*found.warnings, *named))
-    return source_of(location, settings, settings, hashed, found)
+    return source_of(location, settings, with_series(settings, found.layout.roles.series), hashed, found)
 
 
 def _imported(location: Location, settings: SourceSettings, imported: Imported) -> Source:
@@ -209,7 +210,8 @@ def _mapped(
     found = _surveyed(location, tables.files, tables.settings)
     named = file_name_problems(location, tables.settings, found)
     found = replace(found, warnings=(*tables.warnings, *found.warnings, *named))
-    return source_of(location, settings, tables.settings, hashed, found)
+    known = with_series(tables.settings, found.layout.roles.series)
+    return source_of(location, settings, known, hashed, found)
 
 
 def _check_names(location: Location, settings: SourceSettings) -> None:
@@ -229,6 +231,9 @@ def _check_names(location: Location, settings: SourceSettings) -> None:
 def _surveyed(location: Location, files: tuple[DataFile, ...], settings: SourceSettings) -> Survey:
     """The survey of a source, with what its settings name in vain among the warnings."""
     found = survey(location.root, files, settings, location.place)
+    if column := series_column(location.root, found.layout, settings):
+        settings = with_series(settings, column)
+        found = survey(location.root, files, settings, location.place)
     if any(unmet_names(found, settings, location.place)) and not found.layout.exhaustive:
         found = survey(location.root, files, settings, location.place, whole=True)
     found = with_unmet(found, settings, location.place)

@@ -49,6 +49,7 @@ class Plan:
         series: only these series, if not all.
         filters: column as written, and the cells it may hold.
         intervals: for each metric of the data the columns of its own interval, by part.
+        repeat: what several rows of one step mean, as ``repeat:`` of a source says; empty where nothing does.
     """
 
     layout: Layout
@@ -60,6 +61,12 @@ class Plan:
     series: tuple[str, ...] | None
     filters: Filters
     intervals: Mapping[str, Mapping[str, str]]
+    repeat: str = ""
+
+    @property
+    def own_step(self) -> str:
+        """The column of the rows' own step, whatever is used as x."""
+        return self.layout.roles.step or self.step
 
     @property
     def step_is_time(self) -> bool:
@@ -109,6 +116,7 @@ def planned(root: Path, source: Source, question: Question) -> Plan:
         series=question.series,
         filters=tuple((_column(name, layout) or name, cell) for name, cell in filters.items()),
         intervals={raw: _interval(raw, layout) for raws in metrics.values() for raw in raws},
+        repeat=source.settings.repeat or layout.repeat,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reportgen.read import sql
+from reportgen.read.cells import Kind
 from reportgen.read.plan import EXTREMES
 from reportgen.read.tabular.rows import groups, kept, run_of, seed_of, series_of
 
@@ -23,6 +24,9 @@ _GIVEN: Final = {
     **dict.fromkeys(("stderr", "std and n"), ("stderr", "n")),
 }
 _NULL: Final = "CAST(NULL AS DOUBLE)"
+# The step of a row by its own column, where another one is used as x and rows of one step are one or several.
+_OWN: Final = "own"
+_BY_OWN_STEP: Final = ("mean", "runs")
 
 
 def statement(root: Path, plan: Plan) -> str:
@@ -30,6 +34,10 @@ def statement(root: Path, plan: Plan) -> str:
     select = " UNION ALL ".join(_selects(root, plan)) or _empty(plan)
     if plan.series is not None:
         select = f"SELECT * FROM ({select}) WHERE series IN ({sql.literals(plan.series) or 'NULL'})"  # noqa: S608
+    if plan.repeat == "mean":
+        select = _averaged(select)
+    elif plan.repeat == "runs":
+        select = _numbered(select)
     if plan.step_metric:
         return _joined(select, plan)
     return select
@@ -115,6 +123,7 @@ def _spread(rows: Rows, plan: Plan) -> Iterator[str]:
         "metric": _unnested(found[raw][1] for raw in wanted),
         "step": rows.time(plan.step) if plan.step_is_time else rows.number(plan.step),
         "row": rows.position(),
+        **_own_step(rows, plan),
         "value": f"unnest([{', '.join(map(rows.number, wanted))}])",
     }
     for part in _GIVEN.get(plan.given_interval or "", ()):
@@ -148,7 +157,52 @@ def _named(rows: Rows, plan: Plan) -> dict[str, str]:
         "seed": seed_of(rows, plan.layout),
         "step": rows.time(plan.step) if plan.step_is_time else rows.number(plan.step),
         "row": rows.position(),
+        **_own_step(rows, plan),
     }
+
+
+def _own_step(rows: Rows, plan: Plan) -> dict[str, str]:
+    """The step of a row by its own column, where ``repeat:`` asks what several rows of it are."""
+    if plan.repeat not in _BY_OWN_STEP:
+        return {}
+    is_time = plan.layout.kinds[plan.own_step] is Kind.TIME
+    return {_OWN: rows.time(plan.own_step) if is_time else rows.number(plan.own_step)}
+
+
+def _averaged(select: str) -> str:
+    """One row a step: the mean of its finite values, added in the order of writing to be always the same."""
+    finite = f"FILTER (value BETWEEN -{sql.LARGEST} AND {sql.LARGEST})"
+    mean = f'list_avg(list(value ORDER BY "row") {finite})'
+    x = 'CASE WHEN min(step) = max(step) THEN min(step) ELSE list_avg(list(step ORDER BY "row")) END'
+    return (
+        f"SELECT series, run, min(seed) AS seed, metric, {x} AS step, "  # noqa: S608 - our own names
+        f'coalesce({mean}, arg_max(value, "row")) AS value, min("row") AS "row" '
+        f"FROM ({select}) GROUP BY series, run, metric, {_OWN}"
+    )
+
+
+def _numbered(select: str) -> str:
+    """Rows of one step as runs of their own: whole curves one after the other, or else in turn."""
+    run = "PARTITION BY series, run, metric"
+    told = (
+        f'SELECT *, lag({_OWN}) OVER ({run} ORDER BY "row") AS before '  # noqa: S608 - our own names
+        f"FROM ({select}) WHERE value IS NOT NULL"
+    )
+    placed = (
+        f'SELECT *, 1 + count(*) FILTER ({_OWN} <= before) OVER ({run} ORDER BY "row") AS curve, '  # noqa: S608
+        f'row_number() OVER ({run}, {_OWN} ORDER BY "row") AS nth FROM ({told})'
+    )
+    counted = (
+        f"SELECT *, max(curve) OVER ({run}) AS curves, max(nth) OVER ({run}) AS most, "  # noqa: S608
+        f"max(nth) OVER (PARTITION BY series, run) AS several FROM ({placed})"
+    )
+    number = "CASE WHEN curves = most THEN curve ELSE nth END"
+    named = (
+        f"CASE WHEN several = 1 THEN run WHEN run = '' THEN {number}::{sql.TEXT} "
+        f"ELSE run || ' #' || {number} END"
+    )
+    without = f"{_OWN}, before, curve, nth, curves, most, several"
+    return f"SELECT * EXCLUDE ({without}) REPLACE ({named} AS run) FROM ({counted})"  # noqa: S608
 
 
 def _given(rows: Rows, plan: Plan, interval: Mapping[str, str]) -> dict[str, str]:
@@ -189,5 +243,6 @@ def _listed(fields: Mapping[str, str]) -> str:
 
 def _empty(plan: Plan) -> str:
     given = dict.fromkeys(_GIVEN.get(plan.given_interval or "", ()), _NULL)
-    fields = {**dict.fromkeys(_COLUMNS, _NULL), **_NOTHING, **given}
+    own = {_OWN: _NULL} if plan.repeat in _BY_OWN_STEP else {}
+    fields = {**dict.fromkeys(_COLUMNS, _NULL), **_NOTHING, **own, **given}
     return f"SELECT {_listed(fields)} WHERE FALSE"

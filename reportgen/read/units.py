@@ -80,6 +80,8 @@ HARNESSES: tuple[UnitFormat, ...] = (
     _harness("lm_eval", "*.json", "*.jsonl"),
     _harness("lighteval", "*.json"),
     _harness("helm", "run_spec.json", "stats.json", "per_instance_stats.json"),
+    _harness("promptfoo", "*.json", "*.jsonl", "*.ndjson"),
+    _harness("mt_bench", "*.jsonl", "*.ndjson"),
     _harness("answer_lists", "*.json", "*.jsonl", "*.ndjson", weak=True),
 )
 # The endings of tables, which are data without any of these formats.

@@ -36,6 +36,8 @@ Format: TypeAlias = Literal[
     "lm_eval",
     "lighteval",
     "helm",
+    "promptfoo",
+    "mt_bench",
     "answer_lists",
 ]
 
@@ -160,6 +162,11 @@ class SourceSettings(Settings):
         None,
         description="long: a metric and a value column; wide: a column for each metric; "
         "outcomes: a row for each answer to a problem; totals: a row for each score of a whole benchmark.",
+    )
+    repeat: Literal["last", "mean", "runs"] | None = Field(
+        None,
+        description="What several rows of one step of one run are: last: the last one counts, as after a "
+        "resume; mean: they are averaged; runs: each is a run of its own. Of outcomes: rows of one problem.",
     )
     score_range: tuple[Number, Number] = Field(
         (0.0, 1.0), description="Outcomes and totals: the lowest and the highest possible score."

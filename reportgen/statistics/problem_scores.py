@@ -97,6 +97,8 @@ def _by_part(
     with outcomes.reading():
         query, parts = _cells(query)
         _in_range(outcomes, parts)
+        if query.repeated:
+            outcomes.check_repeats()
         counted = _answers(query) if answers and "answer" in outcomes.has else None
     names = sorted(parts, key=lambda part: (parts[part].first.min(), part))
     found = {part: assembled(outcomes, parts[part]) for part in names}

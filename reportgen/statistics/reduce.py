@@ -66,8 +66,12 @@ def reduce(
         if table is None:
             from reportgen.statistics.reduce_large import reduce_large  # noqa: PLC0415 - rarely needed
 
-            return reduce_large(measurements, max_points=max_points, smooth=smooth)
-    return _reduce_table(table, measurements.given_interval, max_points=max_points, smooth=smooth)
+            found = reduce_large(measurements, max_points=max_points, smooth=smooth)
+        else:
+            found = _reduce_table(table, measurements.given_interval, max_points=max_points, smooth=smooth)
+        if any(metric.replaced for metric in found.values()):
+            measurements.check_repeats()
+    return found
 
 
 class _Table(NamedTuple):

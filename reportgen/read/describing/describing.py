@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.description import Counts, Description
 from reportgen.errors import Problem, Problems, Severity, Stage
+from reportgen.read.answering import outcomes
 from reportgen.read.choosing import choose_files
 from reportgen.read.describing.described_answers import described_answers, described_totals
 from reportgen.read.describing.described_bare import bare_runs
@@ -19,6 +20,7 @@ from reportgen.read.describing.settling import form_of_table, repetitions
 from reportgen.read.describing.table_names import found_by, mapped_title, shape_of, table_title
 from reportgen.read.find import SETTINGS, location_of, name_of, place_of
 from reportgen.read.layout import layout_of
+from reportgen.read.measuring import measurements
 from reportgen.read.opening import open_chosen, settings_of
 from reportgen.read.tabular.file_names import settled_names
 from reportgen.read.tabular.survey import completed
@@ -107,8 +109,22 @@ def _described(told: Description, asked: _Asked, problems: Problems) -> Descript
         problems.add(source.warnings)
         told = _opened(told, source, asked.location.root)
         problems.add(_unsure_step(told, source))
-        return _counted(told, source, imported, asked)
+        told = _counted(told, source, imported, asked)
+        _check_repeats(told, source, asked.location.root)
     return told
+
+
+def _check_repeats(told: Description, source: Source, root: Path) -> None:
+    """Refuse rows that repeat a step or a problem, as whoever draws them does.
+
+    Raises:
+        ReportError: it is not known which of them counts.
+    """
+    repeated = tuple(metric.name for metric in told.counts.metrics if metric.repeated)
+    if repeated:
+        measurements(root, source, repeated).check_repeats()
+    if any(one.repeated for one in told.counts.evaluations):
+        outcomes(root, source).check_repeats()
 
 
 def _bare(told: Description, asked: _Asked) -> tuple[Description, tuple[Problem, ...]]:

@@ -51,6 +51,7 @@ _OF_TABLES: Final = frozenset(("seed", "step", "global_step", "series", "metric"
 _DECIMAL: Final = re.compile(r'"?\d+\.\d+"?')
 _OTHERS: Final = re.compile(
     r'"(?:config_general|scenario_spec|log_history|train_trial_index|eval"\s*:\s*\{|doc_id"\s*:\s*\d+,\s*"doc)"?'
+    r'|"results"\s*:\s*\{\s*"version"\s*:'
 )
 _ABOUT: Final = frozenset((*keys.GOLD, *keys.TEXT, *keys.PROBLEM))
 _ENOUGH: Final = 2

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from reportgen.read.harnesses.checking import disagreement, impossible, spelled_alike
 from reportgen.read.harnesses.documents import mapping, told, word
 from reportgen.read.harnesses.inspect_files import Log, is_log, read_log
 from reportgen.read.harnesses.inspect_protocol import epochs_of, protocol_of_log, seed_of
-from reportgen.read.harnesses.inspect_samples import answers_of, answers_of_reductions
+from reportgen.read.harnesses.inspect_samples import answers_of, answers_of_reductions, is_graded
 from reportgen.read.harnesses.inspect_scores import Scored, scores_of
 from reportgen.read.harnesses.scoring import count_of
 from reportgen.read.logged import Answered, Evaluated, Finding, Unit, UnreadableError
@@ -30,6 +30,7 @@ TITLE: Final = "logs of Inspect"
 
 # When, which task, and its id: a retry keeps the id.
 _NAMED: Final = re.compile(r"\d{4}-\d\d-\d\dT.*_(?P<task>[0-9A-Za-z]{22})")
+_Worth: TypeAlias = tuple[bool, bool, str]
 _FEW: Final = 3
 _LONGEST_ERROR: Final = 120
 _OUTCOMES: Final = {
@@ -53,6 +54,8 @@ def units(files: Sequence[Path]) -> tuple[Unit, ...]:
 def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluated]:
     """The evaluation of each task: of several attempts at it the newest that ended well, or else the newest.
 
+    An attempt whose answers were graded counts before one whose answers were not.
+
     Args:
         unit: a log, or all of a task.
         wanted: only these scorers, by the names that answers have, or their metrics.
@@ -60,7 +63,7 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
     Raises:
         UnreadableError: it is no log, damaged, or beyond a limit, and there is no other of its task.
     """
-    tasks: dict[str, list[Path]] = defaultdict(list)
+    tasks: dict[str, list[tuple[_Worth, Path]]] = defaultdict(list)
     best: dict[str, Log] = {}
     damaged: list[UnreadableError] = []
     for path in unit.files:
@@ -70,7 +73,7 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
             damaged.append(error)
             continue
         task = word(mapping(log.header.get("eval")).get("task_id")) or str(path)
-        tasks[task].append(path)
+        tasks[task].append((_worth(log), path))
         best[task] = max(best.get(task, log), log, key=_worth)
     if not best:
         raise damaged[0]
@@ -81,18 +84,22 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
         findings = ()
 
 
-def _worth(log: Log) -> tuple[bool, str]:
-    """What makes one of several attempts count: its end, then its beginning."""
-    return log.header.get("status") == "success", word(mapping(log.header.get("eval")).get("created"))
+def _worth(log: Log) -> _Worth:
+    """What makes one of several attempts count: whether it has scores, then its end, then its beginning."""
+    ended, began = log.header.get("status") == "success", mapping(log.header.get("eval")).get("created")
+    return is_graded(log.samples) or bool(log.reductions), ended, word(began)
 
 
-def _retried(log: Log, attempts: Sequence[Path]) -> Iterator[Finding]:
-    """A retry writes a new log, which has what was finished before."""
-    others = [told(path.name) for path in attempts if path != log.path]
+def _retried(log: Log, attempts: Sequence[tuple[_Worth, Path]]) -> Iterator[Finding]:
+    """A retry writes a new log, which has what was finished before; one that is not graded is no better."""
+    others = [(worth, path) for worth, path in attempts if path != log.path]
     if others:
-        which = "newest that ended well" if _worth(log)[0] else "newest"
+        _, *own = _worth(log)
+        which = "newest that ended well" if own[0] else "newest"
+        if any(own < later for (_, *later), _ in others):
+            which = f"{which} of those with scores"
         message = f"the task has {len(attempts)} logs: the {which} is read, and left out are"
-        yield Finding(log.path, f"{message} {listing(others, most=_FEW)}")
+        yield Finding(log.path, f"{message} {listing([told(path.name) for _, path in others], most=_FEW)}")
 
 
 def _evaluated(log: Log, wanted: Collection[str] | None) -> Evaluated:

@@ -61,6 +61,11 @@ def answers_of(
     return tuple(answers), tuple(_findings(path, kept, strange, len(samples) - len(kept)))
 
 
+def is_graded(samples: Sequence[Any]) -> bool:
+    """Whether any sample has a score."""
+    return any(one.get("scores") or one.get("score") for one in map(mapping, samples))
+
+
 def answers_of_reductions(reductions: Sequence[Any]) -> tuple[Answered, ...]:
     """A score a problem, where the log has no samples: those of means, or of the only epoch."""
     answers = []
@@ -83,7 +88,7 @@ def _findings(
     if failed:
         message = f"{counted(len(failed), 'sample')} failed, such as by {failed[0]}"
         yield Finding(path, message)
-    if samples and not any(sample.get("scores") or sample.get("score") for sample in samples):
+    if samples and not is_graded(samples):
         yield Finding(path, f"{counted(len(samples), 'sample has', 'samples have')} no score: not yet graded")
     limits = [limit for sample in samples if (limit := _limit(sample.get("limit")))]
     if limits:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Problem, Stage
+from reportgen.read.runs.imported_parts import chosen_metrics, scored_runs, scores_of
 from reportgen.read.runs.run_repeats import differences
 from reportgen.read.wording import names
 from reportgen.words import counted, listing
@@ -17,15 +18,25 @@ if TYPE_CHECKING:
     from reportgen.read.runs.imported_runs import ImportedRuns
     from reportgen.read.runs.run_names import Naming
     from reportgen.read.runs.run_settings import Candidate
+    from reportgen.settings.source import SourceSettings
 
 _MOST: Final = 20
 _MOST_KEYS: Final = 5
 
 
-def alike_problems(location: Location, runs: ImportedRuns) -> Iterator[Problem]:
+def alike_problems(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
     """Runs that are read as different runs of one series, what is the same on many benchmarks once."""
     naming = runs.naming
-    found = [*_folded(naming, naming.alike, mixed=False), *_folded(naming, naming.mixed, mixed=True)]
+    unread = _unread(settings, runs)
+    alike, mixed = (
+        [
+            read
+            for places in groups
+            if len(read := tuple(place for place in places if place not in unread)) > 1
+        ]
+        for groups in (naming.alike, naming.mixed)
+    )
+    found = [*_folded(naming, alike, mixed=False), *_folded(naming, mixed, mixed=True)]
     for message, places, more in found[:_MOST]:
         told = [runs.candidates[place] for place in places]
         same = f"; likewise on {counted(more, 'more benchmark', 'more benchmarks')}" if more else ""
@@ -34,6 +45,18 @@ def alike_problems(location: Location, runs: ImportedRuns) -> Iterator[Problem]:
     if (rest := len(found) - _MOST) > 0:
         message = f"the same holds of {counted(rest, 'more series or seed', 'more series and seeds')}"
         yield Problem(location.place, message, "", Stage.DATA)
+
+
+def _unread(settings: SourceSettings, runs: ImportedRuns) -> set[int]:
+    """The places of evaluations of which no score is taken."""
+    chosen = chosen_metrics(scored_runs(runs), settings)
+    return {
+        place
+        for place, one in enumerate(runs.candidates)
+        if (taken := chosen.get(one.run.benchmark))
+        and one.run.evaluated
+        and not {*taken} & {*scores_of(one.run)}
+    }
 
 
 def _folded(

@@ -48,6 +48,9 @@ def _other_scores(location: Location, settings: SourceSettings, runs: ImportedRu
             of = " on ".join(filter(None, (run.model or run.name, run.benchmark)))
             message = f"of {of} there is no score by {names(taken)}: it is left out"
             advice = f"It has {names(there)}; say with metrics: which are taken"
+            if not any(there):
+                message = f"the answers of {of} are not graded: they are left out, since others on it are"
+                advice = "Grade them, or leave the file out with files:"
             yield Problem(Place(run.path), message, advice, Stage.DATA)
     if settings.metrics:
         return

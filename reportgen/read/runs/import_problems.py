@@ -116,7 +116,7 @@ def _names(location: Location, settings: SourceSettings, runs: ImportedRuns) -> 
         message = f"series were told apart by {naming.series_by}{seeds}: {names(series)}"
         advice = "Settle it with series_from: and seed_from:, or with files: and groups, in source.yml"
         yield Problem(location.place, message, advice, Stage.DATA)
-    yield from alike_problems(location, runs)
+    yield from alike_problems(location, settings, runs)
     if naming.resumed:
         shown = names(naming.names[places[0]].run for places in naming.resumed)
         count = counted(len(naming.resumed), "run")

@@ -45,7 +45,8 @@ def chosen_metrics(runs: Iterable[KeptRun], settings: SourceSettings) -> dict[st
     """Which scores are taken on each benchmark, the same of every evaluation: series are compared by them.
 
     They are those that ``metrics:`` names or, where the benchmark has none of these, the first that all of
-    its evaluations have; without such a one the first of all.
+    its evaluations have; without such a one the first of all. Answers that nobody graded have a score without
+    a name, which counts only where no evaluation has another.
     """
     found: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     for run in runs:
@@ -54,6 +55,7 @@ def chosen_metrics(runs: Iterable[KeptRun], settings: SourceSettings) -> dict[st
 
 
 def _chosen(scores: Sequence[tuple[str, ...]], settings: SourceSettings) -> tuple[str, ...]:
+    scores = [one for one in scores if any(one)] or scores
     there = tuple(dict.fromkeys(chain.from_iterable(scores)))
     named = tuple(name for name in there if name in (settings.metrics or ()))
     shared = tuple(name for name in there if all(name in one for one in scores))

@@ -67,6 +67,8 @@ def imported_survey(location: Location, settings: SourceSettings, runs: Imported
         series=tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in runs.naming.names)),
         exhaustive=True,
         gapless=frozenset(("series", "run", "metric")),
+        # A logger writes a step again after a resume, and a harness an answer after a retry.
+        repeat="last",
     )
     if "problem" in kinds:
         return _with_outcomes(layout, settings, runs)

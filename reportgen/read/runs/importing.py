@@ -107,11 +107,20 @@ def import_units(
     reading = _Reading(location.root, hashes, cache or temporary_cache())
     units, unreadable = _read_wanted(found.units, settings, reading)
     runs = named_runs(location, settings, chosen, units)
-    settings = with_protocols(settings, runs)
+    settings = _with_range(with_protocols(settings, runs), found.units[0].format)
     survey = imported_survey(location, settings, runs)
     warnings = (*unreadable, *import_problems(location, settings, chosen, found, runs))
     files = dict.fromkeys(file for unit in units for file in unit.files)
     return Imported(found, runs, tuple(files), replace(survey, warnings=warnings), settings)
+
+
+def _with_range(settings: SourceSettings, name: str) -> SourceSettings:
+    """Settings with the scores that a format allows, where they do not say it themselves."""
+    form = format_named(name)
+    ends = getattr(reader_of(form), "SCORE_RANGE", None) if form else None
+    if ends is None or "score_range" in settings.model_fields_set:
+        return settings
+    return settings.model_copy(update={"score_range": ends})
 
 
 def _found(location: Location, settings: SourceSettings, chosen: Chosen) -> FoundUnits:

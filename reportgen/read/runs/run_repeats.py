@@ -86,7 +86,7 @@ def differences(candidates: Sequence[Candidate]) -> Differences:
     A text may hold the seed, a time, or the name or id of the run: with them taken out it has to be the same.
     """
     said = [_said(candidate) for candidate in candidates]
-    keys = [key for key in dict.fromkeys(key for one in said for key in one) if _matters(key)]
+    keys = [key for key in dict.fromkeys(key for one in said for key in one) if tells_experiments_apart(key)]
     keys = [key for key in keys if len({one.get(key) for one in said if one}) > 1]
     rows = [
         tuple(_plain(candidate, one.get(key)) for key in keys) if one else None
@@ -105,7 +105,8 @@ def _said(candidate: Candidate) -> Mapping[str, Setting]:
     return {**protocol, **candidate.run.config}
 
 
-def _matters(key: str) -> bool:
+def tells_experiments_apart(key: str) -> bool:
+    """Whether a setting of this name may make another experiment, and not only another start of one."""
     if "seed" in key.casefold() or key.casefold() == "name":
         return False
     return not any(_INCIDENTAL.fullmatch(part) for part in _PARTS.split(key))

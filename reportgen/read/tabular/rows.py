@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from reportgen.settings.blocks import Cell
 
 UNNAMED: Final = "(unnamed)"
-# Rows of one file have smaller numbers than this.
-_ROWS_OF_A_FILE: Final = 1 << 40
+FILE_ROWS: Final = 1 << 40
+"""A position holds the place of a file times this, and the number of a row, which is smaller."""
 _PIECE: Final = 1 << 20
 
 
@@ -89,7 +89,7 @@ class Rows:
         """The order of writing: by file, then by row."""
         if len(self._layout.files) == 1:
             return "row"
-        return f"[{', '.join(map(str, self._places))}][file + 1] * {_ROWS_OF_A_FILE} + row"
+        return f"[{', '.join(map(str, self._places))}][file + 1] * {FILE_ROWS} + row"
 
     def source(self) -> str:
         """The FROM clause; to be asked for last."""

@@ -1,0 +1,121 @@
+"""Judgments of MT-Bench and its kin: JSON Lines with the rating of one turn of one answer a line.
+
+Schema: repository lm-sys/FastChat, ``fastchat/llm_judge/common.py`` (play_a_match_single) writes
+``data/BENCH/model_judgment/JUDGE_single.jsonl``. Its ``show_result.py`` leaves out ratings of -1, which stand
+for a judgment without one, and averages over both turns. The turns of a question are answers to one problem
+here, so that an interval is over questions; a slice tells them apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.read.harnesses.documents import Lines, head_text, told, word
+from reportgen.read.harnesses.protocol import protocol_of
+from reportgen.read.harnesses.scoring import score_of
+from reportgen.read.logged import Answered, Evaluated, Finding, Unit, UnreadableError
+from reportgen.read.loggers.growing import number
+from reportgen.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+NAME: Final = "mt_bench"
+TITLE: Final = "judgments of MT-Bench"
+SCORE_RANGE: Final = (1.0, 10.0)
+"""The lowest and the highest rating that judges are asked for."""
+
+_JUDGMENT: Final = re.compile(r'\{\s*"question_id"\s*:[^,\n]+,\s*"model"\s*:[^\n]+?"judge"\s*:')
+_FOLDER: Final = "model_judgment"
+_BENCHMARK: Final = "MT-Bench"
+_NO_RATING: Final = -1
+_LATEST: Final = 4e9
+
+
+def units(files: Sequence[Path]) -> tuple[Unit, ...]:
+    """Each file of judgments by itself."""
+    found = (path for path in files if path.suffix in {".jsonl", ".ndjson"})
+    return tuple(Unit(NAME, path, (path,)) for path in found if _JUDGMENT.match(head_text(path)))
+
+
+def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluated]:  # noqa: ARG001
+    """Each model under each judge.
+
+    Args:
+        unit: a file of judgments.
+        wanted: not used: a judgment has one rating.
+
+    Raises:
+        UnreadableError: the file cannot be read, or none of its lines is a judgment.
+    """
+    for path in unit.files:
+        lines = Lines(path)
+        judged: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+        strange = 0
+        for line in lines.objects():
+            model, judge = word(line.get("model")), _judge(line)
+            if model and judge and "question_id" in line:
+                judged[model, judge].append({key: line.get(key) for key in _USED})
+            else:
+                strange += 1
+        if not judged:
+            message = "no line is the judgment of one answer"
+            raise UnreadableError(path, message, "Give the file of single answers, JUDGE_single.jsonl")
+        findings = [*lines.findings()]
+        if strange:
+            message = f"{counted(strange, 'line is', 'lines are')} no judgment of one answer: left out"
+            findings.append(Finding(path, message))
+        for (model, judge), rows in judged.items():
+            yield Evaluated(
+                path=path,
+                model=model,
+                benchmark=f"{_benchmark(path)} (judge {judge})",
+                run="",
+                seed=None,
+                protocol=protocol_of({"harness": "FastChat", "grader": judge, "date": _date(rows)}),
+                answers=tuple(map(_answer, rows)),
+                totals=(),
+                findings=(*findings, *_unrated(path, model, rows)),
+            )
+            findings = []
+
+
+_USED: Final = ("question_id", "turn", "score", "tstamp")
+
+
+def _judge(line: Mapping[str, Any]) -> str:
+    """The model that judged; beside it stands the name of its prompt, which the turn decides."""
+    said = line.get("judge")
+    return word(said[0]) if isinstance(said, list) and said else word(said)
+
+
+def _benchmark(path: Path) -> str:
+    name = path.absolute().parent.parent.name if path.absolute().parent.name == _FOLDER else ""
+    return name if name and name != "mt_bench" else _BENCHMARK
+
+
+def _answer(row: Mapping[str, Any]) -> Answered:
+    score, turn = score_of(row.get("score")), word(row.get("turn"))
+    return Answered(
+        problem=word(row.get("question_id")),
+        score=None if score == _NO_RATING else score,
+        sample=f"turn {turn}" if turn else "",
+        slices={"turn": turn} if turn else {},
+    )
+
+
+def _unrated(path: Path, model: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    lost = sum(_answer(row).score is None for row in rows)
+    if lost:
+        message = f"{counted(lost, 'judgment')} of {told(model)} without a rating: left out"
+        yield Finding(path, message)
+
+
+def _date(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The day of the first judgment, in UTC."""
+    times = [time for row in rows if (time := number(row.get("tstamp"))) is not None and 0 < time < _LATEST]
+    return datetime.fromtimestamp(min(times), UTC).date().isoformat() if times else ""

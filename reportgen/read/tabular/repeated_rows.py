@@ -1,0 +1,297 @@
+"""Rows of a table with the step, or the problem, of another row, and the columns that tell them apart."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from itertools import combinations, islice
+from typing import TYPE_CHECKING, Final
+
+from reportgen.read import sql
+from reportgen.read.cells import NUMERIC, Kind
+from reportgen.read.columns import column_named
+from reportgen.read.content import Content
+from reportgen.read.engine import engine
+from reportgen.read.layout import Row
+from reportgen.read.runs.run_repeats import tells_experiments_apart
+from reportgen.read.tabular.formats import FORMATS
+from reportgen.read.tabular.rows import FILE_ROWS, groups, kept, run_of, series_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    import duckdb
+
+    from reportgen.read.layout import Filters, Layout
+
+# What is compared has few names; a column with more is an id, a note or a time.
+_MOST_NAMES: Final = 20
+# Columns that are looked at together, two by two.
+_MOST_PAIRED: Final = 6
+# A resume leaves more steps than it repeats: so many times as many as it goes back.
+_STEPS_OF_A_RESUME: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What tells the rows of a table apart, as SQL.
+
+    Attributes:
+        select: the columns ``series, run, part, step, value, row`` of every row that counts; ``part`` is its
+            metric or benchmark, ``step`` what it may have once a run: a step, or a problem and sample.
+        layout: how the table is read.
+        filters: the rows that count.
+    """
+
+    select: str
+    layout: Layout
+    filters: Filters
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Two rows of one step: their positions, whose they are, and how many there are like the second one.
+
+    Attributes:
+        series, run, part, step: of both, as in ``Keys``.
+        first, second: the positions of the rows, by file and row.
+        values: of both.
+        surplus: rows that have the step of an earlier one.
+        rows: all rows.
+    """
+
+    series: str
+    run: str
+    part: str
+    step: str | float
+    first: int
+    second: int
+    values: tuple[float, float]
+    surplus: int
+    rows: int
+
+
+def answer_keys(root: Path, layout: Layout, filters: Filters) -> Keys:
+    """The keys of a table of outcomes; answers without a score count neither way."""
+    roles = layout.outcomes
+    if roles is None:
+        raise TypeError(layout)
+    selects = []
+    for rows in groups(root, layout):
+        names = [rows.text(name) for name in (roles.problem, roles.sample) if name]
+        fields = {
+            "series": series_of(rows, layout, {}),
+            "run": run_of(rows, layout),
+            "part": f"coalesce({rows.text(roles.benchmark)}, '')" if roles.benchmark else "''",
+            "step": " || chr(31) || ".join(f"coalesce({name}, '')" for name in names),
+            "value": "0.0",
+            "row": rows.position(),
+        }
+        listed = ", ".join(f'{cell} AS "{name}"' for name, cell in fields.items())
+        scored = f"{rows.text(roles.score)} IS NOT NULL"
+        selects.append(f"SELECT {listed} FROM {rows.source()}{kept(rows, filters, scored)}")  # noqa: S608
+    return Keys(" UNION ALL ".join(selects), layout, filters)
+
+
+def first_repeat(keys: Keys) -> Repeat | None:
+    """The first row that repeats a step of its run with another value, and is not of a resumed run.
+
+    A run was resumed where its steps go back, in the order of writing, by not more than half of the way that
+    it had come, and at last beyond all that was there before; that happens once, or seldom. A step that is
+    written twice in a row counts as the same, and a single row of a run is no other run.
+    """
+    run = "PARTITION BY series, run, part"
+    earlier = "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
+    finite = (
+        f"step BETWEEN -{sql.LARGEST} AND {sql.LARGEST} AND value BETWEEN -{sql.LARGEST} AND {sql.LARGEST}"
+    )
+    statement = f"""
+        WITH measured AS (SELECT * FROM ({keys.select}) WHERE {finite}),
+        ordered AS (
+            SELECT *, lag(step) OVER (w) AS before, first_value(step) OVER (w) AS begin,
+                max(step) OVER (w {earlier}) AS furthest
+            FROM measured WINDOW w AS ({run} ORDER BY "row")
+        ),
+        runs AS (
+            SELECT series, run, part, count(*) AS rows, count(DISTINCT step) AS steps,
+                count(*) FILTER (step <= before) AS returns,
+                count(*) FILTER (step < before AND 2 * (step - begin) < furthest - begin) AS restarts,
+                arg_max(step, "row") >= max(step) AS runs_on
+            FROM ordered GROUP BY ALL
+        ),
+        unclear AS (
+            SELECT * FROM runs WHERE rows > steps AND NOT (steps > 1 AND (rows = steps + 1
+                OR (restarts = 0 AND runs_on AND (returns = 1 OR {_STEPS_OF_A_RESUME} * returns <= steps))))
+        )
+        SELECT series, run, part, step, {_PAIR}, (SELECT sum(rows - steps) FROM unclear) AS surplus,
+            (SELECT sum(rows) FROM runs) AS written
+        FROM measured SEMI JOIN unclear USING (series, run, part) GROUP BY series, run, part, step
+        HAVING min(value) < max(value) ORDER BY second_row, part LIMIT 1
+    """  # noqa: S608 - our own names
+    return _repeat(statement)
+
+
+def first_repeated_answer(keys: Keys) -> Repeat | None:
+    """The first row that answers a problem of its run again, where most problems have several such rows.
+
+    Where few have, some answers were asked for again, and the last one counts.
+    """
+    statement = f"""
+        WITH answers AS (SELECT * FROM ({keys.select})),
+        problems AS (SELECT series, run, part, step, count(*) AS n FROM answers GROUP BY ALL),
+        runs AS (
+            SELECT series, run, part, sum(n) AS rows, count(*) AS steps
+            FROM problems GROUP BY ALL
+        ),
+        unclear AS (
+            SELECT series, run, part FROM problems GROUP BY ALL HAVING 2 * count(*) FILTER (n > 1) > count(*)
+        )
+        SELECT series, run, part, step, {_PAIR},
+            (SELECT sum(rows - steps) FROM runs SEMI JOIN unclear USING (series, run, part)) AS surplus,
+            (SELECT sum(rows) FROM runs) AS written
+        FROM answers SEMI JOIN unclear USING (series, run, part) GROUP BY series, run, part, step
+        HAVING count(*) > 1 ORDER BY second_row, part LIMIT 1
+    """  # noqa: S608 - our own names
+    return _repeat(statement)
+
+
+# The rows of a group in the order of writing, and the second of them.
+_PAIR: Final = (
+    'list_slice(list(struct_pack(place := "row", value := "value") ORDER BY "row"), 1, 100) AS told, '
+    'list("row" ORDER BY "row")[2] AS second_row'
+)
+
+
+def _repeat(statement: str) -> Repeat | None:
+    """The first row of a group, and the next one that has another value or, of answers, just the next."""
+    found = engine().rows(statement)
+    if not found:
+        return None
+    series, run, part, step, told, _, surplus, rows = found[0]
+    first, *others = told
+    other = next((one for one in others if one["value"] != first["value"]), others[0])
+    values = first["value"], other["value"]
+    return Repeat(series, run, part, step, first["place"], other["place"], values, int(surplus), int(rows))
+
+
+def columns_apart(root: Path, keys: Keys, columns: Sequence[str]) -> list[tuple[str, ...]]:
+    """The columns, or pairs of columns, each of which tells all repeated rows apart by few names.
+
+    Args:
+        root: the folder that the files' paths start from.
+        keys: of the table.
+        columns: the columns that may.
+    """
+    with _repeated(root, keys, columns) as cursor:
+        numbers = {name for name in columns if keys.layout.kinds[name] in NUMERIC}
+        likely = [name for name in columns if _is_label(cursor, columns.index(name), number=name in numbers)]
+        alone: list[tuple[str, ...]] = [(name,) for name in likely if _unique(cursor, [columns.index(name)])]
+        if alone:
+            return alone
+        pairs = combinations(likely[:_MOST_PAIRED], 2)
+        return [pair for pair in pairs if _unique(cursor, [columns.index(name) for name in pair])]
+
+
+def columns_of_runs(root: Path, keys: Keys, columns: Sequence[str]) -> list[str]:
+    """The columns that have one name in each run, and not the same in all runs of a series."""
+    if not columns:
+        return []
+    counts = ", ".join(
+        f"count(DISTINCT c{place}) AS n{place}, count(*) - count(c{place}) AS e{place}, "
+        f"min(c{place}) AS v{place}"
+        for place in range(len(columns))
+    )
+    ones = ", ".join(
+        f"max(n{place}) = 1 AND max(e{place}) = 0 AND count(DISTINCT v{place}) BETWEEN 2 AND {_MOST_NAMES}"
+        for place in range(len(columns))
+    )
+    joined = f'({keys.select}) JOIN ({_cells(root, keys, columns)}) USING ("row")'
+    runs = f"SELECT series, run, {counts} FROM {joined} GROUP BY series, run"  # noqa: S608 - our own names
+    (found,) = engine().rows(f"SELECT {ones} FROM ({runs})")  # noqa: S608 - our own names
+    return [name for name, one in zip(columns, found, strict=True) if one]
+
+
+def free_texts(layout: Layout) -> list[str]:
+    """Columns of words that play no part, and may be what is compared."""
+    return [
+        name
+        for name in _free(layout)
+        if layout.kinds[name] is Kind.TEXT and tells_experiments_apart(name.strip())
+    ]
+
+
+def free_numbers(layout: Layout) -> list[str]:
+    """Columns of numbers that play no part, or are taken for a metric."""
+    return [name for name in _free(layout) if layout.kinds[name] in NUMERIC]
+
+
+def _free(layout: Layout) -> Iterator[str]:
+    parts = (layout.roles, layout.outcomes, layout.totals)
+    taken = {name for part in parts if part for name in astuple(part) if name}
+    return (name for name in layout.kinds if name not in taken and column_named(name, tuple(layout.kinds)))
+
+
+@contextmanager
+def _repeated(root: Path, keys: Keys, columns: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection with the table ``repeated``: rows that share their step, and cells ``c0, c1, …``."""
+    cursor = engine().cursor()
+    cursor.execute(
+        f"CREATE TEMP TABLE repeated AS SELECT * FROM ("  # noqa: S608 - our own names
+        f"SELECT *, count(*) OVER (PARTITION BY series, run, part, step) AS several "
+        f"FROM ({keys.select}) WHERE value IS NOT NULL"
+        f') JOIN ({_cells(root, keys, columns)}) USING ("row") WHERE several > 1'
+    )
+    try:
+        yield cursor
+    finally:
+        cursor.execute("DROP TABLE repeated")
+
+
+def _cells(root: Path, keys: Keys, columns: Iterable[str]) -> str:
+    """Every row's position, and the cells of columns as texts."""
+    selects = []
+    for rows in groups(root, keys.layout):
+        cells = "".join(f", {rows.text(name)} AS c{place}" for place, name in enumerate(columns))
+        where = kept(rows, keys.filters)
+        selects.append(f'SELECT {rows.position()} AS "row"{cells} FROM {rows.source()}{where}')  # noqa: S608
+    return " UNION ALL ".join(selects)
+
+
+def _is_label(cursor: duckdb.DuckDBPyConnection, place: int, *, number: bool) -> bool:
+    """Whether a column has few names, each of which stands in several rows, and none is missing.
+
+    A number is a label only where there are not more of them than rows of one step: a metric has many values.
+    """
+    names = f"count(DISTINCT c{place})"
+    few = f"{names} <= max(several)" if number else f"2 * {names} <= count(*)"
+    found = cursor.execute(
+        f"SELECT {names} BETWEEN 2 AND {_MOST_NAMES} AND {few} AND count(c{place}) = count(*) FROM repeated"  # noqa: S608
+    ).fetchone()
+    return bool(found and found[0])
+
+
+def _unique(cursor: duckdb.DuckDBPyConnection, places: Iterable[int]) -> bool:
+    more = ", ".join(f"c{place}" for place in places)
+    key = f"series, run, part, step, {more}"
+    again = f"SELECT 1 FROM repeated GROUP BY {key} HAVING count(*) > 1 LIMIT 1"  # noqa: S608 - our own names
+    return cursor.execute(again).fetchone() is None
+
+
+def place_of_row(root: Path, layout: Layout, position: int) -> tuple[str, int | None, int]:
+    """The path of a row's file, its line there, which is None in a binary file, and its number."""
+    place = position // FILE_ROWS if len(layout.files) > 1 else 0
+    file = layout.files[place]
+    begins = (
+        f"SELECT min(position) FROM (SELECT {rows.position()} AS position FROM {rows.source()}) "  # noqa: S608 - our own names
+        f"WHERE position // {FILE_ROWS} = {place}"
+        for rows in groups(root, layout)
+    )
+    first = min(begin for (begin,) in (engine().rows(select)[0] for select in begins) if begin is not None)
+    number = position - first + 1
+    if file.copy:
+        return file.path, None, number
+    content = Content(root / file.place, file.path, file.compression)
+    written = (row for row in FORMATS[file.format].rows(content, file, ()) if isinstance(row, Row))
+    row = next(islice(written, number - 1, None), None)
+    return file.path, row.line if row else None, number

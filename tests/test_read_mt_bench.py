@@ -1,0 +1,97 @@
+"""Judgments of MT-Bench: both turns count, judges are kept apart, and a rating of -1 is none."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from kept_files import unpacked
+from made_evaluations import messages, write_lines
+
+from reportgen.errors import ReportError
+from reportgen.read import open_path, outcomes
+from reportgen.read.harnesses import mt_bench
+from reportgen.read.logged import Evaluated, UnreadableError
+from reportgen.settings.loading import load_source_settings
+from reportgen.statistics.problem_scores import problem_scores, problem_scores_by
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def judgment(**changed: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    """A line as FastChat writes it."""
+    told = {"question_id": 81, "model": "m", "judge": ["gpt-4", "single-v1"], "user_prompt": "x" * 9_000}
+    return {**told, "judgment": "[[7]]", "score": 7, "turn": 1, "tstamp": 1700367448.5, **changed}
+
+
+def read(path: Path) -> list[Evaluated]:
+    """The evaluations of a file."""
+    (unit,) = mt_bench.units([path])
+    return list(mt_bench.read(unit))
+
+
+def test_both_turns_of_a_question_are_answers_to_it(tmp_path: Path) -> None:
+    """The first one was dropped; the mean is that of ``show_result.py``, and a slice has each turn."""
+    root, source = open_path(unpacked("mt_bench", tmp_path), load_settings=load_source_settings)
+    assert source.score_range == (1.0, 10.0)
+    found = problem_scores(outcomes(root, source))
+    assert (found.series, found.problems) == (("birch-1b", "cedar-3b"), ("81", "82", "83", "84"))
+    assert found.mean.tolist() == [[5.0, 6.0, 5.0, 2.5], [7.5, 7.5, 6.25, 4.0]]
+    assert found.found.replaced == 0
+    turns = problem_scores_by(outcomes(root, source), "turn")
+    assert {turn: one.mean[1].tolist() for turn, one in turns.items()} == {
+        "1": [8, 9, 7.5, 4],
+        "2": [7, 6, 5, 4],
+    }
+
+
+def test_judges_and_benchmarks_are_kept_apart(tmp_path: Path) -> None:
+    """Two of them rate on scales of their own."""
+    folder = tmp_path / "vicuna_bench/model_judgment"
+    rows = [judgment(judge=[name, "single-v1"]) for name in ("gpt-4", "claude-v1")]
+    found = read(write_lines(folder / "both_single.jsonl", rows))
+    assert [one.benchmark for one in found] == [
+        "vicuna_bench (judge gpt-4)",
+        "vicuna_bench (judge claude-v1)",
+    ]
+    assert [(one.protocol["grader"], one.protocol["date"]) for one in found] == [
+        ("gpt-4", "2023-11-19"),
+        ("claude-v1", "2023-11-19"),
+    ]
+
+
+def test_a_judgment_without_a_rating_is_left_out_and_told(tmp_path: Path) -> None:
+    """As ``show_result.py`` does."""
+    (one,) = read(write_lines(tmp_path / "a.jsonl", [judgment(), judgment(turn=2, score=-1)]))
+    assert [answer.score for answer in one.answers] == [7.0, None]
+    assert messages(one) == ["1 judgment of m without a rating: left out"]
+
+
+def test_a_rating_beyond_the_scale_is_an_error_that_settings_allow(tmp_path: Path) -> None:
+    """Judges give a 0 now and then."""
+    write_lines(tmp_path / "a/x.jsonl", [judgment(), judgment(turn=2, score=0)])
+    root, source = open_path(tmp_path / "a", load_settings=load_source_settings)
+    with pytest.raises(ReportError, match=r"score_range"):
+        problem_scores(outcomes(root, source))
+    (tmp_path / "a/source.yml").write_text("score_range: [0, 10]\n")
+    root, source = open_path(tmp_path / "a", load_settings=load_source_settings)
+    assert problem_scores(outcomes(root, source)).mean.tolist() == [[3.5]]
+
+
+def test_judgments_of_pairs_are_no_ratings(tmp_path: Path) -> None:
+    """They have two models and a winner."""
+    line = {
+        "question_id": 81,
+        "model_1": "a",
+        "model_2": "b",
+        "g1_winner": "tie",
+        "judge": ["gpt-4", "pair-v2"],
+    }
+    assert mt_bench.units([write_lines(tmp_path / "a.jsonl", [line])]) == ()
+    path = write_lines(tmp_path / "b.jsonl", [judgment(), line])
+    assert messages(read(path)[0]) == ["1 line is no judgment of one answer: left out"]
+    (tmp_path / "c.jsonl").write_text(json.dumps(judgment()).replace('"m"', '""') + "\n")
+    with pytest.raises(UnreadableError, match="no line is the judgment of one answer"):
+        read(tmp_path / "c.jsonl")

@@ -1,0 +1,390 @@
+"""Rows of one step of one run: a resume, a column that is the series by what it holds, or an error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from command_line import run
+from made_sources import Data
+
+from reportgen.drafting.notes import notes_of
+from reportgen.errors import ReportError
+from reportgen.read import measurements, outcomes
+from reportgen.statistics import reduce_large
+from reportgen.statistics.problem_scores import problem_scores
+from reportgen.statistics.reduce import reduce
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+ASKS = (
+    "Set in source.yml repeat: runs (each row is of a run of its own), repeat: mean (they are averaged) or "
+    "repeat: last (the last one counts)."
+)
+OTHERWISE = ASKS.replace("Set in source.yml", "Otherwise set")
+
+
+def lines(header: str, rows: Iterable[Sequence[object]]) -> str:
+    """A CSV file."""
+    return "\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n"
+
+
+def curve(rate: float, steps: Iterable[int]) -> list[tuple[float, float]]:
+    """Steps and values that no other rate gives."""
+    return [(step, round(rate * (step + 1), 6)) for step in steps]
+
+
+def reduced(data: Data, name: str, metric: str, **question: Any) -> dict[tuple[str, str], list[float]]:  # noqa: ANN401 - passed on
+    """The values of each run, as they are drawn."""
+    found = reduce(measurements(data.root, data.open(name), (metric,), **question))[metric]
+    return {(one.series, one.run): one.values.tolist() for one in found.runs}
+
+
+def problem(data: Data, name: str, metric: str, **question: Any) -> str:  # noqa: ANN401 - passed on
+    """The one thing that is told of a source that cannot be drawn."""
+    with pytest.raises(ReportError) as caught:
+        reduced(data, name, metric, **question)
+    (told,) = caught.value.problems
+    return str(told)
+
+
+AGENTS = [
+    (agent, *row) for agent, rate in (("DQN", 1), ("PPO", 2), ("SAC", 3)) for row in curve(rate, range(30))
+]
+
+
+@pytest.mark.parametrize("column", ["Agent", "algo", "optimizer", "env", "Ansatz", "方法", "my method"])
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "json", "parquet"])
+def test_the_only_column_of_words_that_tells_rows_apart_is_the_series(
+    tmp_path: Path, column: str, ending: str
+) -> None:
+    """Whatever it is called, in every format: all rows count, where only those of the last name did."""
+    data = Data(tmp_path)
+    rows = ", ".join(f"('{agent}', {step}, {value})" for agent, step, value in AGENTS)
+    data.parquet("a.parquet", f'SELECT * FROM (VALUES {rows}) AS t("{column}", step, reward)')  # noqa: S608
+    if ending != "parquet":
+        import duckdb  # noqa: PLC0415 - only here
+
+        path = tmp_path / "data/a"
+        options = {"csv": "csv", "tsv": "csv, DELIMITER '\t'", "jsonl": "json", "json": "json, ARRAY true"}[
+            ending
+        ]
+        duckdb.sql(f"COPY (FROM '{path}.parquet') TO '{path}.{ending}' (FORMAT {options})")
+        (tmp_path / "data/a.parquet").unlink()
+    source = data.open("a")
+    assert list(reduced(data, "a", "reward")) == [("DQN", ""), ("PPO", ""), ("SAC", "")]
+    assert [len(values) for values in reduced(data, "a", "reward").values()] == [30, 30, 30]
+    assert source.settings.columns.series == column
+
+
+def test_the_series_of_a_long_table_is_found_too(tmp_path: Path) -> None:
+    """Its rows have a metric besides the step."""
+    data = Data(tmp_path)
+    rows = [(agent, step, metric, value) for metric in ("loss", "acc") for agent, step, value in AGENTS]
+    data.write("a.csv", lines("Agent,step,metric,value", rows))
+    assert list(reduced(data, "a", "acc")) == [("DQN", ""), ("PPO", ""), ("SAC", "")]
+
+
+def test_a_column_that_has_one_name_a_run_is_the_series(tmp_path: Path) -> None:
+    """Runs of two optimizers are not averaged as runs of one series."""
+    data = Data(tmp_path)
+    rows = [
+        (f"r{place}", "adam" if place < 3 else "sgd", "node1", *row)
+        for place in range(6)
+        for row in curve(place + 1, range(5))
+    ]
+    data.write("a.csv", lines("run_id,optimizer,hostname,step,loss", rows))
+    assert {series for series, _ in reduced(data, "a", "loss")} == {"adam", "sgd"}
+    data.write(
+        "b.csv", lines("run_id,note,step,loss", [(row[0], f"n{row[0]}-{row[3]}", *row[3:]) for row in rows])
+    )
+    assert {series for series, _ in reduced(data, "b", "loss")} == {"b"}
+
+
+def test_a_large_file_is_looked_at_as_a_whole(tmp_path: Path) -> None:
+    """The names that stand behind the sample count like those in it."""
+    data = Data(tmp_path)
+    rows = [(f"agent {place}", *row) for place in range(5) for row in curve(place + 1, range(4_000))]
+    data.write("a.csv", lines("Agent,step,reward", rows))
+    source = data.open("a")
+    found = reduce(measurements(tmp_path, source, ("reward",)), max_points=None)["reward"]
+    assert [(one.series, one.values.size) for one in found.runs] == [(f"agent {n}", 4_000) for n in range(5)]
+    assert found.replaced == 0
+
+
+def test_several_such_columns_are_an_error_that_names_them(tmp_path: Path) -> None:
+    """With the lines, the counts and what to write."""
+    data = Data(tmp_path)
+    rows = [(agent, agent.lower(), *row) for agent, *row in AGENTS]
+    data.write("a.csv", lines("Agent,label of it,step,reward", rows))
+    assert problem(data, "a", "reward") == (
+        "data/a.csv:32: a second row for step 0 of series a: reward is 1 in line 2 and 2 here; 60 of 90 "
+        'values repeat a step of their run. Each of "Agent" and "label of it" tells them apart: set columns: '
+        f"{{series: Agent}} in source.yml. {OTHERWISE}"
+    )
+    data.write("a.source.yml", "columns: {series: Agent}")
+    assert len(reduced(data, "a", "reward")) == 3
+
+
+def test_beside_a_series_a_column_is_named_and_a_block_may_choose(tmp_path: Path) -> None:
+    """Environments of one model are not runs of it."""
+    data = Data(tmp_path)
+    rows = [
+        (model, env, seed, step, value + rate)
+        for model in "AB"
+        for env, rate in (("Hopper", 1), ("Walker", 2))
+        for seed in range(3)
+        for step, value in curve(seed + 1, range(4))
+    ]
+    data.write("a.csv", lines("model,env,seed,step,reward", rows))
+    assert problem(data, "a", "reward") == (
+        "data/a.csv:14: a second row for step 0 of series A, run 0: reward is 2 in line 2 and 3 here; 24 of "
+        '48 values repeat a step of their run. Column "env" tells these rows apart: set columns: {series: '
+        f"env}} in source.yml, or select one env with filter: in source.yml or in the block. {OTHERWISE}"
+    )
+    assert len(reduced(data, "a", "reward", where={"env": "Hopper"})) == 6
+
+
+def test_two_columns_may_be_needed_together(tmp_path: Path) -> None:
+    """Each agent in each environment."""
+    data = Data(tmp_path)
+    rows = [
+        (agent, env, step, value + place)
+        for place, (agent, env) in enumerate((a, e) for a in ("dqn", "ppo") for e in ("cart", "pole"))
+        for step, value in curve(1, range(5))
+    ]
+    data.write("a.csv", lines("agent,env,step,reward", rows))
+    assert (
+        'Columns "agent" and "env" together tell these rows apart: set columns: {series: agent}'
+        in problem(data, "a", "reward")
+    )
+
+
+def test_a_column_of_numbers_may_count_runs(tmp_path: Path) -> None:
+    """As folds do: no metric, and no series by itself."""
+    data = Data(tmp_path)
+    rows = [(fold, *row) for fold in range(5) for row in curve(fold + 1, range(10))]
+    data.write("a.csv", lines("fold,epoch,acc", rows))
+    assert 'Column "fold" tells these rows apart: set columns: {run: fold} in source.yml' in problem(
+        data, "a", "acc"
+    )
+    data.write("a.source.yml", "columns: {run: fold}")
+    assert len(reduced(data, "a", "acc")) == 5
+
+
+@pytest.mark.parametrize(
+    ("steps", "resumed"),
+    [
+        ([*range(50), *range(40, 100)], True),
+        ([*range(50), *range(40, 60), *range(55, 100)], True),
+        ([*range(50), 49, *range(50, 100)], True),
+        ([*range(100), 99], True),
+        ([0, 1, 1], True),
+        ([2, 1, 2], True),
+        ([*range(50), *range(100)], False),
+        ([*range(50), *range(10, 100)], False),
+        ([*range(50), *range(40, 45)], False),
+        ([step for step in range(20) for _ in range(3)], False),
+        ([*range(20)] * 3, False),
+        ([5, 5], False),
+        ([0, 0, 1, 1], False),
+        ([3, 1, 2, 3, 1, 0], False),
+    ],
+)
+def test_what_a_resumed_run_looks_like(tmp_path: Path, steps: list[int], *, resumed: bool) -> None:
+    """Steps go back by less than half of the way, and at last run on; anything else is asked about."""
+    data = Data(tmp_path)
+    data.write("a.csv", lines("step,loss", [(step, place) for place, step in enumerate(steps)]))
+    if resumed:
+        last = {step: float(place) for place, step in enumerate(steps)}
+        assert reduced(data, "a", "loss") == {("a", ""): [last[step] for step in sorted(last)]}
+    else:
+        told = problem(data, "a", "loss")
+        assert "a second row for step " in told
+        assert told.endswith(ASKS)
+        assert f"; {len(steps) - len(set(steps))} of {len(steps)} values repeat a step" in told
+
+
+def test_rows_that_say_the_same_are_no_question(tmp_path: Path) -> None:
+    """A file that was appended to itself."""
+    data = Data(tmp_path)
+    data.write("a.csv", lines("step,loss", curve(1, range(5)) * 2))
+    assert reduced(data, "a", "loss") == {("a", ""): [1, 2, 3, 4, 5]}
+
+
+def test_rows_of_different_metrics_are_one_step(tmp_path: Path) -> None:
+    """As where a logger writes a row for training and one for evaluation: an empty cell replaces nothing."""
+    data = Data(tmp_path)
+    rows = [row for step in range(4) for row in ((step, step + 1, ""), (step, "", step / 10))]
+    data.write("a.csv", lines("step,train_loss,val_loss", rows))
+    assert reduced(data, "a", "train_loss") == {("a", ""): [1, 2, 3, 4]}
+    assert reduced(data, "a", "val_loss") == {("a", ""): [0, 0.1, 0.2, 0.3]}
+    records = "".join(
+        f'{{"step": {step}, "{key}": {value}}}\n' for step in range(4) for key, value in (("a", 1), ("b", 2))
+    )
+    data.write("b.jsonl", records)
+    assert reduced(data, "b", "a") == {("b", ""): [1, 1, 1, 1]}
+
+
+BLOCKS = [row for rate in (1, 2, 3) for row in curve(rate, range(4))]
+IN_TURN = sorted(BLOCKS)
+
+
+@pytest.mark.parametrize("rows", [BLOCKS, IN_TURN])
+@pytest.mark.parametrize("seed", ["", "7"])
+def test_repeat_says_what_they_are(tmp_path: Path, rows: list[tuple[float, float]], seed: str) -> None:
+    """The last one counts, they are averaged, or each is of a run of its own, in the order of writing."""
+    data = Data(tmp_path)
+    data.write("a.csv", lines("seed,step,loss", [(seed, *row) for row in rows]))
+    data.write("a.source.yml", "repeat: last")
+    assert reduced(data, "a", "loss") == {("a", seed): [3, 6, 9, 12]}
+    data.write("a.source.yml", "repeat: mean")
+    assert reduced(data, "a", "loss") == {("a", seed): [2, 4, 6, 8]}
+    data.write("a.source.yml", "repeat: runs")
+    names = [f"{seed} #{place}".removeprefix(" #") for place in (1, 2, 3)]
+    assert reduced(data, "a", "loss") == {
+        ("a", name): [place, 2 * place, 3 * place, 4 * place] for place, name in enumerate(names, 1)
+    }
+
+
+def test_a_run_that_ends_early_keeps_its_own_steps(tmp_path: Path) -> None:
+    """Whole curves one after the other are told apart by where steps go back, not by counting."""
+    data = Data(tmp_path)
+    data.write("a.csv", lines("step,loss", [*curve(1, range(2)), *curve(2, range(4)), *curve(3, (1, 3))]))
+    data.write("a.source.yml", "repeat: runs")
+    assert reduced(data, "a", "loss") == {("a", "1"): [1, 2], ("a", "2"): [2, 4, 6, 8], ("a", "3"): [6, 12]}
+
+
+def test_means_are_over_finite_values_of_the_own_step(tmp_path: Path) -> None:
+    """Whatever is used as x."""
+    data = Data(tmp_path)
+    data.write("a.csv", "step,hours,loss\n0,1,2\n0,3,4\n1,5,NaN\n1,7,6\n2,9,NaN\n")
+    data.write("a.source.yml", "repeat: mean")
+    assert reduced(data, "a", "loss") == {("a", ""): [3, 6]}
+    (one,) = reduce(measurements(tmp_path, data.open("a"), ("loss",), x="hours"))["loss"].runs
+    assert (one.steps.tolist(), one.values.tolist()) == ([2, 6], [3, 6])
+
+
+def test_means_of_given_intervals_are_refused(tmp_path: Path) -> None:
+    """Nobody knows how wide the interval of a mean is."""
+    data = Data(tmp_path)
+    data.write("a.csv", "step,acc,acc_stderr\n0,1,0.1\n0,2,0.1\n")
+    data.write("a.source.yml", "repeat: mean")
+    assert "repeat: mean cannot average the intervals that the data give (stderr)" in problem(
+        data, "a", "acc"
+    )
+
+
+def test_another_x_may_repeat(tmp_path: Path) -> None:
+    """Steps of one epoch are no rows of one step."""
+    data = Data(tmp_path)
+    data.write("a.csv", lines("step,epoch,loss", [(step, step // 10, step) for step in range(40)]))
+    assert reduced(data, "a", "loss", x="epoch") == {("a", ""): [9, 19, 29, 39]}
+
+
+def test_large_tables_are_asked_about_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are reduced in the database."""
+    monkeypatch.setattr("reportgen.statistics.reduce.FULL_ROWS", 10)
+    data = Data(tmp_path)
+    data.write("a.csv", lines("step,loss", [*curve(1, range(20)), *curve(2, range(20))]))
+    assert "a second row for step 0 of series a" in problem(data, "a", "loss")
+    assert reduce_large.__name__.endswith("reduce_large")
+
+
+def test_rows_in_several_files_are_told_with_both(tmp_path: Path) -> None:
+    """And with their own lines, or rows where there are none."""
+    data = Data(tmp_path)
+    for name, rate in (("a", 1), ("b", 2)):
+        data.write(
+            f"s/{name}.csv", lines("model,seed,step,loss", [("A", 1, *row) for row in curve(rate, range(9))])
+        )
+    assert problem(data, "s", "loss").startswith(
+        "data/s/b.csv:2: a second row for step 0 of series A, run 1: loss is 1 in line 2 of data/s/a.csv "
+        "and 2 here; 9 of 18 values"
+    )
+    data.parquet("p.parquet", "SELECT i // 2 AS step, i AS loss FROM range(10) AS t(i)")
+    assert problem(data, "p", "loss").startswith(
+        "data/p.parquet: a second row for step 0 of series p: loss is 0 in row 1 and 1 in row 2; 5 of 10 "
+    )
+
+
+def test_logs_keep_the_meaning_that_their_loggers_give_them(tmp_path: Path) -> None:
+    """A run that was started again writes its steps again, and the later ones count."""
+    data = Data(tmp_path)
+    data.write(
+        "log/training.csv", lines("epoch,loss,val_loss", [(e, e + 1, e + 2) for e in (0, 1, 2, 0, 1, 2, 3)])
+    )
+    source = data.open("log")
+    found = reduce(measurements(tmp_path, source, ("loss",)))["loss"]
+    assert found.runs[0].values.tolist() == [1, 2, 3, 4]
+
+
+ANSWERS = [(f"p{place}", (place + turn) % 2) for turn in range(3) for place in range(8)]
+
+
+def test_answers_without_a_sample_are_asked_about(tmp_path: Path) -> None:
+    """Three rows of each problem are three samples, or three runs; nothing tells which."""
+    data = Data(tmp_path)
+    data.write("a.csv", lines("problem,correct", ANSWERS))
+    with pytest.raises(ReportError) as caught:
+        problem_scores(outcomes(tmp_path, data.open("a")))
+    assert str(caught.value) == (
+        "data/a.csv:10: a second row for problem p0 of series a: the first is line 2; 16 of 24 values repeat "
+        "a problem of their run. Set in source.yml repeat: mean (they are samples of the problem), repeat: "
+        "runs (each is of a run of its own) or repeat: last (the last one counts)."
+    )
+    for setting, runs, samples in (("mean", 1, 3), ("runs", 3, 1), ("last", 1, 1)):
+        data.write("a.source.yml", f"repeat: {setting}")
+        found = problem_scores(outcomes(tmp_path, data.open("a")))
+        assert (len(found.runs), int(found.samples.max())) == (runs, samples)
+
+
+def test_a_few_answers_that_were_asked_for_again_are_replaced(tmp_path: Path) -> None:
+    """As after a crash: the last one counts, and the page says how many were replaced."""
+    data = Data(tmp_path)
+    data.write("a.csv", lines("problem,correct", [*ANSWERS[:8], ("p1", 1), ("p2", 1)]))
+    assert problem_scores(outcomes(tmp_path, data.open("a"))).found.replaced == 2
+
+
+def test_the_series_of_answers_is_found_and_a_subject_is_none(tmp_path: Path) -> None:
+    """Two providers' answers to the same problems; numbers that begin anew in each subject are not."""
+    data = Data(tmp_path)
+    rows = [(name, f"q{place}", place % 2) for name in ("a", "b") for place in range(6)]
+    data.write("a.csv", lines("provider,question_id,correct", rows))
+    assert problem_scores(outcomes(tmp_path, data.open("a"))).series == ("a", "b")
+    data.write("b.csv", lines("subject,question_id,correct", rows))
+    with pytest.raises(
+        ReportError, match=r'Column "subject" tells these rows apart: set columns: \{series: subject\}'
+    ):
+        problem_scores(outcomes(tmp_path, data.open("b")))
+
+
+def test_describe_and_freeze_say_the_same(tmp_path: Path) -> None:
+    """``describe`` tells it and leaves with 1; what is frozen keeps what was said."""
+    data = Data(tmp_path)
+    (tmp_path / "mkdocs.yml").write_text("site_name: x\nplugins: [reportgen]\n")
+    data.write("a.csv", lines("step,loss", BLOCKS))
+    done = run(tmp_path, "describe", "data/a.csv")
+    assert done.returncode == 1
+    assert "a.csv:6: error: a second row for step 0 of series a" in done.stdout
+    data.write("a.source.yml", "repeat: runs")
+    assert run(tmp_path, "describe", "data/a.csv").returncode == 0
+    assert run(tmp_path, "freeze", "data/a.csv", "--to", "data/b").returncode == 0
+    assert "repeat: runs" in (tmp_path / "data/b/source.yml").read_text()
+    assert notes_of(data.open("a")) == notes_of(data.open("b"))
+    assert notes_of(data.open("a")) == ("Rows of one run and step are read as runs of their own.",)
+    assert list(reduced(data, "b", "loss")) == [("a", "1"), ("a", "2"), ("a", "3")]
+
+
+def test_what_is_frozen_of_a_log_keeps_its_meaning(tmp_path: Path) -> None:
+    """A table would be asked about."""
+    data = Data(tmp_path)
+    (tmp_path / "mkdocs.yml").write_text("site_name: x\nplugins: [reportgen]\n")
+    rows = [(epoch, epoch + 1, epoch + 2) for epoch in (0, 1, 2, 0, 1, 2, 3)]
+    data.write("log/training.csv", lines("epoch,loss,val_loss", rows))
+    assert data.open("log").columns[:2] == ("series", "run")
+    assert run(tmp_path, "freeze", "data/log", "--to", "data/b").returncode == 0
+    assert "repeat: last" in (tmp_path / "data/b/source.yml").read_text()
+    assert run(tmp_path, "describe", "data/b").returncode == 0
