@@ -115,7 +115,12 @@ def test_values_read_out_are_those_that_vega_writes() -> None:
 
 
 @settings(max_examples=25)
-@given(st.lists(st.tuples(SIZES, st.sampled_from([",.0f", ",.2f", ".4~e", "~e", "~s", ",.6~r"])), min_size=1))
+@given(
+    st.lists(
+        st.tuples(SIZES, st.sampled_from([",.0f", ",.2f", ".4~e", "~e", "~s", ",.6~r", ".1%", ",.2~%"])),
+        min_size=1,
+    )
+)
 def test_numbers_are_those_that_d3_writes(pairs: list[tuple[float, str]]) -> None:
     """Whatever the number, each kind of format gives d3's words."""
     assert [format_number(value, spec) for value, spec in pairs] == vega_words(pairs)

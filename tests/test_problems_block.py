@@ -157,7 +157,14 @@ def test_the_browser_finds_cells_by_place() -> None:
     assert data["problems"] == ["p00000", "p00001", "p00002", "p00003"]
     assert data["samples"][1] == [2, 0, 2, 2]
     assert data["tags"][0] == "on average 100.0 %"
-    assert data["percent"] is True
+    assert data["words"] == ["100.0 %", "50.0 %", "0.0 %"]
+    assert data["score"][0][0] == 0
+
+
+def test_the_script_gets_the_words_of_a_score() -> None:
+    """It rounds nothing: 0.9996 is not always, 0.0004 not never, wherever a score is told."""
+    data = json.loads(str(picture(block(matrix(np.array([[[0.9996], [0.0004], [0.99999]]])))).payload))
+    assert [data["words"][place] for place in data["score"][0]] == ["99.9 %", "99.9 %", "0.1 %"]
 
 
 def test_slices_have_intervals_n_and_reasons() -> None:
@@ -196,7 +203,7 @@ def test_scores_of_another_range_are_plain_numbers() -> None:
     figure = picture(stack)
     assert drawn(figure, 3).tolist() == [[6, 3, 0]]
     assert "%</text>" not in str(figure.inline_svg)
-    assert json.loads(str(figure.payload))["percent"] is False
+    assert json.loads(str(figure.payload))["words"] == ["10", "5", "0"]
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -15,10 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_figures import HOSTILE
 from made_scored import score_context
-from seen_by_vega import VegaPicture
+from seen_by_vega import VegaPicture, vega_words
 
 import reportgen
-from reportgen.figures.axis import position
+from reportgen.figures.axis import format_value, position
+from reportgen.figures.d3_format import format_number
 from reportgen.figures.layout import LABEL_SIZE
 from reportgen.figures.line_paths import PIXELS_WIDE
 from reportgen.figures.row_names import NARROWEST, WIDEST_NAME, name_above, name_lines
@@ -308,3 +309,18 @@ def test_labels_of_differences_are_signed_points() -> None:
     assert difference_axis([-0.1, 0.1], SHARE, title="d").labels == ("−10", "−5", "0", "+5", "+10")
     plain = difference_axis([-1, 1], score_context(lowest=0.0, highest=10.0), title="d")
     assert plain.labels == ("−1.0", "−0.5", "0.0", "+0.5", "+1.0")
+
+
+@pytest.mark.parametrize("values", [[0.2, 0.9], [0.91234, 0.91239], [0.0, 1.0], [-0.3, 1e-7]])
+def test_values_are_read_out_along_an_axis_of_scores(values: list[float]) -> None:
+    """Its formats are among those that static words know, and they say what a browser would."""
+    for axis in (
+        score_axis(values, SHARE, title="score"),
+        difference_axis(values, SHARE, title="difference"),
+    ):
+        pairs = [
+            (value, form) for value in (*values, *axis.ticks) for form in (axis.format, axis.read_format)
+        ]
+        ours = [format_number(value, form) for value, form in pairs]
+        assert ours == vega_words(pairs)
+        assert [format_value(axis, value) for value in values] == ours[1 : 2 * len(values) : 2]

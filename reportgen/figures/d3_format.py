@@ -1,7 +1,7 @@
 """Numbers and times in words as d3-format and d3-time-format write them in a browser.
 
 Static words and the live view's then agree to the last digit. Only the specifiers that axes use are
-known: ``[,][.digits][~]`` with ``f``, ``e``, ``r`` or ``s`` for numbers.
+known: ``[,][.digits][~]`` with ``f``, ``e``, ``r``, ``s`` or ``%`` for numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-_SPECIFIER = re.compile(r"(,?)(?:\.(\d+))?(~?)([efrs])")
+_SPECIFIER = re.compile(r"(,?)(?:\.(\d+))?(~?)([efrs%])")
 _PREFIXES = ["y", "z", "a", "f", "p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E", "Z", "Y"]
 _NO_PREFIX = 8
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -70,7 +70,9 @@ def _with_minus(text: str) -> str:
 
 
 def _exactly(value: float, wanted: _Specifier) -> str:
-    text, suffix = _written(Decimal(abs(value)), wanted)
+    # d3 multiplies before it rounds, with what that does to the last digit.
+    size = abs(value) * 100 if wanted.type == "%" else abs(value)
+    text, suffix = _written(Decimal(size), wanted)
     if wanted.trim and "." in text:
         text = text.rstrip("0").rstrip(".")
     if wanted.comma:
@@ -117,11 +119,12 @@ def _parsed(specifier: str) -> _Specifier:
 
 def _written(size: Decimal, wanted: _Specifier) -> tuple[str, str]:
     """The digits of a number that is not negative, and what stands after them."""
-    if wanted.type == "f" and size >= _PLAIN_BELOW:
-        digits, _, power = repr(float(size)).partition("e")
-        return digits, f"e{power}"
-    if wanted.type == "f":
-        return f"{_rounded(size, -wanted.digits):f}", ""
+    if wanted.type in {"f", "%"}:
+        sign = wanted.type.strip("f")
+        if size >= _PLAIN_BELOW:
+            digits, _, power = repr(float(size)).partition("e")
+            return digits, f"e{power}{sign}"
+        return f"{_rounded(size, -wanted.digits):f}", sign
     if wanted.type == "e":
         size = _rounded(size, _exponent(size) - wanted.digits)
         exponent = _exponent(size)

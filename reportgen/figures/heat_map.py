@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reportgen.figures.live import rounded
 from reportgen.figures.score_words import in_percent, score_text
 from reportgen.figures.tidy import field
 from reportgen.words import number
@@ -24,7 +23,6 @@ MOST_COLUMNS = 600
 """As many as the widest picture has pixels; more problems than these share a column with their neighbours."""
 LEVELS = 7
 """Steps of colour: never, five fifths between, always. Never and always are what a reader looks for."""
-_DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,15 +78,24 @@ def heat_map(grid: ProblemGrid, context: ScoreContext) -> HeatMap:
 def payload(heat: HeatMap, context: ScoreContext) -> dict[str, Any]:
     """What the browser needs to name a cell; see ``site/assets/live-marks.js`` for who reads it.
 
-    ``score`` (null where missing) and ``samples`` are lists by series, ``tags`` says how hard a problem is.
+    ``score`` and ``samples`` are lists by series, ``tags`` says how hard a problem is. A score is the place
+    of its words in ``words``, null where it is missing: no script rounds a number.
     """
+    places: dict[str, int] = {}
+    scores = [
+        [
+            places.setdefault(score_text(value, context), len(places)) if math.isfinite(value) else None
+            for value in row
+        ]
+        for row in heat.score.tolist()
+    ]
     return {
         "series": list(heat.series),
         "problems": list(heat.columns),
         "tags": [_tag(value, context) for value in heat.difficulty.tolist()],
-        "score": [rounded(row, _DIGITS) for row in heat.score],
+        "score": scores,
         "samples": heat.samples.tolist(),
-        "percent": in_percent(context),
+        "words": list(places),
     }
 
 

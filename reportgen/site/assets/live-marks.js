@@ -108,14 +108,10 @@
 
     lines([series, problem]) {
       const { score, samples, problems, tags } = this.data;
-      const value = score[series][problem];
+      const place = score[series][problem];
       const count = samples[series][problem];
-      const words = value === null ? "no answer" : `${this.words(value)} of ${plural(count, "sample")}`;
+      const words = place === null ? "no answer" : `${this.data.words[place]} of ${plural(count, "sample")}`;
       return [problems[problem], tags[problem], `${this.series[series]}: ${words}`];
-    }
-
-    words(score) {
-      return this.data.percent ? `${(100 * score).toFixed(1)} %` : String(score);
     }
 
     at(x, y) {
