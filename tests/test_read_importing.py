@@ -405,13 +405,40 @@ def test_groups_of_a_pattern_name_runs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [
-        ("runs/(?P<series>[^/]+.made", "is no regular expression: missing ), unterminated subpattern"),
+        ("runs/(?P<series>[^/]+.made", "is no regular expression: missing ). A text with (?P<"),
+        ("(?P<series>.+)(?=x)", "is no regular expression: invalid perl operator: (?=. A text with (?P<"),
+        (r"(?P<series>.)/(?P=series)", "it cannot look around, nor refer to its own groups"),
+        ("(?P<series>a)(?P<series>b)", "is no regular expression: two groups are called series"),
+        ("(?P<series>(a+)+)b", "fits no file in data/s. It has to fit the whole path below the folder"),
+        ("**/a/**/b/**/c", 'has "**" more than 2 times. Name the folders between them'),
         ("(?P<series>x+)/none", "fits no file in data/s. It has to fit the whole path below the folder"),
     ],
 )
 def test_patterns_that_fit_nothing_are_told(tmp_path: Path, pattern: str, message: str) -> None:
     """A pattern that is none, and one that fits no file."""
-    assert message in told(made(tmp_path, f"files: '{pattern}'", a=run_of()))[0]
+    name = "a" * 60
+    assert message in told(made(tmp_path, f"files: '{pattern}'", **{name: run_of()}))[0]
+
+
+def test_many_times_any_depth_in_a_row_is_once(tmp_path: Path) -> None:
+    """What stands between two of them parts a path in as many ways as it has folders."""
+    pattern = "**/" * 40 + "m*"
+    data = made(tmp_path, f"files: '{pattern}'", **{"__".join("abcdefghijklmnop") + "__m": run_of()})
+    assert len(set(data.frame("s", "loss")["run"])) == 1
+
+
+def test_letters_and_digits_of_all_languages_fit_a_pattern(tmp_path: Path) -> None:
+    """As in Python's regular expressions; a group that takes no part tells nothing."""
+    data = made(
+        tmp_path,
+        r"files: '(?P<series>[\w.]+)/(?:seed(?P<seed>\d+)|last)[.]made'",
+        größe__seed1=run_of(),
+        größe__last=run_of(),
+    )
+    table = data.frame("s", "loss")
+    assert set(table["series"]) == {"größe"}
+    assert set(table["seed"].dropna()) == {"1"}
+    assert table["seed"].isna().sum() == len(table) / 2
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "json", "parquet"])

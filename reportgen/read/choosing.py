@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
@@ -12,17 +12,19 @@ from reportgen.errors import Problem, Problems, ReportError, Stage
 from reportgen.read.barred import barred_files
 from reportgen.read.find import SETTINGS, all_files, natural, place_of
 from reportgen.read.links import outward_files, refuse_outward_links
+from reportgen.read.path_patterns import match_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from reportgen.errors import Place
     from reportgen.read.cells import Text
     from reportgen.read.find import Location
     from reportgen.settings.source import SourceSettings
 
 _NAMED_GROUP: Final = "(?P<"
+_TWICE: Final = ("**", "**")
+_MOST_ANY_DEPTHS: Final = 2
 _NO_LABELS: Final[dict[str, Text]] = {}
 
 
@@ -110,12 +112,22 @@ def _named(asked: str | tuple[str, ...], walked: _Walked) -> Chosen:
 
 
 def _globbed(pattern: str, walked: _Walked) -> dict[Path, dict[str, Text]]:
-    """The files that a pattern fits, and all those below the folders that it fits."""
+    """The files that a pattern fits, and all those below the folders that it fits.
+
+    Raises:
+        ReportError: the pattern asks for more ways through the folders than anybody could wait for.
+    """
     found: list[Path] = []
     location = walked.location
-    if ".." not in PurePath(pattern).parts:
+    # "**/**" fits what "**" does, and would be walked once for each way to part a path in two.
+    parts = [part for part, after in pairwise([*PurePath(pattern).parts, ""]) if (part, after) != _TWICE]
+    if parts.count("**") > _MOST_ANY_DEPTHS:
+        message = f'files: "{pattern}" has "**" more than {_MOST_ANY_DEPTHS} times'
+        advice = "Name the folders between them, as in runs/**/logs/**/*.csv"
+        raise ReportError(Problem(location.place, message, advice, Stage.SETTINGS))
+    if ".." not in parts:
         with suppress(ValueError, NotImplementedError):
-            found = sorted(location.path.glob(pattern), key=natural)
+            found = sorted(location.path.glob("/".join(parts)), key=natural)
     outward = outward_files(found, location)
     walked.outward.update(outward)
     files: dict[Path, dict[str, Text]] = {}
@@ -128,28 +140,28 @@ def _globbed(pattern: str, walked: _Walked) -> dict[Path, dict[str, Text]]:
 
 
 def _matched(pattern: str, walked: _Walked) -> dict[Path, dict[str, Text]]:
-    """The files whose path below the source fits a regular expression, or that of a folder around them."""
+    """The files whose path below the source fits a regular expression, or that of a folder around them.
+
+    Raises:
+        ReportError: the pattern is no regular expression, or there are too many files.
+    """
     location = walked.location
-    expression = _compiled(pattern, location.place)
-    files: dict[Path, dict[str, Text]] = {}
-    for file in walked.files(location.path):
-        for part in _outwards(file.relative_to(location.path)):
-            if match := expression.fullmatch(part):
-                files[file] = match.groupdict()
-                break
-    return files
+    files = list(walked.files(location.path))
+    parts = {file: list(_outwards(file.relative_to(location.path))) for file in files}
+    try:
+        matched = match_paths(pattern, dict.fromkeys(part for inner in parts.values() for part in inner))
+    except ValueError as error:
+        message = f'files: "{pattern}" is no regular expression: {error}'
+        advice = (
+            "A text with (?P< is read as one, as in runs/(?P<series>[^/]+)/seed_(?P<seed>[0-9]+)/log.csv; "
+            "it cannot look around, nor refer to its own groups"
+        )
+        raise ReportError(Problem(location.place, message, advice, Stage.SETTINGS)) from None
+    nearest = {file: next((part for part in inner if part in matched), None) for file, inner in parts.items()}
+    return {file: matched[part] for file, part in nearest.items() if part is not None}
 
 
 def _outwards(path: PurePath) -> Iterator[str]:
     """A path and those of the folders around it."""
     yield path.as_posix()
     yield from (parent.as_posix() for parent in path.parents if parent.name)
-
-
-def _compiled(pattern: str, place: Place) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except (re.error, RecursionError) as error:
-        message = f'files: "{pattern}" is no regular expression: {error}'
-        advice = "A text with (?P< is read as one, as in runs/(?P<series>[^/]+)/seed_(?P<seed>[0-9]+)/log.csv"
-        raise ReportError(Problem(place, message, advice, Stage.SETTINGS)) from None

@@ -22,6 +22,7 @@ _SETTINGS: Final[dict[str, str | int | bool]] = {
     # Nothing leaves the machine, and no name in a statement means a Python variable.
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
+    "allow_community_extensions": False,
     "python_enable_replacements": False,
 }
 
@@ -36,6 +37,8 @@ class Engine:
         # Without GLOBAL only this connection would have it, and none of its cursors. A cursor never shows a
         # progress bar, and DuckDB lets nobody set that in a notebook without ipywidgets.
         self._connection.execute("SET GLOBAL TimeZone = 'UTC'")
+        # From here on no statement changes what is said above, whatever it came to hold.
+        self._connection.execute("SET lock_configuration = true")
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own, so that no statement makes another's relations bind again."""
