@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reportgen import __version__
+from reportgen.repository import find_checkout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,12 +70,6 @@ def cache_folder(root: Path) -> Path:
             (folder / _TAG_FILE).write_text(_TAG, encoding="utf-8")
             return folder
     return temporary_folder(Path(tempfile.gettempdir()))
-
-
-def find_checkout(folder: Path) -> Path | None:
-    """The folder of the git repository around a folder; None where there is none."""
-    # A commit cannot hold anything that is called .git.
-    return next((p for p in (folder, *folder.parents) if os.path.exists(p / ".git")), None)  # noqa: PTH110 - pathlib raises where nobody may look
 
 
 def temporary_folder(parent: Path) -> Path:

@@ -41,6 +41,12 @@ class Boundary:
         return Boundary(self.repository, (*self.others, os.path.realpath(path)))
 
 
+def find_checkout(folder: Path) -> Path | None:
+    """The folder of the git repository around a folder; None where there is none."""
+    # A commit cannot hold anything that is called .git.
+    return next((around for around in (folder, *folder.parents) if os.path.lexists(around / _GIT)), None)
+
+
 def boundary_around(root: Path) -> Boundary:
     """The repository that holds a report.
 
@@ -48,8 +54,7 @@ def boundary_around(root: Path) -> Boundary:
         root: the folder of ``mkdocs.yml``; it is the repository itself if no folder around it has a ``.git``.
     """
     real = Path(os.path.realpath(root))
-    found = (folder for folder in (real, *real.parents) if os.path.lexists(folder / _GIT))
-    return Boundary(str(next(found, real)))
+    return Boundary(str(find_checkout(real) or real))
 
 
 def data_boundary(root: Path, data_dir: str) -> Boundary:

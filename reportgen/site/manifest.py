@@ -16,7 +16,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reportgen.cache import cache_folder, find_checkout
+from reportgen.cache import cache_folder
+from reportgen.repository import find_checkout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from reportgen.cache import find_checkout
 from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.repository import find_checkout
 
 if TYPE_CHECKING:
     from pathlib import Path
