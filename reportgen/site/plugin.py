@@ -26,8 +26,10 @@ from reportgen.site.beside import Ahead
 from reportgen.site.checking.excerpts import printable
 from reportgen.site.fences import custom_fences
 from reportgen.site.ownership import refuse_foreign_folder
+from reportgen.site.page_context import POLICY
 from reportgen.site.project_of import project_of, warn_of_omitted_pages
 from reportgen.site.provenance import check_build_date, fix_build_date, unfix_build_date
+from reportgen.site.request_guard import guarded
 from reportgen.site.script_hashes import inline_scripts
 from reportgen.site.untrusted import html_problems
 
@@ -275,8 +277,10 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             unfix_build_date()
             self._dated = False
 
-    def on_serve(self, server: LiveReloadServer, **_: object) -> LiveReloadServer:
-        """Build again when data change, not only when pages do."""
+    def on_serve(self, server: LiveReloadServer, config: MkDocsConfig, **_: object) -> LiveReloadServer:
+        """Build again when data change, not only when pages do, and answer to this machine's names only."""
+        policy = POLICY if config.theme.name == "reportgen" else ""
+        server.set_app(guarded(server.serve_request, config.dev_addr.host, policy))
         server.watch(str(self._root / self._settings.data_dir))
         return server
 

@@ -1,0 +1,84 @@
+"""``serve`` answers this machine and nobody else, with the policy of a built site."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+from made_projects import write_report
+from served_report import MKDOCS, REPORTGEN, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def free_port() -> int:
+    """A port that nobody uses."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
+@pytest.fixture(scope="module", params=[REPORTGEN, MKDOCS], ids=["reportgen", "mkdocs"])
+def port(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """A small report, served."""
+    folder = write_report(tmp_path_factory.mktemp("served") / "report")
+    with serving(folder, free_port(), *request.param) as port:
+        yield port
+
+
+def get(port: int, path: str, host: str | None = None) -> tuple[int, dict[str, str], str]:
+    """Ask for a path by a name; status, headers and text of the answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.request("GET", path, headers={"Host": host} if host is not None else {})
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, dict(answer.getheaders()), text
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "127.0.0.1:{port}", "localhost:{port}", "LocalHost", "[::1]:{port}", "192.168.1.7"]
+)
+def test_own_names_are_answered(port: int, host: str) -> None:
+    """Loopback names, and addresses: no other site's page can make its own name one of them."""
+    status, _, text = get(port, "/", host.format(port=port))
+    assert status == 200
+    assert "<title>" in text
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:{port}", "localhost.evil.example", "127.0.0.1.evil.example", "[x", "a@b"],
+)
+def test_other_names_are_refused(port: int, host: str) -> None:
+    """A page of another site whose name was made to lead here reads nothing here."""
+    for path in ("/", "/report.json", "/livereload/0/0"):
+        status, _, text = get(port, path, host.format(port=port))
+        assert status == 403
+        assert "--dev-addr" in text
+        assert "<title>" not in text
+
+
+@pytest.mark.parametrize(
+    "path", ["/%00", "/a%00.html", "/index.html%00.png", "/%00/", "/..%2f..%2fmkdocs.yml", "/" + "a" * 5000]
+)
+def test_paths_that_no_file_has_are_not_there(port: int, path: str) -> None:
+    """An answer of 404, not a fault of the server."""
+    assert get(port, path)[0] == 404
+
+
+def test_pages_have_the_policy_with_the_live_reload(port: int) -> None:
+    """Scripts of the site and that one script in the page; nothing else in it may run."""
+    _, headers, text = get(port, "/")
+    policy = headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'self'; object-src 'none'; base-uri 'self'; form-action 'self'; ")
+    assert re.search(r"; script-src 'self' 'sha256-[A-Za-z0-9+/]{43}='$", policy)
+    assert "unsafe" not in policy
+    assert "livereload(" in text
+    _, headers, _ = get(port, "/report.json")
+    assert "Content-Security-Policy" not in headers
