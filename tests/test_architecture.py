@@ -86,7 +86,7 @@ LIBRARIES = {
     "mkdocs": r"site/.*",
     "jinja2": r"site/(fragments|plugin)",
     "markupsafe": r"site/fragments",
-    "markdown": r"narrative/(raw_html|spans|superfences|watch)",
+    "markdown": r"narrative/(raw_html|spans|superfences|watch)|site/snippets",
     "pymdownx": r"narrative/watch|site/fences",
     "pydantic": r"settings/.*|drafting/kept",
     "pydantic_core": r"settings/.*|read/loggers/json_objects",

@@ -352,3 +352,27 @@ def test_content_nested_without_end_is_told(tmp_path: Path) -> None:
     write_file(report / "content" / "/".join("d" * 150) / "a.md", "# Deep")
     told = call(report, "build")
     assert "content: error: its folders are nested more than 100 deep. Move the pages up." in told.output
+
+
+@pytest.mark.parametrize("name", ["parts/env.txt", "parts/config", ".git/config", "elsewhere/config"])
+def test_snippets_come_from_the_repository(tmp_path: Path, name: str) -> None:
+    """No page includes a file through a link that leads out, nor one of git's own."""
+    base = str(tmp_path / "repository")
+    settings = SETTINGS + f"markdown_extensions: [{{pymdownx.snippets: {{base_path: [{base!r}]}}}}]\n"
+    report = _content(tmp_path, **{"mkdocs.yml": settings})
+    write_file(report.parent / "parts/good.md", "A good part.")
+    write_file(tmp_path / "machine/config", LEAKED)
+    (report.parent / "parts/env.txt").symlink_to("/proc/self/environ")
+    (report.parent / "parts/config").symlink_to("../.git/config")
+    (report.parent / "elsewhere").symlink_to(tmp_path / "machine")
+    page = report / "content/index.md"
+    write_file(page, '# Small\n\n--8<-- "parts/good.md"\n')
+    told = call(report, "build", "--strict")
+    assert told.exit_code == 0, told.output
+    assert "A good part." in (report / "site/index.html").read_text("utf-8")
+    write_file(page, f'# Small\n\n--8<-- "{name}"\n')
+    told = call(report, "build", "--strict", "--force")
+    assert told.exit_code == 1
+    assert f'content/index.md: error: the snippet "{name}" leads out of the repository, to ' in told.output
+    assert LEAKED not in told.output
+    assert "A good part." in (report / "site/index.html").read_text("utf-8")

@@ -6,6 +6,7 @@ It passes on properdocs too, the compatible fork, which answers to the name ``mk
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,6 +20,7 @@ from reportgen.cache import Cache, FileHashes, cache_folder
 from reportgen.errors import Place, Problem, ReportError
 from reportgen.narrative.raw_html import NoRawHtml
 from reportgen.narrative.spans import Spans
+from reportgen.repository import boundary_around
 from reportgen.settings.loading import load_project
 from reportgen.site.added import added_file, generated_page
 from reportgen.site.assembly import Assembly
@@ -31,6 +33,7 @@ from reportgen.site.project_of import project_of, warn_of_omitted_pages
 from reportgen.site.provenance import check_build_date, fix_build_date, unfix_build_date
 from reportgen.site.request_guard import guarded
 from reportgen.site.script_hashes import inline_scripts
+from reportgen.site.snippets import SnippetsWithin
 from reportgen.site.untrusted import html_problems
 
 if TYPE_CHECKING:
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
 
     from reportgen.drafting.project import Project
     from reportgen.model import Report
+    from reportgen.repository import Boundary
     from reportgen.settings.project import ProjectSettings
     from reportgen.site.earlier import Earlier
 
@@ -128,6 +132,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         fences += custom_fences(self._mark)
         self._spans = Spans()
         config.markdown_extensions.append(self._spans)  # type: ignore[arg-type]  # Markdown takes both
+        if "pymdownx.snippets" in config.markdown_extensions:
+            within = SnippetsWithin(self._snippet_boundary(config), lambda: self._reading)
+            config.markdown_extensions.append(within)  # type: ignore[arg-type]  # as above
         if self._settings.untrusted:
             config.markdown_extensions.append(NoRawHtml())  # type: ignore[arg-type]  # as above
         # An aligned column would otherwise get a style attribute, which our policy refuses.
@@ -283,6 +290,16 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         server.set_app(guarded(server.serve_request, config.dev_addr.host, policy))
         server.watch(str(self._root / self._settings.data_dir))
         return server
+
+    def _snippet_boundary(self, config: MkDocsConfig) -> Boundary:
+        """Where snippets may be: in the repository, and in folders that ``mkdocs.yml`` names elsewhere."""
+        boundary = boundary_around(self._root)
+        named = config.mdx_configs.get("pymdownx.snippets", {}).get("base_path", [])
+        for folder in [named] if isinstance(named, str) else named:
+            path = Path(folder).absolute()
+            if not (boundary.holds(os.path.normpath(path)) or boundary.holds(os.path.realpath(path))):
+                boundary = boundary.including(path)
+        return boundary
 
     @staticmethod
     def _fonts(config: MkDocsConfig) -> list[str]:
