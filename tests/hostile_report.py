@@ -37,6 +37,17 @@ OUTCOMES = "answers"
 PARTS = (NAMES[0], NAMES[1])
 """Two benchmarks of the source of outcomes."""
 LAST = "The last heading"
+RAW = """<div class="rg-block" data-rg-block="nope">of no block</div>
+
+<div class="rg-block" data-rg-block="all">of another page</div>
+
+<div class="rg-block" data-rg-block="0123456789abcdef-nope">with a salt</div>
+
+<rg-bound n="0123456789abcdef-0">bound to nothing</rg-bound> <rg-bound>nor</rg-bound>
+
+<p class="rg-badge"></p> <section class="rg-checked"></section>
+"""
+"""What a page may hold that looks like the marks of blocks and statements."""
 
 
 def write_hostile_report(folder: Path, *, untrusted: bool = False) -> Path:
@@ -45,7 +56,7 @@ def write_hostile_report(folder: Path, *, untrusted: bool = False) -> Path:
         _write_source(folder / "data" / source, NAMES[number])
     _write_outcomes(folder / "data" / OUTCOMES)
     pages = {
-        "index.md": _page(NAMES[0], None, _fence("overview", {})),
+        "index.md": _page(NAMES[0], None, _fence("overview", {}), *(() if untrusted else (RAW,))),
         "series.md": _page(
             NAMES[1],
             SOURCE,

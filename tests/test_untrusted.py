@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner, Result
+from example_site import ROOT
 from html_tree import read_html
 from made_projects import PAGE, write_file, write_report
 
@@ -236,6 +237,16 @@ def test_settings_that_let_code_in_are_refused(tmp_path: Path, case: str) -> Non
     assert words in told.output
     assert "mkdocs.yml" in told.output
     assert not (tmp_path / "site").exists()
+
+
+def test_the_guide_lists_what_is_allowed() -> None:
+    """Every ending of files and every extension of Markdown, and no other."""
+    guide = (ROOT / "content/guide/security.md").read_text("utf-8").split("## untrusted")[1].split("## ")[0]
+    told = set(re.findall(r"`\.([a-z0-9]+)`", guide))
+    assert told == ENDINGS - {"md"}
+    listed = guide.split("The extensions of Markdown are")[1].split("They read")[0]
+    plain, own = (set(re.findall(r"`([a-z0-9_]+)`", part)) for part in listed.split("`pymdownx`"))
+    assert {*plain, *(f"pymdownx.{name}" for name in own)} == EXTENSIONS
 
 
 # What a page may be made of at random: pieces of Markdown, of HTML and of attribute lists.

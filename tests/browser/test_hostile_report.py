@@ -123,6 +123,15 @@ def test_pages_are_well_nested(hostile: Site) -> None:
         assert words(tree).count(LAST) >= 1
 
 
+def test_marks_that_an_author_wrote_stay_words(hostile: Site) -> None:
+    """Raw HTML that looks like our own marks is neither filled nor a fault."""
+    html = (hostile.folder / "index.html").read_text("utf-8")
+    for words_of_it in ("of no block", "of another page", "with a salt", "bound to nothing"):
+        assert words_of_it in html
+    assert 'data-rg-block="nope"' in html
+    assert "rg-bound" not in html
+
+
 def test_pictures_are_well_formed(hostile: Site) -> None:
     """Every SVG file is XML without script, handler or outside address."""
     found = sorted(hostile.folder.glob("figures/**/*.svg"))
