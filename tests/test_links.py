@@ -220,6 +220,16 @@ def test_a_path_that_was_typed_may_be_a_link(report: Path, outside: Path) -> Non
     assert CliRunner().invoke(cli, ["describe", str(outside)]).exit_code == 0
 
 
+def test_the_data_folder_described_names_links_that_lead_out(report: Path, outside: Path) -> None:
+    """They are no sources, and nothing behind them is listed."""
+    write_file(report / "data/runs/a.csv", RUNS)
+    (report / "data/elsewhere").symlink_to(outside)
+    told = CliRunner().invoke(cli, ["describe", str(report / "data")])
+    assert 'it holds "runs".' in told.output
+    assert "data/elsewhere: warning: this link leads out of the repository" in told.output
+    assert "deep" not in told.output
+
+
 def test_folders_nested_without_end_are_told(report: Path) -> None:
     """So deep that nobody means it; Python itself goes no deeper than 1,000."""
     write_file(report / "data/runs" / "/".join("d" * 150) / "a.csv", RUNS)

@@ -309,6 +309,20 @@ PIECES = (
         "<DIV\n",
         "=x",
     ),
+    *(
+        "++",
+        "[[",
+        "]]",
+        "*[x]: ",
+        '!!! "',
+        '??? note "',
+        '=== "',
+        "{: #x onclick=y }",
+        "::: ",
+        "%%%",
+        "--8<-- ",
+        "{{",
+    ),
     *("{: data-toc-label='<img src=x onerror=alert(1)>' }", "<svg/onload=alert(1)>", "<<b>>", "<b\n\nc>"),
 )
 DANGEROUS = {"script", "img", "svg", "iframe", "object", "b", "style", "form", "base", "meta", "link"}

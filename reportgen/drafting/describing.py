@@ -74,14 +74,18 @@ def sources_of(path: Path, root: Path, data_dir: str, boundary: Boundary | None 
         ReportError: two sources have the same name.
     """
     from reportgen.read import find_sources  # noqa: PLC0415 - imports the database
+    from reportgen.read.links import outward_problems  # noqa: PLC0415 - as above
 
-    found = find_sources(root, data_dir, boundary)
+    outward: dict[Path, str] = {}
+    found = find_sources(root, data_dir, boundary, outward)
     # Folders of a folder can be named, too, but they are parts of it.
     names = [name for name in found if "/" not in name]
     message = f"it holds {listed(names, most=40)}" if names else "it holds no source yet"
     advice = f"Describe one of them, as in reportgen describe {data_dir}/{names[0]}" if names else ""
     problem = Problem(Place(data_dir), message, advice, Stage.DATA, Severity.WARNING)
-    return Description(data_dir, path.name, problems=(problem,))
+    return Description(
+        data_dir, path.name, problems=(problem, *outward_problems(outward, root, Severity.WARNING))
+    )
 
 
 def suggested_settings(told: Description) -> str:

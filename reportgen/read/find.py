@@ -87,13 +87,19 @@ def name_of(path: Path) -> str:
     return name if kind or name.startswith(_EVENTS) else path.stem
 
 
-def find_sources(project_root: Path, data_dir: str, boundary: Boundary | None = None) -> tuple[str, ...]:
+def find_sources(
+    project_root: Path,
+    data_dir: str,
+    boundary: Boundary | None = None,
+    outward: dict[Path, str] | None = None,
+) -> tuple[str, ...]:
     """Names of all sources below the data folder, in natural order; none if there is no such folder.
 
     Args:
         project_root: the folder of ``mkdocs.yml``.
         data_dir: the folder with the data, relative to it.
         boundary: links that leave it are not followed; None follows all.
+        outward: gets these links, and where they lead.
 
     Raises:
         ReportError: two files, or a file and a folder, have the same name.
@@ -104,7 +110,7 @@ def find_sources(project_root: Path, data_dir: str, boundary: Boundary | None = 
     names: dict[str, list[Path]] = {}
     for file in sorted(_files_in(data), key=natural):
         names.setdefault(ending_of(file)[0], []).append(file)
-    for folder in _folders(data, boundary):
+    for folder in _folders(data, boundary, outward):
         names.setdefault(folder.relative_to(data).as_posix(), []).append(folder)
     for file in sorted(_files_in(data, of_units=True), key=natural):
         # A log beside a table of its name has been no source of its own.
@@ -274,11 +280,11 @@ def _files_in(data: Path, start: str = "", *, of_units: bool = False) -> Iterato
             yield path
 
 
-def _folders(data: Path, boundary: Boundary | None) -> list[Path]:
+def _folders(data: Path, boundary: Boundary | None, outward: dict[Path, str] | None) -> list[Path]:
     """Every folder with data somewhere below it."""
     found = {
         parent
-        for file in all_files(data, data.parent, nested_sources=True, boundary=boundary)
+        for file in all_files(data, data.parent, nested_sources=True, boundary=boundary, outward=outward)
         if ending_of(file)[1] or may_be_read(file.name)
         for parent in file.parents
         if parent != data and parent.is_relative_to(data)

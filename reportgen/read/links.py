@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from reportgen.errors import Problem, ReportError, Stage
+from reportgen.errors import Problem, ReportError, Severity, Stage
 from reportgen.read.alike import folded
 from reportgen.read.find import place_of
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from reportgen.errors import Place
     from reportgen.read.find import Location
 
 _ADVICE: Final = (
@@ -31,16 +33,27 @@ def refuse_outward_links(found: Mapping[Path, str], location: Location) -> None:
     Raises:
         ReportError: there are some.
     """
+    for link, target in found.items():
+        if location.path.parent not in link.parents:
+            # What is said of the whole data folder is told at the page that wants something of it.
+            place = place_of(link, location.root)
+            raise ReportError(_problem(place, f'the link "{place}"', target))
     if found:
-        raise ReportError(*folded(_problem(link, target, location) for link, target in found.items()))
+        raise ReportError(*outward_problems(found, location.root))
 
 
-def _problem(link: Path, target: str, location: Location) -> Problem:
-    place = place_of(link, location.root)
-    # What is said of the whole data folder is told at the page that wants something of it.
-    name = "this link" if location.path.parent in link.parents else f'the link "{place}"'
+def outward_problems(
+    found: Mapping[Path, str], root: Path, severity: Severity = Severity.ERROR
+) -> Iterator[Problem]:
+    """What is told of links that lead out, many to one place in one."""
+    told = (_problem(place_of(link, root), "this link", target) for link, target in found.items())
+    return folded(replace(one, severity=severity) for one in told)
+
+
+def _problem(place: Place, name: str, target: str) -> Problem:
     # Quoted as Python does: a terminal obeys none of it.
-    return Problem(place, f"{name} leads out of the repository, to {target!r}", _ADVICE, Stage.DATA)
+    said = f"{name} leads out of the repository, to {target!r}"
+    return Problem(place, said, _ADVICE, Stage.DATA)
 
 
 def outward_source(location: Location) -> dict[Path, str]:
@@ -56,6 +69,7 @@ def outward_files(paths: Iterable[Path], location: Location) -> dict[Path, str]:
         location: their source, whose own file or folder is known to be within.
     """
     paths = list(paths)
+    linked = [path for path in paths if path.is_symlink()]
     folders = {
         folder
         for path in paths
@@ -67,7 +81,7 @@ def outward_files(paths: Iterable[Path], location: Location) -> dict[Path, str]:
     links = (
         link for folder in sorted(folders) for link in _linked_files(folder) if link.name.startswith(start)
     )
-    return _outward([*paths, *links], location)
+    return _outward([*sorted(folders - set(location.path.parents)), *linked, *links], location)
 
 
 def _outward(paths: Iterable[Path], location: Location) -> dict[Path, str]:
