@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -386,3 +387,49 @@ def test_snippets_come_from_the_repository(tmp_path: Path, name: str) -> None:
     assert f'content/index.md: error: the snippet "{name}" leads out of the repository, to ' in told.output
     assert LEAKED not in told.output
     assert "A good part." in (report / "site/index.html").read_text("utf-8")
+
+
+def _random_tree(chance: random.Random, folders: list[Path], outside: Path) -> None:
+    """Folders, files, and links to anything, in a folder of data and one of content."""
+    for number in range(chance.randint(0, 8)):
+        folder = chance.choice(folders)
+        path = (
+            folder / f"{chance.choice(('n', 'm', '.h'))}{number}{chance.choice(('', '.csv', '.md', '.png'))}"
+        )
+        kind = chance.choice(("folder", "file", "link", "link", "link", "pipe"))
+        if kind == "folder":
+            path.mkdir()
+            folders.append(path)
+        elif kind == "file":
+            write_file(path, RUNS if path.suffix == ".csv" else "# A page")
+        elif kind == "pipe":
+            os.mkfifo(path)
+        else:
+            near = [path.name, "..", "../..", "gone", *(os.path.relpath(one, folder) for one in folders)]
+            far = [outside, outside / "runs.csv", outside / "page.md", outside / "deep", "/proc/self/environ"]
+            path.symlink_to(chance.choice([*near, *far, outside.parent, Path("/"), "/dev/zero"]))
+
+
+def test_no_tree_of_links_lets_anything_in(tmp_path: Path) -> None:
+    """Whatever leads to whatever: a build ends by itself, and nothing of the machine is written or told."""
+    outside = tmp_path / "machine"
+    write_file(outside / "runs.csv", f"series,seed,step,accuracy\n{LEAKED},1,0,0.5\n{LEAKED},1,1,0.6\n")
+    write_file(outside / "page.md", f"# {LEAKED}")
+    write_file(outside / "deep/er/page.md", f"# {LEAKED}")
+    built = 0
+    for seed in range(40):
+        chance = random.Random(seed)  # noqa: S311 - no secret
+        report = write_report(
+            tmp_path / f"r{seed}", {"content/index.md": PAGE, "data/runs.csv": None, "data/runs/a.csv": RUNS}
+        )
+        _random_tree(chance, [report / "content"], outside)
+        _random_tree(chance, [report / "data/runs"], outside)
+        if chance.random() < 0.3:
+            write_file(report / "data/runs/source.yml", "files: '**/*.csv'")
+        told = call(report, "build")
+        assert told.exception is None or isinstance(told.exception, SystemExit), (seed, told.exception)
+        assert LEAKED not in told.output, seed
+        built += told.exit_code == 0
+        site = (path for path in (report / "site").rglob("*") if path.is_file())
+        assert not [path for path in site if LEAKED.encode() in path.read_bytes()], seed
+    assert built > 2
