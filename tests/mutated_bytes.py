@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 _SPITEFUL = (b"\0", b"\n", b"\r", b'"', b"{", b"}", b"[", b"\t", b",", b":", b"\xff\xfe", b"9" * 400, b"-")
 
 
+# Where Parquet files have what they say of their columns.
+_FOOT, _ANYWHERE = 2000, 0.3
+
+
 def mutations(data: bytes, count: int, seed: int = 1) -> Iterator[bytes]:
     """Variants of a file, each with one to four accidents."""
     chance = random.Random(seed)  # noqa: S311 - accidents, not secrets
@@ -27,6 +31,20 @@ def mutations(data: bytes, count: int, seed: int = 1) -> Iterator[bytes]:
             piece = changed[begin:end]
             put = chance.choice((b"", piece * 2, bytes(reversed(piece)), chance.choice(_SPITEFUL)))
             changed[begin:end] = put
+        yield bytes(changed)
+
+
+def flips(data: bytes, count: int, seed: int = 1) -> Iterator[bytes]:
+    """Variants of a file of the same length, each with one to four flipped bits, mostly near its end.
+
+    Databases and Parquet files find their parts by place: whatever moves these is refused at once.
+    """
+    chance = random.Random(seed)  # noqa: S311 - accidents, not secrets
+    for _ in range(count):
+        changed = bytearray(data)
+        for _ in range(chance.randint(1, 4)):
+            end = len(changed) if chance.random() < _ANYWHERE else min(len(changed), _FOOT)
+            changed[len(changed) - 1 - chance.randrange(end)] ^= 1 << chance.randrange(8)
         yield bytes(changed)
 
 

@@ -2,6 +2,7 @@
 
     python tests/read_mutated.py FORMAT FOLDER COUNT SCRATCH
 
+With ``commands`` in place of a format every variant is described and frozen, as by the command line.
 Prints JSON: how many variants were read and how many refused, the values read, what broke the reader, and the
 largest memory that the process ever held, in MB.
 """
@@ -13,21 +14,28 @@ import resource
 import shutil
 import sys
 import traceback
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mutated_bytes import mutations
+from mutated_bytes import flips, mutations
 
+from reportgen.cache import Cache
+from reportgen.drafting import describing
+from reportgen.drafting.freezing import freezing
+from reportgen.errors import ReportError
+from reportgen.read.content import sha256
 from reportgen.read.logged import Evaluated, Logged, UnreadableError
 from reportgen.read.units import format_named, reader_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from reportgen.read.logged import Unit
     from reportgen.read.units import Reader
 
 _KB_OF_A_MB = 1024
+_BY_PLACE = {".parquet", ".db"}
 
 
 def read_all(reader: Reader, units: Sequence[Unit], files: Sequence[Path]) -> int:
@@ -45,24 +53,47 @@ def read_all(reader: Reader, units: Sequence[Unit], files: Sequence[Path]) -> in
     return found
 
 
+def describe_and_freeze(folder: Path) -> int:
+    """Describe a folder and freeze it next to it; how many values and answers are frozen.
+
+    Raises:
+        ReportError: it cannot be read; then the description says so, too.
+    """
+    root, cache = folder.parent, Cache(folder.parent / "cache")
+    told = describing.described(folder, root, "s", sha256, cache)
+    try:
+        ready = freezing(folder, root, "a test", sha256, cache)
+    except ReportError:
+        if told.kind:
+            assert any(problem.severity == "error" for problem in told.problems)
+        raise
+    ready.write(root / "frozen.parquet")
+    counts = told.counts
+    return sum(one.values for one in counts.runs) + sum(one.answers for one in counts.evaluations)
+
+
 def tell(form: str, folder: Path, count: int, scratch: Path) -> dict[str, Any]:
     """Mutate each file of the format in turn."""
-    found = format_named(form)
-    assert found is not None
-    reader = reader_of(found)
     shutil.copytree(folder, scratch)
-    files = sorted(path for path in scratch.rglob("*") if path.is_file())
-    units = reader.units(files)
-    own = [path for unit in units for path in unit.files]
+    own = files = sorted(path for path in scratch.rglob("*") if path.is_file())
+    read: Callable[[], int] = partial(describe_and_freeze, scratch)
+    if form != "commands":
+        found = format_named(form)
+        assert found is not None
+        reader = reader_of(found)
+        units = reader.units(files)
+        own = [path for unit in units for path in unit.files]
+        read = partial(read_all, reader, units, files)
     told: dict[str, Any] = {"read": 0, "refused": 0, "values": 0, "broken": []}
     for place, path in enumerate(own):
         whole = path.read_bytes()
-        for variant in mutations(whole, -(-count // len(own)), seed=place):
+        accidents = flips if path.suffix in _BY_PLACE else mutations
+        for variant in accidents(whole, -(-count // len(own)), seed=place):
             path.write_bytes(variant)
             try:
-                told["values"] += read_all(reader, units, files)
+                told["values"] += read()
                 told["read"] += 1
-            except UnreadableError:
+            except (UnreadableError, ReportError):
                 told["refused"] += 1
             except Exception:  # noqa: BLE001 - told, with all the others
                 told["broken"].append(f"{path.name}: {traceback.format_exc()[-800:]}")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 from kept_files import KEPT, unpacked
 
@@ -66,3 +67,37 @@ def test_accidents(form: str, tmp_path: Path) -> None:
     assert told["read"] + told["refused"] >= COUNT
     assert told["values"] > COUNT
     assert told["peak"] <= MOST_MB
+
+
+TABLES = {
+    "a.parquet": "FORMAT parquet",
+    "a.csv": "FORMAT csv, HEADER",
+    "a.jsonl": "FORMAT json",
+    "a.json": "FORMAT json, ARRAY true",
+}
+FEW = 40
+
+
+@pytest.mark.parametrize("name", [*TABLES, "trainer_state.json"])
+def test_accidents_on_the_command_line(name: str, tmp_path: Path) -> None:
+    """Tables, and what a logger wrote, are described and frozen, or refused in words."""
+    folder = tmp_path / "s"
+    folder.mkdir()
+    if name in TABLES:
+        rows = """
+            SELECT 'AB'[1 + i % 2:1 + i % 2] AS model, i % 3 AS seed, i // 6 AS step,
+                ['loss', 'acc'][1 + i // 3 % 2] AS metric, i / 7 AS value FROM range(400) rows(i)
+        """
+        duckdb.sql(f"COPY ({rows}) TO '{folder / name}' ({TABLES[name]})")
+    else:
+        history = [{"step": step, "loss": 1 / (step + 1), "epoch": step / 9} for step in range(90)]
+        state = {"log_history": history, "global_step": 90, "max_steps": 90, "epoch": 9.0}
+        (folder / name).write_text(json.dumps(state), encoding="utf-8")
+    command = [sys.executable, "tests/read_mutated.py", "commands", str(folder), str(FEW)]
+    done = subprocess.run(
+        [*command, str(tmp_path / "scratch")], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    told = json.loads(done.stdout)
+    assert told["broken"] == []
+    assert told["read"] + told["refused"] >= FEW
+    assert min(told["read"], told["values"]) > 0

@@ -26,8 +26,10 @@ Meaning: TypeAlias = Callable[[str, str], str]
 
 
 def literal(text: str) -> str:
-    """A text as an SQL string; NUL, which a statement cannot hold, is left out."""
-    return "'" + text.replace("\0", "").replace("'", "''") + "'"
+    """A text as an SQL string; NUL, which a statement cannot hold, is put in by the database."""
+    if "\0" in text:
+        return f"({' || chr(0) || '.join(map(literal, text.split(chr(0))))})"
+    return "'" + text.replace("'", "''") + "'"
 
 
 def identifier(name: str) -> str:
@@ -112,6 +114,8 @@ def kind_of_type(kind: str) -> Kind | None:
     """What a column of an SQL type holds; None where its cells have to be looked at."""
     if kind.endswith("]"):
         return Kind.TEXT
+    if kind == '"NULL"':
+        return Kind.EMPTY
     if kind.startswith(_NUMBERS):
         return Kind.NUMBER
     if kind == "DATE" or kind.startswith("TIMESTAMP"):

@@ -25,7 +25,8 @@ _BYTES_OF_A_PASS: Final = 200_000_000
 _STATEMENT: Final = """
 WITH runs AS (
     SELECT series, run, any_value(seed) AS seed, metric, min(row) AS row, count(*) AS written,
-        count(*) - count(value) AS missing, count_if(isnan(value)) AS lost, count_if(isinf(value)) AS endless,
+        count(*) - count(value) AS missing, count(*) FILTER (isnan(value)) AS lost,
+        count(*) FILTER (isinf(value)) AS endless,
         min(value) FILTER (isfinite(value)) AS low, max(value) FILTER (isfinite(value)) AS high,
         coalesce(list_sort(list(step) FILTER (isfinite(step))), []) AS steps
     FROM measured GROUP BY series, run, metric

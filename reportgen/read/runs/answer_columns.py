@@ -34,9 +34,10 @@ def answer_columns(answers: Sequence[Answered]) -> tuple[Columns, dict[str, str]
     }
     taken = {*ANSWERS, *_GIVEN}
     for name in dict.fromkeys(name for answer in answers for name in answer.slices):
-        if name.casefold() not in taken:
-            taken.add(name.casefold())
-            columns[name] = [_said(answer.slices.get(name)) for answer in answers]
+        column = whole_text(name) or ""
+        if column.casefold() not in taken:
+            taken.add(column.casefold())
+            columns[column] = [_said(answer.slices.get(name)) for answer in answers]
     needed = {"problem", "score"}
     said = {
         name: cells
@@ -53,7 +54,7 @@ def _said(cell: str | float | None) -> str | float | None:
 
 
 def whole_text(text: Text) -> Text:
-    """A text without halves of characters, which JSON can hold and UTF-8 cannot."""
-    if text is None or text.isascii():
+    """A text without halves of characters, which JSON can hold and UTF-8 cannot, and with NUL as U+FFFD."""
+    if text is None or (text.isascii() and "\0" not in text):
         return text
-    return text.encode("utf-8", "replace").decode()
+    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")

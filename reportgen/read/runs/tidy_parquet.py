@@ -115,19 +115,19 @@ class Writer:
 
     def _add_logged(self, one: Logged) -> None:
         for name, points in one.metrics.items():
-            self._add_points(len(self._runs), whole_text(name) or "", points)
+            self._add_points(len(self._runs), _whole(name), points)
         self._runs.append(
             KeptRun(
                 path=self._named(one.path),
-                name=one.name,
-                id=one.id,
-                group=one.group,
+                name=_whole(one.name),
+                id=_whole(one.id),
+                group=_whole(one.group),
                 config={
-                    name: value[:_LONGEST_SETTING] if isinstance(value, str) else value
+                    _whole(name): _whole(value[:_LONGEST_SETTING]) if isinstance(value, str) else value
                     for name, value in one.config.items()
                 },
-                metrics={whole_text(name) or "": len(points.values) for name, points in one.metrics.items()},
-                step_name=one.step_name,
+                metrics={_whole(name): len(points.values) for name, points in one.metrics.items()},
+                step_name=_whole(one.step_name),
                 begins=_begin(one),
             )
         )
@@ -173,7 +173,7 @@ class Writer:
         run = len(self._runs)
         by_metric: dict[str, list[Answered]] = defaultdict(list)
         for answer in one.answers:
-            by_metric[answer.metric].append(answer)
+            by_metric[_whole(answer.metric)].append(answer)
         for metric, answers in by_metric.items():
             columns, types = answer_columns(answers)
             cells = {name: f"CAST({sql.identifier(name)} AS {kind})" for name, kind in types.items()}
@@ -181,15 +181,16 @@ class Writer:
         self._runs.append(
             KeptRun(
                 path=self._named(one.path),
-                name=one.run,
+                name=_whole(one.run),
                 metrics={metric: len(answers) for metric, answers in by_metric.items()},
                 evaluated=True,
-                model=one.model,
-                benchmark=one.benchmark,
-                seed=one.seed,
-                protocol=dict(one.protocol),
+                model=_whole(one.model),
+                benchmark=_whole(one.benchmark),
+                seed=None if one.seed is None else _whole(one.seed),
+                protocol={_whole(name): _whole(value) for name, value in one.protocol.items()},
                 totals=tuple(
-                    KeptTotal(of.metric, of.value, of.stderr, of.n, of.higher_is_better) for of in one.totals
+                    KeptTotal(_whole(of.metric), of.value, of.stderr, of.n, of.higher_is_better)
+                    for of in one.totals
                 ),
                 finished=one.finished,
             )
@@ -231,6 +232,11 @@ class Writer:
 def totals_of(runs: Iterable[KeptRun]) -> list[tuple[int, KeptTotal]]:
     """The totals of a unit that are rows of it, each with the place of its run: those without answers."""
     return [(place, total) for place, run in enumerate(runs) if not run.metrics for total in run.totals]
+
+
+def _whole(text: str) -> str:
+    """A name as statements, files and pages can hold it: without NUL and halves of characters."""
+    return whole_text(text) or ""
 
 
 def _begin(one: Logged) -> float | None:

@@ -66,6 +66,8 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         raise ReportError(*few(row for row in rows(content, file, ()) if isinstance(row, Problem)))
     if not objects:
         raise content.error("the file has no rows", "Remove it or write it again")
+    if not any(objects):
+        raise content.error("its rows are empty: none has a key", "Remove the file or write it again")
     found = looked(file, [item for item in objects if item is not None], exhaustive=exhaustive)
     if torn:
         line = line_number_at(content, torn.offset)

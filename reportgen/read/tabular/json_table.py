@@ -50,7 +50,7 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         file, records = replace(file, variant=RECORDS), table
     else:
         file, records = replace(file, variant=f"{COLUMNS} {len(text.encode())}"), _records(content, table)
-    if not records:
+    if not any(records):
         raise content.error("the file has no rows", "Remove it or write it again")
     return json_lines.looked(file, records, exhaustive=True)
 

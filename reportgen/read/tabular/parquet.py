@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.errors import Problem
+    from reportgen.errors import Problem, ReportError
     from reportgen.read.cells import Text
     from reportgen.read.content import Content
 
@@ -42,9 +42,12 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         file = FileLayout(content.name, form, "", tuple(relation.columns), tuple(map(str, relation.types)))
         counts = f"SELECT num_rows FROM parquet_file_metadata({sql.paths([content.path])})"  # noqa: S608 - quoted
         (((count,)),) = engine().rows(counts)
+        # What it says of its columns is used later on, so it has to be readable, too.
+        engine().rows(f"SELECT count(COLUMNS(*)) FROM parquet_metadata({sql.paths([content.path])})")  # noqa: S608
         sampled = _sample(content.path, file, mapped, count)
-    except duckdb.Error:
-        raise content.error("the file is not Parquet, or damaged", "Write or copy it again") from None
+    except (duckdb.Error, RuntimeError):
+        # The latter of names that are not UTF-8.
+        raise _damaged(content) from None
     if count == 0:
         raise content.error("the file has no rows", "Remove it or write it again")
     return Look(file, sampled, exhaustive=count <= _HEAD)
@@ -63,22 +66,29 @@ def rows(content: Content, file: FileLayout, wanted: Collection[str]) -> Iterato
     """Every row with its number, and its cells as texts."""
     names = [name for name in wanted if name in file.columns]
     if names:
-        cursor = engine().cursor().execute(_as_texts(content.path, file, names))
         number = 0
-        while batch := cursor.fetchmany(10_000):
-            for cells in batch:
-                number += 1
-                yield Row(None, number, dict(zip(names, cells, strict=True)))
+        try:
+            cursor = engine().cursor().execute(_as_texts(content.path, file, names))
+            while batch := cursor.fetchmany(10_000):
+                for cells in batch:
+                    number += 1
+                    yield Row(None, number, dict(zip(names, cells, strict=True)))
+        except duckdb.Error:
+            raise _damaged(content) from None
 
 
 def gapless(files: Sequence[Path], names: Collection[str]) -> frozenset[str]:
-    """Those of the columns of which the files say that no cell is empty."""
+    """Those of the columns of which the files, which were looked at, say that no cell is empty."""
     known = (
         f"SELECT path_in_schema FROM parquet_metadata({sql.paths(files)}) "  # noqa: S608 - quoted
         f"WHERE path_in_schema IN ({sql.literals(names)}) GROUP BY ALL "
         "HAVING count(*) = count(stats_null_count) AND max(stats_null_count) = 0"
     )
     return frozenset(name for (name,) in engine().rows(known)) if names else frozenset()
+
+
+def _damaged(content: Content) -> ReportError:
+    return content.error("the file is not Parquet, or damaged", "Write or copy it again")
 
 
 def _reader(files: Iterable[Path]) -> str:

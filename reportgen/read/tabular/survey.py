@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from reportgen.directions import Direction, by_name
-from reportgen.errors import Problems, ReportError
+from reportgen.errors import Place, Problem, Problems, ReportError, Stage
 from reportgen.read import sql
 from reportgen.read.cells import Kind, joint_kind, kind_of
 from reportgen.read.columns import recognise, reported_metrics, resolved, wide_metrics
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.errors import Place
     from reportgen.model import Source
     from reportgen.read.cells import Text
     from reportgen.read.layout import Look, Roles
@@ -87,6 +86,11 @@ def survey(
         series=tuple(dict.fromkeys(name for name in series if name is not None)),
         exhaustive=layout.exhaustive or whole,
     )
+    found = {"metric": raw, "series": layout.series, "benchmark": layout.benchmarks}
+    if problems := [
+        _with_nul(place, kind, name) for kind, names in found.items() for name in names if "\0" in name
+    ]:
+        raise ReportError(*problems)
     warnings = tuple(chain.from_iterable(look.warnings for look in looks))
     return Survey(layout, tuple(layout.kinds), raw, warnings + lacking_columns(layout, looks))
 
@@ -118,6 +122,7 @@ def _layout(
 ) -> Layout:
     """Columns and their parts, still without the names of metrics and series."""
     columns = tuple(dict.fromkeys(name for look in looks for name in look.file.names if name))
+    _check_nul(looks)
     roles, long = recognise(columns, settings, place)
     kinds = {name: joint_kind(_kind(look, name) for look in looks) for name in columns}
     outcomes = recognise_outcomes(kinds, roles, settings, place, long=long)
@@ -152,6 +157,23 @@ def _looks(root: Path, files: Sequence[DataFile], settings: SourceSettings, *, w
         problems.add(find_faults(root, [look.file for look in looks], ()))
     problems.raise_errors()
     return looks
+
+
+def _check_nul(looks: Sequence[Look]) -> None:
+    """Refuse columns whose names a statement cannot hold.
+
+    Raises:
+        ReportError: a name has a NUL in it, as one flipped bit gives it.
+    """
+    named = [(look.file.path, name) for look in looks for name in look.file.columns if "\0" in name]
+    if named:
+        raise ReportError(*(_with_nul(Place(path), "column", name) for path, name in named))
+
+
+def _with_nul(place: Place, kind: str, name: str) -> Problem:
+    shown = name.replace("\0", "\ufffd")
+    message = f'the name of the {kind} "{shown}" has a NUL character (U+0000) where \ufffd stands'
+    return Problem(place, message, "Rename it, or write the file again", Stage.DATA)
 
 
 def _given(look: Look, file: DataFile) -> Look:
