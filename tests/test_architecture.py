@@ -90,7 +90,7 @@ LIBRARIES = {
     "pymdownx": r"narrative/watch|site/fences",
     "pydantic": r"settings/.*|drafting/kept",
     "pydantic_core": r"settings/.*|read/loggers/json_objects",
-    "zstandard": r"read/harnesses/archive",
+    "zstandard": r"read/zstd",
     "yaml": r"settings/parsing|narrative/generated",
     "click": r"cli|commands/.*",
     "platformdirs": r"cache",

@@ -58,12 +58,12 @@ def test_a_member_that_lies_about_its_size_is_measured(
     tmp_path: Path, method: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What counts is what is unpacked, a member and all of them."""
-    monkeypatch.setattr(archive, "LARGEST_MEMBER", 100_000)
+    monkeypatch.setattr(archive, "LARGEST_PART", 100_000)
     path = tmp_path / "a.zip"
     path.write_bytes(zipped({"a.json": bytes(200_000)}, method))
     with pytest.raises(UnreadableError, match="unpacks to more than"):
         member(path)
-    monkeypatch.setattr(archive, "LARGEST_MEMBER", 1 << 20)
+    monkeypatch.setattr(archive, "LARGEST_PART", 1 << 20)
     monkeypatch.setattr(archive, "LARGEST_TOTAL", 300_000)
     with opened(path) as found:
         found.read("a.json")
@@ -164,7 +164,7 @@ def test_a_large_torn_archive_is_not_taken_into_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its list would have to be made of all of it."""
-    monkeypatch.setattr(torn_archive, "LARGEST", 20)
+    monkeypatch.setattr(torn_archive, "LARGEST_PART", 20)
     path = tmp_path / "a.zip"
     path.write_bytes(zipped({"a.json": b"{}"})[:-30])
     with pytest.raises(UnreadableError, match="no whole zip archive"):

@@ -409,7 +409,7 @@ def test_files_that_are_not_what_they_seem(tmp_path: Path) -> None:
 def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A record or a metric beyond its limit is refused, not held in memory."""
     log = written(tmp_path, [made.field(13, "x" * 100_000), *rows(20)])
-    monkeypatch.setattr(record_log, "LARGEST_RECORD", 90_000)
+    monkeypatch.setattr(record_log, "LARGEST_PART", 90_000)
     with pytest.raises(UnreadableError, match="a record is larger than"):
         list(RecordLog(log))
     monkeypatch.undo()

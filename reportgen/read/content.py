@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import io
 import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Final, cast
 
-import duckdb
-
 from reportgen.errors import Place, Problem, ReportError, Severity, Stage
-from reportgen.read import sql, zstd
-from reportgen.read.engine import engine
+from reportgen.read import zstd
+from reportgen.read.limits import LARGEST_DOCUMENT, LARGEST_PART, MOST_COLUMNS, mebibytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,9 +22,7 @@ _ENDINGS: Final = {"gzip": ".gz", "zstd": ".zst"}
 _LFS: Final = b"version https://git-lfs"
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 BOM: Final = b"\xef\xbb\xbf"
-# Lines of a zstd file are read through DuckDB, since Python before 3.14 has no zstd of its own.
-_LONGEST_LINE: Final = 64 << 20
-_LINES_OF_A_HEAD: Final = 2_000
+_PIECE: Final = 1 << 20
 _FEW: Final = 5
 
 
@@ -60,16 +55,33 @@ class Content:
             ReportError: it cannot be read, or shows that it is not what its name says.
         """
         self.check()
-        if self.compression == "zstd":
-            return self._zstd_head(size)
         with self.open() as file:
-            data = file.read(size)
-            while b"\n" not in data and b"\r" not in data and len(data) < _LONGEST_LINE:
-                more = file.read(len(data))
-                if not more:
-                    break
+            data = bytearray(file.read(size))
+            while b"\n" not in data and b"\r" not in data and (more := file.read(_PIECE)):
                 data += more
-            return Head(data, complete=not file.read(1))
+                if len(data) > LARGEST_PART:
+                    raise self.too_long(1)
+            return Head(bytes(data), complete=not file.read(1))
+
+    def whole(self) -> bytes:
+        """All bytes of a file that is one value.
+
+        Raises:
+            ReportError: it cannot be read, or holds more than ``LARGEST_DOCUMENT`` bytes.
+        """
+        data = bytearray()
+        with self.open() as file:
+            while piece := file.read(_PIECE):
+                data += piece
+                if len(data) > LARGEST_DOCUMENT:
+                    message = f"the file holds more than {mebibytes(LARGEST_DOCUMENT)} of JSON"
+                    raise self.error(message, "Write JSON Lines, which are read line by line, or Parquet")
+        return bytes(data)
+
+    def too_long(self, line: int) -> ReportError:
+        """The problem of a line that is longer than ``LARGEST_PART``, to be raised."""
+        message = f"the line is longer than {mebibytes(LARGEST_PART)}"
+        return self.error(message, "Check that this is a text file, with line feeds", line)
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
@@ -80,7 +92,8 @@ class Content:
         """
         try:
             if self.compression == "zstd":
-                yield io.BytesIO("\n".join(self._zstd_lines()).encode() + b"\n")
+                with self.path.open("rb") as packed, zstd.unpacked(packed) as unpacked_file:
+                    yield unpacked_file
             elif self.compression == "gzip":
                 with gzip.open(self.path) as unpacked:
                     yield cast("IO[bytes]", unpacked)
@@ -89,7 +102,7 @@ class Content:
                     yield file
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise self.error("the gzip stream is damaged or ends early", "Write the file again") from None
-        except duckdb.Error:
+        except zstd.ZstdError:
             raise self._bad_zstd() from None
         except OSError as error:
             message = f"the file cannot be read: {error.strerror or error}"
@@ -137,30 +150,15 @@ class Content:
             raise self.error("the text is UTF-16, not UTF-8", "Save it as UTF-8", 1)
 
     def _bad_zstd(self) -> ReportError:
-        message = "the zstd stream is damaged or ends early, or its text is not UTF-8"
+        message = "the zstd stream is damaged or ends early"
         return self.error(message, "Write the file again")
 
-    def _zstd_head(self, size: int) -> Head:
-        try:
-            lines = self._zstd_lines(_LINES_OF_A_HEAD + 1)
-        except duckdb.Error:
-            raise self._bad_zstd() from None
-        taken, length = 0, 0
-        for line in lines[:_LINES_OF_A_HEAD]:
-            if taken and length > size:
-                break
-            taken, length = taken + 1, length + len(line) + 1
-        return Head("\n".join([*lines[:taken], ""]).encode(), complete=taken == len(lines))
 
-    def _zstd_lines(self, limit: int | None = None) -> list[str]:
-        """Lines without their ends; an empty line comes as NULL."""
-        reader = (
-            f"read_csv({sql.paths([self.path])}, columns={{'line': 'VARCHAR'}}, auto_detect=false, "
-            "header=false, delim='\x01', quote='', escape='', strict_mode=false, compression='zstd', "
-            f"max_line_size={_LONGEST_LINE})"
-        )
-        rows = engine().rows(f"SELECT line FROM {reader}{f' LIMIT {limit}' if limit else ''}")  # noqa: S608 - quoted
-        return [line or "" for (line,) in rows]
+def too_many_columns(file: str, count: int) -> ReportError:
+    """The problem of a table with more than ``MOST_COLUMNS``, to be raised; ``file`` as in messages."""
+    message = f"the table has {count:,} columns, and at most {MOST_COLUMNS:,} are read"
+    step = "Write a row for each value, with a column for the metric and one for the value"
+    return ReportError(Problem(Place(file), message, step, Stage.DATA))
 
 
 def few(problems: Iterable[Problem]) -> list[Problem]:

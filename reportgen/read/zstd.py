@@ -1,13 +1,42 @@
-"""Whether a zstd file is whole: DuckDB takes a file that was cut for one that ends there."""
+"""Reading zstd: its bytes as a stream, and whether a file is whole, which a stream does not tell."""
 
 from __future__ import annotations
 
 import io
-from typing import IO, Final
+import sys
+from typing import IO, TYPE_CHECKING, Final, cast
+
+from reportgen.read.limits import LARGEST_PART
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+
+    ZstdError = zstd.ZstdError
+else:
+    import zstandard
+
+    ZstdError = zstandard.ZstdError
+
+if TYPE_CHECKING:
+    from io import RawIOBase
 
 MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _DICTIONARY_SIZES: Final = (0, 1, 2, 4)
 _RUN_LENGTH, _RESERVED = 1, 3
+
+
+def unpacked(file: IO[bytes]) -> IO[bytes]:
+    """The decompressed bytes of a file, of all its frames; reading raises ``ZstdError`` where it is damaged.
+
+    A frame that needs a window of more than ``LARGEST_PART`` bytes is refused as damaged.
+    """
+    if sys.version_info >= (3, 14):
+        window = {zstd.DecompressionParameter.window_log_max: LARGEST_PART.bit_length() - 1}
+        return zstd.ZstdFile(file, options=window)
+    reader = zstandard.ZstdDecompressor(max_window_size=LARGEST_PART).stream_reader(
+        file, read_across_frames=True, closefd=False
+    )
+    return io.BufferedReader(cast("RawIOBase", reader))
 
 
 def is_whole(file: IO[bytes]) -> bool:

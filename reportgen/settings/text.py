@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Place, Problem, ReportError, Stage
 
@@ -15,6 +15,10 @@ def normalised(text: str) -> str:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
+LARGEST: Final = 16 << 20
+"""Bytes of a page or a settings file: more are no text that a person wrote."""
+
+
 def read_text(path: Path, file: str, stage: Stage) -> str:
     """Read a file that has to be UTF-8.
 
@@ -24,14 +28,20 @@ def read_text(path: Path, file: str, stage: Stage) -> str:
         stage: what the user gives us in it.
 
     Raises:
-        ReportError: it cannot be read, or is not UTF-8; the problem names the line.
+        ReportError: it cannot be read, is too large, or is not UTF-8; the problem names the line.
     """
     try:
-        data = path.read_bytes()
+        with path.open("rb") as opened:
+            data = opened.read(LARGEST + 1)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         problem = Problem(Place(file), f"this file cannot be read ({reason})", "", stage)
         raise ReportError(problem) from error
+    if len(data) > LARGEST:
+        message = f"this file is larger than {LARGEST >> 20} MiB"
+        page = stage is Stage.NARRATIVE
+        step = "Split it into several pages" if page else "Keep data in files of the data folder"
+        raise ReportError(Problem(Place(file), message, step, stage))
     try:
         return normalised(data.decode("utf-8"))
     except UnicodeDecodeError as error:

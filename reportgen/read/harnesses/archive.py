@@ -16,7 +16,9 @@ import zlib
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
+from reportgen.read import zstd
 from reportgen.read.harnesses.torn_archive import mended
+from reportgen.read.limits import LARGEST_PART, mebibytes
 from reportgen.read.logged import UnreadableError
 from reportgen.read.loggers.text_file import head
 
@@ -25,11 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import IO
 
-if sys.version_info < (3, 14):  # from 3.14 on zipfile reads Zstandard itself
-    import zstandard
-
 MOST_MEMBERS: Final = 1_000_000
-LARGEST_MEMBER: Final = 128 << 20
 LARGEST_TOTAL: Final = 2 << 30
 MOST_EXPANSION: Final = 200
 EXPANSION_COUNTS_FROM: Final = 16 << 20
@@ -46,7 +44,6 @@ _DAMAGE: Final = (
 _PIECE: Final = 1 << 16
 # zipfile unpacks what it has taken in of a Zstandard member without a bound, so it is given little at a time.
 _PIECE_OF_ZIPFILE: Final = 1 << 12
-_WINDOW: Final = 128 << 20
 _POINTER: Final = b"version https://git-lfs"
 
 
@@ -101,8 +98,8 @@ class Archive:
         times = size / max(info.compress_size, 1)
         if size > EXPANSION_COUNTS_FROM and times > MOST_EXPANSION:
             limit = f"more than {MOST_EXPANSION} times its size"
-        elif size > LARGEST_MEMBER:
-            limit = f"more than {LARGEST_MEMBER >> 20} MiB"
+        elif size > LARGEST_PART:
+            limit = f"more than {mebibytes(LARGEST_PART)}"
         elif self._unpacked > LARGEST_TOTAL:
             limit = f"more than {LARGEST_TOTAL >> 30} GiB, with what was read before"
         else:
@@ -123,16 +120,14 @@ class Archive:
         if signature != _LOCAL_SIGNATURE:
             raise zipfile.BadZipFile("a member does not begin where it should")
         self._file.seek(name + extra, io.SEEK_CUR)
-        packed = io.BytesIO(self._file.read(min(info.compress_size, LARGEST_MEMBER)))
+        packed = io.BytesIO(self._file.read(min(info.compress_size, LARGEST_PART)))
         checksum = 0
         try:
-            with zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(
-                packed, read_across_frames=True
-            ) as member:
+            with zstd.unpacked(packed) as member:
                 while piece := member.read(_PIECE):
                     checksum = zlib.crc32(piece, checksum)
                     yield piece
-        except zstandard.ZstdError as error:
+        except zstd.ZstdError as error:
             raise zipfile.BadZipFile("a member is not whole Zstandard") from error
         if checksum != info.CRC:
             raise zipfile.BadZipFile("a member has another checksum")

@@ -11,10 +11,10 @@ import struct
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
+from reportgen.read.limits import LARGEST_PART
+
 if TYPE_CHECKING:
     from typing import IO
-
-LARGEST: Final = 128 << 20
 
 _LOCAL: Final = struct.Struct("<4s5H3L2H")
 _LOCAL_SIGNATURE, _SIGNATURE, _END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
@@ -30,10 +30,10 @@ def mended(file: IO[bytes]) -> tuple[BytesIO, int]:
     """
     content = BytesIO()
     file.seek(0)
-    content.write(file.read(LARGEST + 1))
+    content.write(file.read(LARGEST_PART + 1))
     size = content.tell()
     end, directory, count = 0, BytesIO(), 0
-    while size <= LARGEST and (found := _member(content, end, size)):
+    while size <= LARGEST_PART and (found := _member(content, end, size)):
         end, entry = found
         directory.write(entry)
         count += 1

@@ -14,6 +14,7 @@ import zlib
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
+from reportgen.read.limits import LARGEST_PART, mebibytes
 from reportgen.read.logged import Finding, UnreadableError
 from reportgen.words import counted
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 HEADER: Final = b":W&B\xe1\xbe\x00"
 _MAGIC: Final = HEADER[:-1]
 BLOCK: Final = 32 << 10
-# Some three times as much is held while a record is taken apart.
-LARGEST_RECORD: Final = 128 << 20
 FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4
 
 _CHUNK: Final = Struct("<IHB")
@@ -190,8 +189,9 @@ class RecordLog:
         else:
             self._parts.append(data)
             self._size += len(data)
-            if self._size > LARGEST_RECORD:
-                message = f"a record is larger than {LARGEST_RECORD >> 20} MiB"
+            # Some three times as much is held while a record is taken apart.
+            if self._size > LARGEST_PART:
+                message = f"a record is larger than {mebibytes(LARGEST_PART)}"
                 raise UnreadableError(self._path, message, "Copy the file again, or leave it out")
             if kind == LAST:
                 found.append(b"".join(self._parts))

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.errors import DISK_FULL, ReportError, disk_problem
 from reportgen.read.engine import engine
+from reportgen.read.limits import LARGEST_DOCUMENT
 from reportgen.read.logged import Finding, UnreadableError
-from reportgen.read.loggers.text_file import HEAD, LONGEST, Decoding, head, size, whole
+from reportgen.read.loggers.text_file import HEAD, Decoding, head, size, whole
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -143,7 +144,7 @@ def _connected(path: Path, uri: str, state: tuple[object, ...]) -> Iterator[Stor
     try:
         with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
             connection.text_factory = decoding.text
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_DOCUMENT)
             for guard in _GUARDS:
                 connection.execute(f"PRAGMA {guard}")
             yield Store(path, _tables(connection), connection, decoding, state)

@@ -10,6 +10,7 @@ import codecs
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from reportgen.read.limits import LARGEST_DOCUMENT, LARGEST_PART, mebibytes
 from reportgen.read.logged import Finding, UnreadableError
 from reportgen.words import counted
 
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 HEAD: Final = 4 << 10
-LONGEST: Final = 256 << 20
-"""Bytes of the longest file that is one value."""
-LONGEST_LINE: Final = 128 << 20
-"""Bytes of the longest line: of one that is longer twice as much is held at once."""
 
 _BOM: Final = b"\xef\xbb\xbf"
 _UTF16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
@@ -51,7 +48,7 @@ def size(path: Path) -> int:
         return 0
 
 
-def whole(path: Path, longest: int = LONGEST) -> bytes:
+def whole(path: Path, longest: int = LARGEST_DOCUMENT) -> bytes:
     """All bytes of a file without a byte order mark.
 
     Raises:
@@ -64,14 +61,14 @@ def whole(path: Path, longest: int = LONGEST) -> bytes:
         raise _unreadable(path, error) from error
     _refuse_pointer(path, data)
     if len(data) > longest:
-        message = f"the file is larger than {longest >> 20:,} MiB, which is more than is read at once"
+        message = f"the file is larger than {mebibytes(longest)}, which is more than is read at once"
         raise UnreadableError(path, message, "Log fewer values, or convert it to Parquet")
     if wide := _utf16(data[:_BEGINNING]):
         return _narrow(data, wide)
     return data.removeprefix(_BOM)
 
 
-def lines(path: Path, longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes]]:
+def lines(path: Path, longest: int = LARGEST_PART) -> Iterator[tuple[int, bytes]]:
     """Number (1-based) and bytes of every line with its end, which the last one may lack.
 
     Raises:
@@ -86,7 +83,7 @@ def lines(path: Path, longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes]
                 if number == 1:
                     _refuse_pointer(path, line)
                 if len(line) > longest:
-                    message = f"the line is longer than {longest >> 20:,} MiB"
+                    message = f"the line is longer than {mebibytes(longest)}"
                     raise UnreadableError(path, message, "Check that this is a text file", number)
                 yield number, line.removeprefix(_BOM) if number == 1 else line
     except OSError as error:

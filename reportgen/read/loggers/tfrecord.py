@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
+from reportgen.read.limits import LARGEST_PART
 from reportgen.read.logged import Finding, UnreadableError
 from reportgen.read.loggers.crc32c import Bytes, checksum, checksums, checksums_of_rows
 from reportgen.words import counted
@@ -34,8 +35,6 @@ FEW: Final = 16
 
 _FRAME: Final = HEADER + 4
 _BLOCK: Final = 8 << 20
-# Twice as much is held while it is checked.
-_LONGEST: Final = 128 << 20
 _LENGTH: Final = Struct("<Q")
 _CHECKSUM: Final = Struct("<I")
 _GZIP: Final = b"\x1f\x8b"
@@ -115,7 +114,7 @@ class _Scan:
         header = self.rest[:HEADER]
         if len(header) == HEADER and header not in self.lengths:
             self._lost()
-        elif self.lengths.get(header, 0) > _LONGEST:
+        elif self.lengths.get(header, 0) > LARGEST_PART:
             self._pass(self.lengths[header])
         elif not more:
             self._ended()

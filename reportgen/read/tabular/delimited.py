@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Final
 from reportgen.errors import ReportError
 from reportgen.read import sql
 from reportgen.read.cells import Kind, is_missing, is_number, kind_of
-from reportgen.read.content import few
+from reportgen.read.content import few, too_many_columns
 from reportgen.read.layout import FileLayout, Look, Row
+from reportgen.read.limits import MOST_COLUMNS
 from reportgen.read.tabular import wandb_csv
 from reportgen.read.tabular.sampling import (
     NOT_UTF8,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 FREE_COLUMNS: Final = False
 _HEAD: Final = 64 << 10
 _ROWS_OF_A_HEAD: Final = 200
+_FEW_LONG_ROWS: Final = 5
 _QUOTE: Final = '"'
 # Each further word costs time where a reader makes millions of numbers.
 _NOTHING: Final = ("", "null", "None", "NA")
@@ -70,6 +72,8 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         sample += _rows_of(pieces, file)
     if any(len(row) != len(header) for row in sample):
         raise ReportError(*few(row for row in rows(content, file, ()) if not isinstance(row, Row)))
+    if not sample and not head.complete:
+        sample = _long_rows(content, file)
     if not sample:
         raise content.error("the file has a header and no rows", "Remove it or write it again", 1)
     file = replace(file, even_ends=has_even_ends([head.data, *pieces]))
@@ -123,6 +127,8 @@ def _header(content: Content, text: str, form: str) -> tuple[tuple[str, ...], st
     delimiter = "\t"
     if form != "tsv":
         delimiter = "," if "," in first else max(",;\t|", key=first.count)
+    if first.count(delimiter) >= MOST_COLUMNS:
+        raise too_many_columns(content.name, first.count(delimiter) + 1)
     cells = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
     header = tuple(cell.strip() for cell in cells)
     if not any(header):
@@ -138,6 +144,20 @@ def _header(content: Content, text: str, form: str) -> tuple[tuple[str, ...], st
         message = f"more than one column is called {names(twice)}"
         raise content.error(message, "Give each column a name of its own", 1)
     return header, delimiter
+
+
+def _long_rows(content: Content, file: FileLayout) -> list[list[str]]:
+    """The first rows of a file whose head does not hold one of them.
+
+    Raises:
+        ReportError: they cannot be read, such as one that is longer than is ever read.
+    """
+    first = list(islice(rows(content, file, ()), _FEW_LONG_ROWS))
+    if wrong := [row for row in first if not isinstance(row, Row)]:
+        raise ReportError(*wrong)
+    reader = csv.reader(text_lines(content), delimiter=file.variant)
+    next(reader)
+    return [row for row in islice(reader, _FEW_LONG_ROWS) if row]
 
 
 def _torn(content: Content, file: FileLayout, head: Head, sample: list[list[str]]) -> LastLine | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from reportgen.errors import Problem, ReportError
 from reportgen.read.content import few
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.read.content import Content
-
-# A file that is one document has to fit in memory, several times over.
-_LARGEST: Final = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +35,7 @@ def documents(content: Content) -> Iterator[Document | Problem]:
     if ending_of(content.path)[1] == "jsonl":
         yield from _lines(content)
         return
-    with content.open() as file:
-        data = file.read(_LARGEST + 1)
-    if len(data) > _LARGEST:
-        message = f"the JSON is larger than {_LARGEST >> 20} MiB"
-        raise content.error(message, "Write JSON Lines, which are read line by line")
-    text = decoded(content, data)
+    text = decoded(content, content.whole())
     try:
         yield Document(json.loads(text), None)
     except RecursionError:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.errors import Problem, ReportError
 from reportgen.read import sql
-from reportgen.read.content import BOM, few
+from reportgen.read.content import BOM, few, too_many_columns
 from reportgen.read.layout import FileLayout, Look, Row
+from reportgen.read.limits import MOST_COLUMNS
 from reportgen.read.tabular.sampling import (
     NOT_UTF8,
     decoded,
@@ -22,7 +23,7 @@ from reportgen.read.tabular.sampling import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from reportgen.read.cells import Text
@@ -55,20 +56,16 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
     if torn:
         file = replace(file, keep=torn.offset)
         lines = lines[: -1 if head.complete else None]
-    if whole:
-        lines = list(text_lines(content, file.keep))
     exhaustive = whole or head.complete
     if not exhaustive:
         pieces = (decoded(content, piece) for piece in spots(content, head))
         lines = lines[:_ROWS_OF_A_HEAD] + [line for piece in pieces for line in piece.split("\n")]
-    objects = [_object(line) for line in lines if line.strip()]
-    if None in objects:
-        raise ReportError(*few(row for row in rows(content, file, ()) if isinstance(row, Problem)))
-    if not objects:
+    objects = _objects(content, file, text_lines(content, file.keep) if whole else lines)
+    found = looked(file, objects, exhaustive=exhaustive)
+    if not found.rows:
         raise content.error("the file has no rows", "Remove it or write it again")
-    if not any(objects):
+    if not found.file.columns:
         raise content.error("its rows are empty: none has a key", "Remove the file or write it again")
-    found = looked(file, [item for item in objects if item is not None], exhaustive=exhaustive)
     if torn:
         line = line_number_at(content, torn.offset)
         found = replace(
@@ -77,14 +74,24 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
     return found
 
 
-def looked(file: FileLayout, objects: Sequence[dict[str, Any]], *, exhaustive: bool) -> Look:
+def looked(file: FileLayout, objects: Iterable[dict[str, Any]], *, exhaustive: bool) -> Look:
     """A look at records: all their keys in order of first appearance, and a sample as text."""
+    found: dict[str, None] = {}
+    sample: list[dict[str, Any]] = []
+    count, apart = 0, 1
+    for count, item in enumerate(objects, 1):
+        found |= dict.fromkeys(item)
+        if (count - 1) % apart == 0:
+            sample.append(item)
+        if len(sample) > _ROWS_OF_A_SAMPLE:
+            sample, apart = sample[::2], 2 * apart
     # DuckDB knows no column without a name.
-    keys = tuple(key for key in dict.fromkeys(key for item in objects for key in item) if key)
+    keys = tuple(key for key in found if key)
+    if len(keys) > MOST_COLUMNS:
+        raise too_many_columns(file.path, len(keys))
     file = replace(file, columns=keys, types=(sql.TEXT,) * len(keys))
-    sample = objects[:: -(-len(objects) // _ROWS_OF_A_SAMPLE)]
     cells = [tuple(as_text(item.get(key)) for key in keys) for item in sample]
-    return Look(file, cells, exhaustive and len(sample) == len(objects))
+    return Look(file, cells, exhaustive and len(sample) == count)
 
 
 def scan(
@@ -138,6 +145,20 @@ def as_text(value: Any) -> Text:  # noqa: ANN401 - whatever JSON holds
     if isinstance(value, float):
         return repr(value)
     return json.dumps(value, ensure_ascii=False)
+
+
+def _objects(content: Content, file: FileLayout, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """The objects of lines, one after the other.
+
+    Raises:
+        ReportError: a line is none; every such line of the file is told.
+    """
+    for line in lines:
+        if line.strip():
+            item = _object(line)
+            if item is None:
+                raise ReportError(*few(row for row in rows(content, file, ()) if isinstance(row, Problem)))
+            yield item
 
 
 def _object(line: str) -> dict[str, Any] | None:

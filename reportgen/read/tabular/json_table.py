@@ -95,9 +95,7 @@ def rows(content: Content, file: FileLayout, wanted: Collection[str]) -> Iterato
 
 
 def _text(content: Content) -> str:
-    with content.open() as file:
-        data = file.read()
-    return decoded(content, data)
+    return decoded(content, content.whole())
 
 
 def _is_lines(text: str) -> bool:

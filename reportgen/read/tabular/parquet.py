@@ -8,8 +8,10 @@ import duckdb
 
 from reportgen.read import sql
 from reportgen.read.columns import NAMING
+from reportgen.read.content import too_many_columns
 from reportgen.read.engine import engine
 from reportgen.read.layout import FileLayout, Look, Row
+from reportgen.read.limits import MOST_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -40,11 +42,16 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
     try:
         relation = engine().cursor().sql(f"SELECT * FROM {_reader([content.path])}")  # noqa: S608 - quoted
         file = FileLayout(content.name, form, "", tuple(relation.columns), tuple(map(str, relation.types)))
+        if len(file.columns) > MOST_COLUMNS:
+            raise too_many_columns(content.name, len(file.columns))
         counts = f"SELECT num_rows FROM parquet_file_metadata({sql.paths([content.path])})"  # noqa: S608 - quoted
         (((count,)),) = engine().rows(counts)
         # What it says of its columns is used later on, so it has to be readable, too.
         engine().rows(f"SELECT count(COLUMNS(*)) FROM parquet_metadata({sql.paths([content.path])})")  # noqa: S608
         sampled = _sample(content.path, file, mapped, count)
+    except duckdb.OutOfMemoryException:
+        message = "a row, or a page of a column, unpacks to more than fits in memory"
+        raise content.error(message, "Write it with smaller values and row groups") from None
     except (duckdb.Error, RuntimeError):
         # The latter of names that are not UTF-8.
         raise _damaged(content) from None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final, cast
+
+from reportgen.read.limits import LARGEST_PART
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -39,7 +41,7 @@ def spots(content: Content, head: Head) -> list[bytes]:
     """
     if head.complete or content.compression:
         return []
-    size = 64 + 3 * len(head.data) // max(head.data.count(b"\n"), 1)
+    size = min(64 + 3 * len(head.data) // max(head.data.count(b"\n"), 1), _PIECE)
     found = []
     with content.open() as file:
         last = max(file.seek(0, io.SEEK_END) - size, 0)
@@ -110,12 +112,37 @@ def text_lines(content: Content, keep: int | None = None) -> Iterator[str]:
         keep: bytes that count, when the rest is torn off.
     """
     with content.open() as file:
-        text = io.TextIOWrapper(file, "utf-8", errors="surrogateescape", newline="")
+        bounded = cast("IO[bytes]", _Bounded(content, file))
+        text = io.TextIOWrapper(bounded, "utf-8", errors="surrogateescape", newline="")
         try:
             yield from _until(keep, text)
         finally:
             # Otherwise it would close the file a second time, and be told off for it.
             text.detach()
+
+
+class _Bounded:
+    """A file as ``io.TextIOWrapper`` reads it; a line that is too long is refused before it is held.
+
+    Counted are the bytes since the last line end, of a piece at a time.
+    """
+
+    def __init__(self, content: Content, file: IO[bytes]) -> None:
+        self._content, self._file = content, cast("io.BufferedReader", file)
+        self._ends, self._length = 0, 0
+
+    def read1(self, size: int = -1) -> bytes:
+        piece = self._file.read1(size)
+        self._length += len(piece)
+        if after := _after_last_end(piece):
+            self._ends += piece.count(b"\n") or piece.count(b"\r")
+            self._length = len(piece) - after
+        if self._length > LARGEST_PART:
+            raise self._content.too_long(self._ends + 1)
+        return piece
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._file, name)
 
 
 def is_utf8(text: str) -> bool:

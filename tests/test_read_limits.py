@@ -1,0 +1,159 @@
+"""Files that unpack to more than fits in memory: a clear error with the reason, and at most 700 MB."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+import zstandard
+from made_projects import write_report
+
+from reportgen.read.limits import LARGEST_DOCUMENT, LARGEST_PART, MOST_COLUMNS
+from reportgen.settings.text import LARGEST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+MOST_MB: Final = 700
+MIB: Final = 1 << 20
+COLUMNS: Final = [f"m{number}" for number in range(MOST_COLUMNS)]
+CHECK: Final = """
+import sys
+sys.path.insert(0, sys.argv.pop())
+from read_mutated import _peak
+from reportgen.cli import cli
+try:
+    cli(["check"])
+finally:
+    print(_peak())
+"""
+BIG_STRING: Final = """
+import sys
+import pyarrow as pa
+import pyarrow.parquet as pq
+table = pa.table({"series": pa.array(["a" * (1 << 30)], pa.large_string()), "step": [1], "accuracy": [1.0]})
+pq.write_table(table, sys.argv[1], compression="zstd", use_dictionary=False, write_statistics=False)
+"""
+
+
+def pieces(beginning: bytes, unit: bytes, size: int) -> Iterator[bytes]:
+    """A beginning, and then a unit again and again: some MiB more than ``size`` bytes."""
+    yield beginning
+    piece = unit * (MIB // len(unit))
+    yield from (piece for _ in range(size // len(piece) + 8))
+
+
+def gzipped(path: Path, beginning: bytes, unit: bytes, size: int) -> None:
+    """Write a small gzip file that unpacks to more than ``size`` bytes."""
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.writelines(pieces(beginning, unit, size))
+
+
+def zstandardised(path: Path, beginning: bytes, unit: bytes, size: int) -> None:
+    """As ``gzipped``, with zstd."""
+    with path.open("wb") as packed, zstandard.ZstdCompressor(level=1).stream_writer(packed) as file:
+        for piece in pieces(beginning, unit, size):
+            file.write(piece)
+
+
+ROW: Final = b'{"series":"A","step":1,"accuracy":1}'
+HEADER: Final = b"series,step,accuracy\n"
+TOO_LARGE: Final = "error: the file holds more than 256 MiB of JSON"
+TOO_LONG: Final = "error: the line is longer than 128 MiB"
+TOO_WIDE: Final = f"columns, and at most {MOST_COLUMNS:,} are read"
+BOMBS: Final[dict[str, tuple[str, Callable[[Path], None]]]] = {
+    "runs.json.gz": (
+        f"data/runs.json.gz: {TOO_LARGE}",
+        lambda path: gzipped(path, b"[" + ROW, b"," + ROW, LARGEST_DOCUMENT),
+    ),
+    "runs.json.zst": (
+        f"data/runs.json.zst: {TOO_LARGE}",
+        lambda path: zstandardised(path, b"[", b" ", LARGEST_DOCUMENT),
+    ),
+    "runs.jsonl.gz": (
+        f"data/runs.jsonl.gz:1: {TOO_LONG}",
+        lambda path: gzipped(path, b'{"series":"', b"a", LARGEST_PART),
+    ),
+    "runs.jsonl.zst": (
+        f"data/runs.jsonl.zst:20001: {TOO_LONG}",
+        lambda path: zstandardised(path, (ROW + b"\n") * 20_000 + b'{"series":"', b"a", LARGEST_PART),
+    ),
+    "runs.csv.zst": (
+        f"data/runs.csv.zst:2: {TOO_LONG}",
+        lambda path: zstandardised(path, HEADER, b"a", LARGEST_PART),
+    ),
+    "runs.csv.gz": (
+        "data/runs.csv.gz:3: error: the row cannot be read: field larger than field limit",
+        lambda path: gzipped(path, HEADER + b'A,1,2\n"', b"a" * 1023 + b"\n", LARGEST_PART),
+    ),
+    "runs.tsv": (
+        f"data/runs.tsv:1: {TOO_LONG}",
+        lambda path: open_sparse(path, 2 * LARGEST_PART),
+    ),
+    "runs.csv": (
+        TOO_WIDE,
+        lambda path: write(path, f"series,step,{','.join(COLUMNS)}\nA,1,{','.join('1' for _ in COLUMNS)}\n"),
+    ),
+    "runs.jsonl": (
+        TOO_WIDE,
+        lambda path: write(path, json.dumps({"series": "A", "step": 1, **dict.fromkeys(COLUMNS, 1)})),
+    ),
+    "runs.parquet": (
+        "data/runs.parquet: error: a row, or a page of a column, unpacks to more than fits in memory",
+        lambda path: run_python(BIG_STRING, str(path)),
+    ),
+    "runs.source.yml": (
+        "data/runs.source.yml: error: this file is larger than 16 MiB",
+        lambda path: write(path, f"title: {'a' * LARGEST}\n"),
+    ),
+    "../content/long.md": (
+        "content/long.md: error: this file is larger than 16 MiB",
+        lambda path: write(path, f"---\ntitle: a\n---\n{'words and words ' * (LARGEST // 16)}\n"),
+    ),
+}
+
+
+def write(path: Path, text: str) -> None:
+    """Write a text."""
+    path.write_text(text, encoding="utf-8")
+
+
+def open_sparse(path: Path, size: int) -> None:
+    """Make a file of zeros that takes no room on the disk."""
+    with path.open("wb") as file:
+        file.truncate(size)
+
+
+def run_python(code: str, *words: str) -> None:
+    """Run code in a process of its own, which takes its memory along when it ends."""
+    subprocess.run([sys.executable, "-c", code, *words], check=True)
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_file_beyond_a_limit_is_refused(tmp_path: Path, name: str) -> None:
+    """With its place and the limit, and the process never holds much of it."""
+    said, make = BOMBS[name]
+    data = {} if name in {"runs.source.yml", "../content/long.md"} else {"data/runs.csv": None}
+    root = write_report(tmp_path, data)
+    (root / "data").mkdir(exist_ok=True)
+    make(root / "data" / name)
+    command = [sys.executable, "-c", CHECK, str(Path(__file__).parent)]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert said in done.stdout
+    assert "Traceback" not in done.stderr
+    assert float(done.stdout.splitlines()[-1]) <= MOST_MB
+
+
+def test_a_long_first_row_is_read(tmp_path: Path) -> None:
+    """A row that does not fit into the first look at a file is a row like others."""
+    rows = "series,note,step,accuracy\n" + "".join(f"A,{'x' * 100_000},{step},0.5\n" for step in range(3))
+    root = write_report(tmp_path, {"data/runs.csv": rows})
+    command = [sys.executable, "-c", CHECK, str(Path(__file__).parent)]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
