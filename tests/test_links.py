@@ -407,7 +407,7 @@ def _random_tree(chance: random.Random, folders: list[Path], outside: Path) -> N
         else:
             near = [path.name, "..", "../..", "gone", *(os.path.relpath(one, folder) for one in folders)]
             far = [outside, outside / "runs.csv", outside / "page.md", outside / "deep", "/proc/self/environ"]
-            path.symlink_to(chance.choice([*near, *far, outside.parent, Path("/"), "/dev/zero"]))
+            path.symlink_to(chance.choice([*near, *map(str, far), str(outside.parent), "/", "/dev/zero"]))
 
 
 def test_no_tree_of_links_lets_anything_in(tmp_path: Path) -> None:
