@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -101,6 +102,59 @@ def test_a_column_that_has_one_name_a_run_is_the_series(tmp_path: Path) -> None:
         "b.csv", lines("run_id,note,step,loss", [(row[0], f"n{row[0]}-{row[3]}", *row[3:]) for row in rows])
     )
     assert {series for series, _ in reduced(data, "b", "loss")} == {"b"}
+
+
+def test_runs_that_differ_are_told_where_several_columns_say_it(tmp_path: Path) -> None:
+    """Also by numbers that do not change in a run, and by their names; ``columns`` says that it is meant."""
+    data = Data(tmp_path)
+    names = ["base_seed0", "base_seed1", "wide_seed0", "wide_seed1"]
+
+    def told(name: str, header: str, *more: Sequence[object]) -> list[str]:
+        rows = [
+            (run, *(cells[place] for cells in more), *row)
+            for place, run in enumerate(names)
+            for row in curve(place + 1, range(5))
+        ]
+        data.write(f"{name}.csv", lines(header, rows))
+        return data.warnings(name)
+
+    meant = "or columns: {run: run} if they are repetitions of one experiment."
+    (both,) = told("a", "run,opt,data,step,loss", "aabb", "ccdd")
+    assert both == (
+        'data/a.csv: runs of the series "a" differ in "opt" and "data", and are averaged as one. '
+        f"Set columns: {{series: opt}} in source.yml to compare them, {meant}"
+    )
+    (number,) = told("b", "run,lr,step,loss", (0.1, 0.1, 0.2, 0.2))
+    assert 'differ in "lr"' in number
+    (named,) = told("c", "run,step,loss")
+    assert named == (
+        'data/c.csv: runs of the series "c" are called base and wide, and are averaged as one. '
+        f"Set columns: {{series: run}} in source.yml to compare them, {meant}"
+    )
+    data.write("c.source.yml", "columns: {run: run}")
+    assert data.warnings("c") == []
+    names[:] = ["a1b2c3d4", "9f8e7d6c", "0a1b2c3d", "77aa88bb"]
+    assert told("d", "run,step,loss") == []
+
+
+def test_melted_tables_name_their_metrics(tmp_path: Path) -> None:
+    """As ``pandas.melt`` and TensorBoard do: what is measured is no series."""
+    data = Data(tmp_path)
+    for name in ("variable", "tag"):
+        rows = [(step, metric, step) for metric in ("loss", "acc") for step in range(5)]
+        data.write(f"{name}.csv", lines(f"step,{name},value", rows))
+        assert data.open(name).metrics == ("loss", "acc")
+
+
+def test_steps_that_begin_anew_in_each_epoch_are_told(tmp_path: Path) -> None:
+    """All epochs but the last were dropped."""
+    data = Data(tmp_path)
+    rows = [(epoch, *row) for epoch in range(3) for row in curve(epoch + 1, range(4))]
+    data.write("a.csv", lines("epoch,step,loss", rows))
+    assert (
+        "Steps begin anew in each epoch: set columns: {step: epoch} in source.yml, and repeat: mean."
+        in problem(data, "a", "loss")
+    )
 
 
 def test_a_large_file_is_looked_at_as_a_whole(tmp_path: Path) -> None:
@@ -228,6 +282,17 @@ def test_rows_of_different_metrics_are_one_step(tmp_path: Path) -> None:
     assert reduced(data, "b", "a") == {("b", ""): [1, 1, 1, 1]}
 
 
+STATE = json.dumps(
+    {
+        "global_step": 4,
+        "is_world_process_zero": True,
+        "log_history": [
+            {"step": step, "epoch": step / 4, "loss": start + step}
+            for start, end in ((0, 3), (10, 4))
+            for step in range(1, end + 1)
+        ],
+    }
+)
 BLOCKS = [row for rate in (1, 2, 3) for row in curve(rate, range(4))]
 IN_TURN = sorted(BLOCKS)
 
@@ -313,12 +378,25 @@ def test_rows_in_several_files_are_told_with_both(tmp_path: Path) -> None:
 def test_logs_keep_the_meaning_that_their_loggers_give_them(tmp_path: Path) -> None:
     """A run that was started again writes its steps again, and the later ones count."""
     data = Data(tmp_path)
-    data.write(
-        "log/training.csv", lines("epoch,loss,val_loss", [(e, e + 1, e + 2) for e in (0, 1, 2, 0, 1, 2, 3)])
+    data.write("log/trainer_state.json", STATE)
+    assert reduced(data, "log", "loss") == {("log", ""): [11, 12, 13, 14]}
+
+
+def test_a_csv_log_is_asked_about_like_a_table(tmp_path: Path) -> None:
+    """Folds that were appended to one log of Keras are no resume, and neither are batches of an epoch."""
+    data = Data(tmp_path)
+    folds = [(epoch, fold + epoch, fold) for fold in range(3) for epoch in range(5)]
+    data.write("log/training.csv", lines("epoch,loss,val_loss", folds))
+    assert data.open("log").columns[:2] == ("series", "run")
+    assert problem(data, "log", "loss").startswith(
+        "data/log/training.csv: a second row for epoch 0 of series log: loss is 0 in one place and 1 in "
+        "another; 10 of 15 values"
     )
-    source = data.open("log")
-    found = reduce(measurements(tmp_path, source, ("loss",)))["loss"]
-    assert found.runs[0].values.tolist() == [1, 2, 3, 4]
+    resumed = [
+        (epoch, part + epoch, part) for part, begin in ((0, 0), (10, 5)) for epoch in range(begin, begin + 8)
+    ]
+    data.write("log/training.csv", lines("epoch,loss,val_loss", resumed))
+    assert [len(values) for values in reduced(data, "log", "loss").values()] == [13]
 
 
 ANSWERS = [(f"p{place}", (place + turn) % 2) for turn in range(3) for place in range(8)]
@@ -382,9 +460,7 @@ def test_what_is_frozen_of_a_log_keeps_its_meaning(tmp_path: Path) -> None:
     """A table would be asked about."""
     data = Data(tmp_path)
     (tmp_path / "mkdocs.yml").write_text("site_name: x\nplugins: [reportgen]\n")
-    rows = [(epoch, epoch + 1, epoch + 2) for epoch in (0, 1, 2, 0, 1, 2, 3)]
-    data.write("log/training.csv", lines("epoch,loss,val_loss", rows))
-    assert data.open("log").columns[:2] == ("series", "run")
+    data.write("log/trainer_state.json", STATE)
     assert run(tmp_path, "freeze", "data/log", "--to", "data/b").returncode == 0
     assert "repeat: last" in (tmp_path / "data/b/source.yml").read_text()
     assert run(tmp_path, "describe", "data/b").returncode == 0

@@ -23,7 +23,7 @@ _NAMES: Final[dict[str, tuple[str, ...]]] = {
     "run": ("run", "run_id", "run_name"),
     "seed": ("seed",),
     "step": ("step", "global_step", "iteration", "iter", "epoch", "_step", "steps", "x"),
-    "metric": ("metric",),
+    "metric": ("metric", "variable", "tag"),
     "value": ("value",),
     "low": ("low",),
     "high": ("high",),
@@ -77,6 +77,16 @@ def recognise(columns: Sequence[str], settings: SourceSettings, place: Place) ->
 def recognised_as_series(column: str) -> bool:
     """Whether a column is the series by its name."""
     return column.strip().casefold() in _NAMES["series"]
+
+
+def recognised_as_step(column: str) -> bool:
+    """Whether a column is a step by its name."""
+    return column.strip().casefold() in _NAMES["step"]
+
+
+def recognised_as_run(column: str) -> bool:
+    """Whether a column is the run by its name."""
+    return column.strip().casefold() in _NAMES["run"]
 
 
 def mapped_columns(settings: SourceSettings) -> dict[str, str]:

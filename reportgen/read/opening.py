@@ -13,7 +13,7 @@ from reportgen.read.choosing import choose_files
 from reportgen.read.content import sha256
 from reportgen.read.find import ending_of, locate, location_of, name_of, place_of
 from reportgen.read.links import outward_source, refuse_outward_links
-from reportgen.read.repeats import series_column, with_series
+from reportgen.read.repeats import found_series, with_series
 from reportgen.read.runs.importing import import_units
 from reportgen.read.runs.kept_units import temporary_cache
 from reportgen.read.sources import source_of
@@ -231,10 +231,11 @@ def _check_names(location: Location, settings: SourceSettings) -> None:
 def _surveyed(location: Location, files: tuple[DataFile, ...], settings: SourceSettings) -> Survey:
     """The survey of a source, with what its settings name in vain among the warnings."""
     found = survey(location.root, files, settings, location.place)
-    if column := series_column(location.root, found.layout, settings):
+    column, merged = found_series(location.root, found.layout, settings, location.place)
+    if column:
         settings = with_series(settings, column)
         found = survey(location.root, files, settings, location.place)
     if any(unmet_names(found, settings, location.place)) and not found.layout.exhaustive:
         found = survey(location.root, files, settings, location.place, whole=True)
     found = with_unmet(found, settings, location.place)
-    return replace(found, warnings=(*found.warnings, *unmeasured(found, location.place)))
+    return replace(found, warnings=(*found.warnings, *merged, *unmeasured(found, location.place)))

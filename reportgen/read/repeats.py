@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.errors import Place, Problem, ReportError, Severity, Stage
 from reportgen.read.cells import Kind
-from reportgen.read.columns import recognised_as_series, resolved
+from reportgen.read.columns import recognised_as_series, recognised_as_step, resolved
 from reportgen.read.plan import Plan
 from reportgen.read.statement import statement
 from reportgen.read.tabular.repeated_rows import (
@@ -23,11 +23,13 @@ from reportgen.read.tabular.repeated_rows import (
     free_numbers,
     free_texts,
     place_of_row,
+    run_labels,
 )
 from reportgen.read.wording import names
 from reportgen.settings.parsing import shorten
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from reportgen.model import Source
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from reportgen.read.tabular.repeated_rows import Repeat
     from reportgen.settings.source import SourceSettings
 
+# Bytes of a file that is searched for numbers that do not change in a run.
+_SMALL: Final = 50_000_000
 # A wide table is looked at through some of its metrics.
 _MOST_METRICS: Final = 8
 _LONGEST: Final = 40
@@ -56,7 +60,9 @@ _OF_ANSWERS: Final = (
 )
 
 
-def series_column(root: Path, layout: Layout, settings: SourceSettings) -> str | None:
+def found_series(
+    root: Path, layout: Layout, settings: SourceSettings, place: Place
+) -> tuple[str | None, tuple[Problem, ...]]:
     """The one column of words that has to be the series, where none is known by its name or stated.
 
     It is the only one that tells apart rows which share their step, or which has one name in each run and
@@ -66,30 +72,68 @@ def series_column(root: Path, layout: Layout, settings: SourceSettings) -> str |
         root: the folder that the files' paths start from.
         layout: how the table is read so far.
         settings: what ``source.yml`` says.
+        place: where it is told that runs differ which are drawn as one series.
+
+    Returns:
+        The column, or None and a warning where runs differ in something else.
     """
+    if layout.roles.series or layout.totals or layout.spread or len(layout.files) > 1 or settings.repeat:
+        return None, ()
+    if not (layout.outcomes or (layout.roles.step and layout.metrics)):
+        return None, ()
     texts = free_texts(layout)
     if layout.outcomes:
         texts = [name for name in texts if name.strip().casefold() not in _PARTS_OF_A_BENCHMARK]
-    if layout.roles.series or layout.totals or layout.spread or len(layout.files) > 1 or not texts:
-        return None
-    if settings.repeat or not (layout.outcomes or (layout.roles.step and layout.metrics)):
-        return None
     filters = resolved(settings.filter, tuple(layout.kinds))
+    runs = bool(layout.roles.run or layout.roles.seed)
+    if not (texts or runs):
+        return None, ()
     # What is wrong in the rows is told where they are read.
     with suppress(duckdb.Error):
         if layout.outcomes:
             keys = answer_keys(root, layout, filters)
-            repeated = first_repeated_answer(keys)
+            repeated = first_repeated_answer(keys) if texts else None
         else:
             keys = _step_keys(root, layout, tuple(layout.metrics)[:_MOST_METRICS], filters)
-            repeated = first_repeat(keys)
+            repeated = first_repeat(keys) if texts else None
         if repeated:
             apart = columns_apart(root, keys, texts)
-            return apart[0][0] if len(apart) == 1 and len(apart[0]) == 1 else None
-        if layout.roles.run or layout.roles.seed:
+            return (apart[0][0] if len(apart) == 1 and len(apart[0]) == 1 else None), ()
+        if runs:
             found = columns_of_runs(root, keys, texts)
-            return found[0] if len(found) == 1 else None
-    return None
+            return (
+                (found[0], ())
+                if len(found) == 1
+                else (None, tuple(_merged(root, keys, found, settings, place)))
+            )
+    return None, ()
+
+
+def _merged(
+    root: Path, keys: Keys, columns: Sequence[str], settings: SourceSettings, place: Place
+) -> Iterator[Problem]:
+    """A warning where runs of one series differ in more than seeds, unless ``source.yml`` names the run."""
+    layout = keys.layout
+    if settings.columns.run or settings.columns.seed:
+        return
+    small = sum((root / file.place).stat().st_size for file in layout.files) <= _SMALL
+    differing = [*columns, *(columns_of_runs(root, keys, free_numbers(layout), shared=True) if small else ())]
+    series = f'the series "{shorten(layout.labels[0], _LONGEST)}"'
+    if differing:
+        quoted = names(f'"{name}"' for name in differing)
+        message = f"runs of {series} differ in {quoted}, and are averaged as one"
+        advice = f"Set columns: {{series: {shorten(differing[0], _LONGEST)}}} in source.yml to compare them"
+    elif layout.roles.run and small and len(told := run_labels(keys)) > 1:
+        message = f"runs of {series} are called {names(told)}, and are averaged as one"
+        advice = (
+            f"Set columns: {{series: {shorten(layout.roles.run, _LONGEST)}}} in source.yml to compare them"
+        )
+    else:
+        return
+    part, column = ("run", layout.roles.run) if layout.roles.run else ("seed", layout.roles.seed or "")
+    meant = f"columns: {{{part}: {shorten(column, _LONGEST)}}} if they are repetitions of one experiment"
+    advice = f"{advice}, or {meant}"
+    yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
 
 
 def with_series(settings: SourceSettings, column: str | None) -> SourceSettings:
@@ -116,7 +160,8 @@ def check_steps(root: Path, plan: Plan) -> None:
     if found is None:
         return
     step = _written(found.step, is_time=plan.layout.kinds[plan.own_step] is Kind.TIME)
-    what = f"{shorten(plan.own_step, _LONGEST)} {step}"
+    name = plan.layout.step_name if plan.own_step == plan.layout.roles.step else ""
+    what = f"{shorten(name or plan.own_step, _LONGEST)} {step}"
     raise ReportError(_problem(root, keys, found, what, _OF_STEPS))
 
 
@@ -160,15 +205,15 @@ def _problem(root: Path, keys: Keys, found: Repeat, what: str, otherwise: str) -
     """What to tell of rows that repeat, at the first of them."""
     path, line, number = place_of_row(root, keys.layout, found.second)
     before, above, earlier = place_of_row(root, keys.layout, found.first)
-    there = f"line {above}" if above else f"row {earlier}"
+    there = f"line {above}" if above else f"row {earlier}" if earlier else "one place"
     there = there if before == path else f"{there} of {before}"
-    here = "here" if line else f"in row {number}"
+    here = "here" if line else f"in row {number}" if number else "in another"
     run = f", run {shorten(found.run, _LONGEST)}" if found.run else ""
     message = f"a second row for {what} of series {shorten(found.series, _LONGEST)}{run}"
     one, other = (f"{value:.6g}" for value in found.values)
     if one != other:
         message += f": {shorten(found.part, _LONGEST)} is {one} in {there} and {other} {here}"
-    else:
+    elif number:
         message += f": the first is {there}" if line else f": row {number}, and the first is {there}"
     rest = "step" if keys.layout.outcomes is None else "problem"
     message += f"; {found.surplus:,} of {found.rows:,} values repeat a {rest} of their run"
@@ -193,6 +238,9 @@ def _advice(root: Path, keys: Keys, metric: str) -> str:
     told = (
         f"Column {quoted} tells these rows apart" if len(apart) == 1 else f"Each of {quoted} tells them apart"
     )
+    if recognised_as_step(first):
+        step = f"columns: {{step: {first}}}"
+        return f"Steps begin anew in each {first}: set {step} in source.yml, and repeat: mean"
     if apart[0][0] not in texts:
         return (
             f"{told}: set columns: {{run: {first}}} in source.yml if it counts runs, else {{series: {first}}}"

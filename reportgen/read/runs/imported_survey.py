@@ -67,12 +67,19 @@ def imported_survey(location: Location, settings: SourceSettings, runs: Imported
         series=tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in runs.naming.names)),
         exhaustive=True,
         gapless=frozenset(("series", "run", "metric")),
-        # A logger writes a step again after a resume, and a harness an answer after a retry.
-        repeat="last",
+        repeat=_repeat(runs),
     )
     if "problem" in kinds:
         return _with_outcomes(layout, settings, runs)
     return with_totals(layout, settings, runs) if "score" in kinds else _with_metrics(layout, settings, runs)
+
+
+def _repeat(runs: ImportedRuns) -> str:
+    """What rows of one step mean: loggers write steps again after a resume, harnesses answers after a retry.
+
+    A CSV log is a table, which others fill, too.
+    """
+    return "" if any(unit.unit.format == "metrics_csv" for unit in runs.units) else "last"
 
 
 def _with_metrics(layout: Layout, settings: SourceSettings, runs: ImportedRuns) -> Survey:

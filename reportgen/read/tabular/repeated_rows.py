@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from itertools import combinations, islice
@@ -9,10 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.read import sql
 from reportgen.read.cells import NUMERIC, Kind
-from reportgen.read.columns import column_named
+from reportgen.read.columns import column_named, recognised_as_run
 from reportgen.read.content import Content
 from reportgen.read.engine import engine
 from reportgen.read.layout import Row
+from reportgen.read.runs.run_labels import without_seed
 from reportgen.read.runs.run_repeats import tells_experiments_apart
 from reportgen.read.tabular.formats import FORMATS
 from reportgen.read.tabular.rows import FILE_ROWS, groups, kept, run_of, series_of
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 
 # What is compared has few names; a column with more is an id, a note or a time.
 _MOST_NAMES: Final = 20
+_MOST_RUNS: Final = 200
+_NUMBER: Final = re.compile(r"\d+$")
+# A number, or letters and digits as a machine makes them.
+_ID: Final = re.compile(r"[\d.]+|[0-9a-f-]{7,}|(?=.*\d)[a-z0-9]{8}")
 # Columns that are looked at together, two by two.
 _MOST_PAIRED: Final = 6
 # A resume leaves more steps than it repeats: so many times as many as it goes back.
@@ -115,7 +121,7 @@ def first_repeat(keys: Keys) -> Repeat | None:
         ),
         runs AS (
             SELECT series, run, part, count(*) AS rows, count(DISTINCT step) AS steps,
-                count(*) FILTER (step <= before) AS returns,
+                count(DISTINCT value) AS different, count(*) FILTER (step <= before) AS returns,
                 count(*) FILTER (step < before AND 2 * (step - begin) < furthest - begin) AS restarts,
                 arg_max(step, "row") >= max(step) AS runs_on
             FROM ordered GROUP BY ALL
@@ -126,8 +132,8 @@ def first_repeat(keys: Keys) -> Repeat | None:
         )
         SELECT series, run, part, step, {_PAIR}, (SELECT sum(rows - steps) FROM unclear) AS surplus,
             (SELECT sum(rows) FROM runs) AS written
-        FROM measured SEMI JOIN unclear USING (series, run, part) GROUP BY series, run, part, step
-        HAVING min(value) < max(value) ORDER BY second_row, part LIMIT 1
+        FROM measured JOIN unclear USING (series, run, part) GROUP BY series, run, part, step
+        HAVING min(value) < max(value) ORDER BY second_row, max(different) DESC, part LIMIT 1
     """  # noqa: S608 - our own names
     return _repeat(statement)
 
@@ -193,8 +199,15 @@ def columns_apart(root: Path, keys: Keys, columns: Sequence[str]) -> list[tuple[
         return [pair for pair in pairs if _unique(cursor, [columns.index(name) for name in pair])]
 
 
-def columns_of_runs(root: Path, keys: Keys, columns: Sequence[str]) -> list[str]:
-    """The columns that have one name in each run, and not the same in all runs of a series."""
+def columns_of_runs(root: Path, keys: Keys, columns: Sequence[str], *, shared: bool = False) -> list[str]:
+    """The columns that have one name in each run, and not the same in all runs.
+
+    Args:
+        root: the folder that the files' paths start from.
+        keys: of the table.
+        columns: the columns that may.
+        shared: whether some runs have to have the same name, as with a setting.
+    """
     if not columns:
         return []
     counts = ", ".join(
@@ -202,8 +215,9 @@ def columns_of_runs(root: Path, keys: Keys, columns: Sequence[str]) -> list[str]
         f"min(c{place}) AS v{place}"
         for place in range(len(columns))
     )
+    most = f"least(count(*) - 1, {_MOST_NAMES})" if shared else str(_MOST_NAMES)
     ones = ", ".join(
-        f"max(n{place}) = 1 AND max(e{place}) = 0 AND count(DISTINCT v{place}) BETWEEN 2 AND {_MOST_NAMES}"
+        f"max(n{place}) = 1 AND max(e{place}) = 0 AND count(DISTINCT v{place}) BETWEEN 2 AND {most}"
         for place in range(len(columns))
     )
     joined = f'({keys.select}) JOIN ({_cells(root, keys, columns)}) USING ("row")'
@@ -212,12 +226,23 @@ def columns_of_runs(root: Path, keys: Keys, columns: Sequence[str]) -> list[str]
     return [name for name, one in zip(columns, found, strict=True) if one]
 
 
+def run_labels(keys: Keys) -> list[str]:
+    """What runs are called without their numbers and seeds, sorted; nothing where these are ids."""
+    found = engine().rows(f"SELECT DISTINCT run FROM ({keys.select}) ORDER BY 1 LIMIT {_MOST_RUNS}")  # noqa: S608
+    runs = [run for (run,) in found if run]
+    if any(_ID.fullmatch(run) for run in runs):
+        return []
+    return list(dict.fromkeys(_NUMBER.sub("", without_seed(run)[0]).strip(" _-./") for run in runs))
+
+
 def free_texts(layout: Layout) -> list[str]:
     """Columns of words that play no part, and may be what is compared."""
     return [
         name
         for name in _free(layout)
-        if layout.kinds[name] is Kind.TEXT and tells_experiments_apart(name.strip())
+        if layout.kinds[name] is Kind.TEXT
+        and tells_experiments_apart(name.strip())
+        and not recognised_as_run(name)
     ]
 
 
@@ -278,10 +303,15 @@ def _unique(cursor: duckdb.DuckDBPyConnection, places: Iterable[int]) -> bool:
     return cursor.execute(again).fetchone() is None
 
 
-def place_of_row(root: Path, layout: Layout, position: int) -> tuple[str, int | None, int]:
-    """The path of a row's file, its line there, which is None in a binary file, and its number."""
+def place_of_row(root: Path, layout: Layout, position: int) -> tuple[str, int | None, int | None]:
+    """The path of a row's file, its line there, which is None in a binary file, and its number.
+
+    Of what a logger wrote neither is known: its rows were brought into another order.
+    """
     place = position // FILE_ROWS if len(layout.files) > 1 else 0
     file = layout.files[place]
+    if file.copy and file.given:
+        return file.path, None, None
     begins = (
         f"SELECT min(position) FROM (SELECT {rows.position()} AS position FROM {rows.source()}) "  # noqa: S608 - our own names
         f"WHERE position // {FILE_ROWS} = {place}"
