@@ -145,6 +145,17 @@ def test_check_tells_raw_html_too(tmp_path: Path) -> None:
     assert "   11 | <b>x</b>" in told.output
 
 
+def test_a_page_of_nothing_but_tags_is_told_in_bounds(tmp_path: Path) -> None:
+    """Fifty lines at most are named, and what is nested too deep is told as such."""
+    root = report(tmp_path, **{"content/index.md": "# x\n\n" + "<b>x</b> <i>\n" * 500})
+    told = build(root)
+    assert told.output.count("raw HTML is refused here") == 50
+    write_file(root / "content/index.md", "".join("    " * n + "- <b>\n" for n in range(300)))
+    told = build(root)
+    assert isinstance(told.exception, SystemExit)
+    assert "content/index.md:1: error: this page is nested too deep." in told.output
+
+
 UNSAFE = {
     "[x](javascript:alert(1))": 'an address begins with "javascript:"',
     "[x](JaVa&#115;cript:alert(1))": 'an address begins with "JaVascript:"',

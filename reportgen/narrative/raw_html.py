@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
 from markdown.extensions import Extension
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
 # What Markdown takes for a tag, a comment or a declaration; addresses in <> are links. No blank line in it.
 _TAG: Final = re.compile(
     r"(?<!\]\()<(?!(?:https?|ftp)://)"
-    r"(?:/?[a-zA-Z](?:[^<>@ \n]|\n(?!\s*\n))*(?:[ \n](?:[^<>\n]|\n(?!\s*\n))*)?>|!--|\?|!\[|![a-zA-Z])",
+    r"(?:/?[a-z][^<>@ \n]*+(?:[ \n](?:[^<>\n]|\n(?![ \t]*\n))*+)?>|!--|\?|!\[|![a-z])",
     re.IGNORECASE,
 )
+_MOST: Final = 50
+"""Lines of a page that are told."""
 _STEP: Final = "Write it in Markdown; in a text write &lt; for <, and put code in backticks"
 
 
@@ -43,13 +46,18 @@ def raw_html_problems(text: str, file: str, first_line: int) -> Iterator[Problem
     walked = walk(text, tuple(BLOCKS))
     lines = walked.original_lines()
     signs = _Signs(hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16])
-    prose = without_code_and_tags(walked.rendered(signs))
-    told: set[int] = set()
-    for number, (line, tag) in enumerate(signs.found):
-        if line not in told and signs.sign(number) in prose:
-            told.add(line)
-            said = f"raw HTML is refused here, where nobody is trusted: {shorten(tag, 60)}"
-            yield Problem(Place(file, first_line + lines[line]), said, _STEP)
+    try:
+        prose = without_code_and_tags(walked.rendered(signs))
+    except RecursionError:
+        yield Problem(Place(file, first_line), "this page is nested too deep", "Indent and quote less")
+        return
+    first_tags: dict[int, str] = {}
+    for number in signs.numbers_in(prose):
+        line, tag = signs.found[number]
+        first_tags.setdefault(line, tag)
+    for line, tag in list(first_tags.items())[:_MOST]:
+        said = f"raw HTML is refused here, where nobody is trusted: {shorten(tag, 60)}"
+        yield Problem(Place(file, first_line + lines[line]), said, _STEP)
 
 
 class NoRawHtml(Extension):
@@ -73,9 +81,13 @@ class _Signs(Extension):
         self.salt = salt
         self.found: list[tuple[int, str]] = []
 
-    def sign(self, number: int) -> str:
+    def sign(self, number: int | str) -> str:
         """The word for a tag."""
         return f"rgh{self.salt}n{number}z"
+
+    def numbers_in(self, text: str) -> list[int]:
+        """The tags whose words stand in a text, in their order."""
+        return sorted(int(number) for number in re.findall(self.sign(r"(\d+)"), text))
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  # Python-Markdown's name
         """Register the step."""
@@ -91,9 +103,10 @@ class _PutSigns(Preprocessor):
         """Lines without tags."""
         text = "\n".join(lines)
         self.signs.found = []
+        starts = [match.start() for match in re.finditer("\n", text)]
 
         def put(match: re.Match[str]) -> str:
-            self.signs.found.append((text.count("\n", 0, match.start()), match.group()))
+            self.signs.found.append((bisect_left(starts, match.start()), match.group()))
             return self.signs.sign(len(self.signs.found) - 1) + "\n" * match.group().count("\n")
 
         return _TAG.sub(put, text).split("\n")
