@@ -55,7 +55,7 @@ _TAGS: Final = frozenset(
 _ATTRIBUTES: Final = frozenset(
     """
     align alt checked class colspan dir disabled for headers height href id lang n name open rel
-    role rowspan scope src start title type value width
+    role rowspan scope src start target title type value width
     """.split()  # noqa: SIM905 - a list takes a line a name
 )
 _ADDRESSES: Final = frozenset({"href", "src"})
