@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 PLAIN = """
 Words in *stress*, ~~struck~~, `<b>` and ``<script>`` in code, <https://example.org>, a < b and c > d,
-<somebody@example.org>, a [link](other.md "a title"){: target="_blank" }, a value [0.82]{value="peak(MEL)"} and a note[^1].
+<somebody@example.org>, a [link](other.md "a title"){: target="_blank" }, a value
+[0.82]{value="peak(MEL)"} and a note[^1].
 {: .wide title="it's fine" }
 
     <div onclick="alert(1)">shown as code</div>

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mkdocs.structure.files import File, InclusionLevel
 
+from reportgen.site.languages import language_folder
 from reportgen.site.links import link
 
 if TYPE_CHECKING:
@@ -28,12 +30,14 @@ def added_file(config: MkDocsConfig, path: str, content: bytes | KeptText) -> Fi
 
 
 def generated_page(config: MkDocsConfig, path: str, text: str) -> File:
-    """A page that nobody wrote, as a file for MkDocs.
+    """A page that nobody wrote, as a file for MkDocs, in the folder of its language.
 
     Cards and links lead to it: a navigation that somebody wrote need not have it.
     """
     where = InclusionLevel.UNDEFINED if config.nav is None else InclusionLevel.NOT_IN_NAV
-    return File.generated(config, path, content=text, inclusion=where)
+    file = File.generated(config, path, content=text, inclusion=where)
+    file.dest_uri = language_folder(config) + file.dest_uri
+    return file
 
 
 class _Linked(File):
@@ -42,6 +46,9 @@ class _Linked(File):
     def copy_file(self, dirty: bool = False) -> None:  # noqa: FBT001, FBT002 - MkDocs' signature
         source, target = self.abs_src_path or "", self.abs_dest_path
         try:
+            link(source, target)
+        except FileExistsError:  # from the build of another language
+            Path(target).unlink()
             link(source, target)
         except OSError:  # another file system, or one without links
             super().copy_file(dirty)

@@ -55,10 +55,12 @@ class Assembly:
         seen: Mapping[str, tuple[Candidate, ...]],
         *,
         site_url: str,
+        folder: str,
         serving: bool,
         scripts: dict[str, str] | None = None,
     ) -> None:
         self._site_url = site_url
+        self._folder = folder
         self.report = report
         self.fences = Fences(report.pages, report.shown)
         self._provenance = provenance_of(root)
@@ -183,7 +185,7 @@ class Assembly:
                 name = f"{page_folder(path)}/card.png"
                 if not (self._earlier and self._earlier.link(name, card.key, site)):
                     _write(site / name, card())
-        _write(site / "report.json", report_json(self.report, self._provenance).encode())
+        _write(site / self._folder / "report.json", report_json(self.report, self._provenance).encode())
         _write(site / ".nojekyll", b"")
         index = site / "search" / "search_index.json"
         if index.is_file():

@@ -8,10 +8,11 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from importlib.resources import files as resource_files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Template, Undefined
 from mkdocs.config.config_options import ExtraScriptValue
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
@@ -27,6 +28,7 @@ from reportgen.site.assembly import Assembly
 from reportgen.site.beside import Ahead
 from reportgen.site.checking.excerpts import printable
 from reportgen.site.fences import custom_fences
+from reportgen.site.languages import language_folder
 from reportgen.site.ownership import refuse_foreign_folder
 from reportgen.site.page_context import POLICY
 from reportgen.site.project_of import project_of, warn_of_omitted_pages
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
 # Only loggers below this name count for ``--strict``.
 log = logging.getLogger("mkdocs.plugins.reportgen")
 
+_THEME = Path(str(resource_files("reportgen.site_templates")))
 ASSETS = "assets/reportgen"
 
 
@@ -89,8 +92,10 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._dated = False
         self._settings: ProjectSettings
         self._root: Path
-        self._assembly: Assembly
+        # The last one is of the language that is built; most sites have one language.
+        self._assemblies: list[Assembly] = []
         self._spans = Spans()
+        self._env: Environment | None = None
         self._content = self._reading = ""
         self._unsafe: list[Problem] = []
 
@@ -124,7 +129,10 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Make Markdown hand our fences over, and every theme load our styles and script."""
-        self._dated = fix_build_date(self._root)
+        self._dated = fix_build_date(self._root) or self._dated
+        extensions: list[object] = [*config.markdown_extensions]
+        if any(extension is self._spans for extension in extensions):
+            return config  # the same settings again, for another language
         warn_of_omitted_pages(config)
         if "pymdownx.superfences" not in config.markdown_extensions:
             config.markdown_extensions.append("pymdownx.superfences")
@@ -166,16 +174,18 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         scripts = None
         if self._settings.untrusted:
             scripts = inline_scripts(ASSETS, searching="search" in config.plugins)
-        self._assembly = Assembly(
+        assembly = Assembly(
             report,
             self._root,
             ahead,
             self.earlier,
             self._spans.seen,
             site_url=config.site_url or "",
+            folder=language_folder(config),
             serving=self._serving,
             scripts=scripts,
         )
+        self._assemblies.append(assembly)
 
     def _draft(self, project: Project, site: Path) -> tuple[Report, Ahead]:
         from reportgen.report import draft  # noqa: PLC0415 - imports the statistics
@@ -184,7 +194,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         cache = Cache(folder)
         ahead = Ahead(cache, len(project.page_paths), with_cards=not self._serving)
         try:
-            if not self._serving:
+            if not self._serving and not self._assemblies:  # later languages join the first
                 refuse_foreign_folder(site, self._root)
             report = draft(
                 project,
@@ -199,8 +209,13 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             raise
         return report, ahead
 
+    @property
+    def _assembly(self) -> Assembly:
+        return self._assemblies[-1]
+
+    @event_priority(-150)
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
-        """Add generated pages, figure files and our assets to the site."""
+        """Add generated pages, figure files and our assets, once a language has its pages (-100)."""
         for page in self._assembly.report.pages:
             if page.generated:
                 files.append(generated_page(config, page.path, page.text))
@@ -219,7 +234,20 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         if config.theme.name == "reportgen":
             env.autoescape = True
             env.undefined = StrictUndefined
+            self._env = env
         return env
+
+    def on_pre_template(self, template: Template, *, config: MkDocsConfig, **_: object) -> Template:
+        """Let a template that another plugin brings, such as a site map, print names that nobody defined."""
+        if config.theme.name == "reportgen" and not Path(template.filename or "").is_relative_to(_THEME):
+            template.environment.undefined = Undefined
+        return template
+
+    def on_post_template(self, output: str, **_: object) -> str:
+        """Refuse such names again."""
+        if self._env:
+            self._env.undefined = StrictUndefined
+        return output
 
     def on_page_markdown(self, markdown: str, *, page: Page, **_: object) -> str:
         """Remember whose fences come next."""
@@ -264,14 +292,20 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             return ""
         return self._assembly.with_blocks(output, path, page.url)
 
-    @event_priority(-100)
+    @event_priority(-150)
     def on_post_build(self, *, config: MkDocsConfig) -> None:
-        """Write what is known only at the end: report.json, link cards, the search script."""
-        self._assembly.finish(Path(config.site_dir))
+        """Write what is known only at the end: report.json, link cards, the search script.
+
+        The other languages are built before that (-100), within the build of the default one.
+        """
+        assembly = self._assemblies.pop()
+        assembly.finish(Path(config.site_dir))
+        self.report = assembly.report
         self._undate()
 
     def on_build_error(self, error: Exception, **_: object) -> None:
         """Leave the environment as it was, and say what is wrong with a page in our own words."""
+        self._assemblies.clear()
         self._undate()
         if isinstance(error, RecursionError):
             problem = Problem(Place(self._reading), "this page is nested too deep", "Indent and quote less")

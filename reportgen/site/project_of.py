@@ -5,8 +5,11 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from mkdocs.structure.files import set_exclusions
+
 from reportgen.drafting.project import Project
 from reportgen.site.content_folder import content_files, content_name, shown_files
+from reportgen.site.languages import files_in_language
 from reportgen.site.order import in_nav_order
 from reportgen.site.untrusted import refuse_unsafe
 
@@ -34,6 +37,8 @@ def project_of(config: MkDocsConfig, root: Path, settings: ProjectSettings) -> P
     files = content_files(config, root)
     if settings.untrusted:
         refuse_unsafe(config, shown_files(files), name)
+    files = files_in_language(files, config)
+    set_exclusions(files, config)
     paths = in_nav_order(config.nav, [file.src_uri for file in files.documentation_pages()])
     return Project(root, name, tuple(paths), settings)
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reportgen.cache import Cache, FileHashes, cache_folder
-from reportgen.errors import ReportError, Severity
+from reportgen.errors import Problems, ReportError, Severity
 from reportgen.site.beside import Beside
 from reportgen.site.checking.findings import findings_of
 from reportgen.site.configuration import configured, mkdocs_problem, mkdocs_words
+from reportgen.site.languages import each_language
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,12 +29,14 @@ class Opened:
 
     Attributes:
         project: where it stands, its pages and its settings.
+        translations: the same with the pages of each further language.
         cache: what earlier drafts computed.
         hashes: SHA-256 of its data files.
         warnings: what MkDocs said to its ``mkdocs.yml``.
     """
 
     project: Project
+    translations: tuple[Project, ...]
     cache: Cache
     hashes: FileHashes
     warnings: tuple[Problem, ...]
@@ -70,10 +73,10 @@ def opened(config_file: Path) -> Opened:
     """
     with mkdocs_words() as words:
         config, plugin = configured(config_file, strict=False, words=words)
-        project = plugin.project(config)
+        project, *translations = (plugin.project(config) for _ in each_language(config))
     folder = cache_folder(project.root)
     warnings = tuple(mkdocs_problem(word, Severity.WARNING) for word in words)
-    return Opened(project, Cache(folder), FileHashes(folder), warnings)
+    return Opened(project, tuple(translations), Cache(folder), FileHashes(folder), warnings)
 
 
 def drafted(config_file: Path, *, progress: Callable[[int, int], None]) -> tuple[Report, tuple[Problem, ...]]:
@@ -89,9 +92,24 @@ def drafted(config_file: Path, *, progress: Callable[[int, int], None]) -> tuple
     from reportgen.report import draft  # noqa: PLC0415 - imports the statistics
 
     report = opened(config_file)
+    problems = Problems()
+    drafts = []
     with Beside(report.cache) as beside:
-        whole = draft(report.project, report.cache, report.hashes, progress=progress, elsewhere=beside.call)
-    return whole, (*report.warnings, *whole.problems)
+        for project in (report.project, *report.translations):
+            with problems.collecting():
+                whole = draft(project, report.cache, report.hashes, progress=progress, elsewhere=beside.call)
+                drafts.append(whole)
+                problems.add(whole.problems)
+    if problems.errors:
+        raise ReportError(*problems.in_order())
+    return _joined(drafts), (*report.warnings, *problems.in_order())
+
+
+def _joined(drafts: list[Report]) -> Report:
+    """The drafts of several languages as one: pages, and what is told of them."""
+    pages = {page.path: page for draft in drafts for page in draft.pages}
+    statements = {path: found for draft in drafts for path, found in draft.statements.items()}
+    return replace(drafts[0], pages=tuple(pages.values()), statements=statements)
 
 
 def check(config_file: Path, *, progress: Callable[[int, int], None]) -> Check:

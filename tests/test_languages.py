@@ -1,0 +1,159 @@
+"""A site in two languages, built by the real mkdocs-static-i18n beside our plugin, in either order."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from command_line import run
+from made_projects import write_report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+LANGUAGES = """
+  - i18n:
+      docs_structure: {structure}
+      languages:
+        - {{locale: en, name: English, default: true}}
+        - {{locale: de, name: Deutsch}}
+"""
+SETTINGS = """
+site_name: Small
+site_url: https://example.org/small/
+docs_dir: content
+theme: {theme}
+plugins:
+  - search
+"""
+MATH = """---
+benchmark: {{name: MATH, source: runs, metric: accuracy}}
+---
+# {title}
+
+{words} [0.72]{{value="final(GRPO)"}}.
+
+```curve
+title: {title}
+```
+"""
+ENGLISH, GERMAN = (
+    MATH.format(title="Accuracy", words="It ends at"),
+    MATH.format(title="Treffer", words="Ende"),
+)
+OVERVIEW = "# Overview\n\n```overview\n```\n"
+ONLY_ENGLISH = "# Notes\n\n```curve\nsource: runs\ntitle: Not translated\n```\n"
+PAGES = {"index": (OVERVIEW, None), "math": (ENGLISH, GERMAN), "notes": (ONLY_ENGLISH, None)}
+NAMES: dict[str, Callable[[str, str], str]] = {
+    "suffix": lambda page, language: f"content/{page}.md" if language == "en" else f"content/{page}.de.md",
+    "folder": lambda page, language: f"content/{language}/{page}.md",
+}
+ORDERS = {"first": (0, 1), "last": (1, 0)}
+
+
+@pytest.fixture(params=NAMES)
+def structure(request: pytest.FixtureRequest) -> str:
+    """How the files of a language are told from those of another."""
+    return str(request.param)
+
+
+@pytest.fixture(params=ORDERS)
+def order(request: pytest.FixtureRequest) -> tuple[int, ...]:
+    """Whether our plugin is listed before the other or behind it."""
+    return ORDERS[request.param]
+
+
+def write_translated(root: Path, structure: str, order: tuple[int, ...], theme: str = "reportgen") -> Path:
+    """A report of three pages, one of them in German, too; a second benchmark has no page."""
+    listed = [
+        "  - reportgen:\n      benchmarks: [{name: Other, source: runs}]",
+        LANGUAGES.format(structure=structure),
+    ]
+    settings = SETTINGS.format(theme=theme) + "\n".join(listed[place] for place in order)
+    files: dict[str, str | None] = {"content/index.md": None, "mkdocs.yml": settings}
+    for page, texts in PAGES.items():
+        for language, text in zip(("en", "de"), texts, strict=True):
+            if text is not None:
+                files[NAMES[structure](page, language)] = text
+    return write_report(root, files)
+
+
+def text_of(path: Path) -> str:
+    """A built page."""
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("theme", ["reportgen", "material"])
+def test_each_language_has_its_pages_with_their_figures(
+    theme: str, structure: str, order: tuple[int, ...], tmp_path: Path
+) -> None:
+    """Translated pages have their own figures, others those of the default language; twice the same site."""
+    root = write_translated(tmp_path, structure, order, theme)
+    for _ in range(2):
+        done = run(root, "build", "--force")
+        assert (done.returncode, done.stderr) == (0, "")
+        site = root / "site"
+        for folder, title, ours in (("", "Accuracy", "Treffer"), ("de/", "Treffer", "Accuracy")):
+            page = text_of(site / folder / "math" / "index.html")
+            assert page.count('<figure class="rg-figure') == 1
+            assert title in page
+            assert ours not in page
+            assert "Not translated" in text_of(site / folder / "notes" / "index.html")
+            overview = text_of(site / folder / "index.html")
+            links = re.findall(r'class="rg-card-name" href="([^"]+)"', overview)
+            assert len(links) == 2
+            assert all((site / folder / link / "index.html").is_file() for link in links)
+        assert broken_links(site) == []
+        for folder, name in (("", "Accuracy"), ("de", "Treffer")):
+            told = text_of(site / folder / "report.json")
+            assert name in told
+            assert json.loads(told)["generator"]["name"] == "reportgen"
+        index = text_of(site / "search" / "search_index.js")
+        assert "Accuracy" in index
+        assert "Treffer" in index
+
+
+def broken_links(site: Path) -> list[str]:
+    """Every page, with a file of ours that it names and that is not there."""
+    found = []
+    for page in sorted(site.rglob("*.html")):
+        for link in re.findall(r'(?:href|src)="([^":#?]*(?:figures|reportgen)/[^":#?]+)"', text_of(page)):
+            target = site / link.lstrip("/") if link.startswith("/") else page.parent / link
+            if page.name != "404.html" and not target.resolve().exists():
+                found.append(f"{page.relative_to(site)} {link}")
+    return found
+
+
+def test_every_translation_is_checked_and_mended(
+    structure: str, order: tuple[int, ...], tmp_path: Path
+) -> None:
+    """Problems of all languages are told together, once each; a statement is typed anew where it stands."""
+    root = write_translated(tmp_path, structure, order)
+    fine = run(root, "check")
+    assert (fine.returncode, fine.stderr) == (0, "")
+    assert fine.stdout.endswith("2 statements: 2 hold\n")
+    page = root / NAMES[structure]("math", "de")
+    page.write_text(page.read_text("utf-8").replace("0.72", "0.99"), "utf-8")
+    notes = root / NAMES[structure]("notes", "en")
+    wrong = run(root, "check")
+    assert (wrong.returncode, wrong.stdout.count("error: ")) == (1, 1)
+    assert f"{page.relative_to(root).as_posix()}:6:6: error: " in wrong.stdout
+    assert run(root, "fix", "--write").returncode == 0
+    assert "[0.72]" in page.read_text("utf-8")
+    page.write_text(page.read_text("utf-8").replace("curve", "curve\nnone: 1"), "utf-8")
+    notes.write_text(notes.read_text("utf-8").replace("curve", "curve\nnone: 1"), "utf-8")
+    assert run(root, "check").stdout.count('"none" is not a key of a curve block') == 2
+
+
+def test_mkdocs_builds_it_too(structure: str, order: tuple[int, ...], tmp_path: Path) -> None:
+    """Without our command, strictly."""
+    root = write_translated(tmp_path, structure, order)
+    command = [sys.executable, "-P", "-m", "mkdocs", "build", "--strict"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (root / "site" / "de" / "math" / "index.html").is_file()
