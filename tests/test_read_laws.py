@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -14,10 +15,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from made_sources import Data
 
+from reportgen.errors import ReportError
 from reportgen.read import frame, measurements
 from reportgen.read.cells import is_missing, is_number, is_time
 from reportgen.read.engine import engine
 from reportgen.read.sql import literal, number, time
+from reportgen.statistics.reduce import reduce
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -196,6 +199,33 @@ def test_python_and_the_database_agree_on_times(cell: str) -> None:
     if is_time(cell):
         ((found,),) = engine().rows(statement)
         assert isinstance(found, float)
+
+
+@given(
+    steps=st.lists(st.integers(0, 12), min_size=1, max_size=40),
+    labels=st.lists(st.sampled_from(["a", "b", "c"]), min_size=40, max_size=40),
+    column=st.sampled_from(["Agent", "algo", "опыт", "x y", "note"]),
+)
+def test_no_value_is_lost_without_a_word(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[int], labels: list[str], column: str
+) -> None:
+    """Every row is drawn, or counted as replaced in what looks like a resumed run, or there is an error."""
+    data = Data(tmp_path_factory.mktemp("law"))
+    rows = [(label, step, place) for place, (step, label) in enumerate(zip(steps, labels, strict=False))]
+    data.write("a.csv", as_csv([(column, "step", "loss"), *rows]))
+    table = measurements(data.root, data.open("a"), ("loss",))
+    try:
+        found = reduce(table)["loss"]
+    except ReportError as error:
+        assert "a second row for step " in str(error)  # noqa: PT017 - either may happen
+        return
+    assert sum(run.values.size for run in found.runs) + found.replaced == len(rows)
+    if {run.series for run in found.runs} <= {"a", "b", "c"} and len(found.runs) > 1:
+        assert found.replaced == 0
+    elif found.replaced > 1:
+        back = sum(later < earlier for earlier, later in pairwise(steps))
+        assert steps[-1] == max(steps)
+        assert 3 * back <= len(set(steps)) or back == 1
 
 
 def test_reading_twice_gives_the_same(tmp_path: Path) -> None:

@@ -137,6 +137,29 @@ def test_runs_that_differ_are_told_where_several_columns_say_it(tmp_path: Path) 
     assert told("d", "run,step,loss") == []
 
 
+def test_the_name_of_an_experiment_is_the_series(tmp_path: Path) -> None:
+    """Beside the settings that it is made of; a host or a path is none."""
+    data = Data(tmp_path)
+    rows = [
+        (f"lr{rate}", rate, f"out/{rate}/{seed}", seed, *row)
+        for rate in (1, 2)
+        for seed in (0, 1)
+        for row in curve(rate + seed, range(4))
+    ]
+    data.write("a.csv", lines("exp_name,rate,log_dir,seed,epoch,loss", rows))
+    assert list(reduced(data, "a", "loss")) == [("lr1", "0"), ("lr1", "1"), ("lr2", "0"), ("lr2", "1")]
+
+
+def test_an_error_names_a_column_of_many_names(tmp_path: Path) -> None:
+    """Forty lines are no choice of ours."""
+    data = Data(tmp_path)
+    data.write(
+        "a.csv",
+        lines("step,param,norm", [(step, f"p{at}", at + step) for step in range(5) for at in range(40)]),
+    )
+    assert 'Column "param" tells these rows apart: set columns: {series: param}' in problem(data, "a", "norm")
+
+
 def test_melted_tables_name_their_metrics(tmp_path: Path) -> None:
     """As ``pandas.melt`` and TensorBoard do: what is measured is no series."""
     data = Data(tmp_path)
@@ -241,6 +264,8 @@ def test_a_column_of_numbers_may_count_runs(tmp_path: Path) -> None:
         ([*range(50), *range(10, 100)], False),
         ([*range(50), *range(40, 45)], False),
         ([step for step in range(20) for _ in range(3)], False),
+        ([step for step in range(40) for _ in range(1 + (step in {7, 21}))], True),
+        ([step for step in range(40) for _ in range(1 + (step % 5 == 0))], False),
         ([*range(20)] * 3, False),
         ([5, 5], False),
         ([0, 0, 1, 1], False),
@@ -449,6 +474,9 @@ def test_describe_and_freeze_say_the_same(tmp_path: Path) -> None:
     assert "a.csv:6: error: a second row for step 0 of series a" in done.stdout
     data.write("a.source.yml", "repeat: runs")
     assert run(tmp_path, "describe", "data/a.csv").returncode == 0
+    data.write("c.csv", lines("Agent,step,reward", AGENTS))
+    told = run(tmp_path, "describe", "data/c.csv").stdout
+    assert "columns:\n  series: Agent\n" in told
     assert run(tmp_path, "freeze", "data/a.csv", "--to", "data/b").returncode == 0
     assert "repeat: runs" in (tmp_path / "data/b/source.yml").read_text()
     assert notes_of(data.open("a")) == notes_of(data.open("b"))

@@ -18,6 +18,7 @@ from reportgen.read.tabular.repeated_rows import (
     answer_keys,
     columns_apart,
     columns_of_runs,
+    compares_runs,
     first_repeat,
     first_repeated_answer,
     free_numbers,
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 # Bytes of a file that is searched for numbers that do not change in a run.
 _SMALL: Final = 50_000_000
+# What an error names as the series may have more names than what is taken for it.
+_MOST_TOLD: Final = 500
 # A wide table is looked at through some of its metrics.
 _MOST_METRICS: Final = 8
 _LONGEST: Final = 40
@@ -97,10 +100,11 @@ def found_series(
             keys = _step_keys(root, layout, tuple(layout.metrics)[:_MOST_METRICS], filters)
             repeated = first_repeat(keys) if texts else None
         if repeated:
-            apart = columns_apart(root, keys, texts)
-            return (apart[0][0] if len(apart) == 1 and len(apart[0]) == 1 else None), ()
+            alone = [names[0] for names in columns_apart(root, keys, texts) if len(names) == 1]
+            alone = [name for name in alone if compares_runs(name)] or alone
+            return (alone[0] if len(alone) == 1 else None), ()
         if runs:
-            found = columns_of_runs(root, keys, texts)
+            found = columns_of_runs(root, keys, [name for name in texts if compares_runs(name)])
             return (
                 (found[0], ())
                 if len(found) == 1
@@ -226,7 +230,7 @@ def _advice(root: Path, keys: Keys, metric: str) -> str:
     """The columns that tell the rows apart, and what to set; empty where there are none."""
     texts = free_texts(keys.layout)
     numbers = [name for name in free_numbers(keys.layout) if name not in keys.layout.metrics.get(metric, ())]
-    apart = columns_apart(root, keys, [*texts, *numbers])
+    apart = columns_apart(root, keys, [*texts, *numbers], most=_MOST_TOLD)
     if not apart:
         return ""
     first, *others = (shorten(name, _LONGEST) for name in apart[0])

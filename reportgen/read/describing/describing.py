@@ -109,6 +109,9 @@ def _described(told: Description, asked: _Asked, problems: Problems) -> Descript
         problems.add(source.warnings)
         told = _opened(told, source, asked.location.root)
         problems.add(_unsure_step(told, source))
+        said = asked.settings.columns.model_dump(exclude_none=True)
+        if (series := source.settings.columns.series) and "series" not in said and not told.settings:
+            told = replace(told, settings={"columns": {**said, "series": series}})
         told = _counted(told, source, imported, asked)
         _check_repeats(told, source, asked.location.root)
     return told

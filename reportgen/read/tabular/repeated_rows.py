@@ -37,6 +37,8 @@ _ID: Final = re.compile(r"[\d.]+|[0-9a-f-]{7,}|(?=.*\d)[a-z0-9]{8}")
 _MOST_PAIRED: Final = 6
 # A resume leaves more steps than it repeats: so many times as many as it goes back.
 _STEPS_OF_A_RESUME: Final = 3
+# A step that is written twice in a row is an exception, too: of so many steps there is one.
+_STEPS_OF_A_TIE: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ def first_repeat(keys: Keys) -> Repeat | None:
 
     A run was resumed where its steps go back, in the order of writing, by not more than half of the way that
     it had come, and at last beyond all that was there before; that happens once, or seldom. A step that is
-    written twice in a row counts as the same, and a single row of a run is no other run.
+    written twice in a row, now and then, is no other run either, nor is a single row.
     """
     run = "PARTITION BY series, run, part"
     earlier = "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
@@ -115,20 +117,22 @@ def first_repeat(keys: Keys) -> Repeat | None:
     statement = f"""
         WITH measured AS (SELECT * FROM ({keys.select}) WHERE {finite}),
         ordered AS (
-            SELECT *, lag(step) OVER (w) AS before, first_value(step) OVER (w) AS begin,
-                max(step) OVER (w {earlier}) AS furthest
+            SELECT *, lag(step) OVER (w) AS before, lag(value) OVER (w) AS other,
+                first_value(step) OVER (w) AS begin, max(step) OVER (w {earlier}) AS furthest
             FROM measured WINDOW w AS ({run} ORDER BY "row")
         ),
         runs AS (
             SELECT series, run, part, count(*) AS rows, count(DISTINCT step) AS steps,
-                count(DISTINCT value) AS different, count(*) FILTER (step <= before) AS returns,
+                count(DISTINCT value) AS different, count(*) FILTER (step < before) AS returns,
+                count(*) FILTER (step = before AND value <> other) AS again,
                 count(*) FILTER (step < before AND 2 * (step - begin) < furthest - begin) AS restarts,
                 arg_max(step, "row") >= max(step) AS runs_on
             FROM ordered GROUP BY ALL
         ),
         unclear AS (
             SELECT * FROM runs WHERE rows > steps AND NOT (steps > 1 AND (rows = steps + 1
-                OR (restarts = 0 AND runs_on AND (returns = 1 OR {_STEPS_OF_A_RESUME} * returns <= steps))))
+                OR (restarts = 0 AND runs_on AND (returns <= 1 OR {_STEPS_OF_A_RESUME} * returns <= steps)
+                    AND (again <= 1 OR {_STEPS_OF_A_TIE} * again <= steps))))
         )
         SELECT series, run, part, step, {_PAIR}, (SELECT sum(rows - steps) FROM unclear) AS surplus,
             (SELECT sum(rows) FROM runs) AS written
@@ -181,17 +185,24 @@ def _repeat(statement: str) -> Repeat | None:
     return Repeat(series, run, part, step, first["place"], other["place"], values, int(surplus), int(rows))
 
 
-def columns_apart(root: Path, keys: Keys, columns: Sequence[str]) -> list[tuple[str, ...]]:
+def columns_apart(
+    root: Path, keys: Keys, columns: Sequence[str], *, most: int = _MOST_NAMES
+) -> list[tuple[str, ...]]:
     """The columns, or pairs of columns, each of which tells all repeated rows apart by few names.
 
     Args:
         root: the folder that the files' paths start from.
         keys: of the table.
         columns: the columns that may.
+        most: how many names are few.
     """
     with _repeated(root, keys, columns) as cursor:
         numbers = {name for name in columns if keys.layout.kinds[name] in NUMERIC}
-        likely = [name for name in columns if _is_label(cursor, columns.index(name), number=name in numbers)]
+        likely = [
+            name
+            for place, name in enumerate(columns)
+            if _is_label(cursor, place, most, number=name in numbers)
+        ]
         alone: list[tuple[str, ...]] = [(name,) for name in likely if _unique(cursor, [columns.index(name)])]
         if alone:
             return alone
@@ -237,13 +248,14 @@ def run_labels(keys: Keys) -> list[str]:
 
 def free_texts(layout: Layout) -> list[str]:
     """Columns of words that play no part, and may be what is compared."""
-    return [
-        name
-        for name in _free(layout)
-        if layout.kinds[name] is Kind.TEXT
-        and tells_experiments_apart(name.strip())
-        and not recognised_as_run(name)
-    ]
+    return [name for name in _free(layout) if layout.kinds[name] is Kind.TEXT]
+
+
+def compares_runs(column: str) -> bool:
+    """Whether a column that has one name in each run may be what is compared, and not a place or a time."""
+    name = column.strip()
+    named = name.casefold().startswith(("exp", "group"))
+    return (named or tells_experiments_apart(name)) and not recognised_as_run(name)
 
 
 def free_numbers(layout: Layout) -> list[str]:
@@ -283,7 +295,7 @@ def _cells(root: Path, keys: Keys, columns: Iterable[str]) -> str:
     return " UNION ALL ".join(selects)
 
 
-def _is_label(cursor: duckdb.DuckDBPyConnection, place: int, *, number: bool) -> bool:
+def _is_label(cursor: duckdb.DuckDBPyConnection, place: int, most: int, *, number: bool) -> bool:
     """Whether a column has few names, each of which stands in several rows, and none is missing.
 
     A number is a label only where there are not more of them than rows of one step: a metric has many values.
@@ -291,7 +303,7 @@ def _is_label(cursor: duckdb.DuckDBPyConnection, place: int, *, number: bool) ->
     names = f"count(DISTINCT c{place})"
     few = f"{names} <= max(several)" if number else f"2 * {names} <= count(*)"
     found = cursor.execute(
-        f"SELECT {names} BETWEEN 2 AND {_MOST_NAMES} AND {few} AND count(c{place}) = count(*) FROM repeated"  # noqa: S608
+        f"SELECT {names} BETWEEN 2 AND {most} AND {few} AND count(c{place}) = count(*) FROM repeated"  # noqa: S608
     ).fetchone()
     return bool(found and found[0])
 
