@@ -101,6 +101,19 @@ def test_a_log_that_is_not_graded_does_not_hide_its_twin(tmp_path: Path) -> None
     assert not any("no score by" in message or "different runs" in message for message in told)
 
 
+def test_a_log_without_model_and_task_is_told_by_its_file(tmp_path: Path) -> None:
+    """No message has a hole where a name should be."""
+    head = header(1, "cancelled")
+    del head["eval"]["model"], head["eval"]["created"], head["eval"]["task_id"]
+    head["eval"]["task"] = ""
+    attempt(tmp_path / "one.eval", head, "CI")
+    told = [
+        warning.message for warning in open_path(tmp_path, load_settings=load_source_settings)[1].warnings
+    ]
+    assert "the evaluation of one did not finish; what is there is read" in told
+    assert not any("  " in message or " of on " in message for message in told)
+
+
 def test_an_attempt_that_is_damaged_does_not_hide_the_others(tmp_path: Path) -> None:
     """It is told; if there is no other, it is an error."""
     (tmp_path / NAMES[0]).write_bytes(b"PK\x03\x04 and then nothing")

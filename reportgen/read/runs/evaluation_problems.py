@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from reportgen.errors import Place, Problem, Stage
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from reportgen.read.find import Location
     from reportgen.read.runs.imported_runs import ImportedRuns
+    from reportgen.read.runs.kept_units import KeptRun
     from reportgen.settings.source import SourceSettings
 
 
@@ -27,7 +29,7 @@ def evaluation_problems(
         run = candidate.run
         if not run.evaluated:
             continue
-        of = " on ".join(filter(None, (run.model or run.name, run.benchmark)))
+        of = _named(run)
         if not run.finished:
             message = f"the evaluation of {of} did not finish; what is there is read"
             yield Problem(Place(run.path), message, "Leave it out with files:, or let it finish", Stage.DATA)
@@ -38,6 +40,11 @@ def evaluation_problems(
     yield from _other_scores(location, settings, runs)
 
 
+def _named(run: KeptRun) -> str:
+    """What is evaluated on what; of an evaluation that says neither, its file."""
+    return " on ".join(filter(None, (run.model or run.name, run.benchmark))) or PurePosixPath(run.path).name
+
+
 def _other_scores(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
     """Scores that are there and not taken, and evaluations that lack those that are."""
     scored = scored_runs(runs)
@@ -45,7 +52,7 @@ def _other_scores(location: Location, settings: SourceSettings, runs: ImportedRu
     for run in scored:
         taken, there = chosen[run.benchmark], scores_of(run)
         if not set(taken) & set(there):
-            of = " on ".join(filter(None, (run.model or run.name, run.benchmark)))
+            of = _named(run)
             message = f"of {of} there is no score by {names(taken)}: it is left out"
             advice = f"It has {names(there)}; say with metrics: which are taken"
             if not any(there):
