@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -110,10 +111,83 @@ def test_a_store_that_cannot_be_read_is_told(tmp_path: Path) -> None:
             "Run git lfs pull, and check out with LFS where the site is built."
         ),
         (
-            "data/s/b.db: the database is damaged or cut short, or none of those that MLflow and Trackio "
-            "write. Copy it again from where the run wrote it."
+            'data/s/b.db: the database is of no program that is known: it has the table "t". '
+            "Those of MLflow and Trackio are read; of others export a table as CSV, and read that."
         ),
         "data/s/c.sqlite: it is no SQLite database. Copy it again from where the run wrote it.",
+    ]
+
+
+OPTUNA = ("studies", "study_directions", "trials", "trial_params", "trial_values", "version_info")
+
+
+@pytest.mark.parametrize("name", ["s/study.db", "study.db"])
+def test_a_database_of_something_else_is_told_as_that(tmp_path: Path, name: str) -> None:
+    """Also where it is the whole source, or has another ending; a healthy one is never called damaged."""
+    data = Data(tmp_path)
+    with closing(sqlite3.connect(data.write(name, ""))) as store:
+        for table in OPTUNA:
+            store.execute(f"CREATE TABLE {table} (study_id INTEGER)")
+    source = name.split("/", maxsplit=1)[0].removesuffix(".db")
+    assert data.problems(source) == [
+        (
+            f"data/{name}: it is a database of Optuna studies, which cannot be read yet. Export the trials "
+            'of a study in Python, as in optuna.load_study(study_name=NAME, storage="sqlite:///study.db")'
+            '.trials_dataframe().to_csv("trials.csv"), and read that.'
+        )
+    ]
+    path = data.root / "data" / name
+    whole = path.read_bytes()
+    with closing(sqlite3.connect(path)) as store:
+        store.execute("DROP TABLE trials")
+        store.commit()
+    (told,) = data.problems(source)
+    assert "of no program that is known: it has the tables studies, study_directions, trial_params, " in told
+    path.write_bytes(whole[: len(whole) // 2])
+    (told,) = data.problems(source)
+    assert told.startswith(f"data/{name}: the database is damaged or cut short")
+
+
+def test_a_database_with_another_ending(tmp_path: Path) -> None:
+    """Its first bytes tell what it is."""
+    data = Data(tmp_path)
+    with closing(sqlite3.connect(data.write("s/study.optuna", ""))) as store:
+        store.execute("CREATE TABLE t (x)")
+    data.write("s/source.yml", "files: study.optuna")
+    assert 'of no program that is known: it has the table "t"' in data.problems("s")[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "format_", "said"),
+    [
+        ("a,b\n1,2\n", "csv", 'it begins with "a,b". If it is a table, say format: csv in source.yml'),
+        ("step\tloss\n1\t2\n", "tsv", "say format: tsv in source.yml"),
+        ('[{"step": 1, "loss": 2}]', "json", "say format: json in source.yml"),
+        ("hello\n", "lm_eval", "say which: format: csv, tsv, json, jsonl or parquet, in source.yml"),
+        (b"\x89PNG\0\0", "lm_eval", "which is no text. Export a table from it as CSV"),
+    ],
+)
+def test_no_message_leads_back_to_one_that_was_followed(
+    tmp_path: Path, content: str | bytes, format_: str, said: str
+) -> None:
+    """What the first one says works or says that nothing does; none after it says the contrary."""
+    data = Data(tmp_path)
+    data.write("s/values.out1", content)
+    data.write("s/source.yml", "files: values.out1")
+    (told,) = data.problems("s")
+    assert said in told
+    data.write("s/source.yml", f"files: values.out1\nformat: {format_}")
+    if format_ == "lm_eval":
+        assert "leave format: out" not in data.problems("s")[0]
+    else:
+        assert data.open("s").columns
+    data.write("s/source.yml", "format: lm_eval")
+    assert data.problems("s") == [
+        (
+            "data/s/source.yml: format: lm_eval, but no file is of it; it reads results of the Language "
+            "Model Evaluation Harness (lm-eval), called *.json and *.jsonl. It has 1 .out1; if some of these "
+            "are of it all the same, name them with files:."
+        )
     ]
 
 

@@ -143,16 +143,31 @@ def test_format_says_what_an_ending_does_not(tmp_path: Path) -> None:
     data = Data(tmp_path)
     data.write("s/metrics.log", '{"step": 0, "loss": 1}\n')
     settings = data.write("s/source.yml", "files: metrics.log")
-    assert data.problems("s") == ["data/s/metrics.log: its ending tells no format. Say it with format:."]
+    assert data.problems("s") == [
+        (
+            "data/s/metrics.log: its ending tells no format, and no logger or harness that is known writes "
+            'what it holds: it begins with "{"step": 0, "loss": 1}". If it is a table, say format: jsonl '
+            "in source.yml; otherwise leave it out with files:."
+        )
+    ]
     settings.write_text("files: metrics.log\nformat: jsonl")
     assert list(data.frame("s")["value"]) == [1.0]
 
 
 def test_a_folder_without_data_is_told(tmp_path: Path) -> None:
-    """A folder with other files only is no source that can be read."""
+    """A folder with other files only is no source that can be read; what lies there is counted."""
     data = Data(tmp_path)
-    data.write("s/notes.md", "nothing")
-    assert data.problems("s")[0].startswith("data/s: the folder has no data file")
+    for name in ("notes.md", "a.png", "b/c.PNG", "Makefile", ".hidden.csv"):
+        data.write(f"s/{name}", "nothing")
+    advice = "Put CSV, TSV, JSON, JSON Lines or Parquet files in it, or name others with files: and format:."
+    assert data.problems("s") == [
+        (
+            "data/s: the folder has no data file: it holds 2 .png, 1 .md and 1 without an ending, and "
+            f"neither their names nor what they hold is known. {advice}"
+        )
+    ]
+    (tmp_path / "data/empty").mkdir()
+    assert data.problems("empty") == [f"data/empty: the folder has no data file: it is empty. {advice}"]
 
 
 def test_a_single_file_has_settings_beside_it(tmp_path: Path) -> None:

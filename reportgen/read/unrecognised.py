@@ -1,23 +1,33 @@
-"""Files that are called as loggers call theirs, and hold nothing that is known: why that may be."""
+"""Files that hold nothing that is read: what they are as far as can be seen, and what to do about it."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from reportgen.errors import Problems
+from reportgen.errors import Problem, Problems, Stage
 from reportgen.read.content import Content
 from reportgen.read.find import place_of
+from reportgen.read.wording import names
+from reportgen.settings.parsing import shorten
+from reportgen.words import listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from reportgen.errors import Problem
+    from reportgen.errors import ReportError
 
-_DATABASE: Final = re.compile(r".*\.(db|sqlite3?)", re.IGNORECASE)
-_NAMES: Final = re.compile(r".*\.(db|sqlite3?|eval|wandb)|.*tfevents.*", re.IGNORECASE)
+_DATABASE: Final = re.compile(r".*\.(db3?|sqlite3?)", re.IGNORECASE)
+_NAMES: Final = re.compile(r".*\.(db3?|sqlite3?|eval|wandb)|.*tfevents.*", re.IGNORECASE)
 _SQLITE: Final = b"SQLite format 3\x00"
+# Tables of a study in every version of Optuna's storage (optuna/storages/_rdb/models.py).
+_OPTUNA: Final = frozenset(("studies", "trials", "trial_values"))
+_COPY: Final = "Copy it again from where the run wrote it"
+_BEGINNING, _LONGEST, _MOST_ENDINGS = 1024, 60, 6
+# What a first line shows of a table.
+_TABLES: Final = (("jsonl", r"\{.*"), ("json", r"\[.*"), ("tsv", r".*\t.*"), ("csv", r".*,.*"))
 
 
 def unrecognised(paths: Iterable[Path], root: Path) -> list[Problem]:
@@ -35,12 +45,94 @@ def unrecognised(paths: Iterable[Path], root: Path) -> list[Problem]:
         with problems.collecting():
             content.check()
             if _DATABASE.fullmatch(path.name):
-                raise content.error(_of_database(content), "Copy it again from where the run wrote it")
+                raise _of_database(content)
     return problems.found
 
 
-def _of_database(content: Content) -> str:
+def unknown_format(path: Path, root: Path) -> list[Problem]:
+    """Why a file that was named is not read: neither its ending nor its content tells a format.
+
+    Args:
+        path: the file.
+        root: what the place of the problem is relative to.
+    """
+    content = Content(path, place_of(path, root).file, "")
+    problems = Problems()
+    with problems.collecting():
+        content.check()
+        with content.open() as file:
+            beginning = file.read(_BEGINNING)
+        if _DATABASE.fullmatch(path.name) or beginning.startswith(_SQLITE):
+            raise _of_database(content)
+        message = "its ending tells no format, and no logger or harness that is known writes what it holds"
+        if b"\0" in beginning:
+            advice = "Export a table from it as CSV, or leave it out with files: in source.yml"
+            raise content.error(f"{message}, which is no text", advice)
+        line = next(iter(beginning.decode(errors="replace").lstrip().splitlines()), "")
+        form = next((name for name, sign in _TABLES if re.fullmatch(sign, line)), "")
+        kind = f"format: {form}" if form else "which: format: csv, tsv, json, jsonl or parquet,"
+        advice = f"If it is a table, say {kind} in source.yml; otherwise leave it out with files:"
+        raise content.error(f'{message}: it begins with "{shorten(line, _LONGEST)}"', advice)
+    return problems.found
+
+
+def without_data(folder: Path, paths: Iterable[Path], root: Path) -> Problem:
+    """What to tell of a folder in which no file is data.
+
+    Args:
+        folder: the folder.
+        paths: its files.
+        root: what the place of the problem is relative to.
+    """
+    held = endings(paths)
+    message = (
+        f"the folder has no data file: it holds {held}"
+        if held
+        else "the folder has no data file: it is empty"
+    )
+    advice = "Put CSV, TSV, JSON, JSON Lines or Parquet files in it, or name others with files: and format:"
+    if held:
+        message += ", and neither their names nor what they hold is known"
+    return Problem(place_of(folder, root), message, advice, Stage.DATA)
+
+
+def endings(paths: Iterable[Path]) -> str:
+    """How many files there are of each ending, as words, most first; empty where there are none."""
+    counts = Counter(path.suffix.lower() or "without an ending" for path in paths)
+    sorted_counts = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    return (
+        listing([f"{count:,} {ending}" for ending, count in sorted_counts], most=_MOST_ENDINGS)
+        if counts
+        else ""
+    )
+
+
+def _of_database(content: Content) -> ReportError:
+    """What a file is that is called like a database: a store of something else, or damaged."""
+    from reportgen.read.logged import UnreadableError  # noqa: PLC0415 - seldom needed
+    from reportgen.read.loggers.sqlite_copy import opened  # noqa: PLC0415
+
     with content.open() as file:
         if file.read(len(_SQLITE)) != _SQLITE:
-            return "it is no SQLite database"
-    return "the database is damaged or cut short, or none of those that MLflow and Trackio write"
+            return content.error("it is no SQLite database", _COPY)
+    try:
+        with opened(content.path) as store:
+            tables = sorted(store.columns)
+    except UnreadableError as error:
+        return content.error(error.message, error.next_step or _COPY)
+    if set(tables) >= _OPTUNA:
+        message = "it is a database of Optuna studies, which cannot be read yet"
+        advice = (
+            "Export the trials of a study in Python, as in optuna.load_study(study_name=NAME, "
+            f'storage="sqlite:///{content.path.name}").trials_dataframe().to_csv("trials.csv"), and read that'
+        )
+        return content.error(message, advice)
+    if not tables:
+        return content.error(
+            "the database has no tables yet", "Wait until something is written, or copy it again"
+        )
+    message = f"the database is of no program that is known: it has the tables {names(tables)}"
+    if len(tables) == 1:
+        message = f'the database is of no program that is known: it has the table "{tables[0]}"'
+    advice = "Those of MLflow and Trackio are read; of others export a table as CSV, and read that"
+    return content.error(message, advice)

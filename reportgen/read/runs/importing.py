@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from reportgen.errors import Problem, Problems, ReportError, Severity, Stage
 from reportgen.model import SourceFile
 from reportgen.read.barred import barred_problems
-from reportgen.read.find import place_of
+from reportgen.read.find import ending_of, place_of
 from reportgen.read.logged import UnreadableError
 from reportgen.read.runs.import_problems import import_problems
 from reportgen.read.runs.imported_runs import ReadUnit, named_runs
@@ -20,6 +20,8 @@ from reportgen.read.runs.kept_units import keep_unit, kept_unit, temporary_cache
 from reportgen.read.runs.protocols import with_protocols
 from reportgen.read.runs.tidy_parquet import Writer
 from reportgen.read.units import LOGGERS, find_units, format_named, reader_of, title_of
+from reportgen.read.unrecognised import endings
+from reportgen.words import counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from reportgen.read.logged import Unit
     from reportgen.read.runs.imported_runs import ImportedRuns
     from reportgen.read.runs.kept_units import KeptUnit
-    from reportgen.read.units import FoundUnits
+    from reportgen.read.units import FoundUnits, UnitFormat
     from reportgen.settings.source import SourceSettings
 
 # A unit of these holds many runs.
@@ -96,12 +98,7 @@ def import_units(
         return None
     found = _found(location, settings, chosen)
     if form and not found.units:
-        message = f"format: {form.name}, but no file is of it; it reads {reader_of(form).TITLE}"
-        advice = "Name the files with files:, or leave format: out to have it found"
-        if other := _found(location, settings.model_copy(update={"format": None}), chosen).units:
-            name = other[0].format
-            advice = f"It has files of {title_of(name)}: say format: {name}, or leave format: out"
-        raise ReportError(Problem(location.place, message, advice, Stage.DATA))
+        raise ReportError(_other_format(location, settings, chosen, form))
     if not found.units:
         return None
     reading = _Reading(location.root, hashes, cache or temporary_cache())
@@ -121,6 +118,22 @@ def _with_range(settings: SourceSettings, name: str) -> SourceSettings:
     if ends is None or "score_range" in settings.model_fields_set:
         return settings
     return settings.model_copy(update={"score_range": ends})
+
+
+def _other_format(location: Location, settings: SourceSettings, chosen: Chosen, form: UnitFormat) -> Problem:
+    """What to tell where no file is of the format that ``format:`` names, and what the files are instead."""
+    message = f"format: {form.name}, but no file is of it; it reads {reader_of(form).TITLE}"
+    tables = sum(1 for path in chosen.paths if ending_of(path)[1])
+    held = endings(chosen.paths)
+    if other := _found(location, settings.model_copy(update={"format": None}), chosen).units:
+        name = other[0].format
+        advice = f"It has files of {title_of(name)}: say format: {name}, or leave format: out"
+    elif tables:
+        advice = f"It has {counted(tables, 'table')}, read where format: is left out"
+    else:
+        message += f", called {listing(form.patterns)}"
+        advice = f"It has {held or 'no file'}; if some of these are of it all the same, name them with files:"
+    return Problem(location.place, message, advice, Stage.DATA)
 
 
 def _found(location: Location, settings: SourceSettings, chosen: Chosen) -> FoundUnits:

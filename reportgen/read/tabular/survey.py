@@ -25,7 +25,7 @@ from reportgen.read.tabular.total_columns import recognise_totals
 from reportgen.read.tabular.wandb_chart import chart_survey, recognised
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.model import Source
@@ -86,11 +86,7 @@ def survey(
         series=tuple(dict.fromkeys(name for name in series if name is not None)),
         exhaustive=layout.exhaustive or whole,
     )
-    found = {"metric": raw, "series": layout.series, "benchmark": layout.benchmarks}
-    if problems := [
-        _with_nul(place, kind, name) for kind, names in found.items() for name in names if "\0" in name
-    ]:
-        raise ReportError(*problems)
+    _check_nul(place, {"metric": raw, "series": layout.series, "benchmark": layout.benchmarks})
     warnings = tuple(chain.from_iterable(look.warnings for look in looks))
     return Survey(layout, tuple(layout.kinds), raw, warnings + lacking_columns(layout, looks))
 
@@ -122,7 +118,8 @@ def _layout(
 ) -> Layout:
     """Columns and their parts, still without the names of metrics and series."""
     columns = tuple(dict.fromkeys(name for look in looks for name in look.file.names if name))
-    _check_nul(looks)
+    for look in looks:
+        _check_nul(Place(look.file.path), {"column": look.file.columns})
     roles, long = recognise(columns, settings, place)
     kinds = {name: joint_kind(_kind(look, name) for look in looks) for name in columns}
     outcomes = recognise_outcomes(kinds, roles, settings, place, long=long)
@@ -159,21 +156,19 @@ def _looks(root: Path, files: Sequence[DataFile], settings: SourceSettings, *, w
     return looks
 
 
-def _check_nul(looks: Sequence[Look]) -> None:
-    """Refuse columns whose names a statement cannot hold.
+def _check_nul(place: Place, names: Mapping[str, Iterable[str]]) -> None:
+    """Refuse names that neither statements nor pages can hold, by what they name.
 
     Raises:
         ReportError: a name has a NUL in it, as one flipped bit gives it.
     """
-    named = [(look.file.path, name) for look in looks for name in look.file.columns if "\0" in name]
-    if named:
-        raise ReportError(*(_with_nul(Place(path), "column", name) for path, name in named))
-
-
-def _with_nul(place: Place, kind: str, name: str) -> Problem:
-    shown = name.replace("\0", "\ufffd")
-    message = f'the name of the {kind} "{shown}" has a NUL character (U+0000) where \ufffd stands'
-    return Problem(place, message, "Rename it, or write the file again", Stage.DATA)
+    problems = []
+    for kind, name in ((kind, name) for kind, several in names.items() for name in several if "\0" in name):
+        shown = name.replace("\0", "\ufffd")
+        message = f'the name of the {kind} "{shown}" has a NUL character (U+0000) where \ufffd stands'
+        problems.append(Problem(place, message, "Rename it, or write the file again", Stage.DATA))
+    if problems:
+        raise ReportError(*problems)
 
 
 def _given(look: Look, file: DataFile) -> Look:

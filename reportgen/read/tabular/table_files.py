@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Problem, Problems, ReportError, Severity, Stage
+from reportgen.errors import Problems, ReportError, Severity
 from reportgen.model import SourceFile
 from reportgen.read.barred import barred_problems
 from reportgen.read.content import Content
 from reportgen.read.find import COMPRESSIONS, ending_of, place_of
 from reportgen.read.layout import DataFile
-from reportgen.read.unrecognised import unrecognised
+from reportgen.read.unrecognised import unknown_format, unrecognised, without_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,20 +36,11 @@ def tables_of(location: Location, settings: SourceSettings, chosen: Chosen) -> t
     if not paths:
         if known := unrecognised(chosen.paths, location.root):
             raise ReportError(*known)
-        message = "the folder has no data file"
-        advice = (
-            "Put CSV, TSV, JSON, JSON Lines or Parquet files in it, or name others with files: and format:"
-        )
-        raise ReportError(Problem(place_of(location.path, location.root), message, advice, Stage.DATA))
-    problems = [
-        Problem(
-            place_of(path, location.root), "its ending tells no format", "Say it with format:", Stage.DATA
-        )
-        for path in paths
-        if settings.format is None and ending_of(path)[1] is None
-    ]
-    if problems:
-        raise ReportError(*problems)
+        raise ReportError(without_data(location.path, chosen.paths, location.root))
+    if settings.format is None:
+        unknown = (unknown_format(path, location.root) for path in paths if ending_of(path)[1] is None)
+        if problems := list(chain.from_iterable(unknown)):
+            raise ReportError(*problems)
     labels = [settings.title or location.name] if len(paths) == 1 else _labels(paths, location)
     return tuple(
         DataFile(
