@@ -162,8 +162,8 @@ def test_a_folder_without_data_is_told(tmp_path: Path) -> None:
     advice = "Put CSV, TSV, JSON, JSON Lines or Parquet files in it, or name others with files: and format:."
     assert data.problems("s") == [
         (
-            "data/s: the folder has no data file: it holds 2 .png, 1 .md and 1 without an ending, and "
-            f"neither their names nor what they hold is known. {advice}"
+            "data/s: the folder has no data file: it holds 2 .png, 1 .md and 1 without an ending, "
+            f"none of which is known by its name or by what it holds. {advice}"
         )
     ]
     (tmp_path / "data/empty").mkdir()

@@ -10,6 +10,8 @@ from command_line import run
 from made_sources import Data
 from test_describe_command import known
 
+from reportgen.read import outcomes
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -48,12 +50,13 @@ def rows(count: int, **cells: object) -> str:
         ("a.jsonl", rows(3, metric="lo\0ss"), 'metric "lo\ufffdss"'),
         ("a.jsonl", rows(60_000, metric="lo\0ss"), 'metric "lo\ufffdss"'),
         ("a.jsonl", rows(3, model="A\0"), 'series "A\ufffd"'),
+        ("a.jsonl", rows(3, seed="1\0"), 'seed "1\ufffd"'),
         ("a.jsonl", '{"step": 1, "lo\\u0000ss": 2}\n', 'column "lo\ufffdss"'),
         ("a.json", '{"step": [1], "lo\\u0000ss": [2]}', 'column "lo\ufffdss"'),
         ("a.csv", "step,lo\0ss\n1,2\n", 'column "lo\ufffdss"'),
         ("a.csv", "model,step,loss\nA\0B,1,2\n", 'series "A\ufffdB"'),
     ],
-    ids=["metric", "far metric", "series", "key", "list", "header", "cell"],
+    ids=["metric", "far metric", "series", "seed", "key", "list", "header", "cell"],
 )
 def test_a_nul_in_a_name_of_a_table_is_refused(tmp_path: Path, name: str, content: str, what: str) -> None:
     """Where it is described and where it is frozen; nothing is written, and no value vanishes."""
@@ -67,3 +70,13 @@ def test_a_nul_in_a_name_of_a_table_is_refused(tmp_path: Path, name: str, conten
         done = run(tmp_path, *words)
         assert (done.returncode, message in done.stdout + done.stderr) == (1, True), done.stdout + done.stderr
     assert not (tmp_path / "frozen").exists()
+
+
+def test_a_nul_in_the_name_of_a_problem_is_shown(tmp_path: Path) -> None:
+    """Problems, answers and slices have the sign in its place; the score is that of the rows."""
+    data = Data(tmp_path)
+    cells = {"model": "A", "problem": "p\0", "correct": 1, "answer": "x\0", "level": "\0hard"}
+    data.write("a.jsonl", f"{json.dumps(cells)}\n")
+    relation = outcomes(tmp_path, data.open("a")).frame.to_native()
+    (row,) = relation.project("problem, answer, level, score").fetchall()
+    assert row == ("p\ufffd", "x\ufffd", "\ufffdhard", 1.0)

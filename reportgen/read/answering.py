@@ -233,15 +233,20 @@ def _select(rows: Rows, asked: _Asked) -> str:
         "series": series_of(rows, asked.layout, asked.rename),
         "run": run_of(rows, asked.layout),
         "seed": seed_of(rows, asked.layout),
-        "problem": rows.text(roles.problem),
+        "problem": _shown(rows.text(roles.problem)),
         "sample": rows.text(roles.sample) if roles.sample else f"CAST(NULL AS {sql.TEXT})",
         "score": rows.score(roles.score, asked.ends),
         "row": rows.position(),
     }
     for part, column in asked.given.items():
-        fields[part] = rows.number(column) if part in _NUMBERS else rows.text(column)
-    fields |= {name: rows.text(name) for name in asked.slices}
+        fields[part] = rows.number(column) if part in _NUMBERS else _shown(rows.text(column))
+    fields |= {name: _shown(rows.text(name)) for name in asked.slices}
     if roles.benchmark:
         fields["benchmark"] = rows.text(roles.benchmark)
     listed = ", ".join(f"{cell} AS {sql.identifier(name)}" for name, cell in fields.items())
     return f"SELECT {listed} FROM {rows.source()}{kept(rows, asked.filters)}"  # noqa: S608 - quoted
+
+
+def _shown(cell: str) -> str:
+    """A text as pages can hold it: U+FFFD in place of NUL."""
+    return f"replace({cell}, chr(0), '\ufffd')"

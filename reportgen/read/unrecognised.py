@@ -92,7 +92,7 @@ def without_data(folder: Path, paths: Iterable[Path], root: Path) -> Problem:
     )
     advice = "Put CSV, TSV, JSON, JSON Lines or Parquet files in it, or name others with files: and format:"
     if held:
-        message += ", and neither their names nor what they hold is known"
+        message += ", none of which is known by its name or by what it holds"
     return Problem(place_of(folder, root), message, advice, Stage.DATA)
 
 

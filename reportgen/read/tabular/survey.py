@@ -25,7 +25,7 @@ from reportgen.read.tabular.total_columns import recognise_totals
 from reportgen.read.tabular.wandb_chart import chart_survey, recognised
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from reportgen.model import Source
@@ -71,11 +71,8 @@ def survey(
         metrics = wide_metrics(layout.kinds, layout.roles, sampled=not layout.exhaustive)
     if whole:
         metric = layout.roles.metric or ""
-        metrics = (
-            _all_names(root, layout, settings, place, lambda rows: rows.text(metric))
-            if layout.long
-            else metrics
-        )
+        if layout.long:
+            metrics = _all_names(root, layout, settings, place, lambda rows: rows.text(metric))
         series = _all_names(
             root, layout, settings, place, lambda rows: series_of(rows, layout, settings.rename)
         )
@@ -86,7 +83,8 @@ def survey(
         series=tuple(dict.fromkeys(name for name in series if name is not None)),
         exhaustive=layout.exhaustive or whole,
     )
-    _check_nul(place, {"metric": raw, "series": layout.series, "benchmark": layout.benchmarks})
+    runs, seeds = (filter(None, _cells(looks, name)) for name in (layout.roles.run, layout.roles.seed))
+    _check_nul(place, metric=raw, series=layout.series, benchmark=layout.benchmarks, run=runs, seed=seeds)
     warnings = tuple(chain.from_iterable(look.warnings for look in looks))
     return Survey(layout, tuple(layout.kinds), raw, warnings + lacking_columns(layout, looks))
 
@@ -119,7 +117,7 @@ def _layout(
     """Columns and their parts, still without the names of metrics and series."""
     columns = tuple(dict.fromkeys(name for look in looks for name in look.file.names if name))
     for look in looks:
-        _check_nul(Place(look.file.path), {"column": look.file.columns})
+        _check_nul(Place(look.file.path), column=look.file.columns)
     roles, long = recognise(columns, settings, place)
     kinds = {name: joint_kind(_kind(look, name) for look in looks) for name in columns}
     outcomes = recognise_outcomes(kinds, roles, settings, place, long=long)
@@ -156,14 +154,15 @@ def _looks(root: Path, files: Sequence[DataFile], settings: SourceSettings, *, w
     return looks
 
 
-def _check_nul(place: Place, names: Mapping[str, Iterable[str]]) -> None:
+def _check_nul(place: Place, **names: Iterable[str]) -> None:
     """Refuse names that neither statements nor pages can hold, by what they name.
 
     Raises:
         ReportError: a name has a NUL in it, as one flipped bit gives it.
     """
     problems = []
-    for kind, name in ((kind, name) for kind, several in names.items() for name in several if "\0" in name):
+    found = {(kind, name): None for kind, several in names.items() for name in several if "\0" in name}
+    for kind, name in found:
         shown = name.replace("\0", "\ufffd")
         message = f'the name of the {kind} "{shown}" has a NUL character (U+0000) where \ufffd stands'
         problems.append(Problem(place, message, "Rename it, or write the file again", Stage.DATA))
