@@ -91,6 +91,7 @@ LIBRARIES = {
     "pydantic": r"settings/.*|drafting/kept",
     "pydantic_core": r"settings/.*|read/loggers/json_objects",
     "zstandard": r"read/zstd",
+    "pygments": r"narrative/fences",
     "yaml": r"settings/parsing|narrative/generated",
     "click": r"cli|commands/.*",
     "platformdirs": r"cache",

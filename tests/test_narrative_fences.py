@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markdown import Markdown
+from pygments.lexers import get_all_lexers
 
 from reportgen.errors import ReportError
 from reportgen.narrative.fences import Fence, find_fences
@@ -114,7 +115,10 @@ def test_a_fence_may_stand_wherever_markdown_allows_it(text: str, line: int, col
     [
         "`````markdown\n```curve\na: 1\n```\n`````",
         "~~~~\n```curve\na: 1\n```\n~~~~",
-        "```curves\na: 1\n```",
+        "```vegalite\na: 1\n```",
+        "```tableau\na: 1\n```",
+        "<!--\n```curves\na: 1\n```\n-->",
+        "`````markdown\n```Curve\na: 1\n```\n`````",
         "```python\ncurve\n```",
         "Inline ```curve``` code",
         "```curve``` begins a line",
@@ -274,3 +278,51 @@ def test_any_document_is_read_as_superfences_reads_it(text: str) -> None:
     except ReportError:
         return
     agree(text)
+
+
+@pytest.mark.parametrize(
+    ("opening", "kind"),
+    [
+        ("```curves", "curve"),
+        ("```Curve", "curve"),
+        ("~~~Curve", "curve"),
+        ("```{.Curve}", "curve"),
+        ("```{ .panel }", "panels"),
+        ("``` TABLE title=x", "table"),
+        ("> ```vega-light", "vega-lite"),
+        ("```comparision", "comparison"),
+        ("```observation", "observations"),
+        ("    ```score", "scores"),
+    ],
+)
+def test_a_block_that_is_nearly_named_is_refused(opening: str, kind: str) -> None:
+    """With its line, the name that was meant and all others; closed or not."""
+    before = "- item\n\n" if opening.startswith(" ") else "# A\n\n"
+    for body in ("", "\na: 1\n```", "\n    a: 1\n    ```"):
+        (said,) = problems(f"{before}{opening}{body}", 8)
+        assert said.startswith('a.md:10: there is no block called "')
+        assert f'Did you mean "{kind}"? There are curve, panels, ' in said
+
+
+def test_no_language_is_taken_for_a_block() -> None:
+    """Of the hundreds of names that Pygments knows, and those that other plugins draw."""
+    names = sorted({alias for _, aliases, *_ in get_all_lexers() for alias in aliases})
+    others = ["mermaid", "math", "vegalite", "vega", "plotly", "text", "plain", "echarts", "markmap", "kroki"]
+    assert len(names) > 500
+    for name in [*names, *others]:
+        if name not in BLOCKS:
+            assert find_fences(f"```{name}\na: 1\n```\n\n~~~ {name}\n~~~\n", "a.md") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# A\n\n``curve\na: 1\n``\n", "a.md:3: a fence has three marks, and this has two. Write ```curve."),
+        ("- ```curve\n  a: 1\n  ```\n", "a.md:1: this curve block begins on the line of its list item."),
+        ("1. ~~~curve\n    a: 1\n    ~~~\n", "a.md:1: this curve block begins on the line of its list item."),
+    ],
+)
+def test_what_is_no_fence_to_markdown_is_refused(text: str, said: str) -> None:
+    """It would stand on the page as words, or as code."""
+    assert [one[: len(said)] for one in problems(text)] == [said]
+    assert find_fences("Words with ``curve`` and ``table`` in them\n", "a.md") == ()

@@ -108,13 +108,11 @@ def test_the_title(text: str, path: str, title: str) -> None:
     [
         "---\n\nWords between rules.\n\n---\n",
         "---\n---\n# A",
-        "---\ntitle: a\n# A",
-        "---\ntitle: a\n---",
         "--- \n- a\n---\n",
     ],
 )
 def test_what_mkdocs_takes_for_no_front_matter(text: str) -> None:
-    """Rules, and lines that are never closed, are part of the page."""
+    """Rules, and what stands between them, are part of the page."""
     assert read_page("a.md", text, "content/a.md").front_matter.title is None
 
 
@@ -279,3 +277,37 @@ def test_heading_ids_are_those_of_the_table_of_contents() -> None:
     page = converter.convert(text)
     assert all(f'id="{heading.id}"' in page for heading in headings(text))
     assert len(headings(text)) == 5
+
+
+CONFLICT = "<<<<<<< HEAD\nsource: a\n=======\nsource: b\n>>>>>>> other\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (f"# A\n\n{CONFLICT}", (3, 7)),
+        (f"# A\n\n```curve\n{CONFLICT}```\n", (4, 8)),
+        (f"---\ntitle: A\n{CONFLICT}---\n\n# A\n", (3, 7)),
+        ("# A\n\n>>>>>>> other\n", (3,)),
+    ],
+)
+def test_the_marks_of_a_merge_are_problems(text: str, lines: tuple[int, ...]) -> None:
+    """Wherever they stand in a page, and nothing else is told of it."""
+    said = "a merge left its mark here. Keep one of the two versions, without the marks."
+    assert problems(text) == [f"content/a.md:{line}: {said}" for line in lines]
+
+
+def test_code_may_show_a_merge() -> None:
+    """In a fence of another language or in indented code; a row of equals signs is a heading."""
+    read_page("a.md", f"```diff\n{CONFLICT}```\n", "content/a.md")
+    read_page("a.md", "Title\n=======\n\n    <<<<<<< HEAD\n\n>>>>>>>a\n", "content/a.md")
+
+
+@pytest.mark.parametrize(
+    "text", ["---\ntitle: A\n\n# A\n", "---\n\nbenchmark:\n  name: A\n", "---\ntitle: A\n---"]
+)
+def test_front_matter_without_an_end_is_a_problem(text: str) -> None:
+    """MkDocs would show it as words; a rule before a sentence with a colon is none."""
+    step = "End it with a line of three dashes, and begin the text on the next line."
+    assert problems(text) == [f"content/a.md:1: the front matter that begins here has no end. {step}"]
+    read_page("a.md", "---\nNote: a rule stands above\n", "content/a.md")

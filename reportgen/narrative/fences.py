@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from reportgen.errors import Place, Problem, ReportError
+from reportgen.naming import nearest
 from reportgen.settings.kinds import BLOCKS
 
 if TYPE_CHECKING:
@@ -28,11 +29,49 @@ _MENTIONED: Final = re.compile(rf"(?:`{{3}}|~{{3}}).*(?:{_KINDS})")
 _MEANT: Final = re.compile(
     rf"[> ]*(?P<marks>`{{3,}}|~{{3,}}) *(?:\{{[^}}]*?)?\.?(?P<kind>{_KINDS})(?=[ }}]|$)[^`]*"
 )
+# The word that begins the opening fence of any block, and a line that is nothing but such a fence.
+_WORD: Final = re.compile(
+    r"^[> ]*(?:[-+*] +|\d+[.)] +)?(?:`{2,}|~{3,}) *(?:\{ *\.?|\.)?([A-Za-z][\w-]*)", re.MULTILINE
+)
+_NAMED: Final = re.compile(
+    r"[> ]*(?P<marks>`{3,}|~{3,}) *(?:\{ *\.?|\.)?(?P<word>[A-Za-z][\w-]*)(?=[ }]|$)[^`]*"
+)
+# What looks like a fence to its author and to nobody else.
+_TWO_MARKS: Final = re.compile(r"[> ]*``(?P<word>[A-Za-z-]+) *")
+_IN_ITEM: Final = re.compile(r"[> ]*(?:[-+*]|\d+[.)]) +(?P<marks>`{3,}|~{3,}) *(?P<word>[A-Za-z-]+) *")
+_CONFLICT: Final = re.compile(r"(?:<{7}|>{7}) \S.*")
+_ALIKE: Final = 0.8
+# What mkdocs-charts-plugin draws, and a program whose name is near to one of our kinds.
+_OF_OTHERS: Final = frozenset({"vegalite", "tableau"})
 _BARE: Final = re.compile(rf"[> ]*(?:`{{3,}}|~{{3,}}) *(?:\.?(?:{_KINDS})|\{{ *\.(?:{_KINDS}) *\}}) *")
 _SWALLOWED: Final = (
     "this block is read as part of the indented code above it",
     "Put an empty line before it",
 )
+
+
+def find_conflict_marks(text: str, file: str) -> tuple[Problem, ...]:
+    """The marks that a merge left in a page, but for those in its code.
+
+    Args:
+        text: the whole file, its lines ended by a line feed.
+        file: the page relative to the project, for messages.
+    """
+    marked = [line for line, found in enumerate(text.split("\n")) if _CONFLICT.fullmatch(found)]
+    if not marked:
+        return ()
+    from reportgen.narrative.superfences import walk  # noqa: PLC0415  # nearly no page holds one
+
+    code = [call for call in walk(text, tuple(BLOCKS)).calls if not call.ours]
+    return tuple(
+        Problem(
+            Place(file, line + 1),
+            "a merge left its mark here",
+            "Keep one of the two versions, without the marks",
+        )
+        for line in marked
+        if not any(call.start < line < call.end for call in code)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +106,7 @@ def find_fences(text: str, file: str, first_line: int = 1) -> tuple[Fence, ...]:
     Raises:
         ReportError: a fence that is not closed, or that carries more than its language.
     """
-    if not _MENTIONED.search(text):
+    if not _MENTIONED.search(text) and not any(map(_meant_kind, set(_WORD.findall(text)))):
         return ()
     if len(text) > MAX_CHARACTERS:
         message = f"this page is longer than {MAX_CHARACTERS} characters"
@@ -116,8 +155,12 @@ def _suspects(walked: Walk) -> Iterator[_Refused]:
     bare = {call.start for call in walked.calls if call.ours and call.bare}
     taken = {call.start for call in walked.calls}
     for line, text in enumerate(walked.lines):
+        if line in covered or line in bare:
+            continue
         match = _MEANT.fullmatch(text)
-        if match is None or line in covered or line in bare:
+        if match is None:
+            if fault := _unnamed(text):
+                yield line, line, *fault
             continue
         kind, marks = match["kind"], match["marks"]
         outer = max((start for start in walked.opened if start < line), default=line)
@@ -131,3 +174,39 @@ def _suspects(walked: Walk) -> Iterator[_Refused]:
             said = f"this {kind} block stands in the fence of line {{before}}, which is not closed"
             step = "Close that fence, with a line indented as its first line"
         yield line, outer, said, step
+
+
+def _unnamed(text: str) -> tuple[str, str] | None:
+    """What is wrong with a line that nearly opens a block of ours, and the next step."""
+    if match := _NAMED.fullmatch(text):
+        word, kind = match["word"], _meant_kind(match["word"])
+        if kind and kind != word:
+            return (
+                f'there is no block called "{word}"',
+                f'Did you mean "{kind}"? There are {", ".join(BLOCKS)}',
+            )
+    elif (match := _TWO_MARKS.fullmatch(text)) and match["word"].lower() in BLOCKS:
+        return "a fence has three marks, and this has two", f"Write ```{match['word'].lower()}"
+    elif (match := _IN_ITEM.fullmatch(text)) and match["word"].lower() in BLOCKS:
+        said = f"this {match['word'].lower()} block begins on the line of its list item"
+        return said, "Begin it on a line of its own, indented by four spaces"
+    return None
+
+
+@lru_cache(maxsize=1024)
+def _meant_kind(word: str) -> str:
+    """The kind of block that the first word of a fence means; empty where it means none of ours."""
+    if word.lower() in BLOCKS:
+        return word.lower()
+    near = nearest(word, BLOCKS, _ALIKE)
+    # Nobody mistypes the first letter, but a stable is no table.
+    meant = near[:1] == word[0].lower() and word.lower() not in _OF_OTHERS
+    return near if meant and word.lower() not in _languages() else ""
+
+
+@cache
+def _languages() -> frozenset[str]:
+    """The names of the languages that code may be written in."""
+    from pygments.lexers import get_all_lexers  # noqa: PLC0415  # asked only of words near to a kind of ours
+
+    return frozenset(alias for _, aliases, *_ in get_all_lexers(plugins=False) for alias in aliases)

@@ -6,10 +6,10 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from reportgen.errors import Place, Problems, Stage
+from reportgen.errors import Place, Problem, Problems, ReportError, Stage
 from reportgen.model import Block, Page
 from reportgen.narrative.bindings import find_bindings, typed_text
-from reportgen.narrative.fences import find_fences
+from reportgen.narrative.fences import find_conflict_marks, find_fences
 from reportgen.narrative.headings import headings
 from reportgen.narrative.ids import block_ids
 from reportgen.narrative.raw_html import raw_html_problems
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # As MkDocs finds front matter (mkdocs/utils/meta.py), which strips it before it renders the page.
 _FRONT_MATTER: Final = re.compile(r"---[ \t]*\n(.*?\n)(?:\.{3}|---)[ \t]*\n", re.DOTALL)
+# A rule may begin a page as well, so the line below it has to be a key as people write them.
+_OPENED: Final = re.compile(r"---[ \t]*\n\s*[a-z][\w-]*:(?:\s|\Z)")
 _KEY: Final = re.compile(r"""^(?:[^\s#'"-][^\n]*|"[^\n]*"|'[^\n]*')?:(?:\s|$)""", re.MULTILINE)
 
 
@@ -80,7 +82,9 @@ def read_page(path: str, text: str, file: str) -> Page:
 
 def _page(path: str, text: str, file: str, problems: Problems) -> Page:
     text = normalised(text)
-    front_text, body, first_line = _split(text)
+    if marks := find_conflict_marks(text, file):
+        raise ReportError(*marks)
+    front_text, body, first_line = _split(text, file)
     front_matter: FrontMatter | None = None
     with problems.collecting():
         front_matter = load_front_matter(front_text, file)
@@ -97,9 +101,17 @@ def _page(path: str, text: str, file: str, problems: Problems) -> Page:
     return Page(path, file, title, front_matter, blocks, text, bindings=bindings)
 
 
-def _split(text: str) -> tuple[str, str, int]:
-    """Front matter, the Markdown after it, and the line at which that begins."""
+def _split(text: str, file: str) -> tuple[str, str, int]:
+    """Front matter, the Markdown after it, and the line at which that begins.
+
+    Raises:
+        ReportError: the front matter has no end.
+    """
     match = _FRONT_MATTER.match(text)
+    if match is None and _OPENED.match(text):
+        said = "the front matter that begins here has no end"
+        step = "End it with a line of three dashes, and begin the text on the next line"
+        raise ReportError(Problem(Place(file, 1), said, step))
     if match is None or not _KEY.search(match[1]):
         # Two rules with words between them are no front matter to MkDocs either.
         return "", text, 1
