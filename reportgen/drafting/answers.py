@@ -11,13 +11,15 @@ from reportgen.errors import Placing, Problem, ReportError, Stage
 from reportgen.model import CurveRequest, ScoreRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
     from reportgen.errors import Place
     from reportgen.model import CurveSet, Ending, ReducedMetric, Request, Source
 
 
+MOST_SERIES = 5_000
+"""In one figure or table; nobody could tell more apart, and 20,000 of them fill the memory."""
 _STEP_TITLES = {"_step": "step", "global_step": "step", "iter": "iteration"}
 
 
@@ -116,6 +118,7 @@ class Answers:
         """The runs of the request's metric; none left is the author's filter or choice of series."""
         found = rows.metrics.get(request.metric)
         if found is not None and any(run.values.size for run in found.runs):
+            self._check_count({run.series for run in found.runs}, request)
             return found
         said = f'no row of source "{request.source}" has a value of "{request.metric}"'
         chosen = [f"{column} is {' or '.join(map(str, allowed))}" for column, allowed in request.where]
@@ -123,6 +126,14 @@ class Answers:
         raise ReportError(
             Problem(self._place(request), said, "Look at filter, series and x of the block", Stage.DATA)
         )
+
+    def _check_count(self, names: Collection[str], request: CurveRequest) -> None:
+        """Refuse more series than a figure can show, before they are computed: they may fill the memory."""
+        count = len(names if request.series is None else set(request.series).intersection(names))
+        if count > MOST_SERIES:
+            said = f'"{request.source}" has {count:,} series; a figure or table shows {MOST_SERIES:,} at most'
+            step = "Leave some out with filter: in source.yml, or join the runs of one series there"
+            raise ReportError(Problem(self._place(request), said, step, Stage.DATA))
 
     def _place(self, request: CurveRequest) -> Place:
         return self._places.get(request, self._sources[request.source].place)

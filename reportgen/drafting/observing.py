@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reportgen.drafting.score_answers import TellingAt
+from reportgen.drafting.score_answers import MOST_COMPARED, TellingAt
 from reportgen.drafting.subjects import curve_scale, said_of, score_scale, state_of
+from reportgen.errors import Problem, ReportError, Stage
 from reportgen.model import CurveRequest, Observations, ScoreRequest
 from reportgen.settings.observation_blocks import Rule
 from reportgen.words import counted, listing
@@ -78,7 +79,7 @@ def observed(
         if isinstance(topic.request, ScoreRequest)
         for one in _of_scores(topic.request, place, answers, rules)
     ]
-    found += _of_curves(topics, answers, rules)
+    found += _of_curves(topics, place, answers, rules)
     # Two metrics that part company are both named in the sentence.
     return tuple(
         _linked(_named(one, topic, sources) if several and one.rule != Rule.PART_COMPANY else one, topic)
@@ -87,9 +88,13 @@ def observed(
 
 
 def _of_curves(
-    topics: Sequence[Topic], answers: Answers, rules: Collection[Rule]
+    topics: Sequence[Topic], place: Place, answers: Answers, rules: Collection[Rule]
 ) -> Iterator[tuple[Observation, Topic]]:
-    """What is found in all of them together, each with the topic that it is about."""
+    """What is found in all of them together, each with the topic that it is about.
+
+    Raises:
+        ReportError: there are too many series to hold each against each other.
+    """
     from reportgen.observations.choosing import observed as found_in  # noqa: PLC0415 - computes
 
     fields = []
@@ -97,6 +102,11 @@ def _of_curves(
     for topic in topics:
         if isinstance(topic.request, CurveRequest):
             answer = answers.with_every_step(topic.request)
+            count = len(answer.curve_set.curves)
+            if count > MOST_COMPARED:
+                said = f"observations compare every pair, and {count:,} series are too many for that"
+                step = f"Keep {MOST_COMPARED:,} at most with series: in the figure, or filter: in source.yml"
+                raise ReportError(Problem(place, said, step, Stage.DATA))
             scale = curve_scale(topic, answer.step_name, is_time=answer.step_is_time)
             fields.append((answer.curve_set, scale))
             about.setdefault(scale.metric, topic)

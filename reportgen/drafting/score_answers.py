@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     _Value = TypeVar("_Value")
 
+MOST_COMPARED = 300
+"""Series of which every pair is compared: they take ten seconds or so, and a page of them says little."""
+
 
 @dataclass(frozen=True, slots=True)
 class TellingAt:
@@ -129,8 +132,13 @@ class ScoreAnswers:
         return scores(self.problems(request), metric, k, estimand=estimand, level=request.level)
 
     def _all_pairs(self, request: ScoreRequest) -> tuple[Comparison, ...]:
+        from reportgen.outcomes import ScoresError  # noqa: PLC0415 - as above
         from reportgen.statistics.compare import compare_all  # noqa: PLC0415
 
+        count = len(self.problems(request).series)
+        if count > MOST_COMPARED:
+            said = f"all pairs of series are compared, and {count:,} series are too many for that"
+            raise ScoresError(said, f"Keep {MOST_COMPARED:,} at most with filter: in source.yml")
         if request not in self._pairs:
             metric, k = metric_and_k(request.metric)
             self._pairs[request] = compare_all(

@@ -49,7 +49,15 @@ def result_table(
         for metric, _ in metrics
         for column in settings.columns
     ]
-    rows = tuple(_row(name, settings.columns, metrics, context) for name in names)
+    decimals = [
+        [_decimals([_chosen(ending, column)[0].value for ending in endings]) for column in settings.columns]
+        for _, endings in metrics
+    ]
+    by_name = [{ending.series: ending for ending in reversed(endings)} for _, endings in metrics]
+    rows = tuple(
+        _row(name, settings.columns, [endings.get(name) for endings in by_name], decimals, context)
+        for name in names
+    )
     words = [[cell.text for cell in row] for row in rows]
     return ResultTable(
         id=block_id,
@@ -78,17 +86,18 @@ def _order(
 def _row(
     name: str,
     columns: tuple[Statistic, ...],
-    metrics: tuple[tuple[str, tuple[Ending, ...]], ...],
+    found: list[Ending | None],
+    decimals: list[list[int | None]],
     context: Context,
 ) -> tuple[Cell, ...]:
+    """The cells of a series: its endings, one a metric, in the decimals of each metric's columns."""
     cells = [Cell(name)]
-    found = [next((e for e in endings if e.series == name), None) for _, endings in metrics]
     runs = max((ending.runs for ending in found if ending), default=0)
     cells.append(Cell(str(runs), float(runs)))
-    for ending, (_, endings) in zip(found, metrics, strict=True):
-        for column in columns:
-            decimals = _decimals([_chosen(other, column)[0].value for other in endings])
-            cells.append(_cell(ending, column, decimals, context))
+    for ending, shared in zip(found, decimals, strict=True):
+        cells += [
+            _cell(ending, column, places, context) for column, places in zip(columns, shared, strict=True)
+        ]
     return tuple(cells)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -41,6 +42,7 @@ def groups(field: Field, values: Mapping[str, float], held_to: Callable[[str, st
         values: of two or more series, as measured.
         held_to: what the difference of two of them is held against, the better one first.
     """
+    held_to = cache(held_to)  # every cut asks for all pairs around it
     order = sorted(values, key=lambda name: (-field.sign * values[name], name))
     gaps = np.abs(np.diff([values[name] for name in order]))
     # Neighbours of many values lie closer together, not further apart: there is no choice to pay for.

@@ -34,12 +34,12 @@ def lacking_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Problem, ...
     for look in looks:
         if look.file.format == "jsonl" and not look.exhaustive:
             continue
-        place = Place(look.file.path)
-        if absent := [name for name in needed if name not in look.file.names]:
+        place, there = Place(look.file.path), set(look.file.names)
+        if absent := [name for name in needed if name not in there]:
             message = f"the file has no column {_quoted(absent)}, which others of the source have"
             advice = "Rename its columns, or leave the file out with files: in source.yml"
             errors.append(Problem(place, message, advice, Stage.DATA))
-        elif absent := [name for name in wanted if name not in look.file.names]:
+        elif absent := [name for name in wanted if name not in there]:
             message = f"the file has no column {_quoted(absent)}, which others of the source have"
             warnings.append(Problem(place, message, "", Stage.DATA, Severity.WARNING))
     if errors:

@@ -119,7 +119,8 @@ def _layout(
     for look in looks:
         _check_nul(Place(look.file.path), column=look.file.columns)
     roles, long = recognise(columns, settings, place)
-    kinds = {name: joint_kind(_kind(look, name) for look in looks) for name in columns}
+    found = [_kinds(look) for look in looks]
+    kinds = {name: joint_kind(one.get(name, Kind.EMPTY) for one in found) for name in columns}
     outcomes = recognise_outcomes(kinds, roles, settings, place, long=long)
     totals = recognise_totals(kinds, roles, settings, place)
     if outcomes and roles.step == outcomes.sample:
@@ -176,14 +177,16 @@ def _given(look: Look, file: DataFile) -> Look:
     return replace(look, file=replace(look.file, given=given, copy=file.copy))
 
 
-def _kind(look: Look, name: str) -> Kind:
-    if look.file.given_values(name) is not None:
-        return Kind.TEXT
-    if name not in look.file.columns:
-        return Kind.EMPTY
-    if known := sql.kind_of_type(look.file.type_of(name)):
-        return known
-    cells = list(_cells([look], name))
+def _kinds(look: Look) -> dict[str, Kind]:
+    """The kinds of a file's columns; of two of one name the first counts."""
+    kinds = dict.fromkeys((name for name, _ in look.file.given), Kind.TEXT)
+    for place, (name, type_) in enumerate(zip(look.file.columns, look.file.types, strict=True)):
+        if name not in kinds:
+            kinds[name] = sql.kind_of_type(type_) or _kind([row[place] for row in look.rows])
+    return kinds
+
+
+def _kind(cells: list[Text]) -> Kind:
     found = kind_of(cells[:: max(1, len(cells) // _CELLS_FOR_KIND)])
     return kind_of(cells) if found is Kind.EMPTY else found
 

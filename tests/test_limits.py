@@ -1,0 +1,66 @@
+"""What is more than a figure can show or a build can compare is an error with its place, not a long wait."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from made_projects import write_report
+
+from reportgen.cache import Cache, FileHashes
+from reportgen.drafting import answers, observing, score_answers
+from reportgen.drafting.project import Project
+from reportgen.errors import ReportError
+from reportgen.report import draft
+from reportgen.settings.project import ProjectSettings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAMES = ("A", "B", "C")
+CURVES = "series,step,loss\n" + "".join(f"{name},{step},{step}\n" for name in NAMES for step in range(5))
+SCORES = "series,run,problem,score\n" + "".join(
+    f"{name},r,p{place},{place % 2}\n" for name in NAMES for place in range(10)
+)
+
+
+def told(root: Path, block: str, rows: str, metric: str) -> list[str]:
+    """What is wrong with a page of one block."""
+    page = f"---\nbenchmark: {{name: B, source: many, metric: {metric}}}\n---\n\n{block}\n"
+    write_report(root, {"content/index.md": page, "data/many.csv": rows})
+    project = Project(root, "content", ("index.md",), ProjectSettings())
+    with pytest.raises(ReportError) as caught:
+        draft(project, Cache(root / "cache"), FileHashes(root / "cache"))
+    return [str(problem) for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize("block", ["```curve\n```", "```table\n```", "```panels\nmetrics: [loss]\n```"])
+def test_a_figure_shows_so_many_series(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: str) -> None:
+    """They would fill page and memory; those that are asked for are counted only."""
+    monkeypatch.setattr(answers, "MOST_SERIES", 2)
+    found = told(tmp_path, block, CURVES, "loss")
+    said = '"many" has 3 series; a figure or table shows 2 at most. Leave some out with filter: in'
+    assert any(f"content/index.md:5: {said}" in one for one in found)
+
+
+def test_chosen_series_are_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A figure that names its series is drawn; only the page's result has all of them."""
+    monkeypatch.setattr(answers, "MOST_SERIES", 2)
+    found = told(tmp_path, "```curve\nseries: [A, B]\n```", CURVES, "loss")
+    assert not any(one.startswith("content/index.md:5:") for one in found)
+
+
+def test_observations_compare_so_many_series(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every pair is held against the noise."""
+    monkeypatch.setattr(observing, "MOST_COMPARED", 2)
+    (said,) = told(tmp_path, "```observations\n```", CURVES, "loss")
+    assert said.startswith(
+        "content/index.md:5: observations compare every pair, and 3 series are too many for that. Keep 2 at"
+    )
+
+
+def test_scores_compare_so_many_series(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every pair is tested."""
+    monkeypatch.setattr(score_answers, "MOST_COMPARED", 2)
+    found = told(tmp_path, "```comparison\n```", SCORES, "mean")
+    assert any("all pairs of series are compared, and 3 series are too many for that" in one for one in found)
