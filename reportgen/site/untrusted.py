@@ -46,17 +46,19 @@ ENDINGS: Final = frozenset(
 """Endings of files that browsers show or save and do not run, however a server sends them."""
 
 _TAGS: Final = frozenset(
-    """
-    a abbr b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img input ins kbd
-    label li mark ol p pre q rg-bound s small span strong sub summary sup table tbody td tfoot th
-    thead tr u ul
-    """.split()  # noqa: SIM905 - a list takes a line a name
+    (
+        *("a", "abbr", "b", "blockquote", "br", "code", "dd", "del", "details", "div", "dl", "dt", "em"),
+        *("h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "input", "ins", "kbd", "label", "li", "mark"),
+        *("ol", "p", "pre", "q", "rg-bound", "s", "small", "span", "strong", "sub", "summary", "sup"),
+        *("table", "tbody", "td", "tfoot", "th", "thead", "tr", "u", "ul"),
+    )
 )
 _ATTRIBUTES: Final = frozenset(
-    """
-    align alt checked class colspan dir disabled for headers height href id lang n name open rel
-    role rowspan scope src start target title type value width
-    """.split()  # noqa: SIM905 - a list takes a line a name
+    (
+        *("align", "alt", "checked", "class", "colspan", "dir", "disabled", "for", "headers", "height"),
+        *("href", "id", "lang", "n", "name", "open", "rel", "role", "rowspan", "scope", "src", "start"),
+        *("target", "title", "type", "value", "width"),
+    )
 )
 _ADDRESSES: Final = frozenset({"href", "src"})
 _SCHEMES: Final = frozenset({"http", "https", "mailto", "tel"})
