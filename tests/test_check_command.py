@@ -99,7 +99,7 @@ def test_annotations_name_file_line_column_and_title() -> None:
     )
     assert lines[3] == (
         "::warning file=reports/data/runs%2C 100%25.csv,line=10,title=Problem in data::"
-        "the last line%0Ais torn off."
+        "the last line%0D%0Ais torn off."
     )
 
 

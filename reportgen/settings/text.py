@@ -19,6 +19,13 @@ LARGEST: Final = 16 << 20
 """Bytes of a page or a settings file: more are no text that a person wrote."""
 
 
+def too_large(file: str, stage: Stage) -> Problem:
+    """The problem of a page or a settings file of more than ``LARGEST`` bytes."""
+    page = stage is Stage.NARRATIVE
+    step = "Split it into several pages" if page else "Keep data in files of the data folder"
+    return Problem(Place(file), f"this file is larger than {LARGEST >> 20} MiB", step, stage)
+
+
 def read_text(path: Path, file: str, stage: Stage) -> str:
     """Read a file that has to be UTF-8.
 
@@ -38,10 +45,7 @@ def read_text(path: Path, file: str, stage: Stage) -> str:
         problem = Problem(Place(file), f"this file cannot be read ({reason})", "", stage)
         raise ReportError(problem) from error
     if len(data) > LARGEST:
-        message = f"this file is larger than {LARGEST >> 20} MiB"
-        page = stage is Stage.NARRATIVE
-        step = "Split it into several pages" if page else "Keep data in files of the data folder"
-        raise ReportError(Problem(Place(file), message, step, stage))
+        raise ReportError(too_large(file, stage))
     try:
         return normalised(data.decode("utf-8"))
     except UnicodeDecodeError as error:

@@ -11,6 +11,7 @@ from mkdocs.config import load_config
 from mkdocs.exceptions import Abort, MkDocsException
 
 from reportgen.errors import Place, Problem, ReportError, Severity, Stage
+from reportgen.settings.text import LARGEST, too_large
 from reportgen.site.checking.excerpts import printable
 from reportgen.site.plugin import ReportPlugin, problems_behind
 
@@ -32,8 +33,10 @@ def configured(config_file: Path, *, strict: bool, words: list[str]) -> tuple[Mk
         words: what MkDocs warned of, see ``mkdocs_words``.
 
     Raises:
-        ReportError: MkDocs refuses the file, or our plugin is not switched on.
+        ReportError: the file is too large, MkDocs refuses it, or our plugin is not switched on.
     """
+    if config_file.stat().st_size > LARGEST:
+        raise ReportError(too_large(config_file.name, Stage.SETTINGS))
     try:
         config = load_config(config_file=str(config_file), strict=strict or None)
     except RecursionError as error:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.cache import KeptText
-    from reportgen.model import Page, Report, Shown, Source
+    from reportgen.model import Block, Page, Report, Shown, Source
     from reportgen.site.provenance import Provenance
     from reportgen.statements import Statement
 
@@ -102,16 +102,18 @@ def _page(page: Page, report: Report) -> dict[str, Any]:
         "generated": page.generated,
         "benchmark": {"name": result.name, "facts": dict(result.facts)} if result else None,
         "figures": [
-            _figure(figure, page.path, block.place.line)
+            _figure(figure, page.path, _line(block, page))
             for block, shown in blocks
             for figure in figures_of(shown)
         ],
         "tables": [_table(table) for _, shown in blocks for table in tables_of(shown)],
         "stacks": [
-            _stack(shown, block.kind, block.place.line) for block, shown in blocks if isinstance(shown, Stack)
+            _stack(shown, block.kind, _line(block, page))
+            for block, shown in blocks
+            if isinstance(shown, Stack)
         ],
         "observations": [
-            _observations(shown, block.place.line)
+            _observations(shown, _line(block, page))
             for block, shown in blocks
             if isinstance(shown, Observations)
         ],
@@ -122,6 +124,11 @@ def _page(page: Page, report: Report) -> dict[str, Any]:
             if isinstance(shown, Overview)
         ],
     }
+
+
+def _line(block: Block, page: Page) -> int | None:
+    """The line of a block in its page's file; none in a generated page, which has no file."""
+    return None if page.generated else block.place.line
 
 
 def _figure(figure: Figure, page: str, line: int | None) -> dict[str, Any]:

@@ -44,7 +44,8 @@ def _properties(finding: Finding, prefix: str) -> str:
 
 def _data(text: str) -> str:
     """As the workflow commands of GitHub Actions want a message escaped."""
-    return printable_lines("\n".join(text.splitlines())).replace("%", "%25").replace("\n", "%0A")
+    lines = (printable_lines(line).replace("%", "%25").replace("\n", "%0A") for line in text.split("\r"))
+    return "%0D".join(lines)
 
 
 def _property(text: str) -> str:
