@@ -54,7 +54,7 @@ def read_pages(
             text = read_text(root / content_dir / path, file, Stage.NARRATIVE)
             pages.append(_page(path, text, file, problems))
             if untrusted:
-                _, body, first_line = _split(text)
+                _, body, first_line = _split(text, file)
                 problems.add(raw_html_problems(body, file, first_line))
     return tuple(pages)
 

@@ -188,28 +188,28 @@ def _files(roots: Iterable[str]) -> list[str]:
 
 def _walk(path: str) -> Iterator[str]:
     """Files below a folder, or the file itself; nothing where there is neither."""
-    if os.path.isfile(path):  # noqa: PTH113 - pathlib costs more than the whole check
-        yield path
-        return
-    try:
-        entries = sorted(os.scandir(path), key=lambda entry: entry.name)
-    except OSError:
-        return
-    for entry in entries:
-        if entry.name in _IGNORED:
+    waiting = [path]
+    while waiting:
+        place = waiting.pop()
+        if os.path.isfile(place):  # noqa: PTH113 - pathlib costs more than the whole check
+            yield place
             continue
         try:
-            is_folder, is_file = entry.is_dir(), entry.is_file()
+            entries = sorted(os.scandir(place), key=lambda entry: entry.name, reverse=True)
         except OSError:
-            # A link to itself, or to where nobody may look.
             continue
-        if is_folder:
-            # A link that leads back up, be it to the whole disk, is not followed.
-            real = os.path.realpath(entry.path).rstrip(os.sep)
-            if not f"{os.path.realpath(path)}{os.sep}".startswith(f"{real}{os.sep}"):
-                yield from _walk(entry.path)
-        elif is_file:
-            yield entry.path
+        waiting += [entry.path for entry in entries if entry.name not in _IGNORED and _leads_on(entry, place)]
+
+
+def _leads_on(entry: os.DirEntry[str], around: str) -> bool:
+    """Whether it is a file, or a folder to look into: no link that leads back up, be it to the whole disk."""
+    try:
+        if not entry.is_dir():
+            return entry.is_file()
+    except OSError:  # a link to itself, or to where nobody may look
+        return False
+    real = os.path.realpath(entry.path).rstrip(os.sep)
+    return not f"{os.path.realpath(around)}{os.sep}".startswith(f"{real}{os.sep}")
 
 
 def _outputs(site: Path) -> dict[str, list[int]]:

@@ -17,7 +17,6 @@ from mkdocs.exceptions import Abort, MkDocsException
 
 from reportgen.cache import Cache, cache_folder, is_running
 from reportgen.errors import Place, Problem, ReportError, Stage, disk_problem
-from reportgen.narrative.spans import Spans
 from reportgen.settings.blocks import AltairSettings
 from reportgen.site import manifest
 from reportgen.site.configuration import configured, mkdocs_words, refusal
@@ -179,9 +178,9 @@ def _finish_killed_builds(cache: Path) -> None:
 
 def _knows_its_inputs(config: MkDocsConfig) -> bool:
     """Whether everything that decides the site is known."""
-    # Bound words are marked by an extension of ours, which is no name.
+    # Extensions of ours are objects.
     listed: list[object] = [*config.markdown_extensions]
-    extensions = {str(name) for name in listed if not isinstance(name, Spans)}
+    extensions = {name for name in listed if isinstance(name, str)}
     text = Path(config.config_file_path or "mkdocs.yml").read_text(encoding="utf-8")
     return (
         set(config.plugins) <= _KNOWN_PLUGINS
