@@ -11,7 +11,7 @@ from made_sources import Data
 
 from reportgen.drafting.notes import notes_of
 from reportgen.errors import ReportError
-from reportgen.read import measurements, outcomes
+from reportgen.read import measurements, outcomes, repeats
 from reportgen.statistics import reduce_large
 from reportgen.statistics.problem_scores import problem_scores
 from reportgen.statistics.reduce import reduce
@@ -180,8 +180,12 @@ def test_steps_that_begin_anew_in_each_epoch_are_told(tmp_path: Path) -> None:
     )
 
 
-def test_a_large_file_is_looked_at_as_a_whole(tmp_path: Path) -> None:
-    """The names that stand behind the sample count like those in it."""
+@pytest.mark.parametrize("size", [10_000, 4_000_000])
+def test_a_large_file_is_looked_at_as_a_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """The names that stand behind the sample count like those in it; some steps are enough to find them."""
+    monkeypatch.setattr(repeats, "_BYTES", size)
     data = Data(tmp_path)
     rows = [(f"agent {place}", *row) for place in range(5) for row in curve(place + 1, range(4_000))]
     data.write("a.csv", lines("Agent,step,reward", rows))
@@ -189,6 +193,10 @@ def test_a_large_file_is_looked_at_as_a_whole(tmp_path: Path) -> None:
     found = reduce(measurements(tmp_path, source, ("reward",)), max_points=None)["reward"]
     assert [(one.series, one.values.size) for one in found.runs] == [(f"agent {n}", 4_000) for n in range(5)]
     assert found.replaced == 0
+    data.write("b.csv", lines("step,reward", [row[1:] for row in rows]))
+    assert "; 16,000 of 20,000 values repeat a step" in problem(data, "b", "reward")
+    data.write("c.csv", lines("step,reward", [*curve(1, range(3_000)), *curve(2, range(2_000, 5_000))]))
+    assert reduce(measurements(tmp_path, data.open("c"), ("reward",)))["reward"].replaced == 1_000
 
 
 def test_several_such_columns_are_an_error_that_names_them(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from reportgen.read.tabular.repeated_rows import Repeat
     from reportgen.settings.source import SourceSettings
 
+# Of a larger file only some steps, or problems, are looked at, each with all of its rows.
+_BYTES: Final = 4_000_000
 # Bytes of a file that is searched for numbers that do not change in a run.
 _SMALL: Final = 50_000_000
 # What an error names as the series may have more names than what is taken for it.
@@ -94,10 +97,11 @@ def found_series(
     # What is wrong in the rows is told where they are read.
     with suppress(duckdb.Error):
         if layout.outcomes:
-            keys = answer_keys(root, layout, filters)
+            keys = _some(root, answer_keys(root, layout, filters))
             repeated = first_repeated_answer(keys) if texts else None
         else:
-            keys = _step_keys(root, layout, tuple(layout.metrics)[:_MOST_METRICS], filters)
+            metrics = tuple(layout.metrics)[: _MOST_METRICS if _bytes(root, layout) <= _BYTES else 1]
+            keys = _some(root, _step_keys(root, layout, metrics, filters))
             repeated = first_repeat(keys) if texts else None
         if repeated:
             alone = [names[0] for names in columns_apart(root, keys, texts) if len(names) == 1]
@@ -120,7 +124,7 @@ def _merged(
     layout = keys.layout
     if settings.columns.run or settings.columns.seed:
         return
-    small = sum((root / file.place).stat().st_size for file in layout.files) <= _SMALL
+    small = _bytes(root, layout) <= _SMALL
     differing = [*columns, *(columns_of_runs(root, keys, free_numbers(layout), shared=True) if small else ())]
     series = f'the series "{shorten(layout.labels[0], _LONGEST)}"'
     if differing:
@@ -160,7 +164,10 @@ def check_steps(root: Path, plan: Plan) -> None:
     if plan.repeat:
         return
     keys = _step_keys(root, plan.layout, tuple(plan.metrics), plan.filters, x=plan.step)
-    found = first_repeat(keys)
+    some = _some(root, keys)
+    found = first_repeat(some)
+    if found is not None and some != keys:
+        found = first_repeat(keys)
     if found is None:
         return
     step = _written(found.step, is_time=plan.layout.kinds[plan.own_step] is Kind.TIME)
@@ -203,6 +210,17 @@ def _step_keys(
     )
     columns = 'series, run, metric AS part, step, value, "row"'
     return Keys(f"SELECT {columns} FROM ({statement(root, plan)})", layout, filters)  # noqa: S608 - our own names
+
+
+def _bytes(root: Path, layout: Layout) -> int:
+    return sum((root / file.place).stat().st_size for file in layout.files)
+
+
+def _some(root: Path, keys: Keys) -> Keys:
+    """The keys of so many steps or problems that the rows of a large table are looked at in a moment."""
+    every = 1 + _bytes(root, keys.layout) // _BYTES
+    select = f"SELECT * FROM ({keys.select}) WHERE hash(step) % {every} = 0"  # noqa: S608 - our own names
+    return keys if every == 1 else replace(keys, select=select)
 
 
 def _problem(root: Path, keys: Keys, found: Repeat, what: str, otherwise: str) -> Problem:
