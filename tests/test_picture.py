@@ -299,3 +299,13 @@ def test_a_file_keeps_the_caution_about_its_numbers() -> None:
     (origin,) = [word for word in words_of(str(long.file_svg)) if word.startswith("Source: ")]
     assert origin.endswith(" …")
     assert text_width(origin, 11) < 800
+
+
+def test_a_card_cuts_words_that_it_has_no_room_for() -> None:
+    """Setting a text takes the rasteriser the square of its length; entities stay whole."""
+    picture = '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="30"><text>{}</text></svg>'
+    for text in ("x" * 100_000, "a&amp;b&lt;" * 20_000):
+        card = card_svg(picture.format(text))
+        parsed(card)
+        assert len(card) < 5_000
+    assert "x" * 400 + "</text>" in card_svg(picture.format("x" * 400))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reportgen.errors import Place, ReportError
 from reportgen.settings.blocks import VegaLiteSettings
 from reportgen.settings.loading import load_block
+from reportgen.settings.vega_expressions import expression_fault
 
 FENCE = Place("content/a.md", 10)
 
@@ -383,3 +387,33 @@ def test_words_may_name_anything() -> None:
         "encoding: {color: {field: a, scale: {domain: [constructor], range: [red]}}}"
     )
     assert load(body).title == "constructor"
+
+
+PIECES = (
+    *(
+        "event",
+        "item",
+        "datum",
+        "view",
+        "constructor",
+        "data",
+        "length",
+        "vlSelectionTuples",
+        "a",
+        "1",
+        "1.5",
+    ),
+    *(".", "[", "]", "(", ")", "{", "}", ":", ",", "?", "+", "-", "/", "//", "||", "'", '"', "\\", " ", "\n"),
+    *("'a'", "'constr' + 'uctor'", "/[/]'/", "\\x63", "\\u0063", "\ufeff", "😀"),
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join) | st.text(max_size=30), st.booleans())
+def test_no_expression_slips_through(expression: str, selector: bool) -> None:  # noqa: FBT001 - drawn
+    """Whatever is put together: it is judged, and what passes names no way out but in another word."""
+    if expression_fault(expression, selector=selector) is None:
+        bare = re.sub(r"'[^']*'|\"[^\"]*\"|/[^/]*/", "0", expression)
+        assert not re.search(r"(?<![\w.$])event\s*(?:\.\s*view\b|\[)", bare)
+        assert not re.search(r"\.\s*constructor\b", bare)
+        assert not re.search(r"(?<![\w.$])(?:view|vlSelectionTuples)\s*\(", bare)
+        assert selector or not re.search(r"\]\s*\[\s*[a-z]", bare)

@@ -54,6 +54,8 @@ def file_svg(plot: Plot, paths: tuple[LinePaths, ...], *, title: str, subtitle: 
 
 
 _SHIFTED = re.compile(r' y="(-?[\d.]+)" dy="(-?[\d.]+)"')
+# Words that no card has room for; an entity is one character.
+_TOO_LONG = re.compile(r">((?:&[^;<]*;|[^<&]){400})[^<]+<")
 
 
 def card_svg(picture: str) -> str:
@@ -65,6 +67,8 @@ def card_svg(picture: str) -> str:
     picture = re.sub(r'<path class="rg-run"[^>]*/>', "", picture)
     # A shift of the baseline makes a text three times as slow to draw as the same sum written out.
     picture = _SHIFTED.sub(lambda found: f' y="{float(found[1]) + float(found[2]):g}"', picture)
+    # Setting a text takes the rasteriser the square of its length.
+    picture = _TOO_LONG.sub(r">\1…<", picture)
     visible = picture.replace("<svg ", '<svg overflow="visible" ', 1)
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="630" viewBox="0 0 1200 630">'
