@@ -49,6 +49,6 @@ class _Linked(File):
             link(source, target)
         except FileExistsError:  # from the build of another language
             Path(target).unlink()
-            link(source, target)
+            self.copy_file(dirty)
         except OSError:  # another file system, or one without links
             super().copy_file(dirty)
