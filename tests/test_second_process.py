@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import signal
 from typing import TYPE_CHECKING, Any
 
 from made_projects import RUNS, write_report
@@ -12,6 +13,7 @@ from reportgen.drafting.project import Project
 from reportgen.drafting.second import shared
 from reportgen.report import draft
 from reportgen.settings.project import ProjectSettings
+from reportgen.site.beside import Beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,3 +135,11 @@ def test_pages_with_a_source_in_common_stay_together(tmp_path: Path, monkeypatch
     assert used[0].isdisjoint(used[1])
     assert {block.page.path for block in here.blocks}.isdisjoint(block.page.path for block in away.blocks)
     assert len(here.blocks) + len(away.blocks) == 1 + 3 * PAGES
+
+
+def test_the_second_process_leaves_ctrl_c_to_the_build(tmp_path: Path) -> None:
+    """From its first moment on, before it could say so itself; the build still hears it."""
+    with Beside(Cache(tmp_path)) as beside:
+        held_back = beside.call(signal.pthread_sigmask, signal.SIG_BLOCK, ())()
+    assert signal.SIGINT in held_back
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -101,7 +102,7 @@ class Beside:
                 self._pool = ProcessPoolExecutor(
                     max_workers=1, mp_context=get_context("spawn"), initializer=_live_as_long_as_the_build
                 )
-                self._pool.submit(_start)
+                _start_without_ctrl_c(self._pool)
         return self._pool
 
 
@@ -181,16 +182,24 @@ def _safe_path() -> Iterator[None]:
             os.environ[_SAFE_PATH] = before
 
 
-def _start() -> None:
-    """Nothing: the first call starts the process."""
-
-
 def _warm_up() -> None:
     for name in ("figures.poster", "figures.render", "drafting.second"):
         import_module(f"reportgen.{name}")
     from reportgen.drafting.second import warm_up  # noqa: PLC0415 - imported where it runs
 
     warm_up()
+
+
+def _start_without_ctrl_c(pool: ProcessPoolExecutor) -> None:
+    """Start the process with Ctrl+C held back from its first moment: its imports would print a traceback."""
+    if sys.platform == "win32":
+        pool.submit(os.getpid)
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        pool.submit(os.getpid)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _live_as_long_as_the_build() -> None:
