@@ -59,8 +59,10 @@ def table(data: Data, shape: str, rows: list[list[str]], ending: str) -> Path:
 
 
 def known(told: Description) -> bool:
-    """Whether nothing keeps it from being read."""
-    return not any(problem.severity == "error" for problem in told.problems)
+    """Whether nothing keeps it from being frozen, which keeps rows of one problem as they are."""
+    return not any(
+        problem.severity == "error" and "repeat:" not in problem.next_step for problem in told.problems
+    )
 
 
 def handled(data: Data, path: Path) -> tuple[str, list[str]]:

@@ -309,7 +309,7 @@ def test_a_benchmark_that_cannot_be_scored_is_told_at_its_page(tmp_path: Path) -
     """Its metric asks for more samples than there are; nothing of it is drawn."""
     page = "---\nbenchmark: {name: Contest, source: suite, metric: pass@9}\n---\n# Contest\n"
     (told,) = problems(write_report(tmp_path, files(page)))
-    assert told.startswith("content/index.md: pass@k with k = 9 needs 9 samples of each problem")
+    assert told.startswith("content/index.md:2: pass@k with k = 9 needs 9 samples of each problem")
 
 
 class Travelling:
