@@ -89,7 +89,9 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=3, help="runs of each build; the median counts")
     parser.add_argument("--folder", type=Path, help="write the workload here and keep it")
     wanted = parser.parse_args()
-    packages = ", ".join(f"{name} {version(name)}" for name in ("reportgen", "mkdocs", "duckdb", "altair"))
+    packages = ", ".join(
+        f"{name} {version(name)}" for name in ("mkdocs-reportgen", "mkdocs", "duckdb", "altair")
+    )
     print(f"Python {sys.version.split()[0]}, {packages}; {os.cpu_count()} cores. Peak limit 400 MB, aim 300.")
     with tempfile.TemporaryDirectory() as scratch:
         place = wanted.folder or Path(scratch)

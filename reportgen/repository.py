@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 _GIT = ".git"
@@ -57,6 +58,7 @@ def boundary_around(root: Path) -> Boundary:
     return Boundary(str(find_checkout(real) or real))
 
 
+@cache
 def data_boundary(root: Path, data_dir: str) -> Boundary:
     """Where links in data may lead: into the repository, and into a data folder that is named outside of it.
 

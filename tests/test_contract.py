@@ -6,7 +6,6 @@ import csv
 import gzip
 import hashlib
 import json
-import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -136,13 +135,12 @@ def test_every_figure_has_its_files(example_site: Path, pages: dict[str, ET.Elem
             wanted.add(f"figures/{folder}/{figure.get('id')}.{ending}")
     found = {p.relative_to(example_site).as_posix() for p in (example_site / "figures").rglob("*.*")}
     assert wanted <= found
-    rest = {name for name in found - wanted if not name.endswith("/card.png")}
     tables = {
         f"figures/{_folder(path)}/{table.get('id')}.csv"
         for path, page in pages.items()
         for table in classed(page, "rg-result")
     }
-    assert rest == tables
+    assert found - wanted == tables
 
 
 def test_pictures_stand_alone(example_site: Path) -> None:
@@ -327,19 +325,6 @@ def test_a_site_has_what_web_servers_ask_for(example_site: Path) -> None:
     for name in ("404.html", "sitemap.xml", "sitemap.xml.gz", "search/search_index.json"):
         assert (example_site / name).is_file(), name
     ET.parse(example_site / "sitemap.xml")  # noqa: S314 - our own output
-
-
-def test_every_page_with_a_figure_has_a_card(example_site: Path, pages: dict[str, ET.Element]) -> None:
-    """A link preview shows the first figure as a PNG of the usual size."""
-    for path, page in pages.items():
-        images = [meta.get("content", "") for meta in page.iter("meta") if meta.get("property") == "og:image"]
-        if not classed(page, "rg-figure"):
-            continue
-        [image] = images
-        png = (example_site / path).parent / image
-        raw = png.read_bytes()
-        assert raw[:8] == b"\x89PNG\r\n\x1a\n", path
-        assert struct.unpack(">II", raw[16:24]) == (1200, 630), path
 
 
 def test_no_page_asks_for_anything_outside(example_site: Path, pages: dict[str, ET.Element]) -> None:

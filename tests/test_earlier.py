@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from made_projects import PAGE, RUNS, files_below, write_file, write_report
+from made_projects import PAGE, RUNS, SETTINGS, files_below, write_file, write_report
 
 from reportgen.cache import cache_folder
 from reportgen.site import manifest
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TWO = {
+    "mkdocs.yml": f"{SETTINGS}site_url: https://example.org/\n",
     "content/other.md": PAGE.replace("runs", "other"),
     "content/plain.md": "# Plain\n\nNothing to draw.\n",
     "data/other.csv": RUNS,

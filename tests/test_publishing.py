@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import shutil
+import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,21 @@ def test_a_build_makes_a_site(fresh: Path) -> None:
     found = files_below(fresh / "site")
     assert {"index.html", "404.html", "report.json", ".nojekyll", "sitemap.xml"} <= set(found)
     assert {f"figures/index/accuracy.{end}" for end in ("svg", "csv", "vl.json")} <= set(found)
+
+
+def test_a_site_with_an_address_has_cards(fresh: Path) -> None:
+    """A link preview shows the first figure as a PNG of the usual size, by its whole address."""
+    card = fresh / "site" / "figures" / "index" / "card.png"
+    build(fresh)
+    assert not card.exists()
+    assert "og:image" not in (fresh / "site" / "index.html").read_text("utf-8")
+    write_file(fresh / "mkdocs.yml", f"{SETTINGS}site_url: https://example.org/r/\n")
+    build(fresh)
+    raw = card.read_bytes()
+    assert raw[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">II", raw[16:24]) == (1200, 630)
+    address = '<meta property="og:image" content="https://example.org/r/figures/index/card.png">'
+    assert address in (fresh / "site" / "index.html").read_text("utf-8")
 
 
 def test_progress_is_told_after_each_block(fresh: Path) -> None:

@@ -12,7 +12,6 @@ from reportgen.narrative.bindings import find_bindings, typed_text
 from reportgen.narrative.fences import find_conflict_marks, find_fences
 from reportgen.narrative.headings import headings
 from reportgen.narrative.ids import block_ids
-from reportgen.narrative.raw_html import raw_html_problems
 from reportgen.settings.front_matter import FrontMatter
 from reportgen.settings.loading import load_block, load_front_matter
 from reportgen.settings.text import normalised, read_text
@@ -54,6 +53,8 @@ def read_pages(
             text = read_text(root / content_dir / path, file, Stage.NARRATIVE)
             pages.append(_page(path, text, file, problems))
             if untrusted:
+                from reportgen.narrative.raw_html import raw_html_problems  # noqa: PLC0415 - few reports need it
+
                 _, body, first_line = _split(text, file)
                 problems.add(raw_html_problems(body, file, first_line))
     return tuple(pages)

@@ -56,6 +56,9 @@ def _problem(place: Place, name: str, target: str) -> Problem:
     return Problem(place, said, _ADVICE, Stage.DATA)
 
 
+_DATABASE_PARTS: Final = ("-wal", "-shm", "-journal")
+
+
 def outward_source(location: Location) -> dict[Path, str]:
     """Of a source's file or folder and its ``source.yml``: the link that leads out, and where to."""
     return _outward([location.path, location.settings], location)
@@ -76,11 +79,12 @@ def outward_files(paths: Iterable[Path], location: Location) -> dict[Path, str]:
         for folder in path.parents
         if folder == path.parent or folder.is_relative_to(location.path)
     }
-    # Beside a source that is one file stand other sources.
-    start = "" if location.path.is_dir() else location.path.name
-    links = (
-        link for folder in sorted(folders) for link in _linked_files(folder) if link.name.startswith(start)
-    )
+    if location.path.is_dir():
+        links = [link for folder in sorted(folders) for link in _linked_files(folder)]
+    else:
+        # Beside a source that is one file stand other sources, which may be thousands.
+        parts = (location.path.with_name(location.path.name + ending) for ending in _DATABASE_PARTS)
+        links = [part for part in parts if part.is_symlink()]
     return _outward([*sorted(folders - set(location.path.parents)), *linked, *links], location)
 
 

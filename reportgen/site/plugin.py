@@ -19,7 +19,6 @@ from mkdocs.plugins import BasePlugin, event_priority
 
 from reportgen.cache import Cache, FileHashes, cache_folder
 from reportgen.errors import Place, Problem, ReportError
-from reportgen.narrative.raw_html import NoRawHtml
 from reportgen.narrative.spans import Spans
 from reportgen.repository import boundary_around
 from reportgen.settings.loading import load_project
@@ -36,7 +35,6 @@ from reportgen.site.provenance import check_build_date, fix_build_date, unfix_bu
 from reportgen.site.request_guard import guarded
 from reportgen.site.script_hashes import inline_scripts
 from reportgen.site.snippets import SnippetsWithin
-from reportgen.site.untrusted import html_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,6 +142,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             within = SnippetsWithin(self._snippet_boundary(config), lambda: self._reading)
             config.markdown_extensions.append(within)  # type: ignore[arg-type]  # as above
         if self._settings.untrusted:
+            from reportgen.narrative.raw_html import NoRawHtml  # noqa: PLC0415 - few reports need it
+
             config.markdown_extensions.append(NoRawHtml())  # type: ignore[arg-type]  # as above
         # An aligned column would otherwise get a style attribute, which our policy refuses.
         config.mdx_configs.setdefault("tables", {}).setdefault("use_align_attribute", True)
@@ -163,7 +163,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         """Draft the whole report: with a problem in it, MkDocs stops before it clears the old site."""
         try:
             project = self.project(config)
-            report, ahead = self._draft(project, Path(config.site_dir))
+            report, ahead = self._draft(project, config)
         except ReportError as error:
             raise ReportProblemsError(error.problems) from error
         for problem in report.problems:
@@ -187,15 +187,17 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         )
         self._assemblies.append(assembly)
 
-    def _draft(self, project: Project, site: Path) -> tuple[Report, Ahead]:
+    def _draft(self, project: Project, config: MkDocsConfig) -> tuple[Report, Ahead]:
         from reportgen.report import draft  # noqa: PLC0415 - imports the statistics
 
         folder = cache_folder(self._root)
         cache = Cache(folder)
-        ahead = Ahead(cache, len(project.page_paths), with_cards=not self._serving)
+        # A preview asks for its picture by a whole address.
+        with_cards = bool(config.site_url) and not self._serving
+        ahead = Ahead(cache, len(project.page_paths), with_cards=with_cards)
         try:
             if not self._serving and not self._assemblies:  # later languages join the first
-                refuse_foreign_folder(site, self._root)
+                refuse_foreign_folder(Path(config.site_dir), self._root)
             report = draft(
                 project,
                 cache,
@@ -258,6 +260,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     def on_page_content(self, html: str, *, page: Page, **_: object) -> str:
         """Put the key results under the title of a benchmark's page, and let links find its figures."""
         if self._settings.untrusted:
+            from reportgen.site.untrusted import html_problems  # noqa: PLC0415 - few reports need it
+
             mark = self._assembly.fences.salt(page.file.src_uri)
             self._unsafe += html_problems(html, page.file.content_string, self._reading, mark)
             if "template" in page.meta:

@@ -11,7 +11,6 @@ from reportgen.drafting.project import Project
 from reportgen.site.content_folder import content_files, content_name, shown_files
 from reportgen.site.languages import files_in_language
 from reportgen.site.order import in_nav_order
-from reportgen.site.untrusted import refuse_unsafe
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,6 +35,8 @@ def project_of(config: MkDocsConfig, root: Path, settings: ProjectSettings) -> P
     name = content_name(config, root)
     files = content_files(config, root)
     if settings.untrusted:
+        from reportgen.site.untrusted import refuse_unsafe  # noqa: PLC0415 - few reports need it
+
         refuse_unsafe(config, shown_files(files), name)
     files = files_in_language(files, config)
     set_exclusions(files, config)
