@@ -68,7 +68,7 @@ def file_name_problems(location: Location, settings: SourceSettings, found: Surv
     layout, paths = found.layout, _paths_below(found.layout, place_of(location.path, location.root).file)
     told = Problem(location.place, "", "", Stage.DATA, Severity.WARNING)
     if named_by_files(layout, settings):
-        message = f"series and seeds were told by the names of files: {names(layout.series)}"
+        message = f"series and seeds come from the names of files: {names(layout.series)}"
         pattern = seed_pattern(layout, paths)
         advice = f"files: {pattern}" if pattern else f"files: and groups such as {_SERIES} and {_NUMBER}"
         yield replace(told, message=message, next_step=f"Settle it with {advice} in source.yml")
