@@ -73,18 +73,21 @@ def cache_folder(root: Path) -> Path:
 
 
 def temporary_folder(parent: Path) -> Path:
-    """A folder that goes with this process; those of processes that were killed are removed first.
+    """A folder that goes with this process; those that killed processes left a day ago go as well.
 
     Raises:
         OSError: it cannot be made.
     """
+    folder = Path(tempfile.mkdtemp(prefix=f"reportgen-{os.getpid()}-", dir=parent))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    now = folder.stat().st_mtime
     for left in parent.glob("reportgen-*-*"):
         process = left.name.split("-")[1]
         with suppress(OSError):
-            if process.isdecimal() and not is_running(int(process)) and _is_own_folder(left):
+            # In another container the same number may be that of a process which runs.
+            old = now - left.lstat().st_mtime > _DAY
+            if old and process.isdecimal() and not is_running(int(process)) and _is_own_folder(left):
                 shutil.rmtree(left, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=f"reportgen-{os.getpid()}-", dir=parent))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 

@@ -184,9 +184,16 @@ def test_a_link_in_the_cache_leads_nowhere(tmp_path: Path, monkeypatch: pytest.M
 
 def test_folders_of_killed_processes_are_removed(tmp_path: Path) -> None:
     """Those of running ones stay, and so does what only looks like one."""
-    names = ("reportgen-999999999-x", f"reportgen-{os.getppid()}-x", "reportgen-mine-x")
+    names = (
+        "reportgen-999999999-x",
+        f"reportgen-{os.getppid()}-x",
+        "reportgen-mine-x",
+        "reportgen-999999997-new",
+    )
     for name in names:
         write_file(tmp_path / name / "file", "x")
+        if not name.endswith("new"):
+            os.utime(tmp_path / name, (1000, 1000))
     (tmp_path / "reportgen-999999998-link").symlink_to(tmp_path / names[2])
     made = temporary_folder(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(

@@ -270,6 +270,17 @@ def test_folders_that_came_with_a_checkout_are_no_earlier_build(fresh: Path) -> 
     assert not (fresh / "site").exists()
 
 
+def test_names_that_are_taken_are_left_alone(report: Path) -> None:
+    """What a build with this number left in another container, which nothing here remembers."""
+    write_file(report / f".site.new-{os.getpid()}-0" / "index.html", "half")
+    write_file(report / f".site.old-{os.getpid()}-1" / "index.html", "old")
+    build(report)
+    assert sorted(path.name for path in report.glob(".site.*")) == [
+        f".site.new-{os.getpid()}-0",
+        f".site.old-{os.getpid()}-1",
+    ]
+
+
 def test_two_swaps_at_once_leave_one_whole_site(report: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another build may put its site in place after ours has put the old one aside."""
     rename = Path.rename

@@ -9,6 +9,7 @@ import re
 import shutil
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -150,8 +151,7 @@ def _staging(site: Path, cache: Path) -> Iterator[_Stage]:
         said = f'site_dir "{site}" is a mount point, which cannot be replaced as a whole'
         step = "Choose a folder inside it, such as site"
         raise ReportError(Problem(Place("mkdocs.yml"), said, step, Stage.SITE))
-    name = f".{site.name}.{{}}-{os.getpid()}"
-    stage = _Stage(site, site.with_name(name.format("new")), site.with_name(name.format("old")))
+    stage = _free_stage(site)
     record = cache / f"build-{os.getpid()}.json"
     try:
         with suppress(OSError):
@@ -164,6 +164,16 @@ def _staging(site: Path, cache: Path) -> Iterator[_Stage]:
         shutil.rmtree(stage.new, ignore_errors=True)
         with suppress(OSError):
             record.unlink(missing_ok=True)
+
+
+def _free_stage(site: Path) -> _Stage:
+    """Names that nothing has yet: a container gives its processes the numbers of the one before."""
+    names = (f"{os.getpid()}-{number}" for number in count())
+    stages = (
+        _Stage(site, *(site.with_name(f".{site.name}.{kind}-{name}") for kind in ("new", "old")))
+        for name in names
+    )
+    return next(stage for stage in stages if not (stage.new.exists() or stage.old.exists()))
 
 
 def _finish_killed_builds(cache: Path) -> None:
