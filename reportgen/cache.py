@@ -83,10 +83,12 @@ def temporary_folder(parent: Path) -> Path:
     now = folder.stat().st_mtime
     for left in parent.glob("reportgen-*-*"):
         process = left.name.split("-")[1]
+        if not process.isdecimal() or int(process) == os.getpid():
+            continue
         with suppress(OSError):
             # In another container the same number may be that of a process which runs.
             old = now - left.lstat().st_mtime > _DAY
-            if old and process.isdecimal() and not is_running(int(process)) and _is_own_folder(left):
+            if old and not is_running(int(process)) and _is_own_folder(left):
                 shutil.rmtree(left, ignore_errors=True)
     return folder
 

@@ -195,9 +195,11 @@ def test_folders_of_killed_processes_are_removed(tmp_path: Path) -> None:
         if not name.endswith("new"):
             os.utime(tmp_path / name, (1000, 1000))
     (tmp_path / "reportgen-999999998-link").symlink_to(tmp_path / names[2])
+    ours = temporary_folder(tmp_path)
+    os.utime(ours, (1000, 1000))
     made = temporary_folder(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
-        [made.name, *names[1:], "reportgen-999999998-link"]
+        [ours.name, made.name, *names[1:], "reportgen-999999998-link"]
     )
     assert (tmp_path / names[2] / "file").exists()
 
