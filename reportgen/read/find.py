@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
@@ -65,6 +66,7 @@ class Location:
         return os.path.isfile(self.settings)  # noqa: PTH113 - pathlib raises where a folder may not be entered
 
 
+@lru_cache(maxsize=1024)
 def place_of(path: Path, root: Path, line: int | None = None) -> Place:
     """A file as users know it: relative to the root where it is below it, with forward slashes."""
     return Place((path.relative_to(root) if path.is_relative_to(root) else path).as_posix(), line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -40,6 +41,11 @@ def identifier(name: str) -> str:
 def literals(texts: Iterable[str]) -> str:
     """Texts as the items of an SQL list."""
     return ", ".join(literal(text) for text in texts)
+
+
+def list_of(texts: Iterable[str | None]) -> str:
+    """Texts as an SQL list: one constant, since the database takes 20 times as long over one a text."""
+    return f"from_json({literal(json.dumps(list(texts)))}, '[\"VARCHAR\"]')"
 
 
 def paths(files: Iterable[Path]) -> str:

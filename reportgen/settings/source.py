@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, ValidationError, model_validator
@@ -114,8 +115,13 @@ class Protocol(Settings):
 
 def protocol_told(said: Mapping[str, str]) -> Protocol:
     """What a harness tells of how it measured; what does not fit a key is left out."""
+    return _protocol_of(tuple(said.items()))
+
+
+@cache
+def _protocol_of(said: tuple[tuple[str, str], ...]) -> Protocol:
     told: dict[str, Any] = {}
-    for name, text in said.items():
+    for name, text in said:
         with suppress(ValidationError):
             told |= Protocol.model_validate({name: text}).model_dump(exclude_none=True)
     return Protocol(**told)

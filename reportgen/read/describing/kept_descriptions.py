@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.description import (
     Counts,
@@ -25,9 +25,12 @@ _TOLD: Final = ("series", "format", "title", "shape", "series_by", "seed_by", "s
 
 def keep_description(cache: Cache, source: Source, told: Description) -> None:
     """Keep what was counted of a source."""
-    value = asdict(told)
-    parts = {name: value[name] for name in (*_TOLD, "counts")}
-    cache.put(_key(cache, source), json.dumps(parts).encode())
+    parts = {name: getattr(told, name) for name in (*_TOLD, "counts")}
+    cache.put(_key(cache, source), json.dumps(parts, default=_fields).encode())
+
+
+def _fields(one: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the values here
+    return {field.name: getattr(one, field.name) for field in fields(one)}
 
 
 def kept_description(cache: Cache, source: Source, told: Description) -> Description | None:

@@ -180,7 +180,7 @@ def word(value: object) -> str:
         return (value if value.isascii() else value.encode(errors="replace").decode()).strip()
     if value is None or isinstance(value, dict | list):
         return ""
-    return json.dumps(value)
+    return str(value) if type(value) is int else json.dumps(value)
 
 
 def told(value: object, most: int = 80) -> str:

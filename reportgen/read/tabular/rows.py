@@ -83,7 +83,7 @@ class Rows:
         picked = [labels[place] for place in self._places]
         if len(set(picked)) == 1:
             return sql.literal(picked[0])
-        return f"[{sql.literals(picked)}][file + 1]"
+        return f"{sql.list_of(picked)}[file + 1]"
 
     def position(self) -> str:
         """The order of writing: by file, then by row."""
@@ -118,11 +118,11 @@ class Rows:
             begins.append(len(values))
             values += file.given_values(name) or (None,)
         if len(set(values)) == 1:
-            return _word(values[0])
+            return f"CAST(NULL AS {sql.TEXT})" if values[0] is None else sql.literal(values[0])
         begin = str(begins[0]) if len(begins) == 1 else f"[{', '.join(map(str, begins))}][file + 1]"
         code = self._files[0].code
         place = f"{begin} + {self._cell(code)}" if code else begin
-        return f"[{', '.join(map(_word, values))}][{place} + 1]"
+        return f"{sql.list_of(values)}[{place} + 1]"
 
     def _type(self, name: str) -> str:
         return next(file.type_of(name) for file in self._files if name in file.names)
@@ -168,10 +168,6 @@ def kept(rows: Rows, filters: Filters, *more: str) -> str:
     tests = [rows.equals(column, cell) for column, cell in filters]
     tests += [test for test in more if test]
     return f" WHERE {' AND '.join(tests)}" if tests else ""
-
-
-def _word(text: Text) -> str:
-    return f"CAST(NULL AS {sql.TEXT})" if text is None else sql.literal(text)
 
 
 def _shapes(layout: Layout) -> list[list[int]]:
