@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _NAME = "manifest.json"
 _FORMAT = 4
+_PACKAGE = str(Path(__file__).parents[1])
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 _IGNORED = {"__pycache__", ".git", ".venv"}
 
@@ -96,7 +97,11 @@ def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: M
     """
     root = build.config_file.resolve().parent
     names = [str(path.resolve()) for path in roots]
-    inputs = {path: (*_stat(path), known.get(path) or _sha256(path)) for path in _files(names)}
+    before = _known_before(root)
+    inputs = {}
+    for path in _files(names):
+        now = _stat(path)
+        inputs[path] = (*now, known.get(path) or before.get((path, *now)) or _sha256(path))
     if any(changed >= build.started for _, changed, _ in inputs.values()):
         forget(root)
         return
@@ -115,6 +120,22 @@ def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: M
         fresh = _path(root).with_suffix(f".{os.getpid()}")
         fresh.write_text(json.dumps(manifest), encoding="utf-8")
         fresh.replace(_path(root))
+
+
+def _known_before(root: Path) -> dict[tuple[str, int, int], str]:
+    """SHA-256 of our own code as the build before found it, by path, size and time of change.
+
+    Of nothing else: a file of the report may have become readable, or the reverse, without another time.
+    """
+    try:
+        inputs = json.loads(_path(root).read_text(encoding="utf-8"))["inputs"]
+        return {
+            (path, size, changed): digest
+            for path, (size, changed, digest) in inputs.items()
+            if path.startswith(_PACKAGE)
+        }
+    except _UNREADABLE:
+        return {}
 
 
 def forget(root: Path) -> None:
@@ -208,6 +229,8 @@ def _leads_on(entry: os.DirEntry[str], around: str) -> bool:
             return entry.is_file()
     except OSError:  # a link to itself, or to where nobody may look
         return False
+    if not entry.is_symlink():
+        return True
     real = os.path.realpath(entry.path).rstrip(os.sep)
     return not f"{os.path.realpath(around)}{os.sep}".startswith(f"{real}{os.sep}")
 
