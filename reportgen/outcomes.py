@@ -204,6 +204,8 @@ class Score:
         between_runs: standard deviation of the runs' own scores; None under 2 runs.
         tokens, seconds, cost: mean of a sample, averaged over problems; None where not given.
         stderr: the standard error behind the interval; None where it was not made from one.
+        run_stderr: the part of ``stderr`` that comes from runs: √(τ²/r) with τ² the variance between runs
+            beyond what sampling of answers puts there, 0 where that explains all of it; None under 2 runs.
     """
 
     series: str
@@ -223,6 +225,7 @@ class Score:
     seconds: float | None = None
     stderr: float | None = None
     cost: float | None = None
+    run_stderr: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,8 +279,8 @@ class Comparison:
         difference: mean of the differences; None without a shared problem.
         low, high: interval of the mean difference over problems like these; None where there is none.
         spread: standard deviation of the differences (ddof = 1); None under 2 shared problems.
-        p: two-sided; None where nothing was tested.
-        adjusted_p: after Holm over everything tested together.
+        p: two-sided, of this comparison by itself; None where nothing was tested.
+        adjusted_p: adjusted for everything that was tested together.
         tested_together: how many were tested together.
         shared: number of problems (of runs a side for curves: the smaller side) behind the difference.
         only_a, only_b: problems that only one side answered.
@@ -285,6 +288,13 @@ class Comparison:
         method: how p was computed.
         interval_method: how the interval was made.
         reason: in words, why something is missing or unusual.
+        runs: runs of a and of b. From 2 a side on the comparison is of methods, below of these checkpoints.
+        stderr: standard error of the difference, problems and runs together; None where not known.
+        run_stderr: the part of it that comes from runs; 0 where none is estimated.
+        df: degrees of freedom of ``stderr``.
+        family_stderr: the standard error that the test of the family uses, with spreads averaged over it.
+        critical: how many ``family_stderr`` a difference needs for a verdict; both None where it was
+            tested by itself.
     """
 
     a: str
@@ -305,14 +315,33 @@ class Comparison:
     method: str
     interval_method: str
     reason: str
+    runs: tuple[int, int] = (1, 1)
+    stderr: float | None = None
+    run_stderr: float = 0.0
+    df: float | None = None
+    family_stderr: float | None = None
+    critical: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Tier:
-    """Series that cannot be told from the first of them; ``rank`` counts from 1, the best tier."""
+class RankGroup:
+    """Series of which none is shown to be better than all that follow; ``rank`` counts groups, 1 is the best.
+
+    Every series of a group is better than every series of the groups below it.
+    """
 
     rank: int
     series: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RankRange:
+    """The ranks that the verdicts leave to a series, among ``count`` series."""
+
+    series: str
+    best: int
+    worst: int
+    count: int
 
 
 @dataclass(frozen=True, slots=True)

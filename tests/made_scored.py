@@ -8,9 +8,9 @@ from reportgen.errors import Place
 from reportgen.figures.palette import assign_slots
 from reportgen.figures.score_context import ScoreContext, Scored
 from reportgen.statistics.compare import compare_all
+from reportgen.statistics.ranks import rank_groups
 from reportgen.statistics.resolution import benchmark_resolution
 from reportgen.statistics.scores import scores
-from reportgen.statistics.tiers import tiers
 
 if TYPE_CHECKING:
     from reportgen.outcomes import ProblemScores
@@ -24,10 +24,10 @@ def scored(
     estimand: str = "problems like these",
     higher_is_better: bool = True,
 ) -> Scored:
-    """One benchmark with its scores, all pairs, tiers and resolution."""
+    """One benchmark with its scores, all pairs, groups and resolution."""
     found = scores(problems, metric, k, estimand=estimand)
     pairs = compare_all(problems, metric, k, higher_is_better=higher_is_better)
-    ranked = tiers(found, pairs, higher_is_better=higher_is_better)
+    ranked = rank_groups(found, pairs, higher_is_better=higher_is_better)
     return Scored(problems, found, pairs, ranked, benchmark_resolution(pairs) if pairs else None)
 
 

@@ -245,13 +245,13 @@ def test_the_accepted_report_says_what_is_missing_and_what_is_mixed() -> None:
 
 
 def test_the_accepted_errors_are_better_where_they_are_fewer() -> None:
-    """Tiers and verdicts turn with the direction; runs have Student's interval, one run has none."""
+    """Groups and verdicts turn with the direction; runs have Student's interval, one run has none."""
     case = "scores-lower-is-better"
-    tiers = told(case, "word-errors.md", "comparison")
-    estimates = {one["series"]: one["estimate"] for one in tiers["scores"]}
+    groups = told(case, "word-errors.md", "comparison")
+    estimates = {one["series"]: one["estimate"] for one in groups["scores"]}
     assert sorted(estimates, key=lambda name: estimates[name]) == ["reader-2", "reader-3", "reader-1"]
-    assert tiers["tiers"] == [["reader-2"], ["reader-3"], ["reader-1"]]
-    for one in tiers["comparisons"]:
+    assert groups["groups"] == [["reader-2"], ["reader-3"], ["reader-1"]]
+    for one in groups["comparisons"]:
         assert one["verdict"] == ("better" if one["difference"] < 0 else "worse")
     lines = (CASES / case / "data/errors/outcomes.jsonl").read_text("utf-8").splitlines()
     runs: dict[tuple[str, str], list[float]] = defaultdict(list)

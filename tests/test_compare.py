@@ -1,4 +1,4 @@
-"""Paired comparison, tiers and resolution, held to scipy, to cases worked out by hand and to their laws."""
+"""Paired comparison, groups and resolution, held to scipy, to cases worked out by hand and to their laws."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from hypothesis.extra.numpy import arrays
 from made_outcomes import matrix
 from scipy import stats
 
-from reportgen.outcomes import Comparison, ScoresError, Tier, Verdict
+from reportgen.outcomes import Comparison, RankGroup, ScoresError, Verdict
 from reportgen.statistics.compare import compare, compare_all
+from reportgen.statistics.ranks import find_leader, rank_groups, rank_ranges
 from reportgen.statistics.resolution import benchmark_resolution, resolution
 from reportgen.statistics.scores import scores
 from reportgen.statistics.sign_flips import FLIPS, flip_test, flip_tests
-from reportgen.statistics.tiers import tiers
 from reportgen.statistics.verdicts import adjusted, holm, mirrored
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def test_comparisons_have_numbers_or_reasons(*, array: FloatArray, higher: bool)
 
 @given(_scores, st.randoms(use_true_random=False))
 def test_order_and_names_are_irrelevant(array: FloatArray, random: Random) -> None:
-    """Series and problems in another order: the same comparisons by name, and the same tiers as sets."""
+    """Series and problems in another order: the same comparisons by name, and the same groups as sets."""
     tall = np.tile(array, (1, 5, 1)) * np.linspace(0.2, 1, 5 * array.shape[1])[:, None]
     orders = [random.sample(range(size), size) for size in tall.shape[:2]]
     names = [f"m{place}" for place in range(tall.shape[0])]
@@ -334,38 +334,45 @@ def test_few_problems_among_pairs_with_many_can_still_be_decided() -> None:
     assert "cannot decide" not in by_pair["A", "C"].reason
 
 
-def _judged(made: ProblemScores, *, higher_is_better: bool = True) -> tuple[Tier, ...]:
+def _judged(made: ProblemScores, *, higher_is_better: bool = True) -> tuple[RankGroup, ...]:
     together = compare_all(made, higher_is_better=higher_is_better)
-    return tiers(scores(made), together, higher_is_better=higher_is_better)
+    return rank_groups(scores(made), together, higher_is_better=higher_is_better)
 
 
-def test_tiers_are_cut_where_one_is_worse_than_the_first() -> None:
-    """20 right, 17 right, 1 right of 20; the second is not told from the first, the third is."""
+def _named(groups: tuple[RankGroup, ...]) -> list[tuple[str, ...]]:
+    assert [one.rank for one in groups] == list(range(1, len(groups) + 1))
+    return [one.series for one in groups]
+
+
+def test_groups_are_cut_where_everyone_above_is_better_than_everyone_below() -> None:
+    """20 right, 17 right, 1 right of 20; the first two differ by nothing that is shown, the third by much."""
     right = [[1.0] * n + [0.0] * (20 - n) for n in (17, 1, 20)]
-    assert _judged(_values(*right)) == (Tier(1, ("C", "A")), Tier(2, ("B",)))
-    turned = _judged(_values(*right), higher_is_better=False)
-    assert turned == (Tier(1, ("B",)), Tier(2, ("A", "C")))
+    assert _named(_judged(_values(*right))) == [("C", "A"), ("B",)]
+    assert _named(_judged(_values(*right), higher_is_better=False)) == [("B",), ("A", "C")]
 
 
-def test_a_tier_is_held_against_its_first_alone() -> None:
-    """Each is unclear against its neighbour, the third is worse than the first: the third begins a tier."""
+def test_one_undecided_pair_across_a_border_is_no_border() -> None:
+    """Each is unclear against its neighbour: the third is worse than the first and may be as good as the second."""
     made = _values([1.0] * 9, [1.0] * 7 + [0.0] * 2, [1.0] * 5 + [0.0] * 4)
     together = [
         replace(one, verdict=Verdict.BETTER if (one.a, one.b) == ("A", "C") else Verdict.UNCLEAR)
         for one in compare_all(made)
     ]
-    assert tiers(scores(made), together) == (Tier(1, ("A", "B")), Tier(2, ("C",)))
-    backwards = [mirrored(one) for one in together]
-    assert tiers(scores(made), backwards) == (Tier(1, ("A", "B")), Tier(2, ("C",)))
+    for pairs in (together, [mirrored(one) for one in together]):
+        assert _named(rank_groups(scores(made), pairs)) == [("A", "B", "C")]
+        ranges = [(one.series, one.best, one.worst, one.count) for one in rank_ranges(scores(made), pairs)]
+        assert ranges == [("A", 1, 2, 3), ("B", 1, 3, 3), ("C", 2, 3, 3)]
+        assert find_leader("ABC", pairs) is None
+        assert find_leader("AC", pairs) == "A"
 
 
-def test_tiers_leave_out_who_has_no_score() -> None:
-    """No score, no tier; too few shared problems, no cut; a pair that was not compared is an error."""
+def test_groups_leave_out_who_has_no_score() -> None:
+    """No score, no group and no rank; too few shared problems, no border."""
     nan = math.nan
     made = _values([1.0] * 8, [nan] * 8, [0.0] * 3 + [nan] * 5)
-    assert _judged(made) == (Tier(1, ("A", "C")),)
-    with pytest.raises(ValueError, match="C was not compared with A"):
-        tiers(scores(made), [])
+    assert _named(_judged(made)) == [("A", "C")]
+    assert [one.series for one in rank_ranges(scores(made), [])] == ["A", "C"]
+    assert find_leader("A", []) is None
 
 
 def _pair(spread: float | None, shared: int, difference: float | None = 0.032) -> Comparison:

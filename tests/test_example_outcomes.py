@@ -15,10 +15,10 @@ from reportgen.statistics.across import across_benchmarks
 from reportgen.statistics.compare import compare, compare_all
 from reportgen.statistics.difficulty import problem_grid
 from reportgen.statistics.problem_scores import problem_scores, problem_scores_by
+from reportgen.statistics.ranks import rank_groups
 from reportgen.statistics.resolution import resolution
 from reportgen.statistics.run_spreads import run_spreads
 from reportgen.statistics.scores import scores
-from reportgen.statistics.tiers import tiers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +95,7 @@ def test_the_answers_are_drawn_from_the_true_scores(script: dict[str, Any], benc
 
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
 def test_one_model_is_different_from_all_others(parts: dict[str, ProblemScores], benchmark: str) -> None:
-    """Aspen is better than each other model, all pairs tested together, and alone in the first tier."""
+    """Aspen is better than each other model, all pairs tested together, and alone in the first group."""
     compared = compare_all(parts[benchmark])
     assert len(compared) == 6
     verdicts = {(one.a, one.b): one.verdict for one in compared}
@@ -103,7 +103,7 @@ def test_one_model_is_different_from_all_others(parts: dict[str, ProblemScores],
         ("Aspen", other) for other in ("Birch", "Cedar", "Damson")
     }
     assert set(verdicts.values()) == {Verdict.BETTER, Verdict.UNCLEAR}
-    first, second = tiers(scores(parts[benchmark]), compared)
+    first, second = rank_groups(scores(parts[benchmark]), compared)
     assert first.series == ("Aspen",)
     assert second.series == ("Cedar", "Birch", "Damson")
 

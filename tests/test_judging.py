@@ -52,7 +52,7 @@ def shares() -> ScoreSubject:
     """A solves 39 of 40 problems, B 20 and C 19."""
     right = [[1.0] * count + [0.0] * (40 - count) for count in (39, 20, 19)]
     found = scored(matrix(np.array(right)[:, :, np.newaxis]))
-    return ScoreSubject(found.scores, found.comparisons, found.tiers, SHARE)
+    return ScoreSubject(found.scores, found.comparisons, found.groups, SHARE)
 
 
 def bound(kind: Literal["value", "claim"], words: str, expression: str) -> Binding:

@@ -21,8 +21,8 @@ from reportgen.read import outcomes as outcomes_of
 from reportgen.statistics.across import across_benchmarks
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.problem_scores import problem_scores
+from reportgen.statistics.ranks import rank_groups
 from reportgen.statistics.scores import scores
-from reportgen.statistics.tiers import tiers
 
 if TYPE_CHECKING:
     from reportgen.outcomes import Outcomes
@@ -47,24 +47,26 @@ def test_scores_are_those_of_the_statistics_with_their_tiers_best_first() -> Non
     """Every number and word of each score, in the order of a page."""
     made = problem_scores(_made())
     frame = rg.scores(_made())
-    ranks = {name: tier.rank for tier in tiers(scores(made), compare_all(made)) for name in tier.series}
+    ranks = {
+        name: group.rank for group in rank_groups(scores(made), compare_all(made)) for name in group.series
+    }
     assert frame["series"].tolist() == ["best", "good", "poor"]
-    assert ranks == {"best": 1, "good": 1, "poor": 2}
+    assert ranks == {"best": 1, "good": 1, "poor": 1}
     for score, row in zip(scores(made), frame.to_dict("records"), strict=True):
         for name in ("series", "metric", "estimate", "low", "high", "level", "estimand", "method", "reason"):
             assert row[name] == getattr(score, name), name
         assert (row["fewest_samples"], row["most_samples"]) == score.samples
-        assert (row["problems"], row["runs"], row["tier"]) == (score.problems, 1, ranks[score.series])
+        assert (row["problems"], row["runs"], row["group"]) == (score.problems, 1, ranks[score.series])
         assert math.isnan(row["tokens"])
         assert math.isnan(row["between_runs"])
     assert frame.loc[0, "reason"] == scores(made)[0].reason != ""
-    assert {str(kind) for kind in frame[["tier", "problems", "runs"]].dtypes} == {"Int64"}
+    assert {str(kind) for kind in frame[["group", "problems", "runs"]].dtypes} == {"Int64"}
 
 
 def test_nothing_that_a_page_knows_is_left_out() -> None:
     """Each field of a score and of a comparison is a column; the samples of a problem are two."""
     known = {field.name for field in fields(Score)} - {"samples"} | {"fewest_samples", "most_samples"}
-    assert set(rg.scores(_made()).columns) == known | {"benchmark", "tier"}
+    assert set(rg.scores(_made()).columns) == known | {"benchmark", "group"}
     assert set(rg.compare(_made()).columns) == {field.name for field in fields(Comparison)} | {"benchmark"}
 
 
@@ -72,7 +74,7 @@ def test_where_lower_is_better_the_order_and_the_tiers_turn() -> None:
     """And no interval moves."""
     frame, turned = rg.scores(_made()), rg.scores(_made(), higher_is_better=False)
     assert turned["series"].tolist() == ["poor", "good", "best"]
-    assert turned["tier"].tolist() == [1, 1, 2]
+    assert turned["group"].tolist() == [1, 1, 1]
     columns = ["series", "estimate", "low", "high"]
     pd.testing.assert_frame_equal(frame[columns], turned[columns][::-1].reset_index(drop=True))
 
@@ -179,7 +181,7 @@ def test_several_benchmarks_are_those_of_the_page_with_their_average() -> None:
             if cell.against is not None:
                 for word in ("difference", "low", "high", "p", "adjusted_p", "verdict", "reason"):
                     assert pairs[name, series][word] == getattr(cell.against, word)
-    assert rg.scores(table)["tier"].isna().tolist() == [False] * 8 + [True] * 4
+    assert rg.scores(table)["group"].isna().tolist() == [False] * 8 + [True] * 4
 
 
 def test_the_average_of_these_problems_says_so() -> None:

@@ -39,7 +39,7 @@ def found(
     """What is found in the scores of such series."""
     made = scored(matrix(answers(shares, problems), series=names), higher_is_better=higher)
     scale = Scale("mean score", higher_is_better=higher, step_name="", bounds=(0.0, 1.0))
-    return observed_scores(made.scores, made.comparisons, made.tiers, scale, rules)
+    return observed_scores(made.scores, made.comparisons, made.groups, scale, rules)
 
 
 def test_a_clear_best_is_told_with_interval_p_and_problems() -> None:
@@ -77,7 +77,7 @@ def test_equal_scores_are_shared() -> None:
     """Nobody is first by the order of names."""
     twice = np.repeat(answers((0.5,), 20), 2, axis=0)
     made = scored(matrix(twice))
-    (one,) = observed_scores(made.scores, made.comparisons, made.tiers, SHARE)
+    (one,) = observed_scores(made.scores, made.comparisons, made.groups, SHARE)
     assert one.text.startswith("A and B share the highest score, ")
 
 
@@ -111,7 +111,7 @@ def test_the_order_of_series_changes_no_score_observation() -> None:
         scored(matrix(chances[order], series=[f"S{at}" for at in order]))
         for order in ([0, 1, 2, 3], [3, 1, 0, 2])
     ]
-    told = [observed_scores(one.scores, one.comparisons, one.tiers, SHARE) for one in made]
+    told = [observed_scores(one.scores, one.comparisons, one.groups, SHARE) for one in made]
     assert [one.text for one in told[0]] == [one.text for one in told[1]]
     assert len(told[0]) >= 3
 

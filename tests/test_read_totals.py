@@ -214,7 +214,7 @@ def test_totals_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
 
 
 def test_totals_are_drawn_and_never_compared(tmp_path: Path) -> None:
-    """Their intervals, no tiers; several runs of a series are averaged, which is said."""
+    """Their intervals, no groups; several runs of a series are averaged, which is said."""
     text = (
         "model,task,seed,score,stderr,n\nA,gsm,1,0.5,0.02,500\nA,gsm,2,0.6,0.04,500\nB,gsm,1,0.4,0.02,500\n"
     )
@@ -226,12 +226,12 @@ def test_totals_are_drawn_and_never_compared(tmp_path: Path) -> None:
         ("A", pytest.approx(0.55), pytest.approx(0.03), 2),
         ("B", 0.4, 0.02, 1),
     ]
-    assert {one["tier"] for one in numbers} == {None}
+    assert {one["group"] for one in numbers} == {None}
     said = str(block.parts[0])
     assert (
         "as reported: the problems behind it are not known; of 1 to 2 runs the mean, with the mean of" in said
     )
-    assert "No tiers: nothing was compared problem by problem." in said
+    assert "No groups: nothing was compared problem by problem." in said
 
 
 def test_which_way_is_better_is_told_by_the_harness_and_else_by_the_name(
@@ -317,7 +317,7 @@ def test_totals_in_a_notebook(tmp_path: Path) -> None:
         ["macro average", "B", 0.6875],
         ["macro average", "A", 0.375],
     ]
-    assert frame["tier"].isna().all()
+    assert frame["group"].isna().all()
     assert frame["low"][1] == pytest.approx(0.5 - 1.959964 * 0.02)
     with pytest.raises(ReportError, match="holds totals only, which give no pass@k"):
         rg.scores(data, "pass@4")

@@ -16,9 +16,9 @@ from reportgen.figures.score_benchmark import score_benchmark_result
 from reportgen.figures.score_context import ScoreContext, Scored
 from reportgen.settings.front_matter import Benchmark
 from reportgen.statistics.compare import compare_all
+from reportgen.statistics.ranks import rank_groups
 from reportgen.statistics.resolution import benchmark_resolution
 from reportgen.statistics.scores import scores
-from reportgen.statistics.tiers import tiers
 
 if TYPE_CHECKING:
     from reportgen.model import BenchmarkResult, FloatArray
@@ -46,7 +46,11 @@ def result(
     benchmark = Benchmark(**{"name": "Contest", "source": "suite", "higher_is_better": better, **said})
     given, pairs = scores(problems), compare_all(problems, higher_is_better=better)
     scored = Scored(
-        problems, given, pairs, tiers(given, pairs, higher_is_better=better), benchmark_resolution(pairs)
+        problems,
+        given,
+        pairs,
+        rank_groups(given, pairs, higher_is_better=better),
+        benchmark_resolution(pairs),
     )
     context: dict[str, Any] = {
         "place": Place("content/a.md"),
@@ -85,7 +89,7 @@ def test_the_key_results() -> None:
 
 
 def test_scores_that_read_alike_lead_together() -> None:
-    """No order is made up between them; the tier holds nobody else."""
+    """No order is made up between them; the group holds nobody else."""
     made = result({"A": HALF, "B": HALF, "C": np.zeros(PROBLEMS)})
     assert dict(made.facts)["Best"] == "A and B 50.0 %"
     assert "Level with it" not in dict(made.facts)
@@ -139,7 +143,7 @@ def test_one_score_without_an_interval_stands_in_the_middle() -> None:
     given = scores(problems)
     assert given[0].low is None
     context = ScoreContext(Place("a"), {"A": 0}, "S", "C", None, higher_is_better=True, lowest=0, highest=1)
-    scored = Scored(problems, given, (), tiers(given, ()), None)
+    scored = Scored(problems, given, (), rank_groups(given, ()), None)
     made = score_benchmark_result(Benchmark(name="C", source="s"), "c.md", scored, context)
     assert drawn(made) == [[300, 100, 0]]
     assert dict(made.facts) == {"Best": "A 100.0 %", "Problems": "1 × 1 sample, 1 series"}

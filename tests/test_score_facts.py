@@ -37,7 +37,7 @@ def measured(problems: int = 40) -> Scored:
 
 def subject(of: Scored, scale: Scale = SCALE) -> ScoreSubject:
     """Facts about these scores."""
-    return ScoreSubject(of.scores, of.comparisons, of.tiers, scale)
+    return ScoreSubject(of.scores, of.comparisons, of.groups, scale)
 
 
 def value(of: ScoreSubject, name: str, *arguments: Argument) -> float | bool | None:
@@ -57,13 +57,13 @@ def test_scores_and_their_intervals() -> None:
 
 
 def test_ranks_and_tiers() -> None:
-    """Ranks by score, equal scores sharing one; tiers as they were cut."""
+    """Ranks by score, equal scores sharing one; groups as they were cut."""
     of = subject(measured())
     assert [value(of, "rank", name) for name in "ABC"] == [1.0, 2.0, 3.0]
-    assert [value(of, "tier", name) for name in "ABC"] == [1.0, 2.0, 2.0]
+    assert [value(of, "group", name) for name in "ABC"] == [1.0, 2.0, 2.0]
     shown = measured()
     tied = replace(shown.scores[2], estimate=(shown.scores[1].estimate or 0.0) + 1e-16)
-    of = ScoreSubject((*shown.scores[:2], tied), shown.comparisons, shown.tiers, SCALE)
+    of = ScoreSubject((*shown.scores[:2], tied), shown.comparisons, shown.groups, SCALE)
     assert [value(of, "rank", name) for name in "ABC"] == [1.0, 2.0, 2.0]
 
 
@@ -131,8 +131,8 @@ def test_scores_of_a_harness() -> None:
     )
     assert of.fact("difference", ("A", "B")).value is None
     assert of.fact("low", ("B",)).reason == "no standard error is reported"
-    assert (value(of, "rank", "B"), of.fact("tier", ("A",)).reason) == (2.0, "A is in no tier")
-    for name in ("score", "low", "high", "rank", "tier"):
+    assert (value(of, "rank", "B"), of.fact("group", ("A",)).reason) == (2.0, "A is in no group")
+    for name in ("score", "low", "high", "rank", "group"):
         assert of.fact(name, ("C",)).reason == "no score is reported"
     assert of.fact("tied", ("A", "C")).reason == "no score is reported"
 

@@ -138,7 +138,7 @@ def test_the_numbers_are_those_of_the_data(tmp_path: Path) -> None:
     ]
     assert (base["series"], base["estimate"], base["runs"], base["problems"]) == ("base", 0.5, 2, 8)
     assert tuned["estimate"] == pytest.approx(sum(right) / len(right))
-    assert (base["samples"], base["tier"]) == ([2, 2], 1)
+    assert (base["samples"], base["group"]) == ([2, 2], 1)
     (pair,) = numbers(report.shown["index.md", "comparison"])["comparisons"]
     assert (pair["a"], pair["b"], pair["shared"]) == ("base", "tuned", 8)
     assert pair["difference"] == pytest.approx(base["estimate"] - tuned["estimate"])
@@ -253,7 +253,7 @@ def test_majority_votes_share_rows_with_means(tmp_path: Path) -> None:
 
 
 def test_only_these_series_in_this_order(tmp_path: Path) -> None:
-    """A filter and a choice of series reach the data; tiers are those of what is shown."""
+    """A filter and a choice of series reach the data; groups are those of what is shown."""
     page = block("source: suite", "benchmark: Contest", "series: [tuned]", "filter: {subject: algebra}")
     report = drafted(write_report(tmp_path, files(page)))
     (one,) = numbers(report.shown["index.md", "scores"])["scores"]

@@ -71,16 +71,16 @@ def words(element: ET.Element) -> list[str]:
 
 
 MIXED = [
-    row("Aspen", 0.8, 0.05, group="Tier 1"),
+    row("Aspen", 0.8, 0.05, group="Group 1"),
     row(
         "Cedar",
         0.6,
         0.1,
         slot=1,
-        group="Tier 2",
+        group="Group 2",
         dots=(RowDot(0.58, ("Cedar", "run 1")), RowDot(0.62, ("x",))),
     ),
-    row("Birch", 0.55, None, slot=2, group="Tier 2"),
+    row("Birch", 0.55, None, slot=2, group="Group 2"),
     row("Damson", None, None, slot=3),
 ]
 
@@ -170,9 +170,9 @@ def test_the_style_sheet_moves_dots_as_far_as_rows_have_room_for() -> None:
 
 
 def test_tiers_are_bands_with_their_word() -> None:
-    """Every second tier is shaded, a band a stretch; what is in no tier has none."""
+    """Every second group is shaded, a band a stretch; what is in no group has none."""
     root = drawn(MIXED)
-    assert words(of_class(root, "rg-tier-words")[0]) == ["Tier 1", "Tier 2"]
+    assert words(of_class(root, "rg-tier-words")[0]) == ["Group 1", "Group 2"]
     (shade,) = of_class(root, "rg-tiers")[0].iter(f"{SVG}rect")
     first, second = of_class(root, "rg-mark")[:2]
     top, bottom = float(shade.get("y") or 0), float(shade.get("y") or 0) + float(shade.get("height") or 0)
@@ -181,9 +181,9 @@ def test_tiers_are_bands_with_their_word() -> None:
 
 
 def test_a_tier_in_two_stretches_keeps_its_shade() -> None:
-    """By name, tiers mix: the word comes again, and the shade tells which."""
-    root = drawn([row("A", group="Tier 2"), row("B", group="Tier 1"), row("C", group="Tier 2")])
-    assert words(of_class(root, "rg-tier-words")[0]) == ["Tier 2", "Tier 1", "Tier 2"]
+    """By name, groups mix: the word comes again, and the shade tells which."""
+    root = drawn([row("A", group="Group 2"), row("B", group="Group 1"), row("C", group="Group 2")])
+    assert words(of_class(root, "rg-tier-words")[0]) == ["Group 2", "Group 1", "Group 2"]
     assert len(list(of_class(root, "rg-tiers")[0])) == 2
 
 
@@ -245,7 +245,7 @@ def test_a_file_needs_no_page() -> None:
     made = rows_file(MIXED, axis_of(MIXED), title="Scores", subtitle="mean score", source="a table")
     assert "var(" not in made
     assert "data-rg" not in made
-    assert {"Scores", "mean score", "Source: a table", "Aspen", "Tier 1", "no score"} <= set(
+    assert {"Scores", "mean score", "Source: a table", "Aspen", "Group 1", "no score"} <= set(
         words(ET.fromstring(made))  # noqa: S314 - our own
     )
 
@@ -255,7 +255,7 @@ def test_the_specification_is_valid_and_complete() -> None:
     spec = json.loads(rows_spec(MIXED, axis_of(MIXED), title="Scores", subtitle="how", rule=0.5))
     alt.LayerChart.from_dict(spec, validate=True)
     assert "var(" not in json.dumps({**spec, "datasets": {}})
-    assert [one["head"] for one in spec["datasets"]["rows"]] == ["Tier 1", "Tier 2", "", ""]
+    assert [one["head"] for one in spec["datasets"]["rows"]] == ["Group 1", "Group 2", "", ""]
     assert spec["datasets"]["rows"][3]["value"] is None
 
 

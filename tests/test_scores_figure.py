@@ -1,4 +1,4 @@
-"""The ``scores`` block: who leads and how sure, in order, in tiers, and nothing that is not known."""
+"""The ``scores`` block: who leads and how sure, in order, in groups, and nothing that is not known."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_the_summary_says_who_leads_and_that_the_second_is_as_good() -> None:
     said = drawn(one)[0].summary
     assert said.startswith("high leads with 62.5 % [")
     assert "twin is second with 60.4 % [" in said
-    assert "in the same tier: on 24 problems the two cannot be told apart (+2.1 points [" in said
+    assert "in the same group: on 24 problems the two cannot be told apart (+2.1 points [" in said
     assert re.search(r"adjusted p = [\d.]+\)\.$", said)
 
 
@@ -104,7 +104,7 @@ def test_the_summary_says_that_the_second_is_worse() -> None:
         part = matrix(np.array([_answers(whole, place) for place in order]), series=[NAMES[p] for p in order])
         said = drawn(scored(part), score_context(*NAMES))[0].summary
         assert "low is second with" in said
-        assert "in the next tier: on 24 problems the two differ (+50.0 points [+" in said
+        assert "in the next group: on 24 problems the two differ (+50.0 points [+" in said
         low, high = map(float, re.findall(r"points \[\+([\d.]+), \+([\d.]+)\]", said)[0])
         assert low < 50 < high
         # One pair is not adjusted.
@@ -120,14 +120,14 @@ def test_two_that_score_the_same_share_the_lead() -> None:
     same = np.tile([1.0, 0.0], (10, 1))
     said = drawn(scored(matrix([same, same], series=["A", "B"])), score_context("A", "B"))[0].summary
     assert said.startswith("A and B share the lead with 50.0 %")
-    assert "the same tier" in said
+    assert "the same group" in said
 
 
 def test_one_series_has_no_second() -> None:
-    """And no tiers are explained."""
+    """And no groups are explained."""
     figure, _ = drawn(scored(matrix([[[1.0, 0.0]] * 9], series=["A"])), score_context("A"))
     assert re.fullmatch(r"A scores 50\.0 % \[.*\] on 9 problems\.", figure.summary)
-    assert "tier" not in figure.caption
+    assert "group" not in figure.caption
 
 
 def test_few_problems_decide_nothing() -> None:
@@ -139,7 +139,7 @@ def test_few_problems_decide_nothing() -> None:
 
 
 def test_the_caption_says_how_the_numbers_came_about() -> None:
-    """Problems × samples, metric, estimand, method, level, tiers, protocol, what was found, source."""
+    """Problems × samples, metric, estimand, method, level, groups, protocol, what was found, source."""
     found = Found(replaced=2, missing=1, lacking=(("low", ("p1",)),))
     one = scored(problems())
     one = replace(one, problems=replace(one.problems, found=found))
@@ -165,7 +165,7 @@ def test_the_estimand_is_named() -> None:
     figure, _ = drawn(scored(problems(), estimand="these problems"), estimand="these problems")
     assert "95 % interval for these problems" in figure.subtitle
     assert "the score on these very problems with other samples" in figure.caption
-    assert "Tiers are about other problems like these, lines are not." in figure.caption
+    assert "Groups are about other problems like these, lines are not." in figure.caption
     assert "lines are not" not in drawn()[0].caption
 
 
@@ -180,9 +180,9 @@ def test_a_metric_with_k_is_explained() -> None:
 def test_every_series_has_its_tier() -> None:
     """In the table, in the picture and in the numbers."""
     figure, table = drawn()
-    assert column(table, "tier") == ["1", "1", "2"]
+    assert column(table, "group") == ["1", "1", "2"]
     assert [row[3] for row in figure.table.rows] == ["1", "1", "2"]
-    assert re.findall(r"Tier \d", str(figure.inline_svg)) == ["Tier 1", "Tier 2"]
+    assert re.findall(r"Group \d", str(figure.inline_svg)) == ["Group 1", "Group 2"]
 
 
 def test_the_table_says_what_a_score_rests_on_and_costs() -> None:
@@ -217,12 +217,12 @@ def test_what_was_not_measured_alike_is_a_column() -> None:
 
 
 def test_a_missing_score_stays_missing() -> None:
-    """No dot, no zero, no tier; the reason is told."""
+    """No dot, no zero, no group; the reason is told."""
     one = scored(problems())
     lost = replace(
         one.scores[0], estimate=None, low=None, high=None, reason="no problem with a score", problems=0
     )
-    one = replace(one, scores=(lost, *one.scores[1:]), tiers=one.tiers[:1])
+    one = replace(one, scores=(lost, *one.scores[1:]), groups=one.groups[:1])
     figure, table = drawn(one)
     assert column(table, "series")[-1] == "low"
     assert [cell.mark for cell in table.rows[-1][1:4]] == ["missing"] * 3
@@ -233,20 +233,20 @@ def test_a_missing_score_stays_missing() -> None:
 
 
 def test_totals_of_a_harness_are_shown_and_not_compared() -> None:
-    """No tiers, no pairs, and it says so."""
+    """No groups, no pairs, and it says so."""
     one = scored(problems())
     given = tuple(given_score(name, value, 0.02, metric="acc") for name, value in (("A", 0.8), ("B", 0.7)))
-    figure, table = drawn(replace(one, scores=given, comparisons=(), tiers=()), score_context("A", "B"))
+    figure, table = drawn(replace(one, scores=given, comparisons=(), groups=()), score_context("A", "B"))
     assert figure.summary.endswith(": the two were not compared problem by problem.")
     assert "the score as it is reported (normal" in figure.caption
-    assert "tier" not in table.header
+    assert "group" not in table.header
     assert column(table, "problems") == ["not known", "not known"]
 
 
 def test_no_series_is_no_score() -> None:
     """An empty selection is said in words."""
     one = scored(problems())
-    figure, table = drawn(replace(one, scores=(), comparisons=(), tiers=()))
+    figure, table = drawn(replace(one, scores=(), comparisons=(), groups=()))
     assert figure.summary == "No series has a score."
     assert table.rows == ()
 

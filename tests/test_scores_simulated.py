@@ -1,4 +1,4 @@
-"""Coverage, size, power and tiers, by simulation with fixed seeds: does the statistics do what it says?
+"""Coverage, size, power and groups, by simulation with fixed seeds: does the statistics do what it says?
 
 Problems have difficulties from Beta(0.6, 0.4), mean 0.6: many easy, many hard, few between, as benchmarks
 have. A share found in n simulations has a standard error of √(p (1 - p)/n).
@@ -15,9 +15,9 @@ from made_outcomes import matrix
 from reportgen.outcomes import Verdict
 from reportgen.statistics.across import across_benchmarks
 from reportgen.statistics.compare import compare, compare_all
+from reportgen.statistics.ranks import rank_groups
 from reportgen.statistics.resolution import resolution
 from reportgen.statistics.scores import scores
-from reportgen.statistics.tiers import tiers
 
 if TYPE_CHECKING:
     from reportgen.model import FloatArray
@@ -131,13 +131,13 @@ def test_ten_points_are_seen_on_thirty_problems_of_sixteen_samples() -> None:
 
 
 def test_four_equal_models_are_one_tier() -> None:
-    """Of one ability on the same problems, but each with its own luck and taste: one tier in 93 %."""
+    """Of one ability on the same problems, but each with its own luck and taste: one group in 93 %."""
     rng = np.random.default_rng(400)
     times = 400
     together = 0
     for _ in range(times):
         made = _answered(rng, _difficulties(rng, 4, _PROBLEMS), 16)
-        together += len(tiers(scores(made), compare_all(made))) == 1
+        together += len(rank_groups(scores(made), compare_all(made))) == 1
     assert together / times >= 0.93
 
 

@@ -122,7 +122,7 @@ def _of_scores(
     with TellingAt(place):
         scored = answers.scores.scored(request)
         scale = score_scale(request, scored.problems.lowest, scored.problems.highest)
-        return observed_scores(scored.scores, scored.comparisons, scored.tiers, scale, rules)
+        return observed_scores(scored.scores, scored.comparisons, scored.groups, scale, rules)
 
 
 def _named(one: Observation, topic: Topic, sources: Mapping[str, Source]) -> Observation:

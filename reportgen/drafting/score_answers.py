@@ -98,25 +98,25 @@ class ScoreAnswers:
         return self._read(request, lambda table: problem_scores_by(table, column))
 
     def scored(self, request: ScoreRequest, estimand: str = "problems like these") -> Scored:
-        """Scores with intervals, all pairs, tiers, and what the benchmark can tell apart; of totals no pairs.
+        """Scores with intervals, all pairs, groups, and the power of the benchmark; of totals no pairs.
 
         Raises:
             ReportError: as ``problems``.
             ScoresError: the outcomes do not give the metric.
         """
         from reportgen.figures.score_context import Scored  # noqa: PLC0415
+        from reportgen.statistics.ranks import rank_groups  # noqa: PLC0415
         from reportgen.statistics.resolution import benchmark_resolution  # noqa: PLC0415
-        from reportgen.statistics.tiers import tiers  # noqa: PLC0415
 
         scores = self.scores(request, estimand)
         if self._of_totals(request):
-            return Scored(self.problems(request), scores, comparisons=(), tiers=(), resolution=None)
+            return Scored(self.problems(request), scores, comparisons=(), groups=(), resolution=None)
         pairs = self._all_pairs(request)
         return Scored(
             problems=self.problems(request),
             scores=scores,
             comparisons=pairs,
-            tiers=tiers(scores, pairs, higher_is_better=request.higher_is_better),
+            groups=rank_groups(scores, pairs, higher_is_better=request.higher_is_better),
             resolution=benchmark_resolution(pairs) if pairs else None,
         )
 

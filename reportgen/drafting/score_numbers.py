@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 
 def numbers_of_scores(scored: Scored, context: ScoreContext) -> dict[str, Any]:
-    """Scores with tier, what was found on the way, and how they were measured."""
-    tier = {name: one.rank for one in scored.tiers for name in one.series}
-    scores = [{**_score(one), "tier": tier.get(one.series)} for one in scored.scores]
+    """Scores with group, what was found on the way, and how they were measured."""
+    group = {name: one.rank for one in scored.groups for name in one.series}
+    scores = [{**_score(one), "group": group.get(one.series)} for one in scored.scores]
     return {"scores": scores, **_around(scored.problems, context)}
 
 
 def numbers_of_pairs(scored: Scored, context: ScoreContext) -> dict[str, Any]:
-    """The same with all pairs, tiers and what the benchmark can tell apart."""
+    """The same with all pairs, groups and what the benchmark can tell apart."""
     return {
         **numbers_of_scores(scored, context),
         "comparisons": [plain(one) for one in scored.comparisons],
-        "tiers": [list(one.series) for one in scored.tiers],
+        "groups": [list(one.series) for one in scored.groups],
         "resolution": plain(scored.resolution) if scored.resolution else None,
     }
 

@@ -46,7 +46,7 @@ def subject_of(topic: Topic, place: Place, answers: Answers) -> Subject:
             return ScoreSubject(
                 scored.scores,
                 scored.comparisons,
-                scored.tiers,
+                scored.groups,
                 score_scale(request, scored.problems.lowest, scored.problems.highest),
             )
     from reportgen.facts.curve_facts import CurveSubject  # noqa: PLC0415 - as above

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reportgen.facts.subject import Argument
-    from reportgen.outcomes import Comparison, Score, Tier
+    from reportgen.outcomes import Comparison, RankGroup, Score
     from reportgen.statements import Fact, Scale
 
 # Scores that differ by less than this share of their size are one score, computed in two ways.
@@ -31,13 +31,13 @@ class ScoreSubject:
     Attributes:
         scores: one a series.
         comparisons: of all pairs that can be compared, in any direction, adjusted together.
-        tiers: of these scores and comparisons.
+        groups: of these scores and comparisons.
         scale: what their numbers mean.
     """
 
     scores: tuple[Score, ...]
     comparisons: tuple[Comparison, ...]
-    tiers: tuple[Tier, ...]
+    groups: tuple[RankGroup, ...]
     scale: Scale
 
     @property
@@ -110,11 +110,11 @@ def _rank(subject: ScoreSubject, score: Score) -> Found:
     return Found(float(better + 1))
 
 
-def _tier(subject: ScoreSubject, score: Score) -> Found:
-    for tier in subject.tiers:
-        if score.series in tier.series:
-            return Found(float(tier.rank))
-    return Found(None, f"{score.series} is in no tier")
+def _group(subject: ScoreSubject, score: Score) -> Found:
+    for group in subject.groups:
+        if score.series in group.series:
+            return Found(float(group.rank))
+    return Found(None, f"{score.series} is in no group")
 
 
 def _pair(name: str, one: Comparison, scale: Scale) -> Found:
@@ -131,5 +131,5 @@ _ONE: dict[str, Callable[[ScoreSubject, Score], Found]] = {
     "low": _low,
     "high": _high,
     "rank": _rank,
-    "tier": _tier,
+    "tier": _group,
 }

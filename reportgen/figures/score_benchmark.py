@@ -72,9 +72,9 @@ def _leaders(known: list[Score], context: ScoreContext) -> list[Score]:
 
 
 def _level(leaders: list[Score], scored: Scored) -> str:
-    """Who cannot be told from the best: the rest of its tier."""
+    """Who cannot be told from the best: the rest of its group."""
     names = {one.series for one in leaders}
-    rest = [name for name in scored.tiers[0].series if name not in names] if scored.tiers else []
+    rest = [name for name in scored.groups[0].series if name not in names] if scored.groups else []
     return f"{listing(rest, most=_MOST_NAMED)}: no difference shown" if rest else ""
 
 

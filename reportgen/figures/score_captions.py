@@ -56,11 +56,11 @@ def counts_text(scores: Sequence[Score]) -> str:
 
 
 def summary(ranked: Sequence[Score], scored: Scored, context: ScoreContext) -> str:
-    """One sentence: who leads, how sure, and whether the second is in the same tier.
+    """One sentence: who leads, how sure, and whether the second is in the same group.
 
     Args:
         ranked: the scores that are shown, best first, those without a score last.
-        scored: has the comparisons and tiers.
+        scored: has the comparisons and groups.
         context: words for scores.
     """
     known = [score for score in ranked if score.estimate is not None]
@@ -73,22 +73,22 @@ def summary(ranked: Sequence[Score], scored: Scored, context: ScoreContext) -> s
     level = [score.series for score in known if score.estimate == first.estimate]
     if len(level) > 1:
         lead = f"{listing(level, most=_MOST_NAMES)} share the lead with {estimate_text(first, context)}"
-        follows = f"; {_tier_words(first, second, scored, names=listing(level[:2]))}"
+        follows = f"; {_group_words(first, second, scored, names=listing(level[:2]))}"
     else:
         lead = f"{first.series} leads with {estimate_text(first, context)}"
-        place = _tier_words(first, second, scored, names="")
+        place = _group_words(first, second, scored, names="")
         follows = f"; {second.series} is second with {estimate_text(second, context)}{place}"
     return f"{lead}{follows}{_sureness(first, second, scored, context)}."
 
 
-def _tier_words(first: Score, second: Score, scored: Scored, *, names: str) -> str:
-    tier = {name: one.rank for one in scored.tiers for name in one.series}
-    if first.series not in tier or second.series not in tier:
-        return f"{names} are in no tiers" if names else ""
-    same = tier[first.series] == tier[second.series]
+def _group_words(first: Score, second: Score, scored: Scored, *, names: str) -> str:
+    group = {name: one.rank for one in scored.groups for name in one.series}
+    if first.series not in group or second.series not in group:
+        return f"{names} are in no groups" if names else ""
+    same = group[first.series] == group[second.series]
     if names:
-        return f"{names} are in {'the same tier' if same else 'different tiers'}"
-    return f", in {'the same' if same else 'the next'} tier"
+        return f"{names} are in {'the same group' if same else 'different groups'}"
+    return f", in {'the same' if same else 'the next'} group"
 
 
 def _sureness(first: Score, second: Score, scored: Scored, context: ScoreContext) -> str:
@@ -123,7 +123,7 @@ def _turned(value: float | None) -> float | None:
 def caption(
     shown: Sequence[Score], scored: Scored, context: ScoreContext, *, words: str | None = None
 ) -> str:
-    """What a dot and its line are, how tiers are cut, the protocol, what was found, and the source.
+    """What a dot and its line are, how groups are cut, the protocol, what was found, and the source.
 
     Args:
         shown: the scores in the picture.
@@ -138,7 +138,7 @@ def caption(
         metric_note(shown[0].metric) if shown else "",
         *_intervals(shown),
         *_reasons(shown),
-        _tiers(shown, scored),
+        _groups(shown, scored),
         "" if context.higher_is_better else "Lower is better.",
         *protocol_notes(context, names),
         *found_notes(scored.problems.found, names),
@@ -215,17 +215,17 @@ def _reasons(shown: Sequence[Score]) -> list[str]:
     return [f"{listing(names, most=_MOST_NAMES)}: {reason}." for reason, names in reasons.items()]
 
 
-def _tiers(shown: Sequence[Score], scored: Scored) -> str:
-    if len(shown) < 2:  # noqa: PLR2004 - one alone is in no tier
+def _groups(shown: Sequence[Score], scored: Scored) -> str:
+    if len(shown) < 2:  # noqa: PLR2004 - one alone is in no group
         return ""
-    if not scored.tiers:
-        return "No tiers: nothing was compared problem by problem."
+    if not scored.groups:
+        return "No groups: nothing was compared problem by problem."
     together = max((one.tested_together for one in scored.comparisons), default=0)
     alike = all(score.estimand != "these problems" for score in shown)
-    other = "" if alike else " Tiers are about other problems like these, lines are not."
+    other = "" if alike else " Groups are about other problems like these, lines are not."
     holm = f", adjusted over {counted(together, 'comparison')} by Holm" if together > 1 else ""
     return (
-        "A tier holds what is not shown to be worse than its first series: paired by problem, sign-flip "
+        "A group holds what is not shown to be worse than its first series: paired by problem, sign-flip "
         f"test{holm}, p < 0.05 and an interval of the difference without 0. Intervals of two series may "
         f"overlap although they differ.{other}"
     )

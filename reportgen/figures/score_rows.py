@@ -59,7 +59,7 @@ class Row:
         low, high: the ends of the interval; None where there is none, the dot is then hollow.
         tip: what is shown at the pointer, line by line.
         series: the series that a click isolates; the name if empty.
-        group: rows that follow each other with one word here share a band under that word, such as a tier.
+        group: rows that follow each other with one word here share a band under that word, such as a group.
         dots: small dots under the interval, such as runs.
         hollow: draw a hollow dot although there is an interval.
     """

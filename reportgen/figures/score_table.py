@@ -1,4 +1,4 @@
-"""Scores as a table: interval, tier, problems, samples, runs, what they cost, and how they were measured."""
+"""Scores as a table: interval, group, problems, samples, runs, what they cost, and how they were measured."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from reportgen.outcomes import Score
 
 _CSV_HEADER = (
-    *("series", "metric", "score", "low", "high", "level", "estimand", "method", "stderr", "tier"),
+    *("series", "metric", "score", "low", "high", "level", "estimand", "method", "stderr", "group"),
     *("problems", "fewest_samples", "most_samples", "runs", "between_runs_sd", "tokens", "seconds", "cost"),
     "reason",
 )
@@ -32,7 +32,7 @@ _NONE = Cell("none", None, "missing")
 
 
 def score_table(
-    table_id: str, title: str, shown: Sequence[Score], tiers: Mapping[str, int], context: ScoreContext
+    table_id: str, title: str, shown: Sequence[Score], groups: Mapping[str, int], context: ScoreContext
 ) -> ResultTable:
     """A row for each score; columns that no score has anything for are left out.
 
@@ -40,10 +40,10 @@ def score_table(
         table_id: its id on the page.
         title: of the block.
         shown: scores in the order of their rows, all of one metric and level.
-        tiers: series to rank.
+        groups: series to rank.
         context: words for scores, and the protocols.
     """
-    columns = [column for column in _columns(shown, tiers, context) if column is not None]
+    columns = [column for column in _columns(shown, groups, context) if column is not None]
     rows = zip(*(column.cells for column in columns), strict=True)
     return ResultTable(
         id=table_id,
@@ -51,20 +51,20 @@ def score_table(
         header=("series", *(column.name for column in columns)),
         rows=tuple((Cell(score.series), *cells) for score, cells in zip(shown, rows, strict=True)),
         caption=_caption(columns),
-        csv=score_csv(shown, tiers),
+        csv=score_csv(shown, groups),
     )
 
 
-def score_csv(shown: Sequence[Score], tiers: Mapping[str, int]) -> str:
+def score_csv(shown: Sequence[Score], groups: Mapping[str, int]) -> str:
     """Every number behind the scores, in the unit of the input; what is not known is empty."""
-    return table_csv(_CSV_HEADER, ([*_fields(score, tiers.get(score.series))] for score in shown))
+    return table_csv(_CSV_HEADER, ([*_fields(score, groups.get(score.series))] for score in shown))
 
 
-def _fields(score: Score, tier: int | None) -> tuple[object, ...]:
+def _fields(score: Score, group: int | None) -> tuple[object, ...]:
     fewest, most = score.samples or (None, None)
     return (
         *(score.series, score.metric, score.estimate, score.low, score.high, score.level, score.estimand),
-        *(score.method, score.stderr, tier, score.problems or None, fewest, most, score.runs or None),
+        *(score.method, score.stderr, group, score.problems or None, fewest, most, score.runs or None),
         *(score.between_runs, score.tokens, score.seconds, score.cost, score.reason),
     )
 
@@ -77,14 +77,14 @@ class _Column:
 
 
 def _columns(
-    shown: Sequence[Score], tiers: Mapping[str, int], context: ScoreContext
+    shown: Sequence[Score], groups: Mapping[str, int], context: ScoreContext
 ) -> tuple[_Column | None, ...]:
     first = shown[0] if shown else None
     name = f"{metric_text(first.metric, context)} [{level_text(first.level)} interval]" if first else "score"
-    tier = _Column("tier", tuple(_tier(tiers.get(score.series)) for score in shown))
+    group = _Column("group", tuple(_group(groups.get(score.series)) for score in shown))
     return (
         _Column(name, tuple(_score(score, context) for score in shown)),
-        tier if tiers else None,
+        group if groups else None,
         _Column("problems", tuple(_count(score.problems) for score in shown)),
         _Column("samples", tuple(_samples(score.samples) for score in shown)) if _sampled(shown) else None,
         _Column("runs", tuple(_count(score.runs) for score in shown)),
@@ -101,7 +101,7 @@ def _score(score: Score, context: ScoreContext) -> Cell:
     return Cell(estimate_text(score, context), score.estimate, mark)
 
 
-def _tier(rank: int | None) -> Cell:
+def _group(rank: int | None) -> Cell:
     return _NONE if rank is None else Cell(str(rank), float(rank))
 
 

@@ -1,4 +1,4 @@
-"""The ``scores`` block: each series' score with its interval, in tiers, as a picture and as a table."""
+"""The ``scores`` block: each series' score with its interval, in groups, as a picture and as a table."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def scores_block(block_id: str, settings: ScoresSettings, scored: Scored, context: ScoreContext) -> Stack:
-    """Dots and intervals in tiers, then a table that also has problems, samples, runs and costs.
+    """Dots and intervals in groups, then a table that also has problems, samples, runs and costs.
 
     Args:
         block_id: id of the block on its page; the figure has it too, the table ``<id>-table``.
@@ -43,8 +43,8 @@ def scores_block(block_id: str, settings: ScoresSettings, scored: Scored, contex
     shown = ordered(scored.scores, settings.order, context)
     metric = metric_text(shown[0].metric if shown else settings.metric, context)
     title = settings.title or f"{_titled(shown, metric)} on {context.benchmark}"
-    tiers = {name: one.rank for one in scored.tiers for name in one.series}
-    table = score_table(f"{block_id}-table", title, shown, tiers, context)
+    groups = {name: one.rank for one in scored.groups for name in one.series}
+    table = score_table(f"{block_id}-table", title, shown, groups, context)
     figure = _figure(block_id, title, shown, scored, settings, context)
     return Stack(id=block_id, title=title, subtitle="", parts=(figure, table), caption="")
 
@@ -66,9 +66,9 @@ def ordered(scores: Sequence[Score], order: str, context: ScoreContext) -> tuple
 
 
 def score_rows(shown: Sequence[Score], scored: Scored, context: ScoreContext) -> tuple[Row, ...]:
-    """A row for each score, under the word of its tier."""
+    """A row for each score, under the word of its group."""
     slots = drawn_slots(tuple(score.series for score in shown), context.slots)
-    tiers = {name: one.rank for one in scored.tiers for name in one.series}
+    groups = {name: one.rank for one in scored.groups for name in one.series}
     return tuple(
         Row(
             name=score.series,
@@ -77,14 +77,14 @@ def score_rows(shown: Sequence[Score], scored: Scored, context: ScoreContext) ->
             value=score.estimate,
             low=score.low,
             high=score.high,
-            tip=_tip(score, tiers.get(score.series), context),
-            group=f"Tier {tiers[score.series]}" if score.series in tiers else "",
+            tip=_tip(score, groups.get(score.series), context),
+            group=f"Group {groups[score.series]}" if score.series in groups else "",
         )
         for score in shown
     )
 
 
-def _tip(score: Score, tier: int | None, context: ScoreContext) -> tuple[str, ...]:
+def _tip(score: Score, group: int | None, context: ScoreContext) -> tuple[str, ...]:
     """What is shown at the pointer: the score, its interval, what it is made of, and how it was measured."""
     ends = interval_text(score.low, score.high, context)
     differs = protocol_differences(context, dated=True)
@@ -95,7 +95,7 @@ def _tip(score: Score, tier: int | None, context: ScoreContext) -> tuple[str, ..
         if score.estimate is None
         else f"{metric_text(score.metric, context)} {_text(score, context)}",
         f"{level_text(score.level)} interval {ends}" if ends else "",
-        f"tier {tier}" if tier else "",
+        f"tier {group}" if group else "",
         counts_text([score]),
         score.reason,
         *(f"{label}: {measured.get(label) or 'not stated'}" for label in differs),
@@ -120,7 +120,7 @@ def _figure(  # noqa: PLR0917 - what a figure is made of
     axis = _axis(shown, context)
     how = subtitle(shown, context) if shown else ""
     names = tuple(score.series for score in shown)
-    tiers = {name: one.rank for one in scored.tiers for name in one.series}
+    groups = {name: one.rank for one in scored.groups for name in one.series}
     best = ordered(shown, "best", context)
     return Figure(
         id=figure_id,
@@ -131,12 +131,12 @@ def _figure(  # noqa: PLR0917 - what a figure is made of
         summary=isolated(summary(best, scored, context), names),
         inline_svg=rows_svg(rows, axis, labelled_by=f"{figure_id}-title {figure_id}-summary"),
         file_svg=rows_file(rows, axis, title=title, subtitle=how, source=origin(context)),
-        table=_table(shown, tiers, context),
-        csv=score_csv(shown, tiers),
+        table=_table(shown, groups, context),
+        csv=score_csv(shown, groups),
         spec=rows_spec(rows, axis, title=title, subtitle=how),
         view="",
         payload="",
-        numbers=_numbers(shown, tiers, context),
+        numbers=_numbers(shown, groups, context),
         legend=(),
         plot_class=rows_class(rows),
     )
@@ -147,22 +147,24 @@ def _axis(shown: Sequence[Score], context: ScoreContext) -> Axis:
     return score_axis(values, context, title=metric_text(shown[0].metric if shown else "mean", context))
 
 
-def _table(shown: Sequence[Score], tiers: Mapping[str, int], context: ScoreContext) -> Table:
+def _table(shown: Sequence[Score], groups: Mapping[str, int], context: ScoreContext) -> Table:
     """The numbers drawn."""
     rows = tuple(
         (
             score.series,
             _text(score, context),
             interval_text(score.low, score.high, context),
-            str(tiers.get(score.series, "")),
+            str(groups.get(score.series, "")),
         )
         for score in shown
     )
     level = f"{level_text(shown[0].level)} interval" if shown else "interval"
-    return Table(("series", metric_text(shown[0].metric, context) if shown else "score", level, "tier"), rows)
+    return Table(
+        ("series", metric_text(shown[0].metric, context) if shown else "score", level, "group"), rows
+    )
 
 
-def _numbers(shown: Sequence[Score], tiers: Mapping[str, int], context: ScoreContext) -> dict[str, Any]:
+def _numbers(shown: Sequence[Score], groups: Mapping[str, int], context: ScoreContext) -> dict[str, Any]:
     """What ``report.json`` keeps of the figure itself."""
     return {
         "metric": shown[0].metric if shown else None,
@@ -175,7 +177,7 @@ def _numbers(shown: Sequence[Score], tiers: Mapping[str, int], context: ScoreCon
                 "score": score.estimate,
                 "low": score.low,
                 "high": score.high,
-                "tier": tiers.get(score.series),
+                "group": groups.get(score.series),
             }
             for score in shown
         ],

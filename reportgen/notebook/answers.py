@@ -24,7 +24,7 @@ MACRO: Final = "macro average"
 """The benchmark of the rows that average several."""
 
 _NOTEBOOK: Final = Place("notebook")
-_COUNTS: Final = ("tier", "problems", "fewest_samples", "most_samples", "runs", "tested_together", "shared")
+_COUNTS: Final = ("group", "problems", "fewest_samples", "most_samples", "runs", "tested_together", "shared")
 _NUMBERS: Final = (
     *("estimate", "low", "high", "level", "between_runs", "stderr", "tokens", "seconds", "cost"),
     *("difference", "spread", "p", "adjusted_p"),

@@ -11,8 +11,8 @@ from reportgen.notebook.answers import MACRO, as_frame, parts_of, stated_metric,
 from reportgen.outcomes import Outcomes
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.macro import macro_score
+from reportgen.statistics.ranks import rank_groups
 from reportgen.statistics.scores import scores as scores_of
-from reportgen.statistics.tiers import tiers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from reportgen.notebook.table import Table
-    from reportgen.outcomes import Estimand, Score, Tier
+    from reportgen.outcomes import Estimand, RankGroup, Score
     from reportgen.settings.blocks import Cell
 
 _COLUMNS: Final = (
-    *("benchmark", "series", "metric", "estimate", "low", "high", "level", "tier", "estimand", "method"),
-    *("reason", "problems", "fewest_samples", "most_samples", "runs", "between_runs", "stderr"),
+    *("benchmark", "series", "metric", "estimate", "low", "high", "level", "group", "estimand", "method"),
+    *("reason", "problems", "fewest_samples", "most_samples", "runs", "between_runs", "stderr", "run_stderr"),
     *("tokens", "seconds", "cost"),
 )
 
@@ -41,7 +41,7 @@ def scores(
     level: float = 0.95,
     higher_is_better: bool = True,
 ) -> pd.DataFrame:
-    """The score of each series on each benchmark, with its interval and tier; the best first.
+    """The score of each series on each benchmark, with its interval and group; the best first.
 
     The estimate is the mean over problems of each problem's own value: the metric over its samples,
     averaged over runs. pass@k is unbiased, 1 - C(n - c, k)/C(n, k) with c of n samples right (Chen et al.
@@ -57,12 +57,12 @@ def scores(
       v_p the sampling variance of problem p's value (s²/m for a mean of m samples), degrees of freedom
       after Satterthwaite (1946).
 
-    A tier holds the series that are not shown to be worse than its first: paired differences, tested by
+    A group holds the series that are not shown to be worse than its first: paired differences, tested by
     sign-flips, adjusted by Holm over all pairs of the benchmark; see ``compare``. Where there are several
     benchmarks, rows of the benchmark ``macro average`` follow, in which each counts once; it is about these
-    benchmarks and no others, and has no tier.
+    benchmarks and no others, and has no group.
 
-    Totals without problems are used as they are reported: estimate ± z stderr, and no tiers.
+    Totals without problems are used as they are reported: estimate ± z stderr, and no groups.
 
     Args:
         data: from ``read``, or outcomes that are narrowed already.
@@ -75,8 +75,8 @@ def scores(
         higher_is_better: whether a larger score is the better one.
 
     Returns:
-        Columns ``benchmark, series, metric, estimate, low, high, level, tier, estimand, method, reason,
-        problems, fewest_samples, most_samples, runs, between_runs, stderr, tokens, seconds, cost``, one row
+        Columns ``benchmark, series, metric, estimate, low, high, level, group, estimand, method, reason,
+        problems, fewest_samples, most_samples, runs, between_runs, stderr, run_stderr, tokens, seconds, cost``, one row
         a benchmark and series. Scores are in the unit of the data. What is missing is NA, and ``reason``
         says why no interval is there; ``between_runs`` is the standard deviation of the runs' own scores,
         which enters no interval, and ``tokens``, ``seconds`` and ``cost`` are those of a sample.
@@ -88,7 +88,7 @@ def scores(
     Example:
         >>> import reportgen as rg
         >>> frame = rg.scores(rg.read("data/model-comparison"), "pass@4", benchmark="Contest")
-        >>> frame[["series", "tier", "estimand"]].to_numpy()[:2].tolist()
+        >>> frame[["series", "group", "estimand"]].to_numpy()[:2].tolist()
         [['Aspen', 1, 'problems like these'], ['Birch', 2, 'problems like these']]
     """
     name, k = stated_metric(metric)
@@ -107,7 +107,7 @@ def scores(
         }
     rows: list[dict[str, object]] = []
     for title, column in columns.items():
-        found = tiers(column, together[title], higher_is_better=higher_is_better)
+        found = rank_groups(column, together[title], higher_is_better=higher_is_better)
         rows += _rows(title, column, found, higher_is_better=higher_is_better)
     if len(parts) > 1:
         rows += _rows(MACRO, _averages(columns, estimand, level), (), higher_is_better=higher_is_better)
@@ -157,15 +157,15 @@ def _averages(columns: Mapping[str, Sequence[Score]], estimand: Estimand, level:
 
 
 def _rows(
-    title: str, column: Sequence[Score], found: Sequence[Tier], *, higher_is_better: bool
+    title: str, column: Sequence[Score], found: Sequence[RankGroup], *, higher_is_better: bool
 ) -> list[dict[str, object]]:
     """A row a series, best first, equal ones in the order of the data, those without a score last."""
-    tier_of = {name: tier.rank for tier in found for name in tier.series}
+    group_of = {name: group.rank for group in found for name in group.series}
     sign = -1 if higher_is_better else 1
     ranked = sorted(column, key=lambda one: (one.estimate is None, sign * (one.estimate or 0.0)))
     return [
         asdict(one)
-        | {"benchmark": title, "tier": tier_of.get(one.series)}
+        | {"benchmark": title, "group": group_of.get(one.series)}
         | dict(zip(("fewest_samples", "most_samples"), one.samples or (None, None), strict=True))
         for one in ranked
     ]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from reportgen.model import CurveSet
-    from reportgen.outcomes import Comparison, Score, Tier
+    from reportgen.outcomes import Comparison, RankGroup, Score
     from reportgen.statements import Observation, Scale
 
 _MOST_STRENGTH = 10.0
@@ -74,7 +74,7 @@ def observed(
 def observed_scores(
     scores: Sequence[Score],
     comparisons: Sequence[Comparison],
-    tiers: Sequence[Tier],
+    groups: Sequence[RankGroup],
     scale: Scale,
     rules: Collection[Rule] = (),
 ) -> tuple[Observation, ...]:
@@ -83,11 +83,11 @@ def observed_scores(
     Args:
         scores: one a series.
         comparisons: of all pairs, adjusted together.
-        tiers: of these.
+        groups: of these.
         scale: what the scores mean.
         rules: only these; all if empty.
     """
-    field = ScoreField(ScoreSubject(tuple(scores), tuple(comparisons), tuple(tiers), scale))
+    field = ScoreField(ScoreSubject(tuple(scores), tuple(comparisons), tuple(groups), scale))
     found = [
         replace(one, metric=scale.metric)
         for rule, finders in SCORE_RULES.items()

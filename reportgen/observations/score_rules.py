@@ -104,17 +104,17 @@ def best_score(field: ScoreField) -> Iterator[Observation]:
     )
 
 
-def score_tiers(field: ScoreField) -> Iterator[Observation]:
+def score_groups(field: ScoreField) -> Iterator[Observation]:
     """Groups of series that are worse than the first of the group before."""
-    tiers = field.subject.tiers
-    if len(tiers) < _PAIR or len(field.ranked) <= _PAIR:
+    groups = field.subject.groups
+    if len(groups) < _PAIR or len(field.ranked) <= _PAIR:
         return
     scores = {score.series: score for score in field.ranked}
     said = [
-        few([f"{name} ({_short(field, scores[name])})" for name in tier.series], _MOST_NAMED)
-        for tier in tiers
+        few([f"{name} ({_short(field, scores[name])})" for name in group.series], _MOST_NAMED)
+        for group in groups
     ]
-    firsts = [tier.series[0] for tier in tiers]
+    firsts = [group.series[0] for group in groups]
     cuts = [
         one for one in field.pairs if one.a in firsts and one.b in firsts and one.verdict is Verdict.BETTER
     ]
@@ -122,12 +122,12 @@ def score_tiers(field: ScoreField) -> Iterator[Observation]:
     yield Observation(
         rule=Rule.TIERS,
         text=(
-            f"{_COUNTS.get(len(tiers), str(len(tiers)))} groups, best first: {'; then '.join(said)}. "
+            f"{_COUNTS.get(len(groups), str(len(groups)))} groups, best first: {'; then '.join(said)}. "
             "Nobody in a group can be told from its first."
         ),
-        evidence=field.evidence(*(("tier", (name,)) for tier in tiers for name in tier.series)),
+        evidence=field.evidence(*(("tier", (name,)) for group in groups for name in group.series)),
         threshold=_threshold(closest) if closest else "the verdicts of the comparisons",
-        series=tuple(name for tier in tiers for name in tier.series),
+        series=tuple(name for group in groups for name in group.series),
         strength=_strength(closest) if closest else _UNDECIDED,
     )
 
@@ -178,7 +178,7 @@ def widest_difference(field: ScoreField) -> Iterator[Observation]:
 
 SCORE_RULES: dict[Rule, tuple[Callable[[ScoreField], Iterator[Observation]], ...]] = {
     Rule.BEST: (best_score,),
-    Rule.TIERS: (score_tiers, undecided),
+    Rule.TIERS: (score_groups, undecided),
     Rule.WIDEST_GAP: (widest_difference,),
 }
 """The rules that have something to say about scores."""

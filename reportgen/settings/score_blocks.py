@@ -56,7 +56,7 @@ class MetricSettings(OutcomeSettings):
 
 
 class ScoresSettings(MetricSettings):
-    """A ``scores`` block: each series' score with its interval, in tiers."""
+    """A ``scores`` block: each series' score with its interval, in groups."""
 
     estimand: Literal["problems like these", "these problems"] = Field(
         "problems like these",

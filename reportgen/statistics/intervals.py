@@ -22,13 +22,14 @@ _LARGEST_EXPONENT = 700.0
 
 
 class Interval(NamedTuple):
-    """Both ends or neither, how they were made, a reason in words, and the standard error if one was used."""
+    """Both ends or neither, how they were made, a reason in words, and what it was made from, if known."""
 
     low: float | None
     high: float | None
     method: str
     reason: str = ""
     stderr: float | None = None
+    df: float | None = None
 
 
 def over_problems(values: FloatArray, lowest: float, highest: float, level: float) -> Interval:

@@ -40,7 +40,7 @@ def write_site(folder: Path) -> None:
 
 
 def rows_stack(names: Sequence[str]) -> Stack:
-    """Scores in tiers, a table with the colours of verdicts, and the spread of runs, as one block."""
+    """Scores in groups, a table with the colours of verdicts, and the spread of runs, as one block."""
     context = score_context(*names)
     first = scores_block("scores", ScoresSettings(), scored(_answers(names)), context)
     second = runs_block("runs", RunsSettings(), tuple(map(_spread, names, range(len(names)))), context)
