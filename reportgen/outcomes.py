@@ -50,14 +50,16 @@ class Outcomes:
     Attributes:
         frame: columns ``series: str, run: str, seed: str | null, problem: str, sample: str,
             score: float64, row: int64``; ``row`` is the order of writing. Where the input has them also
-            ``answer: str, gold: str, tokens: float64, seconds: float64, cost: float64``, and the
-            columns of ``slices`` as texts. Null, NaN and infinite scores are still in.
+            ``answer: str, gold: str, cluster: str, tokens: float64, seconds: float64, cost: float64``, and
+            the columns of ``slices`` as texts. Null, NaN and infinite scores are still in.
         order: series names in order of first appearance.
-        has: which of ``answer``, ``gold``, ``tokens``, ``seconds`` and ``cost`` there are.
+        has: which of ``answer``, ``gold``, ``cluster``, ``tokens``, ``seconds`` and ``cost`` there are.
         slices: free columns to slice by, such as subject or level.
         lowest, highest: the range that scores are stated to lie in.
         reading: enter it where the frame is read; see ``model.Measurements``.
         check_repeats: call it where rows of one run, problem and sample were found; as there.
+        check_clusters: call it where a problem was found in two clusters; raises a ``ReportError`` with the
+            file and line.
     """
 
     frame: nw.LazyFrame[Any]
@@ -70,6 +72,7 @@ class Outcomes:
         default=nullcontext, repr=False, compare=False
     )
     check_repeats: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
+    check_clusters: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +165,8 @@ class ProblemScores:
         found: what was found on the way.
         votes: None unless answers were asked for and are there.
         gold: the right answer of each problem, None where it is not given or not one; empty without any.
+        clusters: the cluster of each problem, such as the passage it asks about: problems of one cluster may
+            be right or wrong together. None for a problem without one; empty where no column was named.
     """
 
     series: tuple[str, ...]
@@ -180,6 +185,7 @@ class ProblemScores:
     found: Found
     votes: Votes | None = None
     gold: tuple[str | None, ...] = ()
+    clusters: tuple[str | None, ...] = ()
 
 
 # ---- results ------------------------------------------------------------------------------------
