@@ -162,6 +162,7 @@ class ProblemScores:
         found: what was found on the way.
         votes: None unless answers were asked for and are there.
         gold: the right answer of each problem, None where it is not given or not one; empty without any.
+        clusters: the group of questions that each problem belongs to; empty without any.
     """
 
     series: tuple[str, ...]
@@ -180,6 +181,7 @@ class ProblemScores:
     found: Found
     votes: Votes | None = None
     gold: tuple[str | None, ...] = ()
+    clusters: tuple[str | None, ...] = ()
 
 
 # ---- results ------------------------------------------------------------------------------------
