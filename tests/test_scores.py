@@ -320,7 +320,11 @@ def test_spread_between_runs_is_scipys_t_interval_over_runs() -> None:
     assert (spread.mean, spread.sd) == (0.5, 0.25)
     assert (spread.low, spread.high) == pytest.approx((low, high))
     (score,) = scores(made)
-    assert (score.between_runs, score.runs, score.method) == (0.25, 3, _LOGIT)
+    assert (score.between_runs, score.runs, score.method) == (
+        0.25,
+        3,
+        "t over problems and runs on the logit scale",
+    )
 
 
 def test_runs_that_agree_are_no_single_draw() -> None:

@@ -76,10 +76,11 @@ def scores(
 
     Returns:
         Columns ``benchmark, series, metric, estimate, low, high, level, group, estimand, method, reason,
-        problems, fewest_samples, most_samples, runs, between_runs, stderr, run_stderr, tokens, seconds, cost``, one row
-        a benchmark and series. Scores are in the unit of the data. What is missing is NA, and ``reason``
-        says why no interval is there; ``between_runs`` is the standard deviation of the runs' own scores,
-        which enters no interval, and ``tokens``, ``seconds`` and ``cost`` are those of a sample.
+        problems, fewest_samples, most_samples, runs, between_runs, stderr, run_stderr, tokens, seconds,
+        cost``, one row a benchmark and series. Scores are in the unit of the data. What is missing is NA, and
+        ``reason`` says why no interval is there. ``between_runs`` is the standard deviation of the runs' own
+        scores, ``run_stderr`` what runs add to ``stderr`` and the interval beyond what their answers explain.
+        ``tokens``, ``seconds`` and ``cost`` are those of a sample.
 
     Raises:
         ReportError: there is no such metric, benchmark, series or column, a problem has fewer than k

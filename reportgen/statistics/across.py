@@ -6,10 +6,9 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from reportgen.outcomes import REPORTED, AcrossBenchmarks, BenchmarkCell, ScoresError
-from reportgen.statistics.compare import compared
-from reportgen.statistics.macro import macro_comparison, macro_score
+from reportgen.statistics.compare import Family
+from reportgen.statistics.macro import macro_score
 from reportgen.statistics.scores import no_score, scores
-from reportgen.statistics.verdicts import adjusted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,7 +45,7 @@ def across_benchmarks(
         given: totals without problems by benchmark, in the unit of ``parts``; see ``given_score``.
         baseline: the series that the others are compared with; None compares nothing.
         level: confidence level.
-        alpha: see ``adjusted``.
+        alpha: see ``compare_all``.
         higher_is_better: whether a larger value is the better one.
         seed: of the report.
 
@@ -61,9 +60,10 @@ def across_benchmarks(
     series = tuple(dict.fromkeys(one for column in table.values() for one in column))
     if baseline is not None and baseline not in series:
         raise ScoresError(f"there is no series {baseline} to compare with", f"There are {', '.join(series)}")
-    against = {} if baseline is None else _against(asked, series, baseline)
-    judged = adjusted(list(against.values()), alpha=alpha, higher_is_better=higher_is_better)
-    table_of = _Table(dict(zip(against, judged, strict=True)), baseline, level)
+    against = None if baseline is None else _against(asked, series, baseline)
+    judged = {} if against is None else against.judge(alpha=alpha, higher_is_better=higher_is_better)
+    by_cell = {(pair[0], benchmark): one for (benchmark, pair), one in judged.items()}
+    table_of = _Table(by_cell, baseline, level)
     columns = {one: [(name, table[name].get(one)) for name in names] for one in series}
     return AcrossBenchmarks(
         series=series,
@@ -134,22 +134,16 @@ def _scored(asked: _Asked, benchmark: str, given: Sequence[Score]) -> dict[str, 
     return {**own, **{name: one for name, one in totals.items() if name not in own}}
 
 
-def _against(asked: _Asked, series: Sequence[str], baseline: str) -> dict[tuple[str, str | None], Comparison]:
-    """Each series against the baseline before adjustment, by series and benchmark, None for the average."""
-    found: dict[tuple[str, str | None], Comparison] = {}
-    for name, part in asked.parts.items():
-        if part.problems and baseline in part.series:
-            pairs = [(one, baseline) for one in part.series if one != baseline]
-            for one in compared(part, asked.metric, asked.k, pairs=pairs, level=asked.level, seed=asked.seed):
-                found[one.a, name] = one
-    for name in series:
-        paired = [found.get((name, benchmark)) for benchmark in asked.benchmarks]
-        macro = macro_comparison(
-            asked.parts, asked.benchmarks, paired, metric=asked.metric, k=asked.k, seed=asked.seed
-        )
-        if macro is not None:
-            found[name, None] = macro
-    return found
+def _against(asked: _Asked, series: Sequence[str], baseline: str) -> Family:
+    """Each series against the baseline on each benchmark and on their average."""
+    family = Family(asked.metric, asked.k, level=asked.level, seed=asked.seed)
+    for name in asked.benchmarks:
+        part = asked.parts.get(name)
+        if part is not None and part.problems and baseline in part.series:
+            family.add(name, part, [(one, baseline) for one in part.series if one != baseline])
+    if family.benchmarks == asked.benchmarks:
+        family.add_averages([(name, baseline) for name in series if name != baseline])
+    return family
 
 
 def _one_range(parts: Mapping[str, ProblemScores]) -> tuple[str, ...]:

@@ -1,29 +1,25 @@
-"""Series against series on the problems that both answered."""
+"""Series against series on the problems that both answered, alone and in a family."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, TypeAlias
 
 from reportgen.outcomes import Comparison, ScoresError, Verdict
-from reportgen.statistics.intervals import checked_level, deviation, mean, no_different, over_differences
+from reportgen.statistics.intervals import checked_level
+from reportgen.statistics.macro import average_hypothesis, macro_comparison
 from reportgen.statistics.metrics import problem_values
-from reportgen.statistics.sign_flips import flip_tests
-from reportgen.statistics.verdicts import adjusted
+from reportgen.statistics.pairs import Pair, PairedBenchmark, average_run_variance
+from reportgen.statistics.run_variance import RunVariance, averaged_variances
+from reportgen.statistics.step_down import Adjusted, Hypothesis, count_draws, step_down
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
     from reportgen.outcomes import Metric, ProblemScores
-    from reportgen.statistics.metrics import ProblemValues
-    from reportgen.statistics.sign_flips import FlipTest
 
-# With 5 problems the smallest possible p is 2/32, above 0.05 whatever the scores.
-FEWEST = 6
+_RunVariances: TypeAlias = dict[str, RunVariance | None]
 
 
 def compare(
@@ -72,10 +68,13 @@ def compare_all(
     runs are averaged before), over the P problems that both have. Problems that only one side answered are
     named and never filled in.
 
-    - difference: the mean of d_p; its estimand is the mean difference over problems like these;
-    - interval: mean ± t s_d/√P with P - 1 degrees of freedom (``intervals.over_differences``);
-    - p: two-sided, by flipping the signs of d_p (``statistics.sign_flips``);
-    - adjusted p and verdict: ``statistics.verdicts``. Fewer than ``FEWEST`` shared problems are not tested.
+    - difference: the mean of d_p; its estimand is the mean difference over problems like these and, where
+      both series have several runs, over runs like these: of methods then, otherwise of these checkpoints;
+    - interval: mean ± t √V, V = s_d²/P + τ_a²/r_a + τ_b²/r_b (``intervals.over_differences``);
+    - p: two-sided, by flipping the signs of d_p (``statistics.sign_flips``), or by t where runs add to V;
+    - adjusted p: ``step_down`` over all pairs. Fewer than ``pairs.FEWEST`` shared problems are not tested.
+    - verdict: ``BETTER`` or ``WORSE`` needs both an adjusted p below ``alpha`` and an interval without 0; the
+      p guards against many comparisons, the interval against a difference whose size is not known.
 
     Args:
         problem_scores: of one benchmark.
@@ -83,84 +82,133 @@ def compare_all(
         k: see ``scores``.
         pairs: names of series; every pair once, in the order of ``problem_scores.series``, if left out.
         level: confidence level of the intervals, each by itself.
-        alpha: see ``adjusted``.
+        alpha: the chance of at least one wrong verdict among all.
         higher_is_better: whether a larger value is the better one.
         seed: of the report.
 
     Raises:
         ScoresError: if a series does not exist; otherwise see ``problem_values``.
     """
-    raw = compared(problem_scores, metric, k, pairs=pairs, level=level, seed=seed)
-    return adjusted(raw, alpha=alpha, higher_is_better=higher_is_better)
+    family = Family(metric, k, level=level, seed=seed)
+    chosen = list(combinations(problem_scores.series, 2)) if pairs is None else list(pairs)
+    family.add("", problem_scores, chosen)
+    judged = family.judge(alpha=alpha, higher_is_better=higher_is_better)
+    return tuple(judged["", pair] for pair in chosen)
 
 
-def compared(
-    problem_scores: ProblemScores,
-    metric: Metric | str,
-    k: int | None,
+class Family:
+    """Comparisons that are shown together: of one or several benchmarks, and of their average.
+
+    Args:
+        metric: see ``scores``.
+        k: see ``scores``.
+        level: confidence level of the intervals, each by itself.
+        seed: of the report.
+    """
+
+    def __init__(self, metric: Metric | str, k: int | None, *, level: float, seed: int) -> None:
+        self._metric, self._k = metric, k
+        self._level, self._seed = checked_level(level), seed
+        self._parts: list[PairedBenchmark] = []
+        self._averaged: list[Pair] = []
+
+    def add(self, benchmark: str, scores: ProblemScores, pairs: Sequence[Pair]) -> None:
+        """Compare pairs on a benchmark.
+
+        Raises:
+            ScoresError: if a series does not exist; otherwise see ``problem_values``.
+        """
+        unknown = sorted({name for pair in pairs for name in pair} - set(scores.series))
+        if unknown:
+            said = f"there is no series {', '.join(unknown)}"
+            raise ScoresError(said, f"There are {', '.join(scores.series)}")
+        values = problem_values(scores, self._metric, self._k)
+        self._parts.append(PairedBenchmark(benchmark, scores, values, pairs))
+
+    @property
+    def benchmarks(self) -> tuple[str, ...]:
+        """Those that were added, in order."""
+        return tuple(part.name for part in self._parts)
+
+    def add_averages(self, pairs: Sequence[Pair]) -> None:
+        """Compare pairs on the average of all benchmarks; only those that share problems on each of them."""
+        self._averaged += pairs
+
+    def judge(self, *, alpha: float, higher_is_better: bool) -> dict[tuple[str | None, Pair], Comparison]:
+        """All comparisons by benchmark (None for the average) and pair, adjusted together, with verdicts.
+
+        A pair by itself keeps the p of its own test. No adjusted p is smaller than its own.
+        """
+        averaged = [pair for pair in self._averaged if self._shares_all(pair)]
+        count = sum(len(part.tested) for part in self._parts) + len(averaged)
+        draws = count_draws(count) if count > 1 else 0
+        found: dict[tuple[str | None, Pair], Comparison] = {}
+        tested: dict[tuple[str | None, Pair], Hypothesis] = {}
+        for part in self._parts:
+            part.prepare(draws, self._seed)
+            for pair in part.pairs:
+                found[part.name, pair] = part.compare(pair, self._level)
+                if pair in part.tested:
+                    tested[part.name, pair] = part.hypothesis(pair)
+        alone, together = self._runs_of_averages(averaged)
+        for pair in averaged:
+            of_parts = [found[part.name, pair] for part in self._parts]
+            own = [alone[name] for name in pair]
+            one = found[None, pair] = macro_comparison(self._parts, pair, of_parts, own, self._seed)
+            if one.p is not None and one.low is not None:
+                tested[None, pair] = average_hypothesis(self._parts, pair, [together[name] for name in pair])
+        after: dict[tuple[str | None, Pair], Adjusted] = {}
+        if len(tested) > 1:
+            adjusted = step_down(list(tested.values()), draws, alpha, self._seed)
+            after = dict(zip(tested, adjusted, strict=True))
+        few: dict[tuple[str | None, Pair], str] = {
+            (part.name, pair): part.carried_by_few(pair) for part in self._parts for pair in part.tested
+        }
+        return {
+            key: _judged(
+                one,
+                after.get(key),
+                len(tested),
+                alpha,
+                few.get(key, ""),
+                higher_is_better=higher_is_better,
+            )
+            for key, one in found.items()
+        }
+
+    def _shares_all(self, pair: Pair) -> bool:
+        return all(pair in part.pairs and part.differences(pair)[0].size for part in self._parts)
+
+    def _runs_of_averages(self, pairs: Sequence[Pair]) -> tuple[_RunVariances, _RunVariances]:
+        """What runs add to the average of each series, by itself and averaged over the series."""
+        names = list(dict.fromkeys(name for pair in pairs for name in pair))
+        own = [average_run_variance(self._parts, name) for name in names]
+        averaged = averaged_variances(own)
+        return dict(zip(names, own, strict=True)), dict(zip(names, averaged, strict=True))
+
+
+def _judged(
+    one: Comparison,
+    adjusted: Adjusted | None,
+    together: int,
+    alpha: float,
+    carried: str,
     *,
-    pairs: Sequence[tuple[str, str]] | None,
-    level: float,
-    seed: int,
-) -> list[Comparison]:
-    """As ``compare_all``, before adjustment: the verdicts are still open."""
-    checked_level(level)
-    values = problem_values(problem_scores, metric, k)
-    names = problem_scores.series
-    asked = list(combinations(names, 2)) if pairs is None else list(pairs)
-    unknown = sorted({name for pair in asked for name in pair} - set(names))
-    if unknown:
-        raise ScoresError(f"there is no series {', '.join(unknown)}", f"There are {', '.join(names)}")
-    place = {name: at for at, name in enumerate(names)}
-    rows = [(place[a], place[b]) for a, b in asked]
-    known = np.isfinite(values.series)
-    enough = [row for row in rows if np.count_nonzero(known[row[0]] & known[row[1]]) >= FEWEST]
-    ends = (problem_scores.lowest, problem_scores.highest)
-    tests = dict(
-        zip(enough, flip_tests(values.series, enough, problem_scores.problems, ends, seed), strict=True)
-    )
-    return [_compared(problem_scores, values, row, tests.get(row), level) for row in rows]
-
-
-def _compared(
-    scores: ProblemScores, values: ProblemValues, row: tuple[int, int], test: FlipTest | None, level: float
+    higher_is_better: bool,
 ) -> Comparison:
-    a, b = (values.series[place] for place in row)
-    has_a, has_b = np.isfinite(a), np.isfinite(b)
-    shared = has_a & has_b
-    count = int(np.count_nonzero(shared))
-    differences = a[shared] - b[shared]
-    width = scores.highest - scores.lowest
-    interval = over_differences(differences, -width, width, level)
-    spread = None
-    if count > 1:
-        spread = 0.0 if no_different(differences, -width, width) else deviation(differences)
-    few = (
-        ""
-        if test
-        else f"{count} shared problem{'' if count == 1 else 's'}: fewer than {FEWEST} cannot decide"
+    if one.p is None:
+        return replace(one, tested_together=together)
+    p = max(one.p, adjusted.p) if adjusted else one.p
+    verdict, reason = Verdict.UNCLEAR, one.reason
+    if p < alpha and one.low is not None and one.high is not None and (one.low > 0 or one.high < 0):
+        verdict = Verdict.BETTER if ((one.difference or 0.0) > 0) is higher_is_better else Verdict.WORSE
+        reason = "; ".join(filter(None, [reason, carried]))
+    return replace(
+        one,
+        adjusted_p=p,
+        tested_together=together,
+        verdict=verdict,
+        reason=reason,
+        family_stderr=adjusted.stderr if adjusted else None,
+        critical=adjusted.critical if adjusted else None,
     )
-    return Comparison(
-        a=scores.series[row[0]],
-        b=scores.series[row[1]],
-        metric=values.name,
-        level=level,
-        difference=mean(differences) if count else None,
-        low=interval.low,
-        high=interval.high,
-        spread=spread,
-        p=test.p if test else None,
-        adjusted_p=None,
-        tested_together=0,
-        shared=count,
-        only_a=_named(scores, has_a & ~has_b),
-        only_b=_named(scores, has_b & ~has_a),
-        verdict=Verdict.UNCLEAR if test else Verdict.TOO_FEW,
-        method=test.method if test else "",
-        interval_method=interval.method,
-        reason=few or interval.reason,
-    )
-
-
-def _named(scores: ProblemScores, chosen: npt.NDArray[np.bool_]) -> tuple[str, ...]:
-    return tuple(scores.problems[place] for place in np.flatnonzero(chosen).tolist())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,10 +12,17 @@ import numpy as np
 from reportgen.statistics.student_t import t_quantile
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reportgen.model import FloatArray
+    from reportgen.statistics.run_variance import RunVariance
 
 # Values that differ by less than this share of their range are the same number, computed in two ways.
 _SAME = 1e-9
+# Values within this share of the range of one of its ends stand there: pass@k near 1 is hardly ever 1.
+_AT_END = 0.005
+# One problem in so many is few.
+_CARRIED_BY = 20
 # One problem says nothing about others.
 _FEWEST = 2
 # e^709 is the largest that a float64 holds.
@@ -30,13 +38,62 @@ class Interval(NamedTuple):
     reason: str = ""
     stderr: float | None = None
     df: float | None = None
+    run_stderr: float = 0.0
 
 
-def over_problems(values: FloatArray, lowest: float, highest: float, level: float) -> Interval:
+class Variance(NamedTuple):
+    """The variance of a mean, its degrees of freedom, and the part of it that runs add."""
+
+    total: float
+    df: float
+    of_runs: float = 0.0
+
+
+def variance_of_mean(
+    values: FloatArray, units: Sequence[str] | None = None, runs: Sequence[RunVariance | None] = ()
+) -> Variance:
+    """The variance of a mean over problems and over runs, as both are drawn at random.
+
+    s²/P over problems. Problems of one cluster vary together: Σ_g (Σ_{p in g} (x_p - mean))² G/(G - 1) / P²
+    over G clusters (Liang and Zeger 1986; Miller 2024, "Adding error bars to evals", 2.2). τ²/r is added for
+    each series of several runs (``run_variance``). Degrees of freedom are those of Satterthwaite (1946),
+    V² / Σ v²/f.
+
+    Args:
+        values: shape (P,), without NaN.
+        units: the cluster of each problem; each is its own if left out.
+        runs: of the series whose mean this is, or of both whose difference it is.
+    """
+    count = values.size
+    if units is None:
+        parts = [(deviation(values) ** 2 / count, count - 1.0)]
+    else:
+        sums: dict[str, list[float]] = defaultdict(list)
+        for unit, rest in zip(units, (values - mean(values)).tolist(), strict=True):
+            sums[unit].append(rest)
+        square = math.fsum(math.fsum(one) ** 2 for one in sums.values())
+        parts = [(square * len(sums) / max(len(sums) - 1, 1) / count**2, max(len(sums) - 1, 1))]
+    added = [(one.of_mean, one.df) for one in runs if one is not None and one.excess]
+    total = math.fsum(part for part, _ in (*parts, *added))
+    if not added:
+        return Variance(total, parts[0][1])
+    df = total**2 / math.fsum(part**2 / freedom for part, freedom in (*parts, *added))
+    return Variance(total, df, math.fsum(part for part, _ in added))
+
+
+def over_problems(
+    values: FloatArray,
+    lowest: float,
+    highest: float,
+    level: float,
+    *,
+    units: Sequence[str] | None = None,
+    runs: RunVariance | None = None,
+) -> Interval:
     """The t interval of a mean score over problems, made on the logit scale of the range of scores.
 
-    With u = (mean - lowest)/(highest - lowest) and se_u = s/√P in the same unit it is
-    logit(u) ± t se_u/(u (1 - u)), carried back, with P - 1 degrees of freedom. 1/(u (1 - u)) is the slope of
+    With u = (mean - lowest)/(highest - lowest) and se_u its standard error (``variance_of_mean``) it is
+    logit(u) ± t se_u/(u (1 - u)), carried back. 1/(u (1 - u)) is the slope of
     the logit (delta method). The interval of Brown, Cai and DasGupta (2001, "Interval estimation for a
     binomial proportion", the logit interval) with the problems' own spread and t in place of the binomial's
     and z, as surveys of clustered answers do (Korn and Graubard 1998; ``svyciprop`` of R's survey package).
@@ -46,8 +103,9 @@ def over_problems(values: FloatArray, lowest: float, highest: float, level: floa
     enter.
 
     Spread cannot show what none of the problems had. Where all have one value the interval is ``no_spread``;
-    where at least half stand at one end of the range it is never less than that, so that a single wrong
-    answer among right ones makes nothing surer. The reason says so where it matters.
+    where at least half stand within 0.5 % of one end of the range it is never less than that, so that a
+    single wrong answer among right ones makes nothing surer, nor pass@k near 1. The reason says so where it
+    matters.
 
     Simulated with 30 problems, 16 samples and 95 %, difficulties from Beta(0.6, 0.4) have 96 %, from
     Beta(0.9, 0.1), where most are always solved, 98 % (95 % with 100 problems). Plain t has 95 % and 90 %.
@@ -57,6 +115,8 @@ def over_problems(values: FloatArray, lowest: float, highest: float, level: floa
         lowest: the smallest possible value.
         highest: the largest possible value.
         level: confidence level.
+        units: the cluster of each problem.
+        runs: what runs add, where there are several.
     """
     count, width = values.size, highest - lowest
     if count < _FEWEST:
@@ -65,8 +125,9 @@ def over_problems(values: FloatArray, lowest: float, highest: float, level: floa
     share = (centre - lowest) / width
     if no_different(values, lowest, highest) or not 0 < share < 1:
         return no_spread(centre, count, lowest, highest, level)
-    stderr = deviation(values) / math.sqrt(count)
-    step = t_quantile((1 + level) / 2, count - 1) * stderr / width / (share * (1 - share))
+    variance = variance_of_mean(values, units, [runs])
+    stderr = math.sqrt(variance.total)
+    step = t_quantile((1 + level) / 2, variance.df) * stderr / width / (share * (1 - share))
     # logit(u) ± step in odds; beyond this exponent they are those of the end itself.
     factor = math.exp(min(step, _LARGEST_EXPONENT))
     low, high = share / (share + (1 - share) * factor), share * factor / (share * factor + 1 - share)
@@ -74,29 +135,61 @@ def over_problems(values: FloatArray, lowest: float, highest: float, level: floa
     low = max(lowest, min(lowest + low * width, centre))
     high = min(highest, max(lowest + high * width, centre))
     low, high, reason = _with_unseen((low, high), values, (lowest, highest), level)
-    return Interval(low, high, "t over problems on the logit scale", reason, stderr)
+    over = f"t over {_drawn(units, variance)} on the logit scale"
+    return Interval(low, high, over, reason, stderr, variance.df, math.sqrt(variance.of_runs))
 
 
-def over_differences(differences: FloatArray, lowest: float, highest: float, level: float) -> Interval:
-    """The t interval of a mean paired difference: mean ± t s/√P with P - 1 degrees of freedom.
+def over_differences(
+    differences: FloatArray,
+    lowest: float,
+    highest: float,
+    level: float,
+    *,
+    units: Sequence[str] | None = None,
+    runs: Sequence[RunVariance | None] = (),
+) -> Interval:
+    """The t interval of a mean paired difference: mean ± t √V, see ``variance_of_mean``.
 
-    Problems are taken as drawn at random from problems like these. The ends are cut at the range of
-    differences. Where all problems differ by the same it is ``no_spread``, and the reason says so.
+    Problems are taken as drawn at random from problems like these, and runs from runs like these where both
+    series have several. The ends are cut at the range of differences. Where all problems differ by the same
+    it is ``no_spread``; where 19 of 20 do, it is never less than that, since few problems carry what is left.
+    The reason says so.
 
     Args:
         differences: shape (P,), one a shared problem, without NaN.
         lowest: the smallest possible difference.
         highest: the largest possible difference.
         level: confidence level.
+        units: the cluster of each problem.
+        runs: what runs add on both sides.
     """
     count = differences.size
     if count < _FEWEST:
         return _none(count)
-    if no_different(differences, lowest, highest):
+    variance = variance_of_mean(differences, units, runs)
+    same = no_different(differences, lowest, highest)
+    if same and not variance.of_runs:
         return no_spread(mean(differences), count, lowest, highest, level, what="difference")
-    centre, stderr = mean(differences), deviation(differences) / math.sqrt(count)
-    half = t_quantile((1 + level) / 2, count - 1) * stderr
-    return Interval(max(centre - half, lowest), min(centre + half, highest), "t over problems", stderr=stderr)
+    centre, stderr = mean(differences), math.sqrt(variance.total)
+    half = t_quantile((1 + level) / 2, variance.df) * stderr
+    found = max(centre - half, lowest), min(centre + half, highest)
+    alike = np.count_nonzero(np.abs(differences - np.median(differences)) <= _SAME * (highest - lowest))
+    share = _unseen(count, level)
+    pulled = _pulled(centre, share, (lowest, highest))
+    reason = ""
+    if _CARRIED_BY * (count - alike) <= count and (pulled[0] < found[0] or pulled[1] > found[1]):
+        found = min(found[0], pulled[0]), max(found[1], pulled[1])
+        reason = (
+            f"{alike} of {count} problems have the same difference: the interval allows for the share of "
+            f"other problems, at most {100 * share:.2g} %, that they do not rule out"
+        )
+    over = f"t over {_drawn(units, variance)}"
+    return Interval(*found, over, reason, stderr, variance.df, math.sqrt(variance.of_runs))
+
+
+def _drawn(units: Sequence[str] | None, variance: Variance) -> str:
+    """What is taken as drawn at random."""
+    return f"{'problems' if units is None else 'clusters'}{' and runs' if variance.of_runs else ''}"
 
 
 def no_spread(
@@ -133,7 +226,7 @@ def _with_unseen(
     found: tuple[float, float], values: FloatArray, ends: tuple[float, float], level: float
 ) -> tuple[float, float, str]:
     """An interval made at least ``no_spread`` about the mean if half of the problems stand at one end."""
-    near = _SAME * (ends[1] - ends[0])
+    near = _AT_END * (ends[1] - ends[0])
     at_one_end = max(np.count_nonzero(np.abs(values - end) <= near) for end in ends)
     share = _unseen(values.size, level)
     pulled = _pulled(mean(values), share, ends)
@@ -170,7 +263,7 @@ def wilson(rate: float, count: int, lowest: float, highest: float, level: float)
     square = z * z / count
     centre = (share + square / 2) / (1 + square)
     half = math.sqrt(square * (share * (1 - share) + square / 4)) / (1 + square)
-    stderr = math.sqrt(share * (1 - share) / count) * width
+    stderr = math.sqrt(share * (1 - share) / (count - 1)) * width
     low, high = max(centre - half, 0.0), min(centre + half, 1.0)
     # What was seen lies inside, whatever rounding says.
     return Interval(

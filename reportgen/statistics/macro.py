@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reportgen.outcomes import Score, Verdict
-from reportgen.statistics.compare import FEWEST
-from reportgen.statistics.metrics import problem_values
+from reportgen.statistics.pairs import FEWEST, SMALLEST_P, T_TEST
 from reportgen.statistics.scores import no_score
 from reportgen.statistics.sign_flips import flip_test
+from reportgen.statistics.step_down import Hypothesis
+from reportgen.statistics.student_t import t_quantile, t_tail
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from reportgen.model import FloatArray
-    from reportgen.outcomes import Comparison, Metric, ProblemScores
+    from reportgen.outcomes import Comparison
+    from reportgen.statistics.pairs import Pair, PairedBenchmark
+    from reportgen.statistics.run_variance import RunVariance
 
 ESTIMAND = "these benchmarks, problems like theirs"
 METHOD = "squared half-widths of the benchmarks"
@@ -67,68 +71,115 @@ def macro_score(series: str, column: Sequence[tuple[str, Score | None]], level: 
 
 
 def macro_comparison(
-    parts: Mapping[str, ProblemScores],
-    benchmarks: Sequence[str],
-    paired: Sequence[Comparison | None],
-    *,
-    metric: Metric | str,
-    k: int | None,
+    parts: Sequence[PairedBenchmark],
+    pair: Pair,
+    compared: Sequence[Comparison],
+    runs: Sequence[RunVariance | None],
     seed: int,
-) -> Comparison | None:
-    """The mean over benchmarks of the paired differences, each benchmark counting once.
+) -> Comparison:
+    """The mean of a pair's differences on B benchmarks, before the adjustment for others.
 
-    The interval is made of the benchmarks' as in ``macro_score``. p is the sign-flip test of the same mean:
-    every shared problem of every benchmark is flipped by itself and weighs 1/(B P_b).
+    The interval combines the benchmarks' own as in ``macro_score``; where runs add to the variance it is
+    t √(Σ v_b/B² + τ_a²/r_a + τ_b²/r_b) with the degrees of freedom of Satterthwaite (1946). p is by sign
+    flips (by t where runs add): every shared problem of every benchmark, or cluster, is flipped by itself and
+    weighs 1/(B P_b).
 
     Args:
-        parts: problem scores by benchmark.
-        benchmarks: B names.
-        paired: the comparison on each of them, None where there is none.
-        metric: see ``scores``.
-        k: see ``scores``.
+        parts: the benchmarks; the two share problems on each.
+        pair: names of series.
+        compared: the comparison on each benchmark.
+        runs: what the runs of both add to their averages.
         seed: of the report.
-
-    Returns:
-        Before adjustment; None unless the two share problems on every benchmark.
     """
-    pairs = [one for one in paired if one is not None and one.difference is not None]
-    if len(pairs) < len(benchmarks) or not pairs:
-        return None
-    weighed, names = [], []
-    for benchmark, one in zip(benchmarks, pairs, strict=True):
-        differences, problems = _differences(parts[benchmark], one, metric, k)
-        weighed.append(differences / (one.shared * len(pairs)))
-        names += [f"{benchmark}\0{problem}" for problem in problems]
-    test = flip_test(np.concatenate(weighed), names, seed) if len(names) >= FEWEST else None
-    reason = "" if test else f"{len(names)} shared problems: fewer than {FEWEST} cannot decide"
-    without = [name for name, one in zip(benchmarks, pairs, strict=True) if one.low is None]
-    difference = math.fsum(one.difference or 0.0 for one in pairs) / len(pairs)
-    low, high = _spans([(one.difference, one.low, one.high) for one in pairs])
-    return replace(
-        pairs[0],
+    weights, units = defaultdict(list), []
+    for part in parts:
+        differences, names = part.differences(pair)
+        for name, weighed in zip(
+            names, (differences / (differences.size * len(parts))).tolist(), strict=True
+        ):
+            weights[f"{part.name}\0{name}"].append(weighed)
+    units = list(weights)
+    summed = np.array([math.fsum(own) for own in weights.values()])
+    test = flip_test(summed, units, seed) if len(units) >= FEWEST else None
+    reason = "" if test else f"{len(units)} shared problems: fewer than {FEWEST} cannot decide"
+    without = [part.name for part, one in zip(parts, compared, strict=True) if one.low is None]
+    difference = math.fsum(one.difference or 0.0 for one in compared) / len(compared)
+    low, high = _spans([(one.difference, one.low, one.high) for one in compared])
+    average = replace(
+        compared[0],
         difference=difference,
         low=None if low is None else difference - low,
         high=None if high is None else difference + high,
         spread=None,
         p=test.p if test else None,
-        shared=len(names),
+        shared=sum(one.shared for one in compared),
         only_a=(),
         only_b=(),
         verdict=Verdict.UNCLEAR if test else Verdict.TOO_FEW,
         method=test.method if test else "",
         interval_method="" if without else METHOD,
         reason=reason or (f"no interval on {', '.join(without)}" if without else ""),
+        runs=(min(one.runs[0] for one in compared), min(one.runs[1] for one in compared)),
+        stderr=None,
+        run_stderr=0.0,
+        df=None,
+    )
+    return _with_runs(average, compared, runs) if test and not without else average
+
+
+def _with_runs(
+    average: Comparison, compared: Sequence[Comparison], runs: Sequence[RunVariance | None]
+) -> Comparison:
+    """The average with its standard error, and an interval and p from it where runs add to it."""
+    count = len(compared)
+    known = [(one.stderr, one.df, one.run_stderr) for one in compared]
+    parts = [((stderr**2 - of_runs**2) / count**2, df) for stderr, df, of_runs in known if stderr and df]
+    if len(parts) < count:
+        return average
+    added = [(one.of_mean, one.df) for one in runs if one is not None and one.excess]
+    total = math.fsum(part for part, _ in (*parts, *added))
+    df = total**2 / math.fsum(part**2 / freedom for part, freedom in (*parts, *added) if part)
+    stderr, difference = math.sqrt(total), average.difference or 0.0
+    average = replace(average, stderr=stderr, df=df)
+    if not added:
+        return average
+    half = t_quantile((1 + average.level) / 2, df) * stderr
+    return replace(
+        average,
+        low=difference - half,
+        high=difference + half,
+        p=max(2 * t_tail(abs(difference) / stderr, df), SMALLEST_P),
+        method=T_TEST,
+        interval_method="t over problems of the benchmarks and runs",
+        run_stderr=math.sqrt(math.fsum(part for part, _ in added)),
     )
 
 
-def _differences(
-    part: ProblemScores, one: Comparison, metric: Metric | str, k: int | None
-) -> tuple[FloatArray, list[str]]:
-    """The differences of two series on the problems they share, and those problems."""
-    values = problem_values(part, metric, k).series
-    difference = values[part.series.index(one.a)] - values[part.series.index(one.b)]
-    shared = np.isfinite(difference)
-    return difference[shared], [part.problems[place] for place in np.flatnonzero(shared).tolist()]
+def average_hypothesis(
+    parts: Sequence[PairedBenchmark], pair: Pair, runs: Sequence[RunVariance | None]
+) -> Hypothesis:
+    """A pair on the average of all benchmarks as one hypothesis of a family.
+
+    Args:
+        parts: the benchmarks.
+        pair: names of series.
+        runs: what the runs of both add to their averages, averaged over the family.
+    """
+    own = [part.hypothesis(pair) for part in parts]
+    count = len(own)
+
+    def draw() -> tuple[FloatArray, FloatArray]:
+        drawn = [one.draw() for one in own]
+        means = sum((means for means, _ in drawn[1:]), drawn[0][0]) / count
+        return means, sum((variances for _, variances in drawn[1:]), drawn[0][1]) / count**2
+
+    return Hypothesis(
+        difference=math.fsum(one.difference for one in own) / count,
+        variance=math.fsum(one.variance for one in own) / count**2,
+        group=None,
+        sides=((pair[0], runs[0]), (pair[1], runs[1])),
+        draw=draw,
+    )
 
 
 def _spans(

@@ -142,6 +142,16 @@ def rows_of(scores: ProblemScores, place: int) -> list[int]:
     return [row for row, run in enumerate(scores.runs) if run.series == place]
 
 
+def unit_names(scores: ProblemScores) -> list[str] | None:
+    """The cluster of each problem, or its own name where it has none; None where no problem has one."""
+    if not any(scores.clusters):
+        return None
+    return [
+        f"cluster\0{cluster}" if cluster else f"problem\0{problem}"
+        for cluster, problem in zip(scores.clusters, scores.problems, strict=True)
+    ]
+
+
 def sample_range(samples: IntArray) -> tuple[int, int] | None:
     """Fewest and most samples of the cells that have any."""
     some = samples[samples > 0]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from reportgen.outcomes import Comparison, ScoresError, Verdict
-from reportgen.statistics.compare import compared
-from reportgen.statistics.macro import macro_comparison
-from reportgen.statistics.verdicts import adjusted
+from reportgen.statistics.compare import Family
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,7 +45,7 @@ def pairs_across(
         k: see ``scores``.
         pairs: names of series; every pair once, in the order of first appearance, if left out.
         level: confidence level of the intervals, each by itself.
-        alpha: see ``adjusted``.
+        alpha: see ``compare_all``.
         higher_is_better: whether a larger value is the better one.
         seed: of the report.
 
@@ -58,24 +57,22 @@ def pairs_across(
     unknown = sorted({name for pair in asked for name in pair} - set(names))
     if unknown:
         raise ScoresError(f"there is no series {', '.join(unknown)}", f"There are {', '.join(names)}")
-    found: list[PairOn] = []
+    family = Family(metric, k, level=level, seed=seed)
     for benchmark, part in parts.items():
-        there = [pair for pair in asked if set(pair) <= set(part.series)]
-        known = compared(part, metric, k, pairs=there, level=level, seed=seed)
-        by_pair = dict(zip(there, known, strict=True))
-        found += [
-            PairOn(benchmark, by_pair.get(pair) or _lacking(pair, benchmark, part, level)) for pair in asked
-        ]
+        family.add(benchmark, part, [pair for pair in asked if set(pair) <= set(part.series)])
+    if len(parts) > 1:
+        family.add_averages(asked)
+    judged = family.judge(alpha=alpha, higher_is_better=higher_is_better)
+    found = [
+        PairOn(benchmark, judged.get((benchmark, pair)) or _lacking(pair, benchmark, part, level))
+        for benchmark, part in parts.items()
+        for pair in asked
+    ]
     if len(parts) > 1:
         reason = "the two do not share problems on every benchmark"
-        single = [one.comparison for one in found]
-        for place, pair in enumerate(asked):
-            average = macro_comparison(
-                parts, tuple(parts), single[place :: len(asked)], metric=metric, k=k, seed=seed
-            )
-            found.append(PairOn(None, average or _nothing(pair, level, reason)))
-    judged = adjusted([one.comparison for one in found], alpha=alpha, higher_is_better=higher_is_better)
-    return tuple(one._replace(comparison=after) for one, after in zip(found, judged, strict=True))
+        found += [PairOn(None, judged.get((None, pair)) or _nothing(pair, level, reason)) for pair in asked]
+    tested = sum(one.comparison.p is not None for one in found)
+    return tuple(one._replace(comparison=replace(one.comparison, tested_together=tested)) for one in found)
 
 
 def _lacking(pair: tuple[str, str], benchmark: str, part: ProblemScores, level: float) -> Comparison:

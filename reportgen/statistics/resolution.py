@@ -7,7 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from reportgen.outcomes import Resolution
-from reportgen.statistics.compare import FEWEST
+from reportgen.statistics.pairs import FEWEST
 from reportgen.statistics.student_t import t_quantile
 
 if TYPE_CHECKING:

@@ -15,8 +15,15 @@ from reportgen.statistics.intervals import (
     wilson,
     within_problems,
 )
-from reportgen.statistics.metrics import problem_values, rows_of, sample_range, sampling_variance
+from reportgen.statistics.metrics import (
+    problem_values,
+    rows_of,
+    sample_range,
+    sampling_variance,
+    unit_names,
+)
 from reportgen.statistics.run_spreads import between_runs
+from reportgen.statistics.run_variance import run_variance
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -24,6 +31,7 @@ if TYPE_CHECKING:
     from reportgen.model import FloatArray
     from reportgen.outcomes import Estimand, Metric, ProblemScores
     from reportgen.statistics.metrics import ProblemValues
+    from reportgen.statistics.run_variance import RunVariance
 
 _ESTIMANDS = ("problems like these", "these problems")
 
@@ -42,15 +50,16 @@ def scores(
     interval is about one of two things:
 
     - ``problems like these``: what the series would score on other such problems. The t interval over
-      problems on the logit scale with P - 1 degrees of freedom (``intervals.over_problems``); Wilson's where
-      each problem is one draw that is right or wrong.
+      problems on the logit scale (``intervals.over_problems``), with errors by cluster where problems have
+      clusters, and with what runs add where there are several: what other runs like these would score.
+      Wilson's where each problem is one draw that is right or wrong.
       Samples of one problem are never counted as if they were problems.
     - ``these problems``: what it would score on these very problems with other samples. √(Σ v_p)/P with v_p
       the sampling variance of the problem's value (s²/m for a mean), t with Satterthwaite's degrees of
       freedom.
 
     Each series is scored on its own problems, so no other series moves its numbers; which problems it lacks
-    is in ``ProblemScores.found``. Between-run spread is given beside and enters neither interval.
+    is in ``ProblemScores.found``.
 
     Args:
         problem_scores: of one benchmark.
@@ -128,6 +137,9 @@ def _score(asked: _Asked, place: int) -> Score:
         tokens=_average(asked.scores.tokens[rows]),
         seconds=_average(asked.scores.seconds[rows]),
         stderr=interval.stderr,
+        run_stderr=interval.run_stderr
+        if asked.estimand == _ESTIMANDS[0] and _variance(asked, rows)
+        else None,
         cost=_average(asked.scores.cost[rows]),
     )
 
@@ -141,13 +153,25 @@ def _interval(asked: _Asked, place: int, own: npt.NDArray[np.bool_]) -> Interval
         one_draw = samples.shape[0] == 1 and bool(np.all(samples[0][own] == asked.values.draws))
         # A majority vote may be split, and is then no longer right or wrong.
         whole = bool(np.all((present == scores.lowest) | (present == scores.highest)))
-        if scores.binary[place] and one_draw and whole:
+        units = unit_names(scores)
+        if scores.binary[place] and one_draw and whole and units is None:
             return wilson(mean(present), present.size, scores.lowest, scores.highest, asked.level)
-        return over_problems(present, scores.lowest, scores.highest, asked.level)
+        return over_problems(
+            present,
+            scores.lowest,
+            scores.highest,
+            asked.level,
+            units=None if units is None else [units[at] for at in np.flatnonzero(own).tolist()],
+            runs=_variance(asked, rows_of(scores, place)),
+        )
     if asked.noise is None:
         return Interval(None, None, "", f"the sampling noise of {asked.values.name} is not known")
     variance, freedom = (array[place][own] for array in asked.noise)
     return within_problems(mean(present), variance, freedom, (scores.lowest, scores.highest), asked.level)
+
+
+def _variance(asked: _Asked, rows: list[int]) -> RunVariance | None:
+    return run_variance(asked.values.runs[rows])
 
 
 def _average(cost: FloatArray) -> float | None:

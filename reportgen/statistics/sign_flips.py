@@ -7,6 +7,8 @@ Design of Experiments", 21; Dror et al. 2018 for its use in evaluation). Problem
 from __future__ import annotations
 
 import hashlib
+import math
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -39,17 +41,22 @@ class FlipTest(NamedTuple):
 def flip_tests(
     values: FloatArray,
     pairs: Sequence[tuple[int, int]],
-    problems: Sequence[str],
+    units: Sequence[str],
     ends: tuple[float, float],
     seed: int = 0,
 ) -> list[FlipTest]:
-    """The sign-flip test of each pair of rows, on the problems that both have.
+    """The sign-flip test of each pair of rows, on the problems that both have; see ``Flips``."""
+    return Flips(values, units, ends, seed).tests(pairs)
 
-    Up to ``EXACT`` problems that differ, p is the share of all sign vectors whose sum is at least as far from
+
+class Flips:
+    """Random signs of the units of one benchmark, and what they make of the differences of its series.
+
+    Up to ``EXACT`` units that differ, p is the share of all sign vectors whose sum is at least as far from
     0 as the one seen; otherwise (1 + r)/(1 + ``FLIPS``) with r such sums among random ones (Phipson and Smyth
     2010), which is never 0.
 
-    The signs of a problem come from a hash of the seed and its name. So the same input gives the same p on
+    The signs of a unit come from a hash of the seed and its name. So the same input gives the same p on
     every machine, in any order, and neither another series nor another pair moves it. Values are put on a
     grid of 2^36 steps (fewer above 65 000 problems): all sums are then exact, and sums that differ by less
     than rounding to the grid can do count as ties.
@@ -58,38 +65,118 @@ def flip_tests(
 
     Args:
         values: shape (S, P), NaN where a series lacks a problem.
-        pairs: rows of ``values``.
-        problems: P names.
+        units: P names, of the problems or of their clusters: problems of one unit flip together.
         ends: the range of values.
         seed: of the report.
-
-    Returns:
-        One a pair; p = 1 where nothing differs, or nothing is shared.
+        kept: how many draws ``centred`` is to give.
+        first: at which draw they begin. Benchmarks whose problems have the same names have the same signs;
+            from different draws on they are independent.
     """
-    known = np.isfinite(values)
-    bits = min(36, _EXACT_BITS - 1 - len(problems).bit_length())
-    share = (np.where(known, values, ends[0]) - ends[0]) / (ends[1] - ends[0])
-    grid = np.rint(share * 2.0**bits).astype(np.int64)
-    found: dict[int, FlipTest] = {}
-    alike, apart = [], []
-    for place, (a, b) in enumerate(pairs):
-        shared = known[a] & known[b]
-        difference = np.where(shared, grid[a] - grid[b], 0)
-        differing = difference[np.abs(difference) > 1]
-        if differing.size <= EXACT:
-            found[place] = FlipTest(_exact(differing), _METHOD[True])
-        elif np.array_equal(known[a], known[b]):
-            alike.append(place)
+
+    def __init__(
+        self,
+        values: FloatArray,
+        units: Sequence[str],
+        ends: tuple[float, float],
+        seed: int = 0,
+        *,
+        kept: int = 0,
+        first: int = 0,
+    ) -> None:
+        self._known = np.isfinite(values)
+        bits = min(36, _EXACT_BITS - 1 - len(units).bit_length())
+        self._step = (ends[1] - ends[0]) / 2.0**bits
+        share = (np.where(self._known, values, ends[0]) - ends[0]) / (ends[1] - ends[0])
+        self._grid = np.rint(share * 2.0**bits).astype(np.int64) * self._known
+        self._names = list(dict.fromkeys(units))
+        place = {name: at for at, name in enumerate(self._names)}
+        self._unit_of = np.array([place[name] for name in units], dtype=np.int64)
+        self._seed = seed
+        self._draws = (first + np.arange(kept)) % FLIPS
+        self._apart: dict[tuple[int, int], tuple[FloatArray, FloatArray]] = {}
+
+    def tests(self, pairs: Sequence[tuple[int, int]]) -> list[FlipTest]:
+        """One test a pair of rows; p = 1 where nothing differs, or nothing is shared."""
+        found: dict[tuple[int, int], FlipTest] = {}
+        apart = []
+        for a, b in pairs:
+            differences = self._differences(a, b)
+            differing = differences[np.abs(differences) > 1]
+            if differing.size <= EXACT:
+                found[a, b] = FlipTest(_exact(differing), _METHOD[True])
+            elif self._alike(a, b):
+                found[a, b] = FlipTest(_share(self._sums[a] - self._sums[b], differences), _METHOD[False])
+            if not self._alike(a, b) and (self._draws.size or (a, b) not in found):
+                apart.append((a, b))
+        for start in range(0, len(apart), _COLUMNS_AT_ONCE):
+            some = apart[start : start + _COLUMNS_AT_ONCE]
+            for pair, sums in zip(some, self._flipped_pairs(some), strict=True):
+                test = FlipTest(_share(sums, self._differences(*pair)), _METHOD[False])
+                found.setdefault(pair, test)
+        return [found[pair] for pair in pairs]
+
+    def _flipped_pairs(self, pairs: Sequence[tuple[int, int]]) -> FloatArray:
+        """Flipped sums of pairs whose rows have different problems; what ``centred`` needs is kept."""
+        counts = [self._by_unit((self._known[a] & self._known[b]).astype(np.int64)) for a, b in pairs]
+        rows = np.array([*(self._differences(a, b) for a, b in pairs), *counts])
+        sums = _flipped_sums(rows, self._names, self._seed)
+        if self._draws.size:
+            for place, pair in enumerate(pairs):
+                own, totals = sums[place, self._draws], sums[len(pairs) + place, self._draws]
+                self._apart[pair] = own, totals
+        return sums[: len(pairs)]
+
+    def centred(self, a: int, b: int) -> tuple[FloatArray, FloatArray]:
+        """What the mean difference of two rows would be by chance alone, and its variance, draw by draw.
+
+        The differences are centred before they are flipped, so that a true difference does not make chance
+        look larger; since that alone is far too liberal, each draw comes with its own variance, as the
+        difference itself does (Janssen 1997 and Chung and Romano 2013 on studentised permutation tests).
+        Of pairs that ``tests`` was given.
+
+        Returns:
+            Mean and variance of the mean, shape (kept,) each, in the unit of the values.
+        """
+        shared = self._known[a] & self._known[b]
+        counts, count = self._by_unit(shared.astype(np.int64)), int(shared.sum())
+        differences = self._differences(a, b)
+        centre = int(differences.sum()) / count
+        if self._alike(a, b):
+            sums, totals = self._sums[a] - self._sums[b], self._flipped_counts(shared.tobytes())
+            sums, totals = sums[self._draws], totals[self._draws]
         else:
-            apart.append(place)
-    for place, p in _of_rows(grid * known, [pairs[place] for place in alike], problems, seed).items():
-        found[alike[place]] = FlipTest(p, _METHOD[False])
-    for start in range(0, len(apart), _COLUMNS_AT_ONCE):
-        some = apart[start : start + _COLUMNS_AT_ONCE]
-        both = [(known[a] & known[b]) * (grid[a] - grid[b]) for a, b in (pairs[place] for place in some)]
-        for place, p in zip(some, _random(np.array(both), problems, seed), strict=True):
-            found[place] = FlipTest(p, _METHOD[False])
-    return [found[place] for place in range(len(pairs))]
+            sums, totals = self._apart[a, b]
+        means: FloatArray = (sums - centre * totals) / count
+        units = int(np.count_nonzero(counts))
+        squares = math.fsum((differences - centre * counts) ** 2)
+        variances = (squares - (count * means) ** 2 / units) * units / (units - 1) / count**2
+        return means * self._step, np.maximum(variances, 0.0) * self._step**2
+
+    def _alike(self, a: int, b: int) -> bool:
+        return np.array_equal(self._known[a], self._known[b])
+
+    def _differences(self, a: int, b: int) -> IntArray:
+        """The sum of differences of each unit, on the problems that both rows have."""
+        shared = self._known[a] & self._known[b]
+        return self._by_unit(np.where(shared, self._grid[a] - self._grid[b], 0))
+
+    def _by_unit(self, row: IntArray) -> IntArray:
+        if len(self._names) == self._unit_of.size:
+            return row
+        summed = np.zeros(len(self._names), dtype=np.int64)
+        np.add.at(summed, self._unit_of, row)
+        return summed
+
+    @cached_property
+    def _sums(self) -> FloatArray:
+        rows = np.array([self._by_unit(row) for row in self._grid])
+        return _flipped_sums(rows, self._names, self._seed)
+
+    @cache  # noqa: B019 - lives as long as a family is tested
+    def _flipped_counts(self, shared: bytes) -> FloatArray:
+        counts = self._by_unit(np.frombuffer(shared, dtype=np.bool_).astype(np.int64))
+        sums: FloatArray = _flipped_sums(counts[np.newaxis], self._names, self._seed)[0]
+        return sums
 
 
 def flip_test(differences: FloatArray, names: Sequence[str], seed: int = 0) -> FlipTest:
@@ -108,7 +195,8 @@ def flip_test(differences: FloatArray, names: Sequence[str], seed: int = 0) -> F
     differing = np.where(np.abs(grid) > 2**10, grid, 0)
     if np.count_nonzero(differing) <= EXACT:
         return FlipTest(_exact(differing[differing != 0]), _METHOD[True])
-    return FlipTest(_random(differing[np.newaxis], names, seed)[0], _METHOD[False])
+    sums = _flipped_sums(differing[np.newaxis], names, seed)[0]
+    return FlipTest(_share(sums, differing), _METHOD[False])
 
 
 def _exact(differences: IntArray) -> float:
@@ -139,31 +227,8 @@ def _all_sums(numbers: IntArray) -> IntArray:
     return sums
 
 
-def _of_rows(
-    grid: IntArray, pairs: Sequence[tuple[int, int]], problems: Sequence[str], seed: int
-) -> dict[int, float]:
-    """The p of pairs of rows that have the same problems."""
-    rows = sorted({row for pair in pairs for row in pair})
-    place = {row: at for at, row in enumerate(rows)}
-    sums = _flipped_sums(grid[rows], problems, seed)
-    totals = grid[rows].sum(axis=1)
-    found = {}
-    for at, (a, b) in enumerate(pairs):
-        least = _least(int(totals[place[a]] - totals[place[b]]), int(np.count_nonzero(grid[a] - grid[b])))
-        found[at] = _share(sums[place[a]] - sums[place[b]], least)
-    return found
-
-
-def _random(differences: IntArray, problems: Sequence[str], seed: int) -> list[float]:
-    """The p of each row of differences."""
-    sums = _flipped_sums(differences, problems, seed)
-    return [
-        _share(flipped, _least(int(row.sum()), int(np.count_nonzero(row))))
-        for flipped, row in zip(sums, differences, strict=True)
-    ]
-
-
-def _share(sums: FloatArray, least: int) -> float:
+def _share(sums: FloatArray, differences: IntArray) -> float:
+    least = _least(int(differences.sum()), int(np.count_nonzero(differences)))
     return float((1 + np.count_nonzero(np.abs(sums) >= least)) / (1 + FLIPS))
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reportgen.outcomes import Verdict
-from reportgen.statistics.sign_flips import EXACT, EXACT_FLIPS, FLIPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,18 +32,12 @@ def adjusted(
     """
     tested = [place for place, one in enumerate(comparisons) if one.p is not None]
     after = dict(zip(tested, holm([comparisons[place].p or 0.0 for place in tested]), strict=True))
-    # Holm's p rises with every p, so with all at their smallest none can fall below this.
-    least = dict(zip(tested, holm([_smallest(comparisons[place]) for place in tested]), strict=True))
-    hopeless = {
-        place: _hopeless(comparisons[place], len(tested)) for place in tested if least[place] >= alpha
-    }
     return tuple(
         _judged(
             one,
             after.get(place),
             len(tested),
             alpha,
-            hopeless=hopeless.get(place, ""),
             higher_is_better=higher_is_better,
         )
         for place, one in enumerate(comparisons)
@@ -85,47 +78,18 @@ def _negative(value: float | None) -> float | None:
     return None if value is None else 0.0 - value
 
 
-def _drawn(one: Comparison) -> bool:
-    return one.method.endswith("seeded flips")
-
-
-def _smallest(one: Comparison) -> float:
-    """The smallest p that the test of a comparison can give, before adjustment.
-
-    All signs of n problems are 2^n, of which the seen ones and their opposites are always as far from 0.
-    A test of another kind has none.
-    """
-    if _drawn(one):
-        return 1 / (FLIPS + 1)
-    return 2.0 ** (1 - min(one.shared, EXACT)) if one.method == EXACT_FLIPS else 0.0
-
-
-def _hopeless(one: Comparison, together: int) -> str:
-    """Why no scores whatever would have decided this comparison."""
-    if _drawn(one):
-        return f"{together} comparisons together are more than {FLIPS} flips can tell apart"
-    among = f"{together} comparison{'' if together == 1 else 's'}"
-    return (
-        f"{one.shared} shared problems cannot decide {among} together, whatever the scores: p is at least "
-        f"{_smallest(one):.2g} before the adjustment"
-    )
-
-
 def _judged(
     one: Comparison,
     p: float | None,
     together: int,
     alpha: float,
     *,
-    hopeless: str,
     higher_is_better: bool,
 ) -> Comparison:
     if p is None:
         return replace(one, adjusted_p=None, tested_together=together)
-    verdict, reason = Verdict.UNCLEAR, one.reason
+    verdict = Verdict.UNCLEAR
     clear = one.low is not None and one.high is not None and (one.low > 0 or one.high < 0)
     if p < alpha and clear:
         verdict = Verdict.BETTER if ((one.difference or 0.0) > 0) is higher_is_better else Verdict.WORSE
-    elif hopeless:
-        reason = reason if hopeless in reason else "; ".join(filter(None, [reason, hopeless]))
-    return replace(one, adjusted_p=p, tested_together=together, verdict=verdict, reason=reason)
+    return replace(one, adjusted_p=p, tested_together=together, verdict=verdict)
