@@ -350,28 +350,34 @@ class RankRange:
     count: int
 
 
+OFTEN: Final = 0.8
+"""The probability that ``Power`` states differences for: four times in five (Cohen 1988, 2.4)."""
+
+
 @dataclass(frozen=True, slots=True)
-class Resolution:
-    """What a benchmark can tell apart.
+class Power:
+    """How large a true difference of two series has to be to be found, which is to get a verdict.
 
     Attributes:
-        difference: the smallest difference it shows with probability ``power``; None with a reason.
-        problems: problems it has (shared ones for a pair).
-        spread: standard deviation of the differences that this rests on.
-        observed: the absolute difference seen; None for a whole benchmark.
-        needed: problems needed to show the observed difference; None with a reason.
-        power: as asked for.
-        alpha: of the two-sided test, before the adjustment for many.
-        reason: in words, why something is missing.
+        difference: the one that a comparison by itself finds four times in five; None with a reason.
+        half: the probability that a comparison by itself finds half of it.
+        problems: problems that a pair shares.
+        runs: fewest and most runs of a series.
+        stderr: standard error of the difference of a typical pair.
+        together: how many comparisons were tested together.
+        family_difference: the one that is found four times in five among all of them; None for one alone.
+        family_half: the probability that half of it is found among them.
+        reason: in words, why nothing is known.
     """
 
     difference: float | None
+    half: float | None
     problems: int
-    spread: float | None
-    observed: float | None
-    needed: int | None
-    power: float
-    alpha: float
+    runs: tuple[int, int]
+    stderr: float | None
+    together: int
+    family_difference: float | None
+    family_half: float | None
     reason: str
 
 

@@ -8,8 +8,8 @@ from reportgen.errors import Place
 from reportgen.figures.palette import assign_slots
 from reportgen.figures.score_context import ScoreContext, Scored
 from reportgen.statistics.compare import compare_all
+from reportgen.statistics.power import half_step, power_of
 from reportgen.statistics.ranks import rank_groups
-from reportgen.statistics.resolution import benchmark_resolution
 from reportgen.statistics.scores import scores
 
 if TYPE_CHECKING:
@@ -24,11 +24,13 @@ def scored(
     estimand: str = "problems like these",
     higher_is_better: bool = True,
 ) -> Scored:
-    """One benchmark with its scores, all pairs, groups and resolution."""
+    """One benchmark with its scores, all pairs, groups and power."""
     found = scores(problems, metric, k, estimand=estimand)
     pairs = compare_all(problems, metric, k, higher_is_better=higher_is_better)
     ranked = rank_groups(found, pairs, higher_is_better=higher_is_better)
-    return Scored(problems, found, pairs, ranked, benchmark_resolution(pairs) if pairs else None)
+    return Scored(
+        problems, found, pairs, ranked, power_of(pairs, half_step(problems, metric)) if pairs else None
+    )
 
 
 def score_context(*names: str, **fields: Any) -> ScoreContext:  # noqa: ANN401 - fields of a ScoreContext

@@ -154,15 +154,6 @@ def test_no_shared_problem() -> None:
     assert of.fact("difference", ("A", "B")).reason
 
 
-def test_too_few_problems_for_any_verdict_are_told() -> None:
-    """Where no scores whatever would have decided, unclear says so in its evidence."""
-    right = np.zeros((5, 6, 1))
-    right[0] = 1.0
-    fact = subject(scored(matrix(right))).fact("unclear", ("A", "B"))
-    assert fact.value is True
-    assert "6 shared problems cannot decide 10 comparisons together" in fact.note
-
-
 def test_scores_of_a_harness() -> None:
     """Without problems nothing is compared, and without a standard error there is no interval."""
     given = (given_score("A", 0.8, 0.01), given_score("B", 0.7), given_score("C", None))

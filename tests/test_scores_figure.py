@@ -93,7 +93,7 @@ def test_the_summary_says_who_leads_and_that_the_second_is_as_good() -> None:
     said = drawn(one)[0].summary
     assert said.startswith("high leads with 62.5 % [")
     assert "twin is second with 60.4 % [" in said
-    assert "in the same group: on 24 problems the two cannot be told apart (+2.1 points [" in said
+    assert "in the same group: on 24 problems no difference is clear (+2.1 points [" in said
     assert re.search(r"adjusted p = [\d.]+\)\.$", said)
 
 

@@ -105,19 +105,19 @@ class ScoreAnswers:
             ScoresError: the outcomes do not give the metric.
         """
         from reportgen.figures.score_context import Scored  # noqa: PLC0415
+        from reportgen.statistics.power import half_step, power_of  # noqa: PLC0415
         from reportgen.statistics.ranks import rank_groups  # noqa: PLC0415
-        from reportgen.statistics.resolution import benchmark_resolution  # noqa: PLC0415
 
         scores = self.scores(request, estimand)
         if self._of_totals(request):
-            return Scored(self.problems(request), scores, comparisons=(), groups=(), resolution=None)
-        pairs = self._all_pairs(request)
+            return Scored(self.problems(request), scores, comparisons=(), groups=(), power=None)
+        pairs, problems = self._all_pairs(request), self.problems(request)
         return Scored(
-            problems=self.problems(request),
+            problems=problems,
             scores=scores,
             comparisons=pairs,
             groups=rank_groups(scores, pairs, higher_is_better=request.higher_is_better),
-            resolution=benchmark_resolution(pairs) if pairs else None,
+            power=power_of(pairs, half_step(problems, request.metric)) if pairs else None,
         )
 
     def scores(self, request: ScoreRequest, estimand: str = "problems like these") -> tuple[Score, ...]:

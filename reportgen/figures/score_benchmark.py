@@ -14,7 +14,8 @@ from reportgen.figures.score_words import (
 )
 from reportgen.figures.svg_text import escaped
 from reportgen.model import BenchmarkResult
-from reportgen.words import counted, listing
+from reportgen.outcomes import OFTEN
+from reportgen.words import chance_words, counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +31,7 @@ _MOST_NAMED = 4
 def score_benchmark_result(
     benchmark: Benchmark, page: str, scored: Scored, context: ScoreContext
 ) -> BenchmarkResult:
-    """Best score, who cannot be told from it, what the benchmark could show, and on how many problems.
+    """Best score, who is in its group, how large a difference is found, and on how many problems.
 
     Args:
         benchmark: as its author declares it.
@@ -47,7 +48,7 @@ def score_benchmark_result(
         ("Best", f"{leader} {alone}"),
         ("Level with it", _level(leaders, scored)),
         ("Problems", _problems(known)),
-        ("Resolution", _resolution(scored, context)),
+        ("Power", _power(scored, context)),
         ("Date", benchmark.date or ""),
         ("Protocol", benchmark.protocol or _protocol(context)),
         ("Caution", _caution(context)),
@@ -72,7 +73,7 @@ def _leaders(known: list[Score], context: ScoreContext) -> list[Score]:
 
 
 def _level(leaders: list[Score], scored: Scored) -> str:
-    """Who cannot be told from the best: the rest of its group."""
+    """The rest of the best one's group."""
     names = {one.series for one in leaders}
     rest = [name for name in scored.groups[0].series if name not in names] if scored.groups else []
     return f"{listing(rest, most=_MOST_NAMED)}: no difference shown" if rest else ""
@@ -91,11 +92,14 @@ def _range(counts: list[int]) -> str:
     return f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
 
 
-def _resolution(scored: Scored, context: ScoreContext) -> str:
-    found = scored.resolution.difference if scored.resolution else None
-    if found is None:
+def _power(scored: Scored, context: ScoreContext) -> str:
+    """The difference that is found, among all pairs where there are several."""
+    found = scored.power
+    if found is None or found.difference is None:
         return ""
-    return f"differences under {difference_text(found, context, signed=False)} cannot be told"
+    said = difference_text(found.family_difference or found.difference, context, signed=False)
+    among = f" among {found.together:,} pairs" if found.family_difference is not None else ""
+    return f"a true difference of {said} is found {chance_words(OFTEN)}{among}"
 
 
 def _protocol(context: ScoreContext) -> str:
