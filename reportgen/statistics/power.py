@@ -53,14 +53,18 @@ def find_probability(difference: float, rule: Rule) -> float:
     Args:
         difference: the true one, 0 or more, in the unit of ``rule.stderr``.
         rule: when it gets a verdict.
+
+    Returns:
+        Rounded, so that it is the same number on every machine.
     """
     spreads, weights = _spreads(rule.df)
     quantile = t_quantile((1 + max(rule.level, _LEVEL)) / 2, rule.df)
     needed = np.maximum(quantile * spreads * rule.stderr + rule.step, rule.least)
     reach = (difference - needed) / (rule.stderr * math.sqrt(2))
-    return math.fsum(
+    found = math.fsum(
         weight * (1 + math.erf(one)) / 2 for weight, one in zip(weights.tolist(), reach.tolist(), strict=True)
     )
+    return float(f"{found:.10g}")
 
 
 def find_difference(rule: Rule, probability: float = OFTEN) -> float:
