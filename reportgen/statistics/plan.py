@@ -126,7 +126,8 @@ class _Finder(NamedTuple):
     def planned(self, design: _Design, difference: float) -> PlannedDesign:
         """How often the difference is found with a design."""
         rule = self._rule(design)
-        family = rule._replace(least=self.share * rule.stderr) if self.share else None
+        least, varies = self.share * rule.stderr, bool(self.variances.runs)
+        family = rule._replace(least=least, varies=varies) if self.share else None
         return PlannedDesign(
             problems=design.problems,
             samples=design.samples,
