@@ -8,7 +8,7 @@ from reportgen.errors import Place
 from reportgen.figures.palette import assign_slots
 from reportgen.figures.score_context import ScoreContext, Scored
 from reportgen.statistics.compare import compare_all
-from reportgen.statistics.ranks import rank_groups
+from reportgen.statistics.ranks import find_leader, rank_groups, rank_ranges
 from reportgen.statistics.resolution import benchmark_resolution
 from reportgen.statistics.scores import scores
 
@@ -28,7 +28,11 @@ def scored(
     found = scores(problems, metric, k, estimand=estimand)
     pairs = compare_all(problems, metric, k, higher_is_better=higher_is_better)
     ranked = rank_groups(found, pairs, higher_is_better=higher_is_better)
-    return Scored(problems, found, pairs, ranked, benchmark_resolution(pairs) if pairs else None)
+    ranks = rank_ranges(found, pairs)
+    leader = find_leader([one.series for one in ranks], pairs)
+    return Scored(
+        problems, found, pairs, ranked, benchmark_resolution(pairs) if pairs else None, ranks, leader
+    )
 
 
 def score_context(*names: str, **fields: Any) -> ScoreContext:  # noqa: ANN401 - fields of a ScoreContext

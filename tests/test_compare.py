@@ -335,7 +335,7 @@ def test_groups_are_cut_where_everyone_above_is_better_than_everyone_below() -> 
 
 
 def test_one_undecided_pair_across_a_border_is_no_border() -> None:
-    """Each is unclear against its neighbour: the third is worse than the first, and maybe not than the second."""
+    """Neighbours are unclear, the third is worse than the first: no border."""
     made = _values([1.0] * 9, [1.0] * 7 + [0.0] * 2, [1.0] * 5 + [0.0] * 4)
     together = [
         replace(one, verdict=Verdict.BETTER if (one.a, one.b) == ("A", "C") else Verdict.UNCLEAR)

@@ -77,8 +77,8 @@ def test_the_key_results() -> None:
     )
     facts = dict(made.facts)
     # Wilson for 11 of 20.
-    assert facts["Best"] == "A 55.0 % [34.2, 74.2]"
-    assert facts["Level with it"] == "B: no difference shown"
+    assert facts["Highest score"] == "A 55.0 % [34.2, 74.2]"
+    assert facts["No clear winner"] == "no clear difference from B"
     assert facts["Problems"] == "20 × 1 sample, 3 series"
     assert re.fullmatch(r"differences under \d+\.\d points cannot be told", facts["Resolution"])
     assert (facts["Date"], facts["Protocol"]) == ("2026-05-01", "greedy")
@@ -91,8 +91,8 @@ def test_the_key_results() -> None:
 def test_scores_that_read_alike_lead_together() -> None:
     """No order is made up between them; the group holds nobody else."""
     made = result({"A": HALF, "B": HALF, "C": np.zeros(PROBLEMS)})
-    assert dict(made.facts)["Best"] == "A and B 50.0 %"
-    assert "Level with it" not in dict(made.facts)
+    assert dict(made.facts)["Highest score"] == "A and B 50.0 %"
+    assert "No clear winner" not in dict(made.facts)
 
 
 def test_lower_is_better() -> None:
@@ -100,7 +100,7 @@ def test_lower_is_better() -> None:
     errors = np.arange(PROBLEMS) / 2
     made = result({"A": 1.5 * errors + 4, "B": errors}, better=False, highest=20.0)
     assert made.leader == "B"
-    assert dict(made.facts)["Best"].startswith("B 4.8 [")
+    assert dict(made.facts)["Lowest score"].startswith("B 4.8 [")
     assert "points" not in dict(made.facts)["Resolution"]
 
 
@@ -119,7 +119,7 @@ def test_mixed_protocols_are_a_caution() -> None:
 def test_one_series_is_compared_with_nobody() -> None:
     """It leads, and nothing is said about differences."""
     made = result({"A": HALF})
-    assert [label for label, _ in made.facts] == ["Best", "Problems"]
+    assert [label for label, _ in made.facts] == ["Highest score", "Problems"]
 
 
 def drawn(made: BenchmarkResult) -> list[list[float]]:
@@ -146,7 +146,7 @@ def test_one_score_without_an_interval_stands_in_the_middle() -> None:
     scored = Scored(problems, given, (), rank_groups(given, ()), None)
     made = score_benchmark_result(Benchmark(name="C", source="s"), "c.md", scored, context)
     assert drawn(made) == [[300, 100, 0]]
-    assert dict(made.facts) == {"Best": "A 100.0 %", "Problems": "1 × 1 sample, 1 series"}
+    assert dict(made.facts) == {"Highest score": "A 100.0 %", "Problems": "1 × 1 sample, 1 series"}
 
 
 @pytest.mark.parametrize("name", HOSTILE)

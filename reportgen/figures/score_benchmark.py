@@ -14,6 +14,7 @@ from reportgen.figures.score_words import (
 )
 from reportgen.figures.svg_text import escaped
 from reportgen.model import BenchmarkResult
+from reportgen.outcomes import Verdict
 from reportgen.words import counted, listing
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ def score_benchmark_result(
     # Scores that read alike may have intervals of their own, which the blocks of the page tell.
     alone = estimate_text(leaders[0], context) if len(leaders) == 1 else _read(leaders[0], context)
     facts = [
-        ("Best", f"{leader} {alone}"),
-        ("Level with it", _level(leaders, scored)),
+        (f"{'Highest' if context.higher_is_better else 'Lowest'} score", f"{leader} {alone}"),
+        ("No clear winner", _level(leaders, scored)),
         ("Problems", _problems(known)),
         ("Resolution", _resolution(scored, context)),
         ("Date", benchmark.date or ""),
@@ -72,10 +73,17 @@ def _leaders(known: list[Score], context: ScoreContext) -> list[Score]:
 
 
 def _level(leaders: list[Score], scored: Scored) -> str:
-    """Who cannot be told from the best: the rest of its group."""
+    """Whom the test of all pairs leaves as good as the best."""
     names = {one.series for one in leaders}
-    rest = [name for name in scored.groups[0].series if name not in names] if scored.groups else []
-    return f"{listing(rest, most=_MOST_NAMED)}: no difference shown" if rest else ""
+    first = leaders[0].series
+    undecided = {
+        name
+        for one in scored.comparisons
+        if first in {one.a, one.b} and one.verdict not in {Verdict.BETTER, Verdict.WORSE}
+        for name in (one.a, one.b)
+    }
+    rest = [one.series for one in scored.scores if one.series in undecided - names]
+    return f"no clear difference from {listing(rest, most=_MOST_NAMED)}" if rest else ""
 
 
 def _problems(known: list[Score]) -> str:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reportgen.errors import Place
-    from reportgen.outcomes import Comparison, ProblemScores, RankGroup, Resolution, Score
+    from reportgen.outcomes import Comparison, ProblemScores, RankGroup, RankRange, Resolution, Score
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +51,5 @@ class Scored:
     comparisons: tuple[Comparison, ...]
     groups: tuple[RankGroup, ...]
     resolution: Resolution | None
+    ranks: tuple[RankRange, ...] = ()
+    leader: str | None = None
