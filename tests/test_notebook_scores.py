@@ -109,7 +109,8 @@ def test_comparisons_are_those_of_the_statistics() -> None:
     frame = rg.compare(_made())
     assert len(frame) == 3
     for one, row in zip(together, frame.to_dict("records"), strict=True):
-        for name in set(row) - {"benchmark"}:
+        assert (row["runs_a"], row["runs_b"]) == one.runs
+        for name in set(row) - {"benchmark", "runs_a", "runs_b"}:
             assert row[name] == getattr(one, str(name)), name
         assert type(row["verdict"]) is str
     assert frame["only_b"].tolist() == [(), ("extra",), ("extra",)]

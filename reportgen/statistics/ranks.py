@@ -155,8 +155,7 @@ def _exponentials(unit: str, seed: int) -> FloatArray:
 def _exponential_quantiles() -> FloatArray:
     """Rounded, so that they are the same numbers on every machine."""
     shares = (np.arange(1 << 16, dtype=np.float64) + 0.5) / (1 << 16)
-    quantiles: FloatArray = np.round(-np.log1p(-shares), 9)
-    return quantiles
+    return (-np.log1p(-shares)).round(9)
 
 
 def _decided(comparisons: Iterable[Comparison]) -> list[tuple[str, str]]:
