@@ -16,7 +16,6 @@ from simulated.answers import Field, count_called
 from reportgen.outcomes import Verdict
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.pairs_across import pairs_across
-from reportgen.statistics.pass_at_k import pass_at_k
 from reportgen.statistics.ranks import rank_groups
 from reportgen.statistics.scores import scores
 from reportgen.statistics.verdicts import holm

@@ -27,10 +27,10 @@ from measure import run, table
 from reportgen.outcomes import Outcomes
 from reportgen.read.engine import engine
 from reportgen.statistics.compare import compare_all
+from reportgen.statistics.power import power_of
 from reportgen.statistics.problem_scores import problem_scores
-from reportgen.statistics.resolution import benchmark_resolution
+from reportgen.statistics.ranks import rank_groups
 from reportgen.statistics.scores import scores
-from reportgen.statistics.tiers import tiers
 
 
 class Size(NamedTuple):
@@ -87,8 +87,8 @@ def measure(path: Path) -> list[float]:
     marks.append(time.perf_counter())
     pairs = compare_all(problems)
     marks.append(time.perf_counter())
-    tiers(found, pairs)
-    benchmark_resolution(pairs)
+    rank_groups(found, pairs)
+    power_of(pairs)
     marks.append(time.perf_counter())
     return [after - before for before, after in pairwise(marks)]
 

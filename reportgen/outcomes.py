@@ -50,14 +50,16 @@ class Outcomes:
     Attributes:
         frame: columns ``series: str, run: str, seed: str | null, problem: str, sample: str,
             score: float64, row: int64``; ``row`` is the order of writing. Where the input has them also
-            ``answer: str, gold: str, tokens: float64, seconds: float64, cost: float64``, and the
-            columns of ``slices`` as texts. Null, NaN and infinite scores are still in.
+            ``answer: str, gold: str, cluster: str, tokens: float64, seconds: float64, cost: float64``, and
+            the columns of ``slices`` as texts. Null, NaN and infinite scores are still in.
         order: series names in order of first appearance.
-        has: which of ``answer``, ``gold``, ``tokens``, ``seconds`` and ``cost`` there are.
+        has: which of ``answer``, ``gold``, ``cluster``, ``tokens``, ``seconds`` and ``cost`` there are.
         slices: free columns to slice by, such as subject or level.
         lowest, highest: the range that scores are stated to lie in.
         reading: enter it where the frame is read; see ``model.Measurements``.
         check_repeats: call it where rows of one run, problem and sample were found; as there.
+        check_clusters: call it where a problem was found in two clusters; raises a ``ReportError`` with the
+            file and line.
     """
 
     frame: nw.LazyFrame[Any]
@@ -70,6 +72,7 @@ class Outcomes:
         default=nullcontext, repr=False, compare=False
     )
     check_repeats: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
+    check_clusters: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +165,8 @@ class ProblemScores:
         found: what was found on the way.
         votes: None unless answers were asked for and are there.
         gold: the right answer of each problem, None where it is not given or not one; empty without any.
-        clusters: the group of questions that each problem belongs to; empty without any.
+        clusters: the cluster of each problem, such as the passage it asks about: problems of one cluster may
+            be right or wrong together. None for a problem without one; empty where no column was named.
     """
 
     series: tuple[str, ...]
@@ -351,28 +355,34 @@ class RankRange:
     best_probability: float | None = None
 
 
+OFTEN: Final = 0.8
+"""The probability that ``Power`` states differences for: four times in five (Cohen 1988, 2.4)."""
+
+
 @dataclass(frozen=True, slots=True)
-class Resolution:
-    """What a benchmark can tell apart.
+class Power:
+    """How large a true difference of two series has to be to be found, which is to get a verdict.
 
     Attributes:
-        difference: the smallest difference it shows with probability ``power``; None with a reason.
-        problems: problems it has (shared ones for a pair).
-        spread: standard deviation of the differences that this rests on.
-        observed: the absolute difference seen; None for a whole benchmark.
-        needed: problems needed to show the observed difference; None with a reason.
-        power: as asked for.
-        alpha: of the two-sided test, before the adjustment for many.
-        reason: in words, why something is missing.
+        difference: the one that a comparison by itself finds four times in five; None with a reason.
+        half: the probability that a comparison by itself finds half of it.
+        problems: problems that a pair shares.
+        runs: fewest and most runs of a series.
+        stderr: standard error of the difference of a typical pair.
+        together: how many comparisons were tested together.
+        family_difference: the one that is found four times in five among all of them; None for one alone.
+        family_half: the probability that half of it is found among them.
+        reason: in words, why nothing is known.
     """
 
     difference: float | None
+    half: float | None
     problems: int
-    spread: float | None
-    observed: float | None
-    needed: int | None
-    power: float
-    alpha: float
+    runs: tuple[int, int]
+    stderr: float | None
+    together: int
+    family_difference: float | None
+    family_half: float | None
     reason: str
 
 

@@ -25,6 +25,14 @@ _EXACT = Context(prec=1100)
 _ALPHA = 0.05
 _TENTH_OF_A_POINT = 0.001
 _MOST_DECIMALS = 6
+# Probabilities are told in these parts, the coarsest that is near enough.
+_ODDS = (2, 3, 4, 5, 10)
+_ROUNDED, _RARELY = 0.02, 0.025
+_COUNTS = (
+    *("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
+    *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+)
+_TIMES = tuple(f"{count} time{'' if count == 'one' else 's'}" for count in _COUNTS)
 
 
 def number(
@@ -228,3 +236,21 @@ def _with_sign(text: str, *, signed: bool = False) -> str:
 def axis_word(title: str) -> str:
     """An axis title inside a sentence: its capital is dropped, unless the word is all capitals."""
     return title[:1].lower() + title[1:] if title[1:2].islower() else title
+
+
+def chance_words(probability: float) -> str:
+    """How often something happens: ``four times in five``, ``one time in three``; off by 0.025 at most.
+
+    Args:
+        probability: between 0 and 1.
+    """
+    if probability < _RARELY:
+        return f"less than {_TIMES[1]} in forty"
+    if probability > 1 - _RARELY:
+        return "nearly always"
+    near = [(abs(round(probability * of) / of - probability), of) for of in _ODDS]
+    of = next((of for error, of in near if error <= _ROUNDED), 20)
+    times = round(probability * of)
+    if times == of:
+        return "nearly always"
+    return f"{_TIMES[times]} in {_COUNTS[of]}"

@@ -26,6 +26,7 @@ _COLUMNS = {
 _OPTIONAL = {
     "answer": "VARCHAR",
     "gold": "VARCHAR",
+    "cluster": "VARCHAR",
     "tokens": "DOUBLE",
     "seconds": "DOUBLE",
     "cost": "DOUBLE",

@@ -8,8 +8,8 @@ from reportgen.errors import Place
 from reportgen.figures.palette import assign_slots
 from reportgen.figures.score_context import ScoreContext, Scored
 from reportgen.statistics.compare import compare_all
+from reportgen.statistics.power import half_step, power_of
 from reportgen.statistics.ranks import find_leader, rank_groups, rank_ranges
-from reportgen.statistics.resolution import benchmark_resolution
 from reportgen.statistics.scores import scores
 
 if TYPE_CHECKING:
@@ -24,15 +24,14 @@ def scored(
     estimand: str = "problems like these",
     higher_is_better: bool = True,
 ) -> Scored:
-    """One benchmark with its scores, all pairs, groups and resolution."""
+    """One benchmark with its scores, all pairs, groups and power."""
     found = scores(problems, metric, k, estimand=estimand)
     pairs = compare_all(problems, metric, k, higher_is_better=higher_is_better)
     ranked = rank_groups(found, pairs, higher_is_better=higher_is_better)
     ranks = rank_ranges(found, pairs)
     leader = find_leader([one.series for one in ranks], pairs)
-    return Scored(
-        problems, found, pairs, ranked, benchmark_resolution(pairs) if pairs else None, ranks, leader
-    )
+    power = power_of(pairs, half_step(problems, metric)) if pairs else None
+    return Scored(problems, found, pairs, ranked, power, ranks, leader)
 
 
 def score_context(*names: str, **fields: Any) -> ScoreContext:  # noqa: ANN401 - fields of a ScoreContext

@@ -21,7 +21,7 @@ from reportgen.settings.score_blocks import ComparisonSettings
 from reportgen.statistics.across import across_benchmarks
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.given_scores import given_score
-from reportgen.statistics.resolution import benchmark_resolution
+from reportgen.statistics.power import power_of
 
 if TYPE_CHECKING:
     from reportgen.model import Stack
@@ -52,10 +52,10 @@ def block(
 ) -> Stack:
     """The block of these benchmarks."""
     across = across_benchmarks(parts, given=given, baseline=baseline)
-    resolutions = {name: benchmark_resolution(compare_all(part)) for name, part in parts.items()}
+    powers = {name: power_of(compare_all(part)) for name, part in parts.items()}
     here = score_context(*across.series, **(context or {}))
     contexts = dict.fromkeys(across.benchmarks, here)
-    return across_block("all", ComparisonSettings(), across, resolutions, contexts, here, found=found)
+    return across_block("all", ComparisonSettings(), across, powers, contexts, here, found=found)
 
 
 def table(stack: Stack) -> ResultTable:
@@ -116,7 +116,7 @@ def test_a_missing_score_is_missing_and_leaves_no_average() -> None:
     (row,) = [row for row in rows if (row["series"], row["benchmark"]) == ("C", "hard")]
     assert (row["score"], row["difference"], row["score_reason"]) == ("", "", "C has no answers to hard")
     said = str(stack.parts[0])
-    assert "whose average cannot be compared. easy: C is worse; A is not clearly different." in said
+    assert "whose average cannot be compared. easy: C is worse; A shows no clear difference." in said
 
 
 def test_scores_that_a_harness_reports_are_not_compared() -> None:
@@ -126,7 +126,7 @@ def test_scores_that_a_harness_reports_are_not_compared() -> None:
     lines = cell(stack, "A", "total")
     assert lines[0] == "50.0 % [48.0, 52.0]"
     assert "as reported" in " ".join(lines[1:])
-    assert "What total can tell apart is not known" in " ".join(map(str, stack.parts))
+    assert "difference on total has to be to be found is not known" in " ".join(map(str, stack.parts))
     alone = block({"easy": BOTH["easy"]}, given=given, baseline=None)
     assert cell(alone, "A", "total") == ["50.0 % [48.0, 52.0]", "as reported"]
 
@@ -149,16 +149,19 @@ def test_rows_stand_by_their_average() -> None:
     assert [row[0].text for row in table(block(lacking)).rows] == ["B", "C", "A"]
 
 
-def test_each_benchmark_says_what_it_can_tell_apart() -> None:
+def test_each_benchmark_says_what_it_finds() -> None:
     """A sentence each, and once what it means."""
     stack = block(BOTH)
     said = [part for part in stack.parts[1:] if isinstance(part, str)]
     for words, (name, part) in zip(said, BOTH.items(), strict=True):
-        found = benchmark_resolution(compare_all(part)).difference
-        assert found is not None
-        assert f"Differences under {100 * found:.1f} points" in words
-        assert f"the 20 problems of {name}." in words
-    assert stack.caption.count("80 % probability") == 1
+        found = power_of(compare_all(part))
+        assert found.difference is not None
+        assert found.family_difference is not None
+        alone, family = (f"{100 * one:.1f} points" for one in (found.difference, found.family_difference))
+        whole = f"With the 20 problems of {name} a true difference of {alone} is found four times in five;"
+        assert words.startswith(whole)
+        assert f"Among these 3 comparisons it takes {family}; " in words
+    assert stack.caption.count("Found: the comparison gets a verdict") == 1
 
 
 def test_the_caption_says_how_every_number_came_about() -> None:

@@ -1,4 +1,4 @@
-"""Paired comparison, groups and resolution, held to scipy, to cases worked out by hand and to their laws."""
+"""Paired comparison, groups and power, held to scipy, to cases worked out by hand and to their laws."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from hypothesis.extra.numpy import arrays
 from made_outcomes import matrix
 from scipy import stats
 
-from reportgen.outcomes import Comparison, RankGroup, ScoresError, Verdict
+from reportgen.outcomes import RankGroup, ScoresError, Verdict
 from reportgen.statistics.compare import compare, compare_all
+from reportgen.statistics.power import half_step, power_of
 from reportgen.statistics.ranks import find_leader, rank_groups, rank_ranges
-from reportgen.statistics.resolution import benchmark_resolution, resolution
 from reportgen.statistics.scores import scores
 from reportgen.statistics.sign_flips import FLIPS, flip_test, flip_tests
 from reportgen.statistics.verdicts import holm, mirrored
@@ -254,7 +254,7 @@ def test_all_right_against_all_wrong_is_better() -> None:
     assert one.high == 1.0
     assert one.verdict is Verdict.BETTER
     assert "all 30 problems have the same difference" in one.reason
-    assert resolution(one).reason == "all 30 shared problems differ by the same: their spread is not known"
+    assert power_of([one]).difference is None
 
 
 def test_an_unknown_series_is_named() -> None:
@@ -358,45 +358,48 @@ def test_groups_leave_out_who_has_no_score() -> None:
     assert find_leader("A", []) is None
 
 
-def _pair(spread: float | None, shared: int, difference: float | None = 0.032) -> Comparison:
-    one = compare(_values([1, 0], [0, 1]), "A", "B")
-    return replace(one, spread=spread, shared=shared, difference=difference)
-
-
-def test_resolution_is_worked_out_by_hand() -> None:
-    """30 problems with s_d = 0.12: (2.045230 + 0.854192) · 0.12/√30 = 0.063523."""
-    found = resolution(_pair(0.12, 30, -0.032))
-    assert found.difference == pytest.approx((2.045230 + 0.854192) * 0.12 / math.sqrt(30), abs=1e-6)
-    assert found.observed == 0.032
-    needed = found.needed
-    assert needed is not None
-
-    def finest(count: int) -> float:
-        quantiles: float = stats.t.ppf(0.975, count - 1) + stats.t.ppf(0.8, count - 1)
-        return quantiles * 0.12 / math.sqrt(count)
-
-    assert finest(needed) <= 0.032 < finest(needed - 1)
-
-
-def test_resolution_without_spread_or_difference_has_a_reason() -> None:
-    """One shared problem, equal differences, no difference at all."""
-    assert resolution(_pair(None, 1)).reason == "1 shared problem: the spread of differences is not known"
-    assert resolution(_pair(0.0, 9)).difference is None
-    nothing = resolution(_pair(0.1, 9, 0.0))
-    assert (nothing.needed, nothing.reason) == (
-        None,
-        "the difference seen is too small for any number of problems",
+def test_power_alone_is_that_of_the_noncentral_t() -> None:
+    """30 problems, a standard error of 2 points: scipy's noncentral t gives four in five, and half of it."""
+    one = replace(
+        compare(_values([1, 0] * 8, [0, 1] * 8), "A", "B"), shared=30, df=29.0, stderr=0.02, spread=0.11
     )
-    assert resolution(_pair(0.001, 9, 0.9)).needed == 6
+    found = power_of([one])
+    assert found.difference is not None
+    critical = stats.t.ppf(0.975, 29)
+    for difference, probability in ((found.difference, 0.8), (found.difference / 2, found.half)):
+        assert 1 - stats.nct.cdf(critical, 29, difference / 0.02) == pytest.approx(probability, abs=1e-5)
+    assert (found.problems, found.runs, found.family_difference, found.family_half) == (
+        30,
+        (1, 1),
+        None,
+        None,
+    )
 
 
-def test_a_benchmarks_resolution_is_that_of_its_median_pair() -> None:
-    """Spreads 0.1, 0.2 and 0.4 on 30 problems; a copy of a series, without spread, says nothing."""
-    found = benchmark_resolution([_pair(spread, 30) for spread in (0.4, 0.1, 0.0, 0.2, None)])
-    assert found.difference == resolution(_pair(0.2, 30)).difference
-    assert (found.problems, found.observed, found.needed) == (30, None, None)
-    none = benchmark_resolution([_pair(0.0, 30)])
-    assert (none.difference, none.reason) == (None, "no two series whose differences have a spread")
+def test_power_in_a_family_needs_its_critical_value() -> None:
+    """Three standard errors are needed, not two: with many degrees of freedom 3 + 0.842 of them."""
+    pair = compare(_values([1, 0] * 8, [0, 1] * 8), "A", "B")
+    one = replace(
+        pair, df=1e7, stderr=0.02, spread=0.11, family_stderr=0.02, critical=3.0, tested_together=15
+    )
+    found = power_of([one, replace(one, stderr=None), replace(one, spread=0.0)])
+    assert found.together == 15
+    assert found.difference == pytest.approx(0.02 * (1.95996 + 0.84162), abs=1e-6)
+    assert found.family_difference == pytest.approx(0.02 * (3 + 0.84162), abs=1e-6)
+    assert found.family_half == pytest.approx(stats.norm.sf(3 - 3.84162 / 2), abs=1e-5)
+
+
+def test_power_of_series_that_are_alike() -> None:
+    """A series and its copy say nothing about others."""
+    found = power_of(compare_all(_values([1, 0] * 8, [1, 0] * 8)))
+    assert (found.difference, found.reason) == (None, "no two series whose differences have a spread")
+
+
+def test_flips_of_right_and_wrong_count_in_steps() -> None:
+    """4 samples of 10 problems: a flipped sign moves the mean by 2/40, and half of that is more to ask."""
+    assert half_step(matrix(np.zeros((2, 10, 4))), "mean") == 1 / 40
+    assert half_step(matrix(np.full((2, 10, 4), 0.3)), "mean") == 0
+    assert half_step(matrix(np.zeros((2, 10, 4))), "pass@2") == 0
 
 
 def test_differences_are_those_of_the_metric() -> None:

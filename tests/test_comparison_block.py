@@ -20,10 +20,9 @@ from reportgen.figures.comparison import MOST_WHOLE, comparison_block
 from reportgen.figures.pairs import WORDS, pairs_of
 from reportgen.figures.render import svg_of_vega_lite
 from reportgen.model import Figure, ResultTable
-from reportgen.outcomes import Verdict
 from reportgen.settings.score_blocks import ComparisonSettings
-from reportgen.statistics.resolution import resolution
 from reportgen.statistics.verdicts import mirrored
+from reportgen.words import chance_words
 
 if TYPE_CHECKING:
     from reportgen.model import Stack
@@ -97,7 +96,7 @@ def test_series_that_cannot_be_told_apart_say_so() -> None:
     said = str(stack.parts[0])
     assert said.startswith("Against ")
     assert "C is worse" in said
-    assert "is not clearly different" in said
+    assert "no clear difference" in said
 
 
 def test_every_cell_is_the_comparison_seen_from_its_row() -> None:
@@ -137,7 +136,7 @@ def test_too_few_shared_problems_decide_nothing() -> None:
     stack = block(constant(0.5, 0.4, problems=5))
     verdict, _, _, last = cell(stack, "A", "B")
     assert (verdict, last) == ("too few", "5 problems shared")
-    assert "B shares too few problems with it to tell" in str(stack.parts[0])
+    assert "B shares too few problems with it for a verdict" in str(stack.parts[0])
 
 
 def test_no_shared_problem_is_missing_and_not_0() -> None:
@@ -180,7 +179,7 @@ def test_the_caption_says_how_every_number_came_about() -> None:
         "adjusted p below 0.05 and an interval without 0",
         "Too few: under 6 shared problems",
         "n = 30 problems shared by every pair",
-        "80 % probability",
+        "Found: the comparison gets a verdict",
         "Source: a source.",
     ):
         assert said in caption
@@ -249,23 +248,19 @@ def test_a_baseline_that_is_not_there_is_a_problem_at_the_block() -> None:
         block(skilled(1.0, -1.0), baseline="Z")
 
 
-def test_the_resolution_stands_under_it() -> None:
-    """The smallest difference of the benchmark, and what the first undecided difference would need."""
-    problems = skilled(0.4, 0.2, -3.0)
-    found = scored(problems)
-    needed = {(one.a, one.b): resolution(one) for one in found.comparisons}
-    (open_one,) = [one for one in found.comparisons if one.verdict is Verdict.UNCLEAR]
-    context = score_context(*problems.series)
-    stack = comparison_block("pairs", ComparisonSettings(), found, context, resolutions=needed)
-    said = str(stack.parts[-1])
-    assert found.resolution is not None
-    assert found.resolution.difference is not None
-    smallest = f"{100 * found.resolution.difference:.1f}"
+def test_the_power_stands_under_it() -> None:
+    """The difference that is found four times in five, and half of it, alone and among all pairs."""
+    found = scored(skilled(0.4, 0.2, -3.0))
+    stack = comparison_block("pairs", ComparisonSettings(), found, score_context("A", "B", "C"))
+    said, power = str(stack.parts[-1]), found.power
+    assert power is not None
+    assert power.difference is not None
+    assert power.half is not None
+    alone, half = (f"{100 * size:.1f} points" for size in (power.difference, power.difference / 2))
     assert said.startswith(
-        f"Differences under {smallest} points cannot be told with the 30 problems of Contest."
+        f"With the 30 problems of Contest a true difference of {alone} is found four times in five; one of "
+        f"{half}, {chance_words(power.half)}. Among these 3 pairs it takes "
     )
-    assert f"{needed[open_one.a, open_one.b].needed:,} problems would do for the " in said
-    assert "seen between" in said
 
 
 def test_one_series_has_nothing_to_compare() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from made_figures import curve, curve_set
+from scipy import stats
 
 from reportgen.facts.all_facts import all_facts
 from reportgen.facts.calls import Call, Found, call_text, fact_of
@@ -18,7 +19,7 @@ from reportgen.facts.curve_numbers import crossing_steps, detrended, differences
 from reportgen.facts.curve_pairs import PAIR_FACTS
 from reportgen.facts.curve_values import SERIES_FACTS
 from reportgen.facts.subject import FactError
-from reportgen.facts.vocabulary import facts_of
+from reportgen.facts.vocabulary import FACTS
 from reportgen.model import Curve, Run
 from reportgen.outcomes import Verdict
 from reportgen.statements import Fact, Quantity, Scale
@@ -439,6 +440,20 @@ def test_equal_runs_are_not_called_tied() -> None:
     )
 
 
+def test_curves_are_equivalent_within_a_margin() -> None:
+    """Two one-sided Welch tests over runs: the ends of the 90 % interval, from scipy's t."""
+    runs = {"A": [0.80, 0.82, 0.81], "B": [0.79, 0.82, 0.80]}
+    made = [spread(name, [[0.1, end] for end in ends], [[0, 9]] * 3) for name, ends in runs.items()]
+    of, (first, second) = subject(*made), (np.array(ends) for ends in runs.values())
+    found = stats.ttest_ind(first, second, equal_var=False).confidence_interval(0.90)
+    widest = max(abs(found.low), abs(found.high))
+    assert of.fact("equivalent", ("A", "B", widest + 1e-6)).value is True
+    assert of.fact("equivalent", ("A", "B", widest - 1e-6)).value is False
+    assert of.fact("equivalent", ("A", "B", 0.05)).step == 9.0
+    lone = subject(curve("A", [0.1, 0.9]), made[1]).fact("equivalent", ("A", "B", 1.0))
+    assert (lone.value, lone.reason) == (None, "1 run of A")
+
+
 def test_a_verdict_shows_its_evidence() -> None:
     """Difference with interval, p, and the runs behind it."""
     made = [curve(name, [0.0, level], half=0.1, runs=3) for name, level in (("A", 1.0), ("B", 1.01))]
@@ -471,8 +486,8 @@ def test_names_and_numbers_that_are_none() -> None:
 
 
 def test_every_fact_of_the_vocabulary_is_answered() -> None:
-    """What authors are told there is, there is; and nothing else."""
-    assert {kind.name for kind in facts_of("curves")} == {*SERIES_FACTS, *PAIR_FACTS}
+    """What authors are told there is, there is; and nothing else but old names."""
+    assert {kind.name for kind in FACTS.values() if "curves" in kind.holds} == {*SERIES_FACTS, *PAIR_FACTS}
 
 
 def test_numbers_too_large_are_said_to_be() -> None:

@@ -374,7 +374,7 @@ def test_the_vocabulary_is_whole() -> None:
         assert fact.says.endswith(".")
         assert fact.holds
     assert {fact.name for fact in facts_of("curves")} & {fact.name for fact in facts_of("scores")} == {
-        *("p_value", "better", "tied")
+        *("p_value", "better", "unclear", "equivalent")
     }
     assert FACTS["mean"].signature == "mean(s, from, to)"
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SIZES = {Quantity.VALUE, Quantity.DIFFERENCE}
 COUNTED = {Quantity.STEP, Quantity.NUMBER}
-VERDICTS = ("p_value", "better", "tied")
+VERDICTS = ("p_value", "better", "unclear")
 # Whole numbers, so that to shift them and to turn their sign is exact.
 values = st.integers(-50, 50).map(float)
 
@@ -279,14 +279,14 @@ def test_points_on_the_line_change_nothing(a: Line, b: Line, extra: list[float])
 
 @given(several)
 def test_verdicts_agree(drawn: tuple[Line, ...]) -> None:
-    """Better one way, better the other way or tied: exactly one, or all three cannot be decided."""
+    """Better one way, better the other way or unclear: exactly one, or all three cannot be decided."""
     of = subject(*(line.curve() for line in drawn))
     for a, b in (("A", "B"), ("A", "C"), ("B", "C")):
-        better, worse, tied = (
-            of.fact(*call) for call in (("better", (a, b)), ("better", (b, a)), ("tied", (a, b)))
+        better, worse, unclear = (
+            of.fact(*call) for call in (("better", (a, b)), ("better", (b, a)), ("unclear", (a, b)))
         )
         p = of.fact("p_value", (a, b))
-        truths = [one.value for one in (better, worse, tied)]
+        truths = [one.value for one in (better, worse, unclear)]
         assert truths == [None] * 3 if p.value is None else sorted(map(bool, truths)) == [False, False, True]
         if better.value or worse.value:
             assert number(p) < 0.05
@@ -301,7 +301,7 @@ def test_without_a_better_way_all_but_better_is_as_where_higher_is(drawn: tuple[
     for call, fact in neither.items():
         if fact.name != "better":
             assert fact == higher[call]
-        elif higher[f"tied{call.removeprefix('better')}"].value is False:
+        elif higher[f"unclear{call.removeprefix('better')}"].value is False:
             assert fact.value is None
             assert "higher_is_better" in fact.reason
         else:

@@ -17,6 +17,7 @@ from made_subjects import CURVES, MadeSubject
 from reportgen.errors import Place
 from reportgen.expressions.faults import ExpressionError
 from reportgen.facts.curve_facts import CurveSubject
+from reportgen.facts.fact_words import measured_words
 from reportgen.facts.score_facts import ScoreSubject
 from reportgen.judging.agreement import agrees, typed_value
 from reportgen.judging.judge import judge
@@ -243,6 +244,41 @@ def test_a_claim_that_is_a_fact() -> None:
     assert claim("better(MEL, GRPO)", MadeSubject(CURVES)).found == "better(MEL, GRPO) holds"
     compared = claim("final(MEL) > final(GRPO) and final(MEL) > 0.5")
     assert compared.evidence == ("final(MEL) = 0.82 at step 200", "final(GRPO) = 0.81 at step 200")
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("score(B) > score(C)", "holds: 50.0 % is above 47.5 %, but {noise}"),
+        ("score(C) < score(B)", "holds: 47.5 % is below 50.0 %, but {turned}"),
+        ("score(B) - score(C) > 0", "holds: 2.5 points is above 0.0 points, but {noise}"),
+        ("difference(B, C) > 0", "holds: 2.5 points is above 0.0 points, but {noise}"),
+        ("score(B) > score(C) and score(A) > 90%", "holds, but {noise} (score(B) > score(C))"),
+        ("rank(B) = 2", "holds: 2 equals 2, but the verdicts leave it the ranks 2 to 3"),
+        ("rank(B) < rank(C)", "holds: 2 is below 3, but {noise}"),
+        ("score(A) > score(B)", "holds: 97.5 % is above 50.0 %"),
+        ("rank(A) = 1", "holds: 1 equals 1"),
+        ("score(C) > score(B)", "fails: 47.5 % is not above 50.0 %"),
+    ],
+)
+def test_what_holds_only_within_noise(expression: str, said: str) -> None:
+    """The interval of the difference holds what it is compared with, and the words say so."""
+    of = shares()
+    (one,) = [one for one in of.comparisons if {one.a, one.b} == {"B", "C"}]
+    assert one.low is not None
+    assert one.low < 0
+    noise, turned = (measured_words(of.fact("difference", pair), SHARE) for pair in (("B", "C"), ("C", "B")))
+    holds = "the interval of the difference holds 0: "
+    said = said.format(noise=f"{holds}{noise}", turned=f"{holds}{turned}")
+    assert claim(expression, of).found == f"{expression} {said}"
+
+
+def test_curves_that_differ_only_within_noise() -> None:
+    """By runs, at the step of both; with one run nothing is known."""
+    found = claim("final(MEL) > final(GRPO)", curves(runs=3)).found
+    assert "holds: 0.82 is above 0.81, but the interval of the difference holds 0: +0.010 [" in found
+    assert "but" in claim("at(MEL, 120) - at(GRPO, 120) > 0.03", curves(runs=3)).found
+    assert "but" not in claim("final(MEL) > final(GRPO)").found
 
 
 def test_small_p_values_are_compared_as_numbers() -> None:

@@ -7,9 +7,11 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from made_outcomes import outcomes as made_outcomes
 from made_sources import Data
 
 from reportgen.errors import ReportError
+from reportgen.outcomes import ScoresError
 from reportgen.read import measurements, outcomes, problem_set_hash
 from reportgen.settings.loading import load_source_settings
 from reportgen.statistics.problem_scores import problem_scores, problem_scores_by
@@ -485,6 +487,35 @@ def test_names_of_problem_sets() -> None:
     assert known == problem_set_hash(["q", "p"], [None, "1"])
     others = {problem_set_hash(["p"]), problem_set_hash(["p", "q"], ["2", None]), problem_set_hash(["pq"])}
     assert len({plain, known, *others}) == 5
+
+
+def test_clusters_are_kept_by_problem(tmp_path: Path) -> None:
+    """The column that ``source.yml`` names, and no other; it can still be sliced by."""
+    data = Data(tmp_path)
+    rows = "model,problem,score,passage,cluster\nA,p1,1,x,u\nA,p2,0,x,u\nB,p2,1,,u\nB,p3,1,,v\n"
+    data.write("a/a.csv", rows)
+    assert problem_scores(outcomes(tmp_path, data.open("a"))).clusters == ()
+    assert data.open("a").slices == ("passage", "cluster")
+    data.write("b/a.csv", rows)
+    data.write("b/source.yml", "columns: {cluster: passage}\n")
+    table = outcomes(tmp_path, data.open("b"))
+    assert problem_scores(table).clusters == ("x", "x", None)
+    assert table.slices == ("passage",)
+    assert problem_scores_by(table, "passage")["x"].clusters == ("x", "x")
+
+
+def test_a_problem_in_two_clusters(tmp_path: Path) -> None:
+    """An error at the line that names the second one; without files it names the problem."""
+    data = Data(tmp_path)
+    data.write("a/a.csv", "model,problem,score,passage\nA,p1,1,x\nA,p2,0,\nB,p2,1,y\nB,p1,1,z\n")
+    data.write("a/source.yml", "columns: {cluster: passage}\n")
+    with pytest.raises(ReportError) as caught:
+        problem_scores(outcomes(tmp_path, data.open("a")))
+    (problem,) = caught.value.problems
+    assert str(problem).startswith('data/a/a.csv:5: problem p1 is in the cluster "x" and here in "z". Give ')
+    made = made_outcomes([{"cluster": name, "series": name, "score": 1.0} for name in "xy"])
+    with pytest.raises(ScoresError, match="problem p is in more than one cluster: x, y"):
+        problem_scores(made)
 
 
 def test_right_answers_are_kept_by_problem(tmp_path: Path) -> None:

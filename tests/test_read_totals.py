@@ -338,7 +338,7 @@ def test_benchmarks_of_totals_stand_side_by_side(tmp_path: Path) -> None:
     assert cells["gsm"]["reason"] == "as reported: without problems nothing can be paired"
     assert block.numbers["macro"]["B"]["score"]["estimate"] == pytest.approx((0.625 + 0.75) / 2)
     said = str(block)
-    assert "What mc can tell apart is not known: its problems are not." in said
+    assert "How large a difference on mc has to be to be found is not known: its problems are not." in said
     assert "problems like theirs" not in said
     alone = str(drawn(tmp_path, page.replace("baseline: A\n", "")))
     assert "Totals are not tested: the problems behind them are not known." in alone

@@ -16,8 +16,8 @@ from reportgen.figures.score_benchmark import score_benchmark_result
 from reportgen.figures.score_context import ScoreContext, Scored
 from reportgen.settings.front_matter import Benchmark
 from reportgen.statistics.compare import compare_all
+from reportgen.statistics.power import power_of
 from reportgen.statistics.ranks import rank_groups
-from reportgen.statistics.resolution import benchmark_resolution
 from reportgen.statistics.scores import scores
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def result(
         given,
         pairs,
         rank_groups(given, pairs, higher_is_better=better),
-        benchmark_resolution(pairs),
+        power_of(pairs),
     )
     context: dict[str, Any] = {
         "place": Place("content/a.md"),
@@ -68,7 +68,7 @@ def result(
 
 
 def test_the_key_results() -> None:
-    """The best with its interval, who is level with it, problems, resolution, and what the author said."""
+    """The best with its interval, who is level with it, problems, power, and what the author said."""
     made = result(
         {"A": ONE_MORE, "B": HALF, "C": np.zeros(PROBLEMS)},
         date="2026-05-01",
@@ -80,7 +80,9 @@ def test_the_key_results() -> None:
     assert facts["Highest score"] == "A 55.0 % [34.2, 74.2]"
     assert facts["No clear winner"] == "no clear difference from B"
     assert facts["Problems"] == "20 × 1 sample, 3 series"
-    assert re.fullmatch(r"differences under \d+\.\d points cannot be told", facts["Resolution"])
+    assert re.fullmatch(
+        r"a true difference of \d+\.\d points is found four times in five among 3 pairs", facts["Power"]
+    )
     assert (facts["Date"], facts["Protocol"]) == ("2026-05-01", "greedy")
     assert "Caution" not in facts
     assert (made.leader, made.score) == ("A", "55.0 % [34.2, 74.2] mean score")
@@ -101,7 +103,7 @@ def test_lower_is_better() -> None:
     made = result({"A": 1.5 * errors + 4, "B": errors}, better=False, highest=20.0)
     assert made.leader == "B"
     assert dict(made.facts)["Lowest score"].startswith("B 4.8 [")
-    assert "points" not in dict(made.facts)["Resolution"]
+    assert "points" not in dict(made.facts)["Power"]
 
 
 def test_mixed_protocols_are_a_caution() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from made_outcomes import matrix
 from made_scored import score_context, scored
+from scipy import stats
 
 from reportgen.facts.all_facts import all_facts
 from reportgen.facts.fact_words import fact_words
@@ -67,6 +68,47 @@ def test_ranks_and_tiers() -> None:
     assert [value(of, "rank", name) for name in "ABC"] == [1.0, 2.0, 2.0]
 
 
+def test_rank_ranges() -> None:
+    """What the verdicts leave: A is better than both, and B and C may change places."""
+    of = subject(measured())
+    assert [value(of, "best_rank", name) for name in "ABC"] == [1.0, 2.0, 2.0]
+    assert [value(of, "worst_rank", name) for name in "ABC"] == [1.0, 3.0, 3.0]
+    assert of.fact("worst_rank", ("B",)).note == "rank 2 to 3 of 3"
+    given = ScoreSubject((given_score("A", 0.8, 0.01), given_score("B", 0.7)), (), (), SCALE)
+    assert given.fact("best_rank", ("A",)).reason == "no problems are known on which A could be compared"
+
+
+def test_equivalent_within_a_margin() -> None:
+    """Two one-sided tests: the 90 % interval by scipy's t, and never narrower than the one shown suggests."""
+    shown = measured()
+    (one,) = [one for one in shown.comparisons if {one.a, one.b} == {"B", "C"}]
+    known = replace(one, stderr=0.01, df=30.0, low=-0.01, high=0.06, difference=0.025)
+    half = float(stats.t.ppf(0.95, 30)) * 0.01
+    wide = (0.06 - 0.025) * float(stats.t.ppf(0.95, 30) / stats.t.ppf(0.975, 30))
+    assert wide > half
+    of = ScoreSubject(shown.scores, (known,), shown.groups, SCALE)
+    assert value(of, "equivalent", "B", "C", 0.025 + wide + 1e-9) is True
+    assert value(of, "equivalent", "C", "B", 0.025 + wide + 1e-9) is True
+    assert value(of, "equivalent", "B", "C", 0.025 + wide - 1e-9) is False
+    fact = of.fact("equivalent", ("B", "C", 0.08))
+    assert fact.note == "difference +2.5 points [−0.4, +5.4] at 90 %, inside ±8.0 points, 40 shared problems"
+    with pytest.raises(FactError, match="not above 0"):
+        of.fact("equivalent", ("B", "C", 0.0))
+    unknown = ScoreSubject(shown.scores, (replace(known, stderr=None),), shown.groups, SCALE)
+    assert value(unknown, "equivalent", "B", "C", 1.0) is None
+
+
+def test_tied_is_undecided_where_the_interval_excludes_0() -> None:
+    """The old name does not turn a test without a verdict into equality."""
+    shown = measured()
+    (one,) = [one for one in shown.comparisons if {one.a, one.b} == {"B", "C"}]
+    open_one = replace(one, low=0.001, high=0.05, verdict=Verdict.UNCLEAR)
+    of = ScoreSubject(shown.scores, (open_one,), shown.groups, SCALE)
+    assert value(of, "unclear", "B", "C") is True
+    assert "excludes 0" in of.fact("tied", ("B", "C")).reason
+    assert value(subject(shown), "tied", "B", "C") is True
+
+
 def test_rank_where_lower_is_better() -> None:
     """The lowest score ranks first."""
     of = subject(measured(), replace(SCALE, higher_is_better=False))
@@ -87,14 +129,14 @@ def test_pairs_are_the_comparisons() -> None:
         assert value(of, "p_value", one.a, one.b) == one.adjusted_p == value(of, "p_value", one.b, one.a)
         assert value(of, "better", one.a, one.b) is (one.verdict is Verdict.BETTER)
         assert value(of, "better", one.b, one.a) is (one.verdict is Verdict.WORSE)
-        assert value(of, "tied", one.b, one.a) is (one.verdict is Verdict.UNCLEAR)
+        assert value(of, "unclear", one.b, one.a) is (one.verdict is Verdict.UNCLEAR)
     assert [value(of, "better", *pair) for pair in ("AB", "BA", "BC")] == [True, False, False]
 
 
 def test_too_few_problems_decide_nothing() -> None:
-    """Neither better nor tied nor p, but the difference is what it is."""
+    """Neither better nor unclear nor p, but the difference is what it is."""
     of = subject(measured(4))
-    for name in ("better", "tied", "p_value"):
+    for name in ("better", "unclear", "tied", "p_value"):
         assert (of.fact(name, ("A", "B")).value, of.fact(name, ("A", "B")).reason) == (
             None,
             "4 shared problems",
@@ -110,15 +152,6 @@ def test_no_shared_problem() -> None:
     assert of.fact("tied", ("A", "B")).reason == "no shared problem"
     assert of.fact("difference", ("A", "B")).value is None
     assert of.fact("difference", ("A", "B")).reason
-
-
-def test_too_few_problems_for_any_verdict_are_told() -> None:
-    """Where no scores whatever would have decided, tied says so in its evidence."""
-    right = np.zeros((5, 6, 1))
-    right[0] = 1.0
-    fact = subject(scored(matrix(right))).fact("tied", ("A", "B"))
-    assert fact.value is True
-    assert "6 shared problems cannot decide 10 comparisons together" in fact.note
 
 
 def test_scores_of_a_harness() -> None:
@@ -176,6 +209,8 @@ def test_faults() -> None:
 def test_every_fact_of_the_vocabulary_is_answered() -> None:
     """Each has an answer or a reason, in the order of series, then pairs."""
     facts = all_facts(subject(measured()))
-    assert len(facts) == 3 * 5 + 3 * 4
-    assert {fact.call.partition("(")[0] for fact in facts} == {kind.name for kind in facts_of("scores")}
+    assert len(facts) == 3 * 7 + 3 * 4
+    assert {fact.call.partition("(")[0] for fact in facts} == {kind.name for kind in facts_of("scores")} - {
+        "equivalent"
+    }
     assert all(fact.value is not None or fact.reason for fact in facts)

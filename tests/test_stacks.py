@@ -35,7 +35,7 @@ STACK = Stack(
     id="contest",
     title="Contest",
     subtitle="30 problems × 16 samples",
-    parts=(DOTS, "Differences under 6.1 points cannot be told.", ROWS, SECOND),
+    parts=(DOTS, "A true difference of 6.1 points is found.", ROWS, SECOND),
     caption="One sentence.",
     numbers={"scores": [{"series": "MEL", "estimate": 0.84}], "mixed_protocol": {}},
 )
@@ -113,7 +113,7 @@ def test_report_json_has_the_numbers_and_the_order_of_parts() -> None:
         "caption": "One sentence.",
         "parts": [
             {"id": "contest"},
-            "Differences under 6.1 points cannot be told.",
+            "A true difference of 6.1 points is found.",
             {"id": "contest-table"},
             {"id": "contest-differences"},
         ],

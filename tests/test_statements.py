@@ -110,12 +110,26 @@ def test_outcomes_decide_who_is_better(tmp_path: Path) -> None:
     """Verdict, tier and score come from the comparison of the figure that is named."""
     page = "# Scores\n\n```scores\nid: answers\nsource: answers\n```\n\n"
     text = (
-        '[MEL is better]{claim="better(MEL, GRPO) and tier(MEL) = 1 and not tied(MEL, GRPO)" of="answers"}, '
+        '[MEL is better]{claim="better(MEL, GRPO) and group(MEL) = 1" of="answers"} '
+        '[or not]{claim="not unclear(MEL, GRPO)" of="answers"}, '
         '[50 %]{value="score(GRPO)" of="answers"}.\n'
     )
     report = drafted(tmp_path, text, page=page)
     assert report.problems == ()
-    assert [one.metric for one in report.statements["index.md"]] == ["score on answers"] * 2
+    assert [one.metric for one in report.statements["index.md"]] == ["score on answers"] * 3
+
+
+def test_old_names_are_warned_of(tmp_path: Path) -> None:
+    """With file, line and what to write instead; they keep working."""
+    page = "# Scores\n\n```scores\nid: answers\nsource: answers\n```\n\n"
+    report = drafted(tmp_path, '[MEL leads]{claim="not tied(MEL, GRPO)" of="answers"}.\n', page=page)
+    (problem,) = report.problems
+    assert report.statements["index.md"][0].judgement.truth is Truth.HOLDS
+    assert str(problem) == (
+        'content/index.md:8:20: "tied" is an old name of a fact. Write unclear(a, b), or '
+        "equivalent(a, b, margin) for two that are equal within a margin."
+    )
+    assert problem.severity is Severity.WARNING
 
 
 def test_faults_are_told_at_their_column_all_at_once(tmp_path: Path) -> None:

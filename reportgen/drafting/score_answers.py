@@ -105,25 +105,25 @@ class ScoreAnswers:
             ScoresError: the outcomes do not give the metric.
         """
         from reportgen.figures.score_context import Scored  # noqa: PLC0415
+        from reportgen.statistics.power import half_step, power_of  # noqa: PLC0415
         from reportgen.statistics.ranks import best_probabilities, find_leader, rank_groups, rank_ranges  # noqa: PLC0415
-        from reportgen.statistics.resolution import benchmark_resolution  # noqa: PLC0415
 
         scores = self.scores(request, estimand)
         if self._of_totals(request):
-            return Scored(self.problems(request), scores, comparisons=(), groups=(), resolution=None)
-        pairs = self._all_pairs(request)
+            return Scored(self.problems(request), scores, comparisons=(), groups=(), power=None)
+        pairs, problems = self._all_pairs(request), self.problems(request)
         metric, k = metric_and_k(request.metric)
         better = request.higher_is_better
-        often = best_probabilities(self.problems(request), metric, k, higher_is_better=better)
+        often = best_probabilities(problems, metric, k, higher_is_better=better)
         ranges = rank_ranges(scores, pairs)
         return Scored(
-            problems=self.problems(request),
+            problems=problems,
             scores=scores,
             comparisons=pairs,
             groups=rank_groups(scores, pairs, higher_is_better=better),
             leader=find_leader([one.series for one in ranges], pairs),
             ranks=tuple(replace(one, best_probability=often.get(one.series)) for one in ranges),
-            resolution=benchmark_resolution(pairs) if pairs else None,
+            power=power_of(pairs, half_step(problems, request.metric)) if pairs else None,
         )
 
     def scores(self, request: ScoreRequest, estimand: str = "problems like these") -> tuple[Score, ...]:

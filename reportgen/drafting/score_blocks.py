@@ -116,12 +116,10 @@ def _scores(settings: ScoresSettings, asked: _Asked) -> Stack:
 
 def _comparison(settings: ComparisonSettings, asked: _Asked) -> Stack:
     from reportgen.figures.comparison import comparison_block  # noqa: PLC0415
-    from reportgen.statistics.resolution import resolution  # noqa: PLC0415
 
     _is_there(settings.baseline, asked.problems.series, asked.context.place)
     scored = asked.desk.answers.scores.scored(asked.request)
-    pairs = {(pair.a, pair.b): resolution(pair) for pair in scored.comparisons}
-    drawn = comparison_block(asked.id, settings, scored, asked.context, resolutions=pairs)
+    drawn = comparison_block(asked.id, settings, scored, asked.context)
     return replace(drawn, numbers=numbers_of_pairs(scored, asked.context))
 
 
@@ -173,7 +171,7 @@ def _across(planned: PlannedBlock, settings: ComparisonSettings, desk: Desk) -> 
     """Several benchmarks side by side."""
     from reportgen.figures.across import across_block  # noqa: PLC0415
     from reportgen.statistics.across import across_benchmarks  # noqa: PLC0415
-    from reportgen.statistics.resolution import resolution  # noqa: PLC0415
+    from reportgen.statistics.power import half_step, power_of  # noqa: PLC0415
 
     place, benchmark = planned.block.place, planned.page.front_matter.benchmark
     answers = desk.answers.scores
@@ -194,20 +192,18 @@ def _across(planned: PlannedBlock, settings: ComparisonSettings, desk: Desk) -> 
         level=settings.level,
         higher_is_better=_one_direction(requests),
     )
-    found = {name: answers.scored(request).resolution for name, request in requests.items()}
-    resolutions = {name: one for name, one in found.items() if one is not None}
+    powers = {}
+    for column, (name, request) in enumerate(requests.items()):
+        against = [one for row in across.cells if (one := row[column].against) is not None]
+        if against:
+            powers[name] = power_of(against, half_step(parts[name], request.metric))
+        elif not settings.baseline and (power := answers.scored(request).power):
+            # Nothing is tested together, so only a comparison by itself has a power.
+            powers[name] = replace(power, family_difference=None, family_half=None)
     whole = context_of_all(place, list(contexts.values()))
     told = {name: part.found for name, part in parts.items()}
-    needed = {
-        (name, cell.against.a): resolution(cell.against)
-        for row in across.cells
-        for name, cell in zip(across.benchmarks, row, strict=True)
-        if cell.against is not None
-    }
-    drawn = across_block(
-        planned.block.id, settings, across, resolutions, contexts, whole, found=told, needed=needed
-    )
-    return replace(drawn, numbers=numbers_across(across, resolutions, contexts, told))
+    drawn = across_block(planned.block.id, settings, across, powers, contexts, whole, found=told)
+    return replace(drawn, numbers=numbers_across(across, powers, contexts, told))
 
 
 def _one_direction(requests: Mapping[str, ScoreRequest]) -> bool:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from reportgen.outcomes import (
         AcrossBenchmarks,
         Found,
+        Power,
         ProblemGrid,
         ProblemScores,
-        Resolution,
         RunSpread,
         Score,
     )
@@ -38,18 +38,18 @@ def numbers_of_scores(scored: Scored, context: ScoreContext) -> dict[str, Any]:
 
 
 def numbers_of_pairs(scored: Scored, context: ScoreContext) -> dict[str, Any]:
-    """The same with all pairs, groups and what the benchmark can tell apart."""
+    """The same with all pairs, groups and the power of the benchmark."""
     return {
         **numbers_of_scores(scored, context),
         "comparisons": [plain(one) for one in scored.comparisons],
         "groups": [list(one.series) for one in scored.groups],
-        "resolution": plain(scored.resolution) if scored.resolution else None,
+        "power": plain(scored.power) if scored.power else None,
     }
 
 
 def numbers_across(
     across: AcrossBenchmarks,
-    resolutions: Mapping[str, Resolution],
+    powers: Mapping[str, Power],
     contexts: Mapping[str, ScoreContext],
     found: Mapping[str, Found],
 ) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def numbers_across(
             name: {
                 **_protocol(context),
                 "found": plain(found[name]),
-                "resolution": plain(resolutions[name]) if name in resolutions else None,
+                "power": plain(powers[name]) if name in powers else None,
             }
             for name, context in contexts.items()
         },

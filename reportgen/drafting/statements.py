@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from reportgen.drafting.subjects import said_of, state_of
 from reportgen.errors import Problem, ReportError, Severity, Stage
 from reportgen.expressions.faults import ExpressionError
+from reportgen.facts.vocabulary import FACTS
 from reportgen.statements import Statement, Truth
 
 if TYPE_CHECKING:
@@ -41,13 +42,18 @@ def statements_of(plan: Plan, desk: Desk, problems: Problems) -> dict[str, tuple
 
 
 def told(statement: Statement) -> Iterator[Problem]:
-    """The warning that a statement deserves."""
+    """The warnings that a statement deserves: for what became of it, and for old names of facts."""
     binding, judgement = statement.binding, statement.judgement
+    for name in dict.fromkeys(fact.name for fact in judgement.facts):
+        if instead := FACTS[name].instead:
+            said = f'"{name}" is an old name of a fact'
+            place = binding.expression_place
+            yield Problem(place, said, f"Write {instead}", Stage.NARRATIVE, Severity.WARNING)
     if statement.as_expected:
         return
     if judgement.truth is Truth.UNDECIDED:
         said = f'"{binding.words}": {judgement.found}'
-        step = "Say that it cannot be told, or take the claim away" if binding.kind == "claim" else ""
+        step = "Say that it is not known, or remove the claim" if binding.kind == "claim" else ""
     elif binding.fails:
         said = f'"{binding.words}" holds, and was expected to fail ("{binding.fails}"): {judgement.found}'
         step = "Take fails= away"

@@ -31,6 +31,7 @@ class Amount:
             and 0.8, and scaling both sides changes no comparison.
         reason: why there is no value, a phrase; otherwise empty.
         fact: the fact that it is, where it is nothing else than one fact.
+        minuend, subtrahend: the two facts, where it is one of them less the other.
     """
 
     kind: Kind
@@ -38,6 +39,8 @@ class Amount:
     slack: float = 0.0
     reason: str = ""
     fact: Fact | None = None
+    minuend: Fact | None = None
+    subtrahend: Fact | None = None
 
 
 def number_amount(value: float) -> Amount:
@@ -91,7 +94,8 @@ def computed(operator: str, left: Amount, right: Amount, divisor: str) -> Amount
     value, slack = _ARITHMETIC[operator](left.value, left.slack, right.value, right.slack)
     if abs(value) > _LARGEST:
         return Amount(kind, None, 0.0, "the numbers become too large")
-    return Amount(kind, value + 0.0, min(slack, _LARGEST))
+    facts = (left.fact, right.fact) if operator == "-" and left.fact and right.fact else (None, None)
+    return Amount(kind, value + 0.0, min(slack, _LARGEST), "", None, *facts)
 
 
 def compared(operator: str, left: Amount, right: Amount) -> bool | None:

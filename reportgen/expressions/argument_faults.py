@@ -23,7 +23,17 @@ if TYPE_CHECKING:
     from reportgen.facts.vocabulary import FactKind
 
 DATE_STEP = "Write the date in quotes: '2024-05-01' or '2024-05-01T12:00'"
-_ONE = {ParameterKind.SERIES: "a series", ParameterKind.STEP: "a step", ParameterKind.LEVEL: "a level"}
+_ONE = {
+    ParameterKind.SERIES: "a series",
+    ParameterKind.STEP: "a step",
+    ParameterKind.LEVEL: "a level",
+    ParameterKind.MARGIN: "a margin",
+}
+_WANTED = {
+    ParameterKind.STEP: Quantity.STEP,
+    ParameterKind.LEVEL: Quantity.VALUE,
+    ParameterKind.MARGIN: Quantity.DIFFERENCE,
+}
 _TWO = {
     ParameterKind.SERIES: "two series",
     ParameterKind.STEP: "two steps",
@@ -83,21 +93,23 @@ def number_fault(text: str, argument: Tree, kind: Kind, fact: FactKind, subject:
         fact: whose argument it is.
         subject: what the fact is asked of.
     """
-    # Steps and levels stand behind the series, and no fact takes both.
-    level = any(parameter.kind is ParameterKind.LEVEL for parameter in fact.parameters)
-    wanted = Quantity.VALUE if level else Quantity.STEP
+    # Steps, levels and margins stand behind the series, and no fact takes two kinds of them.
+    wanted = _WANTED[fact.parameters[-1].kind]
     here = shortened(part_of(text, argument))
-    if kind.plain and subject.scale.step_is_time and not level:
+    if kind.plain and subject.scale.step_is_time and wanted is Quantity.STEP:
         said = f'The steps of "{subject.scale.metric}" are dates, and "{here}" is a plain number'
         return Fault(argument.position, argument.length, said, DATE_STEP)
-    if kind.plain and kind.percent and subject.scale.percent and level:
+    if kind.plain and kind.percent and subject.scale.percent and wanted is not Quantity.STEP:
         return percent_fault(text, argument, subject)
     if kind.plain or kind.quantity is wanted:
         return None
     is_what = quantity_words(kind.quantity, subject.scale)
     said = f'"{fact.name}" takes {quantity_words(wanted, subject.scale)}, and {here} is {is_what}'
-    example = f"{'final' if level else 'peak_step'}({first_series(subject)})"
-    return Fault(argument.position, argument.length, said, f"Write a number, or a fact such as {example}")
+    examples = {Quantity.VALUE: "final", Quantity.STEP: "peak_step"}
+    fact_such = (
+        f", or a fact such as {examples[wanted]}({first_series(subject)})" if wanted in examples else ""
+    )
+    return Fault(argument.position, argument.length, said, f"Write a number{fact_such}")
 
 
 def name_fault(name: Name, subject: Subject, wanted: Quantity = Quantity.VALUE) -> Fault | None:

@@ -131,8 +131,15 @@ class _Evaluator:
         return _Judged(truth, (part,))
 
     def _side(self, tree: Tree, amount: Amount) -> Side:
-        fact = amount.fact
-        return Side(part_of(self._text, tree), amount.kind.quantity, amount.value, amount.reason, fact)
+        return Side(
+            text=part_of(self._text, tree),
+            quantity=amount.kind.quantity,
+            value=amount.value,
+            reason=amount.reason,
+            fact=amount.fact,
+            minuend=amount.minuend,
+            subtrahend=amount.subtrahend,
+        )
 
     def _fact(self, call: Call) -> Fact:
         """A fact; one without a value where an argument has none, or where the results have no answer."""

@@ -21,6 +21,7 @@ class Side:
         value: a finite number; None where nobody can know it.
         reason: why there is no value, a phrase; otherwise empty.
         fact: the fact that it is, where it is nothing else than one fact.
+        minuend, subtrahend: the two facts, where it is one of them less the other.
     """
 
     text: str
@@ -28,6 +29,8 @@ class Side:
     value: float | None
     reason: str = ""
     fact: Fact | None = None
+    minuend: Fact | None = None
+    subtrahend: Fact | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ _SYNONYMS = {
     **dict.fromkeys(("p", "pvalue"), "p_value"),
     **dict.fromkeys(("accuracy", "acc"), "score"),
     **dict.fromkeys(("beats", "wins"), "better"),
+    **dict.fromkeys(("equal", "same"), "equivalent"),
 }
 _HIGHEST, _LOWEST = {"max", "maximum", "highest"}, {"min", "minimum", "lowest"}
 

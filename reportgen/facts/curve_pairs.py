@@ -103,7 +103,7 @@ def _crossings(_: Pairs, a: Curve, b: Curve) -> Found:
     return Found(0.0, from_step=float(steps[0]), to_step=float(steps[-1]))
 
 
-def _verdict(name: str, pairs: Pairs, a: Curve, b: Curve) -> Found:
+def _verdict(name: str, pairs: Pairs, a: Curve, b: Curve, *numbers: float) -> Found:
     one, step = pairs.comparison(a, b), _last_step(a, b)
     if one is None or step is None:
         return _apart(a, b)
@@ -113,7 +113,8 @@ def _verdict(name: str, pairs: Pairs, a: Curve, b: Curve) -> Found:
         for curve in (a, b)
         if runs[curve.series] < _FEWEST_RUNS
     ]
-    return verdict_found(name, one, pairs.scale, behind=_runs_said(runs), few=listing(few), step=step)
+    behind = _runs_said(runs)
+    return verdict_found(name, one, pairs.scale, numbers, behind=behind, few=listing(few), step=step)
 
 
 def _last_step(a: Curve, b: Curve) -> float | None:

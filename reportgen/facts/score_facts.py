@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from reportgen.facts.calls import Call, Found, call_of, fact_of
 from reportgen.facts.verdicts import VERDICT_FACTS, verdict_found
+from reportgen.statistics.ranks import rank_ranges
 from reportgen.statistics.verdicts import mirrored
 from reportgen.words import counted
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reportgen.facts.subject import Argument
-    from reportgen.outcomes import Comparison, RankGroup, Score
+    from reportgen.outcomes import Comparison, RankGroup, RankRange, Score
     from reportgen.statements import Fact, Scale
 
 # Scores that differ by less than this share of their size are one score, computed in two ways.
@@ -60,6 +61,13 @@ class ScoreSubject:
         both = {(one.b, one.a): mirrored(one) for one in self.comparisons}
         return both | {(one.a, one.b): one for one in self.comparisons}
 
+    @cached_property
+    def ranges(self) -> dict[str, RankRange]:
+        """The ranks that the verdicts leave to each series; empty where nothing was compared."""
+        if not self.comparisons:
+            return {}
+        return {one.series: one for one in rank_ranges(self.scores, self.comparisons)}
+
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
         """A fact of the vocabulary; see ``Subject``."""
         call = call_of(name, arguments, self)
@@ -74,7 +82,7 @@ class ScoreSubject:
         one = self._compared.get((call.series[0], call.series[1]))
         if one is None:
             return Found(None, self._not_compared(*call.series))
-        return _pair(call.name, one, self.scale)
+        return _pair(call, one, self.scale)
 
     def _not_compared(self, *names: str) -> str:
         lacking = [self._by_series[name] for name in names if self._by_series[name].estimate is None]
@@ -117,10 +125,26 @@ def _group(subject: ScoreSubject, score: Score) -> Found:
     return Found(None, f"{score.series} is in no group")
 
 
-def _pair(name: str, one: Comparison, scale: Scale) -> Found:
+def _best_rank(subject: ScoreSubject, score: Score) -> Found:
+    return _end_of_range(subject, score, lambda one: one.best)
+
+
+def _worst_rank(subject: ScoreSubject, score: Score) -> Found:
+    return _end_of_range(subject, score, lambda one: one.worst)
+
+
+def _end_of_range(subject: ScoreSubject, score: Score, end: Callable[[RankRange], int]) -> Found:
+    one = subject.ranges.get(score.series)
+    if one is None:
+        return Found(None, f"no problems are known on which {score.series} could be compared")
+    ranks = f"rank {one.best}" if one.best == one.worst else f"rank {one.best} to {one.worst}"
+    return Found(float(end(one)), note=f"{ranks} of {one.count}")
+
+
+def _pair(call: Call, one: Comparison, scale: Scale) -> Found:
     shared = counted(one.shared, "shared problem") if one.shared else "no shared problem"
-    if name in VERDICT_FACTS:
-        return verdict_found(name, one, scale, behind=shared, few=shared)
+    if call.name in VERDICT_FACTS:
+        return verdict_found(call.name, one, scale, call.numbers, behind=shared, few=shared)
     if one.difference is None:
         return Found(None, one.reason or shared)
     return Found(one.difference, low=one.low, high=one.high, n=one.shared)
@@ -131,5 +155,8 @@ _ONE: dict[str, Callable[[ScoreSubject, Score], Found]] = {
     "low": _low,
     "high": _high,
     "rank": _rank,
+    "best_rank": _best_rank,
+    "worst_rank": _worst_rank,
+    "group": _group,
     "tier": _group,
 }

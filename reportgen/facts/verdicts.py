@@ -1,29 +1,39 @@
-"""What a comparison answers: its p value, whether one side is better, whether both are tied."""
+"""What a comparison answers: its p value, whether one side is better, unclear, or equivalent to the other."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reportgen.facts.calls import Found
 from reportgen.facts.fact_words import interval_words, value_words
+from reportgen.facts.subject import FactError
 from reportgen.outcomes import Verdict
 from reportgen.statements import Quantity
+from reportgen.statistics.student_t import t_quantile
 from reportgen.words import equation, p_words
 
 if TYPE_CHECKING:
     from reportgen.outcomes import Comparison
     from reportgen.statements import Scale
 
-VERDICT_FACTS = frozenset({"p_value", "better", "tied"})
+VERDICT_FACTS = frozenset({"p_value", "better", "unclear", "equivalent", "tied"})
 """The facts that are answered here."""
 
 
 def verdict_found(
-    name: str, one: Comparison, scale: Scale, *, behind: str, few: str, step: float | None = None
+    name: str,
+    one: Comparison,
+    scale: Scale,
+    numbers: tuple[float, ...] = (),
+    *,
+    behind: str,
+    few: str,
+    step: float | None = None,
 ) -> Found:
-    """What a comparison says to ``p_value``, ``better`` or ``tied``.
+    """What a comparison says to one of ``VERDICT_FACTS``.
 
-    A pair that was not tested is neither better nor tied: equal runs on both sides leave nothing to test
+    A pair that was not tested is neither better nor unclear: equal runs on both sides leave nothing to test
     with, and a difference between them may still be real. Of two that differ none is known to be better where
     it is not known which way is.
 
@@ -31,10 +41,16 @@ def verdict_found(
         name: the fact.
         one: a minus b, adjusted together with all pairs of the subject.
         scale: what its numbers mean.
+        numbers: the margin, for ``equivalent``.
         behind: what the test rests on, such as ``30 problems``.
         few: why it could not be tested where that is for too few runs or problems.
         step: where two curves were compared.
+
+    Raises:
+        FactError: the margin is not above 0.
     """
+    if name == "equivalent":
+        return replace(_equivalent(one, numbers[0], scale, behind, few), step=step, n=one.shared)
     if one.adjusted_p is None:
         reason = few if one.verdict is Verdict.TOO_FEW else one.reason or few
         return Found(None, reason, step=step, n=one.shared)
@@ -43,12 +59,43 @@ def verdict_found(
         return Found(one.adjusted_p, step=step, n=one.shared, note=f"{said}, {behind}")
     p = equation("adjusted p" if one.tested_together > 1 else "p", p_words(one.adjusted_p))
     note = f"{said}, {p}, {behind}"
-    if name == "tied":
-        remark = f"; {one.reason}" if one.reason else ""
-        return Found(one.verdict is Verdict.UNCLEAR, step=step, n=one.shared, note=f"{note}{remark}")
+    if name in {"unclear", "tied"}:
+        return replace(_unclear(name, one, note), step=step, n=one.shared)
     if scale.higher_is_better is None and one.verdict is not Verdict.UNCLEAR:
         return Found(None, _no_way(scale), step=step, n=one.shared, note=note)
     return Found(one.verdict is Verdict.BETTER, step=step, n=one.shared, note=note)
+
+
+def _unclear(name: str, one: Comparison, note: str) -> Found:
+    if name == "tied" and one.verdict is Verdict.UNCLEAR and not holds(one.low, one.high):
+        return Found(None, f"the interval of the difference excludes 0, and the test does not decide: {note}")
+    remark = f"; {one.reason}" if one.reason else ""
+    return Found(one.verdict is Verdict.UNCLEAR, note=f"{note}{remark}")
+
+
+def holds(low: float | None, high: float | None, value: float = 0.0) -> bool:
+    """Whether an interval holds a value; one that is not known may hold any."""
+    return low is None or high is None or low <= value <= high
+
+
+def _equivalent(one: Comparison, margin: float, scale: Scale, behind: str, few: str) -> Found:
+    """Two one-sided t tests at 5 % each (Schuirmann 1987): the 90 % interval lies inside the margin.
+
+    An interval that was widened for what the standard error does not show stays as much wider.
+    """
+    if not margin > 0:
+        raise FactError("The margin of equivalent is not above 0", "Give the largest difference that is none")
+    if one.difference is None or not one.stderr or one.df is None or one.low is None or one.high is None:
+        return Found(None, few if one.verdict is Verdict.TOO_FEW else one.reason or few)
+    half = t_quantile(0.95, one.df) * one.stderr
+    narrower = t_quantile(0.95, one.df) / t_quantile((1 + one.level) / 2, one.df)
+    low = one.difference - max(half, (one.difference - one.low) * narrower)
+    high = one.difference + max(half, (one.high - one.difference) * narrower)
+    inside = -margin < low and high < margin
+    said = interval_words(one.difference, low, high, Quantity.DIFFERENCE, scale)
+    limit = value_words(margin, Quantity.DIFFERENCE, scale, signed=False)
+    where = "inside" if inside else "not inside"
+    return Found(inside, note=f"difference {said} at 90 %, {where} ±{limit}, {behind}")
 
 
 def _no_way(scale: Scale) -> str:

@@ -18,6 +18,7 @@ class ParameterKind(StrEnum):
     SERIES = "series"
     STEP = "step"
     LEVEL = "level"
+    MARGIN = "margin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class FactKind:
         parameters: what it takes, in order; series first.
         quantity: what kind of number it gives.
         says: its meaning, one sentence with its full stop; ``s``, ``a``, ``b``, ``x`` are the parameters.
+        instead: of an old name, what to write instead, a phrase; lists leave such a fact out.
     """
 
     name: str
@@ -45,6 +47,7 @@ class FactKind:
     parameters: tuple[Parameter, ...]
     quantity: Quantity
     says: str
+    instead: str = ""
 
     @property
     def signature(self) -> str:
@@ -60,13 +63,14 @@ _PARAMETERS = {
     "from": Parameter("from", ParameterKind.STEP),
     "to": Parameter("to", ParameterKind.STEP),
     "level": Parameter("level", ParameterKind.LEVEL),
+    "margin": Parameter("margin", ParameterKind.MARGIN),
 }
 
 
-def _fact(signature: str, quantity: Quantity, says: str, *holds: Held) -> FactKind:
+def _fact(signature: str, quantity: Quantity, says: str, *holds: Held, instead: str = "") -> FactKind:
     name, _, rest = signature.partition("(")
     parameters = tuple(_PARAMETERS[parameter] for parameter in rest.removesuffix(")").split(", "))
-    return FactKind(name, frozenset(holds), parameters, quantity, says)
+    return FactKind(name, frozenset(holds), parameters, quantity, says, instead)
 
 
 _C: Held = "curves"
@@ -112,8 +116,20 @@ _ALL = (
     _fact("low(s)", Quantity.VALUE, "The lower end of the score's confidence interval.", _S),
     _fact("high(s)", Quantity.VALUE, "The upper end of the score's confidence interval.", _S),
     _fact("rank(s)", Quantity.NUMBER, "The place in the order of scores, from 1 for the best.", _S),
+    _fact("best_rank(s)", Quantity.NUMBER, "The best rank that the verdicts of all pairs leave to it.", _S),
+    _fact("worst_rank(s)", Quantity.NUMBER, "The worst rank that the verdicts of all pairs leave to it.", _S),
     _fact(
-        "tier(s)", Quantity.NUMBER, "The tier, from 1 for the best; those in one cannot be told apart.", _S
+        "group(s)",
+        Quantity.NUMBER,
+        "The group, from 1 for the best; its series are better than all series of the groups below.",
+        _S,
+    ),
+    _fact(
+        "tier(s)",
+        Quantity.NUMBER,
+        "An old name of group.",
+        _S,
+        instead="group(s), best_rank(s) or worst_rank(s)",
     ),
     _fact("difference(a, b)", Quantity.DIFFERENCE, "The score of a minus that of b on shared problems.", _S),
     _fact(
@@ -130,17 +146,31 @@ _ALL = (
         *(_C, _S),
     ),
     _fact(
+        "unclear(a, b)",
+        Quantity.TRUTH,
+        "True where neither is better in that sense; that does not make them equal.",
+        *(_C, _S),
+    ),
+    _fact(
+        "equivalent(a, b, margin)",
+        Quantity.TRUTH,
+        "True where the difference is smaller than the margin: its 90 % interval lies between −margin and"
+        " +margin (two one-sided tests at 5 %).",
+        *(_C, _S),
+    ),
+    _fact(
         "tied(a, b)",
         Quantity.TRUTH,
-        "True where neither is better in that sense: the data cannot tell the two apart.",
+        "An old name of unclear; it cannot be decided where the interval of the difference excludes 0.",
         *(_C, _S),
+        instead="unclear(a, b), or equivalent(a, b, margin) for two that are equal within a margin",
     ),
 )
 
 FACTS: dict[str, FactKind] = {fact.name: fact for fact in _ALL}
-"""Every fact by its name, in the order in which lists show them."""
+"""Every fact by its name, with old names, in the order in which lists show them."""
 
 
 def facts_of(holds: Held) -> tuple[FactKind, ...]:
-    """The facts that there are for curves or for scores, in the order of lists."""
-    return tuple(fact for fact in FACTS.values() if holds in fact.holds)
+    """The facts that there are for curves or for scores, without old names, in the order of lists."""
+    return tuple(fact for fact in FACTS.values() if holds in fact.holds and not fact.instead)

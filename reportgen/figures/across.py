@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 from reportgen.figures.across_csv import AVERAGE, across_csv
 from reportgen.figures.cell_lines import in_lines
 from reportgen.figures.comparison_words import (
+    FOUND,
     answer,
     half_width,
     how_compared,
-    largest_undecided,
-    needed_sentence,
     power_words,
     reasons,
-    resolution_words,
     verdict_words,
 )
 from reportgen.figures.pairs import MARKS, WORDS
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from reportgen.figures.score_context import ScoreContext
-    from reportgen.outcomes import AcrossBenchmarks, BenchmarkCell, Comparison, Found, Resolution, Score
+    from reportgen.outcomes import AcrossBenchmarks, BenchmarkCell, Comparison, Found, Power, Score
     from reportgen.settings.score_blocks import ComparisonSettings
 
 
@@ -47,40 +45,44 @@ def across_block(  # noqa: PLR0917 - the block's id and settings, then what it s
     block_id: str,
     settings: ComparisonSettings,
     across: AcrossBenchmarks,
-    resolutions: Mapping[str, Resolution],
+    powers: Mapping[str, Power],
     contexts: Mapping[str, ScoreContext],
     context: ScoreContext,
     *,
     found: Mapping[str, Found] | None = None,
-    needed: Mapping[tuple[str, str], Resolution] | None = None,
 ) -> Stack:
-    """The table, best average first, then what each benchmark can tell apart.
+    """The table, best average first, then how large a difference each benchmark finds.
 
     Args:
         block_id: id of the block on its page.
         settings: title, caption, metric and level.
         across: scores and comparisons with the baseline, all adjusted together.
-        resolutions: by benchmark; one that is not there has a reason said.
+        powers: by benchmark; one that is not there has a reason said.
         contexts: protocols and notes by benchmark.
         context: unit, source and place of the block.
         found: what was found in the outcomes of each benchmark, to be told.
-        needed: what the difference of each benchmark and series to the baseline would need.
     """
     order = _order(across, higher_is_better=context.higher_is_better)
-    apart = [
-        " ".join(_apart(place, across, resolutions, needed or {}, contexts.get(name, context)))
+    power = [
+        power_words(
+            name,
+            powers.get(name),
+            contexts.get(name, context),
+            together="comparisons",
+            reported=all(row[place].score.samples is None for row in across.cells),
+        )
         for place, name in enumerate(across.benchmarks)
     ]
     sentences = (
         settings.caption or "",
         *_how(across, context),
-        next(filter(None, map(power_words, resolutions.values())), ""),
+        FOUND if any(one.difference for one in powers.values()) else "",
         *_told(across, contexts, found or {}),
         *dict.fromkeys(note for each in (context, *contexts.values()) for note in each.notes),
         f"Source: {context.source}{f' ({context.approximate})' if context.approximate else ''}.",
     )
     against = f"held against {across.baseline}" if across.baseline else "no baseline to hold them against"
-    parts: list[Any] = [_answer(across, order, context), _table(block_id, across, order, context), *apart]
+    parts: list[Any] = [_answer(across, order, context), _table(block_id, across, order, context), *power]
     return Stack(
         id=block_id,
         title=settings.title or f"{counted(len(across.benchmarks), 'benchmark')} side by side",
@@ -156,24 +158,6 @@ def _table(block_id: str, across: AcrossBenchmarks, order: list[int], context: S
         caption="Best average first.",
         csv=across_csv(across),
     )
-
-
-def _apart(
-    place: int,
-    across: AcrossBenchmarks,
-    resolutions: Mapping[str, Resolution],
-    needed: Mapping[tuple[str, str], Resolution],
-    context: ScoreContext,
-) -> Iterator[str]:
-    """What a benchmark can show, and what its largest undecided difference to the baseline would need."""
-    name = across.benchmarks[place]
-    column = [row[place].score for row in across.cells]
-    reported = all(score.samples is None for score in column)
-    yield resolution_words(name, resolutions.get(name), context, reported=reported)
-    against = (row[place].against for row in across.cells)
-    largest = largest_undecided(one for one in against if one is not None)
-    if largest is not None and (name, largest.a) in needed:
-        yield needed_sentence(largest, needed[name, largest.a], context)
 
 
 def _cell(cell: BenchmarkCell, across: AcrossBenchmarks, context: ScoreContext) -> Cell:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reportgen.figures.comparison_words import (
+    FOUND,
     answer,
     how_compared,
-    largest_undecided,
-    needed_sentence,
     pair_lines,
     power_words,
     reasons,
-    resolution_words,
     shared_words,
 )
 from reportgen.figures.difference_figure import difference_figure
@@ -29,10 +27,7 @@ from reportgen.figures.wording import isolated
 from reportgen.model import Cell, ResultTable, Stack
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from reportgen.figures.score_context import ScoreContext, Scored
-    from reportgen.outcomes import Resolution
     from reportgen.settings.score_blocks import ComparisonSettings
 
 MOST_WHOLE = 8
@@ -40,35 +35,26 @@ MOST_WHOLE = 8
 
 
 def comparison_block(
-    block_id: str,
-    settings: ComparisonSettings,
-    scored: Scored,
-    context: ScoreContext,
-    *,
-    resolutions: Mapping[tuple[str, str], Resolution] | None = None,
+    block_id: str, settings: ComparisonSettings, scored: Scored, context: ScoreContext
 ) -> Stack:
-    """The matrix of paired differences, their picture against one series, and what the benchmark can show.
+    """The matrix of paired differences, their picture against one series, and how large ones are found.
 
     Args:
         block_id: id of the block on its page.
         settings: title, caption, baseline, metric and level.
         scored: one benchmark; its comparisons are of all pairs and adjusted together.
         context: words and colours.
-        resolutions: of pairs, by their names in the order of ``scored.comparisons``: how many problems each
-            pair's own difference would need. Left out where not known.
 
     Raises:
         ReportError: if the baseline is not among the series.
     """
     pairs = pairs_of(scored, settings.baseline, context)
-    needed = dict(resolutions or {})
-    needed |= {(b, a): one for (a, b), one in needed.items()}
     metric = metric_text(settings.metric, context)
     parts: list[Any] = [isolated(_answer(pairs, scored, settings, context), pairs.series)]
     if scored.comparisons:
         parts += [_matrix(f"{block_id}-pairs", pairs, scored, context)]
-        parts += [difference_figure(f"{block_id}-differences", pairs, scored, context, needed)]
-    parts.append(isolated(_resolution(pairs, scored, needed, context), pairs.series))
+        parts += [difference_figure(f"{block_id}-differences", pairs, scored, context)]
+    parts.append(isolated(power_words(context.benchmark, scored.power, context), pairs.series))
     return Stack(
         id=block_id,
         title=settings.title or f"{context.benchmark}: who is better than whom",
@@ -116,17 +102,6 @@ def _cell(pairs: Pairs, row: str, column: str, context: ScoreContext, *, whole: 
     return Cell("\n".join(lines if whole else lines[:2]), one.difference, mark)
 
 
-def _resolution(
-    pairs: Pairs, scored: Scored, needed: Mapping[tuple[str, str], Resolution], context: ScoreContext
-) -> str:
-    """What the benchmark can show, and what the largest undecided difference to the reference would need."""
-    said = [resolution_words(context.benchmark, scored.resolution, context)]
-    largest = largest_undecided(pairs.against_reference())
-    if largest is not None and (largest.a, largest.b) in needed:
-        said.append(needed_sentence(largest, needed[largest.a, largest.b], context))
-    return " ".join(said)
-
-
 def _caption(pairs: Pairs, scored: Scored, settings: ComparisonSettings, context: ScoreContext) -> str:
     caution = f" ({context.approximate})" if context.approximate else ""
     how: tuple[str, ...] = ()
@@ -135,7 +110,7 @@ def _caption(pairs: Pairs, scored: Scored, settings: ComparisonSettings, context
             *how_compared(scored.comparisons, context, "pair"),
             shared_words(scored.comparisons),
             *reasons(scored.comparisons),
-            power_words(scored.resolution),
+            FOUND if scored.power and scored.power.difference else "",
         )
     sentences = [
         settings.caption or "",

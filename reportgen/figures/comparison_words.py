@@ -15,14 +15,14 @@ from reportgen.figures.score_words import (
     metric_text,
     p_text,
 )
-from reportgen.outcomes import Verdict
-from reportgen.words import counted, listing
+from reportgen.outcomes import OFTEN, Verdict
+from reportgen.words import chance_words, counted, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from reportgen.figures.score_context import ScoreContext
-    from reportgen.outcomes import Comparison, Resolution
+    from reportgen.outcomes import Comparison, Power
 
 _MOST_NAMED, _MOST_REASONS = 8, 4
 _VERDICTS = (
@@ -32,8 +32,8 @@ _VERDICTS = (
 _SAID = {
     Verdict.BETTER: "{names} {verb} better",
     Verdict.WORSE: "{names} {verb} worse",
-    Verdict.UNCLEAR: "{names} {verb} not clearly different",
-    Verdict.TOO_FEW: "{names} {share} too few problems with it to tell",
+    Verdict.UNCLEAR: "{names} {show} no clear difference",
+    Verdict.TOO_FEW: "{names} {share} too few problems with it for a verdict",
 }
 
 
@@ -63,7 +63,7 @@ def difference_words(one: Comparison, context: ScoreContext) -> str:
 
 
 def answer(compared: Sequence[Comparison], introduced: str, context: ScoreContext) -> str:
-    """The sentence that says who is better, who is worse, and who cannot be told from the reference.
+    """The sentence that says who is better, who is worse, and for whom no difference is clear.
 
     Args:
         compared: each series minus the reference.
@@ -77,12 +77,13 @@ def answer(compared: Sequence[Comparison], introduced: str, context: ScoreContex
 
 
 def verdict_words(compared: Sequence[Comparison]) -> str:
-    """Who is better, worse, and so on: ``A is better; B and C cannot be told from it``."""
+    """Who is better, worse, and so on: ``A is better; B and C show no clear difference``."""
     groups = [(verdict, names) for verdict, names in by_verdict(compared).items() if names]
     return "; ".join(
         _SAID[verdict].format(
             names=listing(names, most=_MOST_NAMED),
             verb="is" if len(names) == 1 else "are",
+            show="shows" if len(names) == 1 else "show",
             share="shares" if len(names) == 1 else "share",
         )
         for verdict, names in groups
@@ -126,61 +127,58 @@ def reasons(compared: Sequence[Comparison]) -> tuple[str, ...]:
     return (*said[:_MOST_REASONS], *([f"{more} more remarks stand in the data table."] if more > 0 else []))
 
 
-def resolution_words(
-    benchmark: str, found: Resolution | None, context: ScoreContext, *, reported: bool = False
+def power_words(
+    benchmark: str,
+    found: Power | None,
+    context: ScoreContext,
+    *,
+    together: str = "pairs",
+    reported: bool = False,
 ) -> str:
-    """What a benchmark can show: the smallest difference; ``power_words`` says what that means.
+    """How large a true difference has to be to be found, alone and in the family; see ``FOUND``.
 
-    Of scores that are used as ``reported`` nothing is known, since their problems are not.
+    Args:
+        benchmark: its name.
+        found: None where nothing was compared.
+        context: has the unit.
+        together: what was tested together.
+        reported: whether scores are used as reported, so that their problems are not known.
     """
-    if found is None or found.difference is None:
+    if found is None or found.difference is None or found.half is None:
         why = "its problems are not" if reported else "no two series share problems"
         why = found.reason if found else why
-        return f"What {benchmark} can tell apart is not known: {why}."
-    smallest = difference_text(found.difference, context, signed=False)
-    problems = counted(found.problems, "problem")
-    return f"Differences under {smallest} cannot be told with the {problems} of {benchmark}."
+        return f"How large a difference on {benchmark} has to be to be found is not known: {why}."
+    whole, half = _sizes(found.difference, context)
+    basis = f"{counted(found.problems, 'problem')} of {benchmark}{_runs_words(found)}"
+    said = (
+        f"With the {basis} a true difference of {whole} is found {chance_words(OFTEN)}; one of {half}, "
+        f"{chance_words(found.half)}."
+    )
+    if found.family_difference is None or found.family_half is None:
+        return said
+    whole, half = _sizes(found.family_difference, context)
+    among = f"Among these {found.together:,} {together}"
+    return f"{said} {among} it takes {whole}; {half} are found {chance_words(found.family_half)}."
 
 
-def power_words(found: Resolution | None) -> str:
-    """What "can be told" means; empty where nothing is known."""
-    if found is None or found.difference is None:
-        return ""
+FOUND = "Found: the comparison gets a verdict, for a pair with the mean variance of all pairs."
+"""What a difference that is found means."""
+
+
+def _sizes(difference: float, context: ScoreContext) -> tuple[str, str]:
+    """A difference and half of it."""
     return (
-        f"Told: a true difference of that size is shown with {level_text(found.power)} probability, for a "
-        f"typical pair, in one comparison at the {level_text(found.alpha)} level, before the adjustment for "
-        "many."
+        difference_text(difference, context, signed=False),
+        difference_text(difference / 2, context, signed=False),
     )
 
 
-def largest_undecided(comparisons: Iterable[Comparison]) -> Comparison | None:
-    """The largest difference that could not be told from none: more problems would decide it first."""
-    undecided = [one for one in comparisons if one.verdict is Verdict.UNCLEAR and one.difference]
-    return max(undecided, key=lambda one: abs(one.difference or 0.0), default=None)
-
-
-def needed_sentence(one: Comparison, found: Resolution, context: ScoreContext) -> str:
-    """How many problems an undecided difference would need, taken for the true one."""
-    seen = difference_text(found.observed or 0.0, context, signed=False)
-    between = f"the {seen} seen between {one.a} and {one.b}"
-    if found.needed is None:
-        return f"No number of problems would do for {between}."
-    if found.needed <= found.problems:
-        return (
-            f"For {between} {found.needed:,} problems would do in a comparison by itself; "
-            f"among {one.tested_together:,} tested together {found.problems:,} do not."
-        )
-    return f"{found.needed:,} problems would do for {between}."
-
-
-def needed_words(found: Resolution, context: ScoreContext) -> str:
-    """How many problems a pair's own difference would need: ``112 for the 3.2 points seen``."""
-    if found.observed is None:
+def _runs_words(found: Power) -> str:
+    """``and 3 runs of each series``; empty for one run."""
+    fewest, most = found.runs
+    if most == 1:
         return ""
-    seen = difference_text(found.observed, context, signed=False)
-    if found.needed is None:
-        return f"no number for the {seen} seen"
-    return f"{found.needed:,} for the {seen} seen"
+    return f" and {fewest if fewest == most else f'{fewest} to {most}'} runs of each series"
 
 
 def _intervals(compared: Sequence[Comparison]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.figures.comparison_words import difference_words, half_width, needed_words
+from reportgen.figures.comparison_words import difference_words, half_width
 from reportgen.figures.pairs import WORDS
 from reportgen.figures.pairs_csv import pairs_csv
 from reportgen.figures.palette import drawn_slots
@@ -24,31 +24,25 @@ from reportgen.model import Figure, Table
 from reportgen.words import axis_word, counted, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from reportgen.figures.axis import Axis
     from reportgen.figures.pairs import Pairs
     from reportgen.figures.score_context import ScoreContext, Scored
-    from reportgen.outcomes import Comparison, Resolution
+    from reportgen.outcomes import Comparison
 
 _HEADER = (
     *("series", "minus", "difference", "interval", "p", "adjusted p", "verdict", "shared problems"),
-    *("problems needed", "answered by one side only", "test", "remark"),
+    *("answered by one side only", "test", "remark"),
 )
 _MOST_NAMED = 6
 _SUMMARY = (
-    "Where an interval reaches 0, the difference cannot be told from none; where it does not, the p adjusted "
-    "for many comparisons decides."
+    "Where an interval reaches 0, no difference is clear; where it does not, the p adjusted for many "
+    "comparisons decides."
 )
 
 
-def difference_figure(
-    figure_id: str,
-    pairs: Pairs,
-    scored: Scored,
-    context: ScoreContext,
-    needed: Mapping[tuple[str, str], Resolution],
-) -> Figure:
+def difference_figure(figure_id: str, pairs: Pairs, scored: Scored, context: ScoreContext) -> Figure:
     """Rows of differences to the reference, best series first.
 
     Args:
@@ -56,11 +50,10 @@ def difference_figure(
         pairs: all pairs, and the reference.
         scored: the benchmark.
         context: words and colours.
-        needed: how many problems the difference of a pair would need, by pair in either direction.
     """
     compared = pairs.against_reference()
     slots = drawn_slots(pairs.series, context.slots)
-    rows = [_row(one, slots[one.a], context, needed) for one in compared]
+    rows = [_row(one, slots[one.a], context) for one in compared]
     axis = _axis(compared, pairs.reference, context)
     title = f"Difference to {pairs.reference}"
     how = f"{metric_text(compared[0].metric, context)}, mean and {level_text(compared[0].level)} interval"
@@ -81,7 +74,7 @@ def difference_figure(
             source=context.source,
             rule=0.0,
         ),
-        table=_table(scored, pairs, context, needed),
+        table=_table(scored, pairs, context),
         csv=pairs_csv(compared),
         spec=rows_spec(rows, axis, title=title, subtitle=how, rule=0.0),
         view="",
@@ -98,20 +91,16 @@ def _axis(compared: Sequence[Comparison], reference: str, context: ScoreContext)
     return difference_axis(ends, context, title=f"difference to {reference} in {unit}")
 
 
-def _row(
-    one: Comparison, slot: int | None, context: ScoreContext, needed: Mapping[tuple[str, str], Resolution]
-) -> Row:
+def _row(one: Comparison, slot: int | None, context: ScoreContext) -> Row:
     verdict = WORDS[one.verdict]
     if one.difference is None:
         missing = f"missing: {one.reason or 'no shared problem'}"
         return Row(one.a, slot, missing, None, None, None, (f"{one.a} minus {one.b}", missing))
     said = difference_text(one.difference, context, half=half_width(one)).removesuffix(" points")
-    enough = needed.get((one.a, one.b))
     tip = (
         f"{one.a} minus {one.b}: {verdict}",
         difference_words(one, context),
         f"{counted(one.shared, 'shared problem')}",
-        f"problems needed: {needed_words(enough, context)}" if enough else "",
     )
     return Row(
         name=one.a,
@@ -120,24 +109,22 @@ def _row(
         value=one.difference,
         low=one.low,
         high=one.high,
-        tip=tuple(filter(None, tip)),
+        tip=tip,
     )
 
 
-def _table(
-    scored: Scored, pairs: Pairs, context: ScoreContext, needed: Mapping[tuple[str, str], Resolution]
-) -> Table:
+def _table(scored: Scored, pairs: Pairs, context: ScoreContext) -> Table:
     """Every pair, those that are drawn first; a column that says nothing of any pair is left out."""
     drawn = pairs.against_reference()
     rest = [one for one in scored.comparisons if pairs.reference not in {one.a, one.b}]
-    rows = [_cells(one, context, needed.get((one.a, one.b))) for one in (*drawn, *rest)]
+    rows = [_cells(one, context) for one in (*drawn, *rest)]
     kept = [place for place in range(len(_HEADER)) if any(row[place] for row in rows)]
     note = f"The picture shows the first {len(drawn)} of {counted(len(rows), 'pair')}." if rest else ""
     header = tuple(_HEADER[place] for place in kept)
     return Table(header, tuple(tuple(row[place] for place in kept) for row in rows), note)
 
 
-def _cells(one: Comparison, context: ScoreContext, enough: Resolution | None) -> tuple[str, ...]:
+def _cells(one: Comparison, context: ScoreContext) -> tuple[str, ...]:
     known = one.difference is not None
     alone = [(one.a, one.only_a), (one.b, one.only_b)]
     return (
@@ -151,7 +138,6 @@ def _cells(one: Comparison, context: ScoreContext, enough: Resolution | None) ->
         p_text(one.adjusted_p).removeprefix("p ").removeprefix("= "),
         WORDS[one.verdict],
         str(one.shared),
-        needed_words(enough, context) if enough else "",
         "; ".join(f"{name}: {listing(names, most=_MOST_NAMED)}" for name, names in alone if names),
         one.method.replace(" 000", ",000"),
         one.reason,

@@ -14,8 +14,8 @@ from reportgen.figures.score_words import (
 )
 from reportgen.figures.svg_text import escaped
 from reportgen.model import BenchmarkResult
-from reportgen.outcomes import Verdict
-from reportgen.words import counted, listing
+from reportgen.outcomes import OFTEN, Verdict
+from reportgen.words import chance_words, counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ _MOST_NAMED = 4
 def score_benchmark_result(
     benchmark: Benchmark, page: str, scored: Scored, context: ScoreContext
 ) -> BenchmarkResult:
-    """Best score, who cannot be told from it, what the benchmark could show, and on how many problems.
+    """Best score, who is in its group, how large a difference is found, and on how many problems.
 
     Args:
         benchmark: as its author declares it.
@@ -48,7 +48,7 @@ def score_benchmark_result(
         (f"{'Highest' if context.higher_is_better else 'Lowest'} score", f"{leader} {alone}"),
         ("No clear winner", _level(leaders, scored)),
         ("Problems", _problems(known)),
-        ("Resolution", _resolution(scored, context)),
+        ("Power", _power(scored, context)),
         ("Date", benchmark.date or ""),
         ("Protocol", benchmark.protocol or _protocol(context)),
         ("Caution", _caution(context)),
@@ -99,11 +99,14 @@ def _range(counts: list[int]) -> str:
     return f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
 
 
-def _resolution(scored: Scored, context: ScoreContext) -> str:
-    found = scored.resolution.difference if scored.resolution else None
-    if found is None:
+def _power(scored: Scored, context: ScoreContext) -> str:
+    """The difference that is found, among all pairs where there are several."""
+    found = scored.power
+    if found is None or found.difference is None:
         return ""
-    return f"differences under {difference_text(found, context, signed=False)} cannot be told"
+    said = difference_text(found.family_difference or found.difference, context, signed=False)
+    among = f" among {found.together:,} pairs" if found.family_difference is not None else ""
+    return f"a true difference of {said} is found {chance_words(OFTEN)}{among}"
 
 
 def _protocol(context: ScoreContext) -> str:

@@ -106,7 +106,7 @@ def _sureness(first: Score, second: Score, scored: Scored, context: ScoreContext
     said = f"{' '.join(filter(None, size))}, {_adjusted(one)}"
     shared = counted(one.shared, "problem")
     if one.verdict is Verdict.UNCLEAR:
-        return f": on {shared} the difference is not clear ({said})"
+        return f": on {shared} no difference is clear ({said})"
     return f": on {shared} the two differ ({said})"
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reportgen.errors import Place
-    from reportgen.outcomes import Comparison, ProblemScores, RankGroup, RankRange, Resolution, Score
+    from reportgen.outcomes import Comparison, Power, ProblemScores, RankGroup, RankRange, Score
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,12 @@ class ScoreContext:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """One benchmark with everything that is told of it: scores, all pairs, groups, what it can tell apart."""
+    """One benchmark with everything that is told of it: scores, all pairs, groups, and its power."""
 
     problems: ProblemScores
     scores: tuple[Score, ...]
     comparisons: tuple[Comparison, ...]
     groups: tuple[RankGroup, ...]
-    resolution: Resolution | None
+    power: Power | None
     ranks: tuple[RankRange, ...] = ()
     leader: str | None = None

@@ -11,7 +11,7 @@ from reportgen.expressions.language import Call
 from reportgen.expressions.results import truth_of
 from reportgen.facts.fact_words import at_step, fact_words, measured_words, value_words
 from reportgen.judging.agreement import agrees, typed_value, unfitting
-from reportgen.judging.part_words import MOST_DIGITS, decimals_of, part_words
+from reportgen.judging.part_words import MOST_DIGITS, decimals_of, noise_words, part_words
 from reportgen.judging.retyping import repaired
 from reportgen.judging.typed import read_typed
 from reportgen.statements import Judgement, Truth
@@ -41,7 +41,7 @@ def judge(binding: Binding, subject: Subject) -> Judgement:
     """
     if binding.kind == "claim":
         expression = checked(binding.expression, subject, "claim")
-        return _of_claim(expression, evaluate(expression, subject), subject.scale)
+        return _of_claim(expression, evaluate(expression, subject), subject)
     typed: Typed | None = None
     faults: list[Fault] = []
     try:
@@ -115,7 +115,8 @@ def _shows(typed: Typed, words: str, quantity: Quantity, scale: Scale) -> bool:
     return not rounded and not agrees(typed, said, quantity, scale)
 
 
-def _of_claim(expression: Checked, result: Result, scale: Scale) -> Judgement:
+def _of_claim(expression: Checked, result: Result, subject: Subject) -> Judgement:
+    scale = subject.scale
     truth = truth_of(None if result.value is None else bool(result.value))
     told = {one: fact_words(one, scale) for one in result.facts}
     only = result.parts[0] if len(result.parts) == 1 and result.parts[0].truth is truth else None
@@ -134,6 +135,9 @@ def _of_claim(expression: Checked, result: Result, scale: Scale) -> Judgement:
         found = f"{expression.text} {_SAID[truth]}{place}{f': {words}' if words else ''}"
         if fact:
             told.pop(fact)
+    noise = [(part, noise_words(part, subject)) for part in result.deciding if truth is Truth.HOLDS]
+    said = [words if only else f"{words} ({part.text})" for part, words in noise if words]
+    found += f", but {'; '.join(said)}" if said else ""
     return Judgement(truth, found, tuple(told.values()), "", result.facts)
 
 

@@ -1,4 +1,4 @@
-"""A part of a claim in words: ``0.84 is above 0.82``, with as many digits as tell the two apart."""
+"""A part of a claim in words: ``0.84 is above 0.82``, and whether it holds only within noise."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from reportgen.facts.fact_words import value_words
+from reportgen.facts.fact_words import interval_words, value_words
+from reportgen.facts.subject import FactError
+from reportgen.facts.verdicts import holds
 from reportgen.statements import Quantity, Truth
 from reportgen.words import SMALLEST_P, number
 
 if TYPE_CHECKING:
     from reportgen.expressions.results import Part, Side
-    from reportgen.statements import Scale
+    from reportgen.facts.subject import Subject
+    from reportgen.statements import Fact, Scale
 
 # A double has no more digits than these.
 MOST_DIGITS = 17
@@ -21,6 +24,8 @@ _CLOSE = 1e-9
 _DECIMALS = re.compile(r"[0-9]\.([0-9]+)")
 _FAILED = {">": "is not above", "<": "is not below", ">=": "is below", "<=": "is above"}
 _OF_STEPS = {"above": "after", "below": "before"}
+# Facts of one series of which two have a difference with an interval, on curves at the step of both.
+_OF_SCORES, _OF_CURVES = {"score", "rank"}, {"start", "final", "at"}
 
 
 def part_words(part: Part, scale: Scale) -> str:
@@ -37,6 +42,68 @@ def part_words(part: Part, scale: Scale) -> str:
         return f"{words} equals {words}"
     words, others = _told_apart((left, left.value), (right, right.value), scale)
     return f"{words} {_verb(part, left.value > right.value, _quantity(left, right))} {others}"
+
+
+def noise_words(part: Part, subject: Subject) -> str:
+    """What says that a comparison holds only within noise; empty where nothing does.
+
+    The interval of the difference holds the number that the difference is compared with, or the verdicts of
+    all pairs leave more ranks than the one stated.
+
+    Args:
+        part: a part of a claim.
+        subject: what the claim is about.
+    """
+    if part.truth is not Truth.HOLDS or not part.operator:
+        return ""
+    try:
+        return _rank_words(part, subject) or _difference_words(part, subject)
+    except FactError:
+        return ""
+
+
+def _rank_words(part: Part, subject: Subject) -> str:
+    for side, other in (part.sides, part.sides[::-1]):
+        if side.fact and side.fact.name == "rank" and other.fact is None:
+            best, worst = (subject.fact(name, side.fact.series).value for name in ("best_rank", "worst_rank"))
+            if best is not None and worst is not None and best < worst:
+                return f"the verdicts leave it the ranks {best:.0f} to {worst:.0f}"
+    return ""
+
+
+def _difference_words(part: Part, subject: Subject) -> str:
+    fact, value = _compared_difference(part, subject)
+    if part.operator == "=" or fact is None or fact.value is None or fact.low is None or fact.high is None:
+        return ""
+    if not holds(fact.low, fact.high, value):
+        return ""
+    limit = value_words(value, Quantity.DIFFERENCE, subject.scale) if value else "0"
+    ends = interval_words(float(fact.value), fact.low, fact.high, Quantity.DIFFERENCE, subject.scale)
+    return f"the interval of the difference holds {limit}: {ends}"
+
+
+def _compared_difference(part: Part, subject: Subject) -> tuple[Fact | None, float]:
+    """The difference of two series that a comparison is about, and the number it is compared with."""
+    left, right = part.sides
+    if left.fact and right.fact:
+        return _difference_of(left.fact, right.fact, subject), 0.0
+    for side, other in ((left, right), (right, left)):
+        if side.fact and side.fact.name in {"difference", "gap"}:
+            return side.fact, other.value or 0.0
+        if side.minuend and side.subtrahend:
+            return _difference_of(side.minuend, side.subtrahend, subject), other.value or 0.0
+    return None, 0.0
+
+
+def _difference_of(one: Fact, other: Fact, subject: Subject) -> Fact | None:
+    pair = (*one.series, *other.series)
+    if len(set(pair)) < len(pair) or one.name != other.name:
+        return None
+    if one.name in _OF_SCORES:
+        return subject.fact("difference", pair)
+    if one.name in _OF_CURVES and one.step is not None and one.step == other.step:
+        return subject.fact("gap", (*pair, one.step))
+    return None
 
 
 def _equal(part: Part, left: float, right: float) -> bool:

@@ -13,7 +13,7 @@ from reportgen.outcomes import Outcomes
 from reportgen.read import sql
 from reportgen.read.engine import engine
 from reportgen.read.layout import layout_of
-from reportgen.read.repeats import check_answers
+from reportgen.read.repeats import check_answers, check_clusters
 from reportgen.read.tabular import score_cells
 from reportgen.read.tabular.faults import NAMED, NUMBER, Check, explained, find_wrong_cells
 from reportgen.read.tabular.outcome_columns import column_of, free_columns
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from reportgen.settings.blocks import Cell
 
 _EVERYTHING: Mapping[str, Cell | tuple[Cell, ...]] = MappingProxyType({})
-_TEXTS: Final = ("answer", "gold")
+_TEXTS: Final = ("answer", "gold", "cluster")
 _NUMBERS: Final = ("tokens", "seconds", "cost")
 
 
@@ -112,8 +112,9 @@ def outcomes(
             lambda: find_wrong_cells(project_root, asked.layout.files, _checks(asked)),
         )
 
+    statement = _statement(project_root, asked)
     with reading():
-        relation = engine().cursor().sql(_statement(project_root, asked))
+        relation = engine().cursor().sql(statement)
     return Outcomes(
         frame=nw.from_native(relation).lazy(),
         order=asked.layout.series if series is None else series,
@@ -123,6 +124,7 @@ def outcomes(
         highest=asked.ends[1],
         reading=reading,
         check_repeats=lambda: check_answers(project_root, source, asked.layout, asked.filters),
+        check_clusters=lambda: check_clusters(project_root, asked.layout, statement),
     )
 
 

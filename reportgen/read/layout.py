@@ -131,6 +131,7 @@ class OutcomeRoles:
     sample: str | None = None
     answer: str | None = None
     gold: str | None = None
+    cluster: str | None = None
     tokens: str | None = None
     seconds: str | None = None
     cost: str | None = None

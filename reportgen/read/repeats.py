@@ -12,6 +12,7 @@ import duckdb
 from reportgen.errors import Place, Problem, ReportError, Severity, Stage
 from reportgen.read.cells import Kind
 from reportgen.read.columns import recognised_as_series, recognised_as_step, resolved
+from reportgen.read.engine import engine
 from reportgen.read.plan import Plan
 from reportgen.read.statement import statement
 from reportgen.read.tabular.repeated_rows import (
@@ -190,6 +191,32 @@ def check_answers(root: Path, source: Source, layout: Layout, filters: Filters) 
         return
     problem = shorten(str(found.step).partition(chr(31))[0], _LONGEST)
     raise ReportError(_problem(root, keys, found, f"problem {problem}", _OF_ANSWERS))
+
+
+def check_clusters(root: Path, layout: Layout, select: str) -> None:
+    """Refuse a problem that is in two clusters.
+
+    Args:
+        root: the folder that the source's files are relative to.
+        layout: how they are read.
+        select: the SELECT of a source's outcomes.
+
+    Raises:
+        ReportError: there is one, at the first row that names the second cluster.
+    """
+    found = engine().rows(
+        f'WITH named AS (SELECT problem, cluster, "row" AS place FROM ({select}) '  # noqa: S608 - our own names
+        "WHERE cluster IS NOT NULL), "
+        "firsts AS (SELECT problem, arg_min(cluster, place) AS first FROM named GROUP BY problem) "
+        "SELECT problem, first, cluster, place FROM named JOIN firsts USING (problem) "
+        "WHERE cluster <> first ORDER BY place LIMIT 1"
+    )
+    for problem, first, second, row in found:
+        path, line, _ = place_of_row(root, layout, row)
+        clusters = f'in the cluster "{shorten(first, _LONGEST)}" and here in "{shorten(second, _LONGEST)}"'
+        message = f"problem {shorten(problem, _LONGEST)} is {clusters}"
+        advice = "Give each problem one cluster in all of its rows"
+        raise ReportError(Problem(Place(path, line), message, advice, Stage.DATA))
 
 
 def _step_keys(

@@ -62,6 +62,9 @@ class Columns(Settings):
     score: Name | None = Field(None, description="Outcomes and totals: the column with the score.")
     answer: Name | None = Field(None, description="Outcomes: the answer given, for majority votes.")
     gold: Name | None = Field(None, description="Outcomes: the right answer.")
+    cluster: Name | None = Field(
+        None, description="Outcomes: what groups problems that belong together, such as their passage."
+    )
     tokens: Name | None = Field(None, description="Outcomes: how many tokens the answer took.")
     seconds: Name | None = Field(None, description="Outcomes: how many seconds the answer took.")
     cost: Name | None = Field(None, description="Outcomes: what the answer cost.")

@@ -67,6 +67,7 @@ def _example(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> 
         "from": _step(known, "start"),
         "to": _step(known, "final"),
         "level": _half_way(known),
+        "margin": _small_share(subject),
     }
     chosen = [numbers[one.name] for one in kind.parameters if one.kind is not ParameterKind.SERIES]
     given = [number for number in chosen if number is not None]
@@ -95,6 +96,12 @@ def _value(known: dict[str, list[Fact]], name: str) -> float | None:
 def _step(known: dict[str, list[Fact]], name: str) -> float | None:
     fact = _first(known, name)
     return None if fact is None else fact.step
+
+
+def _small_share(subject: Subject) -> float | None:
+    """A fiftieth of the range that values may have."""
+    bounds = subject.scale.bounds
+    return (bounds[1] - bounds[0]) / 50 if bounds else None
 
 
 def _half_way(known: dict[str, list[Fact]]) -> float | None:

@@ -86,6 +86,8 @@ class _Welch(NamedTuple):
     high: float | None
     p: float | None
     reason: str
+    stderr: float | None = None
+    df: float | None = None
 
 
 def _welch(first: FloatArray, second: FloatArray, level: float) -> _Welch:
@@ -103,7 +105,7 @@ def _welch(first: FloatArray, second: FloatArray, level: float) -> _Welch:
     half = t_quantile((1 + level) / 2, df) * stderr
     # A p too small for a float is still not 0.
     p = max(2 * t_tail(abs(difference) / stderr, df), sys.float_info.min)
-    return _Welch(difference - half, difference + half, p, "")
+    return _Welch(difference - half, difference + half, p, "", stderr, df)
 
 
 def _comparison(
@@ -131,4 +133,8 @@ def _comparison(
         method=method,
         interval_method=method,
         reason=found.reason,
+        runs=(first.size, second.size),
+        stderr=found.stderr,
+        run_stderr=found.stderr or 0.0,
+        df=found.df,
     )

@@ -43,6 +43,7 @@ class Cells(NamedTuple):
     seconds: FloatArray
     cost: FloatArray
     gold: list[tuple[str | None, str | None]]
+    cluster: list[tuple[str | None, str | None]]
 
     @classmethod
     def of(cls, columns: Mapping[str, Column], places: IntArray) -> Cells:
@@ -51,7 +52,11 @@ class Cells(NamedTuple):
         others = here["others"]
         missing = np.ma.getmaskarray(others)
         none: list[str | None] = [None] * places.size
-        golds = (as_texts(here[name]) if name in here else none for name in ("gold_first", "gold_last"))
+
+        def ends(name: str) -> list[tuple[str | None, str | None]]:
+            both = (f"{name}_first", f"{name}_last")
+            return list(zip(*(as_texts(here[end]) if end in here else none for end in both), strict=True))
+
         return cls(
             series=_texts(here["series"]),
             run=_texts(here["run"]),
@@ -69,7 +74,8 @@ class Cells(NamedTuple):
             tokens=_average(here, "tokens"),
             seconds=_average(here, "seconds"),
             cost=_average(here, "cost"),
-            gold=list(zip(*golds, strict=True)),
+            gold=ends("gold"),
+            cluster=ends("cluster"),
         )
 
 
@@ -90,7 +96,7 @@ def assembled(outcomes: Outcomes, cells: Cells) -> ProblemScores:
     samples = _filled(shape, row, column, cells.samples, 0)
     graded = np.array([place_of_series[name] for name in cells.series])
     mixed = set(graded[cells.correct + cells.wrong < cells.samples].tolist())
-    golds = _golds(cells)
+    golds, clusters = _by_problem(cells, cells.gold), _by_problem(cells, cells.cluster)
     return ProblemScores(
         series=series,
         problems=problems,
@@ -110,7 +116,14 @@ def assembled(outcomes: Outcomes, cells: Cells) -> ProblemScores:
             differing_gold=tuple(problem for problem in problems if len(golds.get(problem, ())) > 1),
         ),
         gold=tuple(_only(golds.get(problem, ())) for problem in problems) if golds else (),
+        clusters=tuple(_only(clusters.get(problem, ())) for problem in problems) if clusters else (),
     )
+
+
+def in_two_clusters(cells: Cells) -> dict[str, tuple[str, ...]]:
+    """The problems that are in more than one cluster, and these, sorted."""
+    found = _by_problem(cells, cells.cluster)
+    return {problem: tuple(sorted(names)) for problem, names in sorted(found.items()) if len(names) > 1}
 
 
 def votes_of(scores: ProblemScores, columns: Mapping[str, Column]) -> ProblemScores:
@@ -193,18 +206,18 @@ def _found(
     )
 
 
-def _golds(cells: Cells) -> dict[str, set[str]]:
-    """Every right answer that is given of a problem."""
-    golds: dict[str, set[str]] = {}
-    for problem, both in zip(cells.problem, cells.gold, strict=True):
-        if seen := {gold for gold in both if gold is not None}:
-            golds.setdefault(problem, set()).update(seen)
-    return golds
+def _by_problem(cells: Cells, given: Sequence[tuple[str | None, str | None]]) -> dict[str, set[str]]:
+    """Every text that is given of a problem, such as its right answer."""
+    texts: dict[str, set[str]] = {}
+    for problem, both in zip(cells.problem, given, strict=True):
+        if seen := {text for text in both if text is not None}:
+            texts.setdefault(problem, set()).update(seen)
+    return texts
 
 
-def _only(golds: Collection[str]) -> str | None:
-    """The one right answer; None where there is none, or not one."""
-    return next(iter(golds)) if len(golds) == 1 else None
+def _only(texts: Collection[str]) -> str | None:
+    """The one text; None where there is none, or not one."""
+    return next(iter(texts)) if len(texts) == 1 else None
 
 
 def _filled(

@@ -8,7 +8,7 @@ import numpy as np
 
 from reportgen.outcomes import Outcomes, ProblemScores, ScoresError
 from reportgen.statistics.groups import LARGEST_FLOAT, as_texts
-from reportgen.statistics.problem_cells import Cells, assembled, votes_of
+from reportgen.statistics.problem_cells import Cells, assembled, in_two_clusters, votes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +36,8 @@ def problem_scores(
         answers: count answers too, for majority votes; costs a second query.
 
     Raises:
-        ScoresError: if a score lies outside of the stated range, a column does not exist, or nothing is left.
+        ScoresError: if a score lies outside of the stated range, a problem is in two clusters, a column does
+            not exist, or nothing is left.
         ReportError: if the files hold what cannot be read; with every file and line.
     """
     found = _by_part(outcomes, None, where or {}, answers=answers)
@@ -97,6 +98,7 @@ def _by_part(
     with outcomes.reading():
         query, parts = _cells(query)
         _in_range(outcomes, parts)
+        _one_cluster(outcomes, parts)
         if query.repeated:
             outcomes.check_repeats()
         counted = _answers(query) if answers and "answer" in outcomes.has else None
@@ -154,7 +156,7 @@ def _cells(query: _Query) -> tuple[_Query, dict[str, Cells]]:
     outcomes = query.outcomes
     low, high = float(outcomes.lowest), float(outcomes.highest)
     costs = [name for name in _UNITS if name in outcomes.has]
-    gold = ["gold"] if "gold" in outcomes.has else []
+    texts = [name for name in ("gold", "cluster") if name in outcomes.has]
     wanted = (
         "min(seed) AS seed, min(first) AS first, sum(rows) AS rows, sum(usable) AS usable",
         "len(list_distinct(list(hash(sample)) FILTER (score IS NOT NULL))) AS different",
@@ -167,13 +169,13 @@ def _cells(query: _Query) -> tuple[_Query, dict[str, Cells]]:
             f"sum(round({name} * {_UNITS[name]!r})::HUGEINT) FILTER ({_usable(name)}) AS {name}"
             for name in costs
         ),
-        *(f"min({name}) AS gold_first, max({name}) AS gold_last" for name in gold),
+        *(f"min({name}) AS {name}_first, max({name}) AS {name}_last" for name in texts),
     )
-    columns = _fetch(query, [*costs, *gold], wanted)
+    columns = _fetch(query, [*costs, *texts], wanted)
     different = np.ma.filled(columns["different"].astype(np.float64), 0)
     if np.any(different < columns["n"].astype(np.float64)):
         query = query._replace(repeated=True)
-        columns = _fetch(query, [*costs, *gold], wanted)
+        columns = _fetch(query, [*costs, *texts], wanted)
     for name in costs:
         columns[name] = np.ma.filled(columns[name].astype(np.float64), 0) / _UNITS[name]
     parts = np.array(as_texts(columns.pop("part")), dtype=object)
@@ -213,6 +215,17 @@ def _in_range(outcomes: Outcomes, parts: Mapping[str, Cells]) -> None:
             f"scores outside of {outcomes.lowest:g} to {outcomes.highest:g}: {shown}{more}",
             "State the range of the scores, or mend them",
         )
+
+
+def _one_cluster(outcomes: Outcomes, parts: Mapping[str, Cells]) -> None:
+    """Raises an error where a problem is in two clusters."""
+    for cells in parts.values():
+        for problem, names in in_two_clusters(cells).items():
+            outcomes.check_clusters()
+            raise ScoresError(
+                f"problem {problem} is in more than one cluster: {', '.join(names[:3])}",
+                "Give each problem one cluster in all of its rows",
+            )
 
 
 def _name(column: str) -> str:

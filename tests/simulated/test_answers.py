@@ -16,7 +16,6 @@ from reportgen.outcomes import Verdict
 from reportgen.statistics.across import across_benchmarks
 from reportgen.statistics.compare import compare, compare_all
 from reportgen.statistics.ranks import rank_groups
-from reportgen.statistics.resolution import resolution
 from reportgen.statistics.scores import scores
 
 if TYPE_CHECKING:
@@ -139,24 +138,6 @@ def test_four_equal_models_are_one_group() -> None:
         made = _answered(rng, _difficulties(rng, 4, _PROBLEMS), 16)
         together += len(rank_groups(scores(made), compare_all(made))) == 1
     assert together / times >= 0.93
-
-
-def test_a_difference_of_the_resolution_is_seen_in_eight_of_ten() -> None:
-    """Normal differences of the size that 30 problems resolve: the t interval excludes 0 in 77 to 83 %."""
-    rng = np.random.default_rng(500)
-    spread = 0.1
-    known = compare(matrix(np.array([[0.4, 0.6] * 15, [0.5] * 30])[:, :, np.newaxis]), "A", "B")
-    size = resolution(known).difference
-    assert size is not None
-    assert known.spread is not None
-    shift = size * spread / known.spread
-    seen = []
-    for _ in range(1500):
-        drawn = 0.5 + rng.normal(shift, spread, _PROBLEMS)
-        made = matrix(np.array([drawn, np.full(_PROBLEMS, 0.5)])[:, :, np.newaxis], lowest=-1, highest=2)
-        low = compare(made, "A", "B").low
-        seen.append(low is not None and low > 0)
-    assert 0.77 <= np.mean(seen) <= 0.83
 
 
 def test_the_macro_average_covers_the_mean_over_benchmarks() -> None:

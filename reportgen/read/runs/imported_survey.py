@@ -100,6 +100,8 @@ def _with_metrics(layout: Layout, settings: SourceSettings, runs: ImportedRuns) 
 def _with_outcomes(layout: Layout, settings: SourceSettings, runs: ImportedRuns) -> Survey:
     """The survey of answers: a table of outcomes."""
     parts = {part: part for part in _PARTS if part in layout.kinds}
+    if settings.columns.cluster and (cluster := column_named(settings.columns.cluster, tuple(layout.kinds))):
+        parts["cluster"] = cluster
     roles = OutcomeRoles(problem="problem", score="score", benchmark="benchmark", **parts)
     found = benchmarks_of(layout.files, settings)
     roles = roles if found else replace(roles, benchmark=None)

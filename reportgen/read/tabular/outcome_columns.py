@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Place, Problem, ReportError, Stage
@@ -25,6 +25,8 @@ _NAMES: Final[dict[str, tuple[str, ...]]] = {
     "score": ("score", "correct", "is_correct", "acc", "reward"),
     "answer": ("prediction", "extracted", "answer"),
     "gold": ("gold", "target", "reference", "answer"),
+    # Only by source.yml: it changes every interval.
+    "cluster": (),
     "tokens": ("tokens", "completion_tokens", "num_tokens"),
     "seconds": ("seconds", "time", "latency"),
     "cost": ("cost",),
@@ -35,7 +37,7 @@ _COUNTED: Final = frozenset(("tokens", "seconds", "cost"))
 # Rows of anything may have one of these.
 _SAYS_LITTLE: Final = frozenset(("idx", "id"))
 # What a frame of outcomes has beside its free columns.
-_RESERVED: Final = frozenset((*_NAMES, "series", "run", "seed", "row"))
+_RESERVED: Final = frozenset((*_NAMES, "series", "run", "seed", "row")) - {"cluster"}
 
 
 def recognise_outcomes(
@@ -88,13 +90,14 @@ def recognise_outcomes(
 def free_columns(layout: Layout) -> tuple[str, ...]:
     """The columns that outcomes can be sliced by: those that play no part, as written.
 
-    A column whose name a part of outcomes has, or another column but for its capitals, is left out.
+    A column of clusters is one of them. A column whose name a part of outcomes has, or another column but for
+    its capitals, is left out.
     """
     if layout.outcomes is None:
         return ()
-    roles = layout.roles
-    taken = {*astuple(layout.outcomes), roles.series, roles.run, roles.seed}
-    seen = set(_RESERVED)
+    roles, cluster = layout.roles, layout.outcomes.cluster
+    taken = {*astuple(replace(layout.outcomes, cluster=None)), roles.series, roles.run, roles.seed}
+    seen = {*_RESERVED, *(["cluster"] if cluster else [])}
     found = []
     for name in layout.kinds:
         if name not in taken and name.casefold() not in seen:
@@ -106,7 +109,7 @@ def free_columns(layout: Layout) -> tuple[str, ...]:
 def column_of(name: str, layout: Layout) -> str | None:
     """The column of this name or, where none has it, the one that plays this part; None without either."""
     found = column_named(name, tuple(layout.kinds))
-    if found is None and name in _RESERVED - {"row"}:
+    if found is None and name in {*_RESERVED, "cluster"} - {"row"}:
         owner = layout.outcomes if name in _NAMES else layout.roles
         found = getattr(owner, name, None)
     return found
