@@ -14,8 +14,10 @@ from made_outcomes import matrix
 from reportgen.errors import Place
 from reportgen.figures.score_benchmark import score_benchmark_result
 from reportgen.figures.score_context import ScoreContext, Scored
+from reportgen.model import Lead
 from reportgen.settings.front_matter import Benchmark
 from reportgen.statistics.compare import compare_all
+from reportgen.statistics.leading import leader_of
 from reportgen.statistics.resolution import benchmark_resolution
 from reportgen.statistics.scores import scores
 from reportgen.statistics.tiers import tiers
@@ -58,8 +60,11 @@ def result(
         "lowest": 0.0,
         "highest": highest,
     }
+    known = {one.series: one.estimate or 0.0 for one in given}
+    first = (max if better else min)(known, key=known.__getitem__)
+    lead = leader_of(pairs, first, [name for name in known if name != first])
     return score_benchmark_result(
-        benchmark, "contest.md", scored, ScoreContext(**{**context, **(around or {})})
+        benchmark, "contest.md", scored, ScoreContext(**{**context, **(around or {})}), lead
     )
 
 
@@ -73,13 +78,16 @@ def test_the_key_results() -> None:
     )
     facts = dict(made.facts)
     # Wilson for 11 of 20.
-    assert facts["Best"] == "A 55.0 % [34.2, 74.2]"
+    assert facts["Highest score"] == "A 55.0 % [34.2, 74.2]"
     assert facts["Level with it"] == "B: no difference shown"
     assert facts["Problems"] == "20 × 1 sample, 3 series"
     assert re.fullmatch(r"differences under \d+\.\d points cannot be told", facts["Resolution"])
     assert (facts["Date"], facts["Protocol"]) == ("2026-05-01", "greedy")
     assert "Caution" not in facts
-    assert (made.leader, made.score) == ("A", "55.0 % [34.2, 74.2] mean score")
+    assert (made.leader, made.score) == (
+        "",
+        "No clear winner; highest score: A 55.0 % [34.2, 74.2] mean score",
+    )
     assert (made.name, made.page, made.description) == ("Contest", "contest.md", "Twenty problems.")
     assert made.legend == (("A", 0), ("B", 1), ("C", 2))
 
@@ -87,7 +95,7 @@ def test_the_key_results() -> None:
 def test_scores_that_read_alike_lead_together() -> None:
     """No order is made up between them; the tier holds nobody else."""
     made = result({"A": HALF, "B": HALF, "C": np.zeros(PROBLEMS)})
-    assert dict(made.facts)["Best"] == "A and B 50.0 %"
+    assert dict(made.facts)["Highest score"] == "A and B 50.0 %"
     assert "Level with it" not in dict(made.facts)
 
 
@@ -140,7 +148,9 @@ def test_one_score_without_an_interval_stands_in_the_middle() -> None:
     assert given[0].low is None
     context = ScoreContext(Place("a"), {"A": 0}, "S", "C", None, higher_is_better=True, lowest=0, highest=1)
     scored = Scored(problems, given, (), tiers(given, ()), None)
-    made = score_benchmark_result(Benchmark(name="C", source="s"), "c.md", scored, context)
+    made = score_benchmark_result(
+        Benchmark(name="C", source="s"), "c.md", scored, context, Lead("A", tested=False)
+    )
     assert drawn(made) == [[300, 100, 0]]
     assert dict(made.facts) == {"Best": "A 100.0 %", "Problems": "1 × 1 sample, 1 series"}
 

@@ -82,14 +82,18 @@ def score_result(page: Page, benchmark: Benchmark, request: ScoreRequest, desk: 
         ReportError: as ``score_block``, or no series has a score.
     """
     from reportgen.figures.score_benchmark import score_benchmark_result  # noqa: PLC0415
+    from reportgen.statistics.leading import leader_of  # noqa: PLC0415
 
     place = Place(page.file, benchmark.line)
     with TellingAt(place):
         scored = desk.answers.scores.scored(request)
         context = score_context(place, request, scored.problems, benchmark, desk)
-        if all(one.estimate is None for one in scored.scores):
+        known = {one.series: one.estimate for one in scored.scores if one.estimate is not None}
+        if not known:
             raise ScoresError("none of the outcomes has a score", "Look at the score column of the source")
-        return score_benchmark_result(benchmark, page.path, scored, context)
+        first = (max if context.higher_is_better else min)(known, key=known.__getitem__)
+        lead = leader_of(scored.comparisons, first, [name for name in known if name != first])
+        return score_benchmark_result(benchmark, page.path, scored, context, lead)
 
 
 def _of_one(settings: OutcomeSettings, asked: _Asked) -> Figure | Stack:

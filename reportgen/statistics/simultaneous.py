@@ -1,0 +1,191 @@
+"""Intervals that hold at many steps at once: a band for a whole mean curve, and an interval for its peak.
+
+An interval at one step by itself misses at some step of a curve far more often than it says, and most of all
+at the step that was picked for its height. How far apart the ends must lie depends on how many steps there
+are, how alike neighbouring steps of a run are, and how few runs there are. So runs of normal noise are drawn,
+as many as there are and as alike from step to step as these, and the critical value is read off them (sup-t:
+Montiel Olea and Plagborg-Møller 2019; Student's t at each step, as in Degras 2011).
+
+The draws come from a hash: the same curve has the same band on every machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from reportgen.statistics.student_t import t_quantile, t_tail
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.model import FloatArray, IntArray
+
+_DRAWS = 2000
+_DRAWS_AT_ONCE = 250
+# Likeness is rounded down to these parts: less alike is more careful, and alike curves share their draws.
+_PARTS = 20
+_MOST_ALIKE = 0.95
+_MANTISSA = 2.0**32
+_FEWEST_RUNS = 2
+
+
+class Alike(NamedTuple):
+    """How alike a run's deviations at two steps are: ``far`` at any distance, and ``near`` beside each other.
+
+    The correlation at a distance of k steps is far + (1 - far) · near^k: an offset of the whole run, and
+    noise that is autoregressive of first order.
+    """
+
+    far: float
+    near: float
+
+
+class PeakEnds(NamedTuple):
+    """How many standard errors the ends of a peak's interval lie from it, behind it and beyond it."""
+
+    behind: float
+    beyond: float
+
+
+def pointwise_level(values: FloatArray, level: float) -> float:
+    """The level that t intervals at each step by itself need for all of them to hold at once.
+
+    Args:
+        values: shape (R, S), NaN where a run does not support a step.
+        level: of the whole band, between 0 and 1.
+
+    Returns:
+        ``level`` itself where no step, or only one, has two runs.
+    """
+    runs, steps = _size(values)
+    if runs < _FEWEST_RUNS or steps < 2:  # noqa: PLR2004 - one step is by itself
+        return level
+    critical = _band_critical(runs, steps, alike(values), level)
+    return 1 - 2 * t_tail(critical, runs - 1)
+
+
+def peak_ends(values: FloatArray, n: int, level: float) -> PeakEnds | None:
+    """The interval of a peak of the mean curve that knows that its step was picked for its height.
+
+    It covers both the true mean at the picked step and the true maximum. Behind it, the end must allow for
+    the choice: it is the quantile of the studentised error at the highest of all steps where the true curve
+    is flat, which is the worst case. Beyond it the interval of a single step does: a true value far above a
+    peak would need all readings to err to the same side. Both tails share 1 - ``level``.
+
+    Args:
+        values: shape (R, S), NaN where a run does not support a step.
+        n: the number of runs at the picked step.
+        level: confidence level.
+
+    Returns:
+        None under 2 runs.
+    """
+    runs, steps = _size(values)
+    if min(runs, n) < _FEWEST_RUNS:
+        return None
+    ends = _peak_critical(runs, max(steps, 1), alike(values), level)
+    if n == runs:
+        return ends
+    # With fewer runs at this step, ends with the same tails.
+    return PeakEnds(*(t_quantile(1 - t_tail(end, runs - 1), n - 1) for end in ends))
+
+
+def alike(values: FloatArray) -> Alike:
+    """How alike runs' deviations from their mean are at different steps.
+
+    Deviations are divided by the standard deviation at their step; ``far`` is the mean correlation over
+    distances above half of the steps, ``near`` follows from that of neighbours.
+
+    Args:
+        values: shape (R, S), NaN where a run does not support a step.
+    """
+    known = _varied(values)
+    deviations = values[:, known] - np.nanmean(values[:, known], axis=0)
+    deviations = np.nan_to_num(deviations / np.sqrt(np.nanmean(deviations**2, axis=0)))
+    runs, steps = deviations.shape
+    if steps < 2:  # noqa: PLR2004 - nothing to be alike
+        return Alike(0.0, 0.0)
+    # The products at every distance at once, by Fourier transform (Wiener and Khinchin).
+    length = 1 << (2 * steps - 1).bit_length()
+    power = np.abs(np.fft.rfft(deviations, length, axis=1)) ** 2
+    products = np.fft.irfft(power.sum(axis=0), length)[1:steps]
+    correlation = products / (runs * np.arange(steps - 1, 0, -1))
+    far = _part(float(correlation[correlation.size // 2 :].mean()))
+    return Alike(far, _part((float(correlation[0]) - far) / (1 - far)))
+
+
+def _size(values: FloatArray) -> tuple[int, int]:
+    """The number of runs, and of steps at which runs differ."""
+    known = _varied(values)
+    counts = np.count_nonzero(np.isfinite(values[:, known]), axis=0)
+    return int(counts.max(initial=0)), int(counts.size)
+
+
+def _varied(values: FloatArray) -> IntArray:
+    """Steps at which runs differ; steps at which all are equal tell nothing of their noise."""
+    finite = np.isfinite(values)
+    low = np.where(finite, values, np.inf).min(axis=0)
+    high = np.where(finite, values, -np.inf).max(axis=0)
+    return np.flatnonzero(high > low).astype(np.int64)
+
+
+def _part(correlation: float) -> float:
+    return math.floor(min(max(correlation, 0.0), _MOST_ALIKE) * _PARTS) / _PARTS
+
+
+@lru_cache(maxsize=1024)
+def _band_critical(runs: int, steps: int, like: Alike, level: float) -> float:
+    """The quantile of the largest |t| over all steps."""
+    largest = np.concatenate([np.abs(mean / error).max(axis=1) for mean, error in _drawn(runs, steps, like)])
+    return _told(np.quantile(largest, level))
+
+
+@lru_cache(maxsize=1024)
+def _peak_critical(runs: int, steps: int, like: Alike, level: float) -> PeakEnds:
+    """The ends with the widest tail that leaves no more than 1 - level outside, be the curve flat or not."""
+    found = []
+    for mean, error in _drawn(runs, steps, like):
+        place = mean.argmax(axis=1)[:, np.newaxis]
+        found.append(np.take_along_axis(mean / error, place, axis=1)[:, 0])
+    picked = np.concatenate(found)
+    both = 1 - level
+    for tail in np.linspace(both, both / 2, 51).tolist():
+        behind = max(_told(np.quantile(picked, 1 - tail)), t_quantile(1 - tail, runs - 1))
+        beyond = t_quantile(1 - tail, runs - 1)
+        # Of a flat curve the value may lie below its ends as well; of a clear peak, above a single step's.
+        if tail + max(float(np.mean(picked < -beyond)), t_tail(behind, runs - 1)) <= both:
+            break
+    return PeakEnds(behind, beyond)
+
+
+def _told(critical: np.float64) -> float:
+    """In nine digits: logarithms may differ in their last place between machines."""
+    return float(f"{critical:.9g}")
+
+
+def _drawn(runs: int, steps: int, like: Alike) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Means over runs and their standard errors under noise alone, each of shape (draws, steps)."""
+    own = math.sqrt(1 - like.near**2)
+    for start in range(0, _DRAWS, _DRAWS_AT_ONCE):
+        noise = _normal((steps + 1, runs, _DRAWS_AT_ONCE), f"{start}")
+        for step in range(2, steps + 1):
+            noise[step] = like.near * noise[step - 1] + own * noise[step]
+        drawn = math.sqrt(like.far) * noise[0] + math.sqrt(1 - like.far) * noise[1:]
+        mean = drawn.mean(axis=1)
+        squares = ((drawn - mean[:, np.newaxis]) ** 2).sum(axis=1)
+        yield mean.T, np.sqrt(squares / (runs - 1) / runs).T
+
+
+def _normal(shape: tuple[int, ...], name: str) -> FloatArray:
+    """Normal numbers from a hash of the name (Box and Muller 1958)."""
+    size = math.prod(shape)
+    half = -(-size // 2)
+    digest = hashlib.shake_128(f"normal\0{name}".encode()).digest(8 * half)
+    uniform = (np.frombuffer(digest, dtype="<u4").astype(np.float64) + 0.5) / _MANTISSA
+    radius, angle = np.sqrt(-2 * np.log(uniform[:half])), 2 * math.pi * uniform[half:]
+    return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])[:size].reshape(shape)
