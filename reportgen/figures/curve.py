@@ -159,7 +159,8 @@ def _column(line: SeriesLine, shown: FloatArray, y: Axis) -> list[str]:
 
 
 def _numbers(curve_set: CurveSet, wanted: Wanted) -> dict[str, Any]:
-    """What ``report.json`` keeps of a figure: how it was made and each series' start, best and end."""
+    """What ``report.json`` keeps of a figure: how it was made, who leads, and each series' ends."""
+    ahead = lead(curve_set, lowest=wanted.higher_is_better is False)
     return {
         "metric": curve_set.metric,
         "band": curve_set.band,
@@ -170,7 +171,7 @@ def _numbers(curve_set: CurveSet, wanted: Wanted) -> dict[str, Any]:
         "replaced": curve_set.replaced,
         "dropped": curve_set.dropped,
         "higher_is_better": wanted.higher_is_better,
-        "leader": lead(curve_set, lowest=wanted.higher_is_better is False).series,
+        "leader": ahead.series if ahead.tested else None,
         "series": [_series_numbers(curve, wanted) for curve in curve_set.curves],
     }
 
