@@ -56,7 +56,7 @@ def test_every_fact_stands_in_the_list(report: Path) -> None:
     assert said.startswith("runs: accuracy of 2 series, higher is better\n")
     for kind in FACTS.values():
         assert (f"\n{kind.signature}  {kind.says}" in said) == ("curves" in kind.holds)
-    assert re.search(r"\n  peak\(MEL\) +0\.82 \[", said)
+    assert re.search(r"\n  peak\(MEL\) +0\.82 at step 10: best of \d checkpoints\n", said)
     assert re.search(r"\n  peak_step\(GRPO\) +step 10\n", said)
     assert re.search(r"\n  crossings\(MEL, GRPO\) +\d", said)
 

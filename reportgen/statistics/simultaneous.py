@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 _DRAWS = 2000
 _DRAWS_AT_ONCE = 250
 # Likeness is rounded down to these parts: less alike is more careful, and alike curves share their draws.
-_PARTS = 20
-_MOST_ALIKE = 0.95
+_PARTS = 10
+_MOST_ALIKE = 0.99
 _MANTISSA = 2.0**32
 _FEWEST_RUNS = 2
 
@@ -65,7 +65,7 @@ def pointwise_level(values: FloatArray, level: float) -> float:
     runs, steps = _size(values)
     if runs < _FEWEST_RUNS or steps < 2:  # noqa: PLR2004 - one step is by itself
         return level
-    critical = _band_critical(runs, steps, alike(values), level)
+    critical = _critical(runs, steps, alike(values), level).largest
     return 1 - 2 * t_tail(critical, runs - 1)
 
 
@@ -88,7 +88,7 @@ def peak_ends(values: FloatArray, n: int, level: float) -> PeakEnds | None:
     runs, steps = _size(values)
     if min(runs, n) < _FEWEST_RUNS:
         return None
-    ends = _peak_critical(runs, max(steps, 1), alike(values), level)
+    ends = _critical(runs, max(steps, 1), alike(values), level).peak
     if n == runs:
         return ends
     # With fewer runs at this step, ends with the same tails.
@@ -138,25 +138,31 @@ def _part(correlation: float) -> float:
     return math.floor(min(max(correlation, 0.0), _MOST_ALIKE) * _PARTS) / _PARTS
 
 
-@lru_cache(maxsize=1024)
-def _band_critical(runs: int, steps: int, like: Alike, level: float) -> float:
-    """The quantile of the largest |t| over all steps."""
-    largest = np.concatenate([np.abs(mean / error).max(axis=1) for mean, error in _drawn(runs, steps, like)])
-    return _told(np.quantile(largest, level))
+class _Critical(NamedTuple):
+    """What runs of noise alone reach: the quantile of the largest |t| over all steps, and a peak's ends."""
+
+    largest: float
+    peak: PeakEnds
 
 
 @lru_cache(maxsize=1024)
-def _peak_critical(runs: int, steps: int, like: Alike, level: float) -> PeakEnds:
-    """The ends with the widest tail that leaves no more than 1 - level outside, be the curve flat or not."""
-    found = []
+def _critical(runs: int, steps: int, like: Alike, level: float) -> _Critical:
+    largest, picked = [], []
     for mean, error in _drawn(runs, steps, like):
-        place = mean.argmax(axis=1)[:, np.newaxis]
-        found.append(np.take_along_axis(mean / error, place, axis=1)[:, 0])
-    picked = np.concatenate(found)
+        t = mean / error
+        largest.append(np.abs(t).max(axis=1))
+        picked.append(np.take_along_axis(t, mean.argmax(axis=1)[:, np.newaxis], axis=1)[:, 0])
+    whole = _told(np.quantile(np.concatenate(largest), level))
+    return _Critical(whole, _peak_ends(np.concatenate(picked), runs, level))
+
+
+def _peak_ends(picked: FloatArray, runs: int, level: float) -> PeakEnds:
+    """The ends with the widest tail that leaves no more than 1 - level outside, be the curve flat or not."""
     both = 1 - level
+    behind = beyond = 0.0
     for tail in np.linspace(both, both / 2, 51).tolist():
-        behind = max(_told(np.quantile(picked, 1 - tail)), t_quantile(1 - tail, runs - 1))
         beyond = t_quantile(1 - tail, runs - 1)
+        behind = max(_told(np.quantile(picked, 1 - tail)), beyond)
         # Of a flat curve the value may lie below its ends as well; of a clear peak, above a single step's.
         if tail + max(float(np.mean(picked < -beyond)), t_tail(behind, runs - 1)) <= both:
             break

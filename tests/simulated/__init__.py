@@ -1,0 +1,1 @@
+"""Simulations with known truth: how often what the program says is right."""
