@@ -133,7 +133,7 @@ def _extremes(values: FloatArray, level: float) -> tuple[Estimate, Estimate] | N
     centre, low, high, n = band_across(values, "se")
     found = []
     for place, sign in ((int(np.argmax(centre)), 1.0), (int(np.argmin(centre)), -1.0)):
-        ends = peak_ends(values, int(n[place]), level)
+        ends = peak_ends(sign * values, int(n[place]), level)
         if ends is None or not np.isfinite(low[place]):
             return None
         value, error = float(centre[place]), float(high[place] - low[place]) / 2
