@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+import made_scored
 import numpy as np
 import pytest
 from made_figures import HOSTILE
@@ -14,9 +15,8 @@ from made_outcomes import matrix
 from reportgen.errors import Place
 from reportgen.figures.score_benchmark import score_benchmark_result
 from reportgen.figures.score_context import ScoreContext, Scored
+from reportgen.model import Lead
 from reportgen.settings.front_matter import Benchmark
-from reportgen.statistics.compare import compare_all
-from reportgen.statistics.power import power_of
 from reportgen.statistics.ranks import rank_groups
 from reportgen.statistics.scores import scores
 
@@ -44,14 +44,7 @@ def result(
         highest=highest,
     )
     benchmark = Benchmark(**{"name": "Contest", "source": "suite", "higher_is_better": better, **said})
-    given, pairs = scores(problems), compare_all(problems, higher_is_better=better)
-    scored = Scored(
-        problems,
-        given,
-        pairs,
-        rank_groups(given, pairs, higher_is_better=better),
-        power_of(pairs),
-    )
+    scored = made_scored.scored(problems, higher_is_better=better)
     context: dict[str, Any] = {
         "place": Place("content/a.md"),
         "slots": {name: place for place, name in enumerate(answers)},
@@ -85,7 +78,10 @@ def test_the_key_results() -> None:
     )
     assert (facts["Date"], facts["Protocol"]) == ("2026-05-01", "greedy")
     assert "Caution" not in facts
-    assert (made.leader, made.score) == ("A", "55.0 % [34.2, 74.2] mean score")
+    assert (made.leader, made.score) == (
+        "",
+        "No clear winner; highest score: A 55.0 % [34.2, 74.2] mean score",
+    )
     assert (made.name, made.page, made.description) == ("Contest", "contest.md", "Twenty problems.")
     assert made.legend == (("A", 0), ("B", 1), ("C", 2))
 
@@ -102,7 +98,7 @@ def test_lower_is_better() -> None:
     errors = np.arange(PROBLEMS) / 2
     made = result({"A": 1.5 * errors + 4, "B": errors}, better=False, highest=20.0)
     assert made.leader == "B"
-    assert dict(made.facts)["Lowest score"].startswith("B 4.8 [")
+    assert dict(made.facts)["Best"].startswith("B 4.8 [")
     assert "points" not in dict(made.facts)["Power"]
 
 
@@ -121,7 +117,7 @@ def test_mixed_protocols_are_a_caution() -> None:
 def test_one_series_is_compared_with_nobody() -> None:
     """It leads, and nothing is said about differences."""
     made = result({"A": HALF})
-    assert [label for label, _ in made.facts] == ["Highest score", "Problems"]
+    assert [label for label, _ in made.facts] == ["Best", "Problems"]
 
 
 def drawn(made: BenchmarkResult) -> list[list[float]]:
@@ -145,10 +141,10 @@ def test_one_score_without_an_interval_stands_in_the_middle() -> None:
     given = scores(problems)
     assert given[0].low is None
     context = ScoreContext(Place("a"), {"A": 0}, "S", "C", None, higher_is_better=True, lowest=0, highest=1)
-    scored = Scored(problems, given, (), rank_groups(given, ()), None)
+    scored = Scored(problems, given, (), rank_groups(given, ()), None, lead=Lead("A", tested=False))
     made = score_benchmark_result(Benchmark(name="C", source="s"), "c.md", scored, context)
     assert drawn(made) == [[300, 100, 0]]
-    assert dict(made.facts) == {"Highest score": "A 100.0 %", "Problems": "1 × 1 sample, 1 series"}
+    assert dict(made.facts) == {"Best": "A 100.0 %", "Problems": "1 × 1 sample, 1 series"}
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -14,7 +14,7 @@ from made_outcomes import matrix, outcomes
 from made_scored import score_context, scored
 
 from reportgen.figures.scores import scores_block
-from reportgen.model import Figure, ResultTable
+from reportgen.model import Figure, Lead, ResultTable
 from reportgen.outcomes import Found
 from reportgen.settings.score_blocks import ScoresSettings
 from reportgen.statistics.given_scores import given_score
@@ -237,7 +237,8 @@ def test_totals_of_a_harness_are_shown_and_not_compared() -> None:
     one = scored(problems())
     given = tuple(given_score(name, value, 0.02, metric="acc") for name, value in (("A", 0.8), ("B", 0.7)))
     figure, table = drawn(
-        replace(one, scores=given, comparisons=(), groups=(), ranks=(), leader=None), score_context("A", "B")
+        replace(one, scores=given, comparisons=(), groups=(), ranks=(), lead=Lead(None, tested=False)),
+        score_context("A", "B"),
     )
     assert figure.summary.endswith(": the two were not compared problem by problem.")
     assert "the score as it is reported (normal" in figure.caption

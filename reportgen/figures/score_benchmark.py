@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.figures.score_context import ScoreContext, Scored
+    from reportgen.model import Lead
     from reportgen.outcomes import Score
     from reportgen.settings.front_matter import Benchmark
 
@@ -39,14 +40,14 @@ def score_benchmark_result(
         scored: all series; at least one of them has a score.
         context: of the benchmark.
     """
-    known = [one for one in scored.scores if one.estimate is not None]
+    known, lead = [one for one in scored.scores if one.estimate is not None], scored.lead
     leaders = _leaders(known, context)
-    leader = listing([one.series for one in leaders], most=_MOST_NAMED)
+    names = listing([one.series for one in leaders], most=_MOST_NAMED)
     # Scores that read alike may have intervals of their own, which the blocks of the page tell.
     alone = estimate_text(leaders[0], context) if len(leaders) == 1 else _read(leaders[0], context)
     facts = [
-        (f"{'Highest' if context.higher_is_better else 'Lowest'} score", f"{leader} {alone}"),
-        ("No clear winner", _level(leaders, scored)),
+        ("Best" if lead.series else _first(context), f"{names} {alone}"),
+        ("No clear winner", "" if lead.series else _level(leaders, scored)),
         ("Problems", _problems(known)),
         ("Power", _power(scored, context)),
         ("Date", benchmark.date or ""),
@@ -57,8 +58,8 @@ def score_benchmark_result(
         name=benchmark.name,
         page=page,
         description=benchmark.description or "",
-        leader=leader,
-        score=f"{alone} {metric_text(known[0].metric, context)}",
+        leader=lead.series or "",
+        score=_card(names, f"{alone} {metric_text(known[0].metric, context)}", lead, context),
         facts=tuple((label, text) for label, text in facts if text),
         spark=_spark(known, benchmark, context),
         legend=tuple((one.series, context.slots.get(one.series)) for one in known),
@@ -70,6 +71,17 @@ def _leaders(known: list[Score], context: ScoreContext) -> list[Score]:
     choose = max if context.higher_is_better else min
     best = _read(choose(known, key=lambda one: one.estimate or 0.0), context)
     return [one for one in known if _read(one, context) == best]
+
+
+def _card(names: str, score: str, lead: Lead, context: ScoreContext) -> str:
+    if lead.series:
+        return score
+    first = _first(context)
+    return f"{f'No clear winner; {first.lower()}' if lead.tested else first}: {names} {score}"
+
+
+def _first(context: ScoreContext) -> str:
+    return "Highest score" if context.higher_is_better else "Lowest score"
 
 
 def _level(leaders: list[Score], scored: Scored) -> str:

@@ -72,7 +72,7 @@ def summary(ranked: Sequence[Score], scored: Scored, context: ScoreContext) -> s
         return f"{first.series} scores {estimate_text(first, context)} on {_problems(first)}."
     second = known[1]
     level = [score.series for score in known if score.estimate == first.estimate]
-    if scored.leader == first.series:
+    if scored.lead.series == first.series:
         others = "" if len(known) == 2 else f" than each of the {len(known) - 1} others"  # noqa: PLR2004 - the other
         better = f", better{others}" if others else ""
         lead = f"{first.series} leads with {estimate_text(first, context)}{better}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from reportgen.model import Lead
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,4 +54,4 @@ class Scored:
     groups: tuple[RankGroup, ...]
     power: Power | None
     ranks: tuple[RankRange, ...] = ()
-    leader: str | None = None
+    lead: Lead = field(default=Lead(None, tested=False))

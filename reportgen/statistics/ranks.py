@@ -81,20 +81,6 @@ def rank_groups(
     return tuple(RankGroup(rank, tuple(members)) for rank, members in enumerate(groups, start=1))
 
 
-def find_leader(names: Sequence[str], comparisons: Iterable[Comparison]) -> str | None:
-    """The one series that is better than each of the others; None where there is no clear winner.
-
-    Args:
-        names: of at least two series.
-        comparisons: of pairs of these series, in any direction, adjusted together.
-    """
-    wins: dict[str, set[str]] = defaultdict(set)
-    for better, worse in _decided(comparisons):
-        wins[better].add(worse)
-    others = {*names}
-    return next((name for name in names if len(others) > 1 and wins[name] >= others - {name}), None)
-
-
 def best_probabilities(
     problem_scores: ProblemScores,
     metric: Metric | str = "mean",
