@@ -189,7 +189,9 @@ class Curve:
 
     ``low`` and ``high`` are NaN where no interval can be known. ``n`` is the number of runs that
     support each step. ``raw`` is the unsmoothed centre where smoothing was asked for, else None.
-    ``given`` is True where ``low``, ``high`` and ``n`` are the input's own.
+    ``given`` is True where ``low``, ``high`` and ``n`` are the input's own. ``equal`` is the number of steps
+    without a band because all their runs are equal. ``extremes`` are the highest and the lowest unsmoothed
+    value with intervals that know that their steps were picked; None unless asked for and known.
     """
 
     series: str
@@ -201,13 +203,28 @@ class Curve:
     runs: tuple[Run, ...]
     raw: FloatArray | None = None
     given: bool = False
+    equal: int = 0
+    extremes: tuple[Estimate, Estimate] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """Who is better than every other series by a test: ``series``, or None for nobody.
+
+    ``tested`` is False where a pair that decides it could not be tested, as with one run: then readings can
+    be said, and no winner.
+    """
+
+    series: str | None
+    tested: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
     """One series of one metric in three numbers, with the steps at which two of them stand.
 
-    ``runs`` is the number of runs of the series; an estimate's own ``n`` may be smaller.
+    ``runs`` is the number of runs of the series; an estimate's own ``n`` may be smaller. ``readings`` is the
+    number of steps that the peak was picked from.
     """
 
     series: str
@@ -217,6 +234,7 @@ class Ending:
     peak_step: float
     mean: Estimate
     runs: int
+    readings: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +244,8 @@ class CurveSet:
     ``exact`` is True where nothing was interpolated: the runs of each series share their steps.
     ``given_interval`` is None unless a curve's band is the input's own; ``given_ignored`` is True where
     the input gave one and the band across several runs was used. ``without_values`` names what has no
-    finite value and is not drawn: pairs of series and run, the run None for a whole series.
+    finite value and is not drawn: pairs of series and run, the run None for a whole series. ``leads`` are
+    who ends above all others, and who below.
     """
 
     metric: str
@@ -242,6 +261,7 @@ class CurveSet:
     empty: int = 0
     given_ignored: bool = False
     without_values: tuple[tuple[str, str | None], ...] = ()
+    leads: tuple[Lead, Lead] = (Lead(None, tested=False), Lead(None, tested=False))
 
 
 # ---- figures ------------------------------------------------------------------------------------
@@ -341,7 +361,9 @@ class ResultTable:
 class BenchmarkResult:
     """What happened on a benchmark, in finished words, for its page's head and its card.
 
-    ``facts`` are pairs of a label and a text (best, runs, date, protocol); ``spark`` is a small SVG.
+    ``leader`` is the series that a test finds better than all others, empty where there is none; ``score``
+    is what else its card says. ``facts`` are pairs of a label and a text (at the end, best, runs, date,
+    protocol); ``spark`` is a small SVG.
     """
 
     name: str
@@ -444,7 +466,7 @@ class CurveRequest:
     """Which curves a block asks for, with the page's defaults filled in.
 
     ``where`` holds pairs of a column and its allowed values; ``max_points`` is None where every step
-    counts. Two equal requests have one answer.
+    counts. ``peak`` says which interval a peak has. Two equal requests have one answer.
     """
 
     source: str
@@ -456,6 +478,7 @@ class CurveRequest:
     smooth: float
     band: str
     level: float
+    peak: str = "none"
 
 
 @dataclass(frozen=True, slots=True)

@@ -342,12 +342,17 @@ class RankGroup:
 
 @dataclass(frozen=True, slots=True)
 class RankRange:
-    """The ranks that the verdicts leave to a series, among ``count`` series."""
+    """The ranks that the verdicts leave to a series, among ``count`` series.
+
+    ``best_probability`` is the share of resampled problems (and runs) on which it is the best; None unless
+    it was computed.
+    """
 
     series: str
     best: int
     worst: int
     count: int
+    best_probability: float | None = None
 
 
 OFTEN: Final = 0.8

@@ -17,6 +17,7 @@ from reportgen.figures.tidy import csv_text
 from reportgen.figures.wanted import Context, Wanted, wanted_curve
 from reportgen.model import Curve, CurveSet, Figure, Run
 from reportgen.settings.blocks import CurveSettings
+from reportgen.statistics.leading import leads_at_end
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,6 +83,7 @@ def curve_set(*curves: Curve, **fields: Any) -> CurveSet:  # noqa: ANN401 - fiel
         "dropped": 0,
         "bins": None,
         "given_interval": None,
+        "leads": leads_at_end(curves, 0.95),
     }
     return CurveSet(**{**plain, **fields})
 

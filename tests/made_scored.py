@@ -8,8 +8,9 @@ from reportgen.errors import Place
 from reportgen.figures.palette import assign_slots
 from reportgen.figures.score_context import ScoreContext, Scored
 from reportgen.statistics.compare import compare_all
+from reportgen.statistics.leading import leader_of
 from reportgen.statistics.power import half_step, power_of
-from reportgen.statistics.ranks import rank_groups
+from reportgen.statistics.ranks import rank_groups, rank_ranges
 from reportgen.statistics.scores import scores
 
 if TYPE_CHECKING:
@@ -28,9 +29,12 @@ def scored(
     found = scores(problems, metric, k, estimand=estimand)
     pairs = compare_all(problems, metric, k, higher_is_better=higher_is_better)
     ranked = rank_groups(found, pairs, higher_is_better=higher_is_better)
-    return Scored(
-        problems, found, pairs, ranked, power_of(pairs, half_step(problems, metric)) if pairs else None
-    )
+    ranks = rank_ranges(found, pairs)
+    known = {one.series: one.estimate for one in found if one.estimate is not None}
+    first = (max if higher_is_better else min)(known, key=known.__getitem__, default="")
+    lead = leader_of(pairs, first, [name for name in known if name != first])
+    power = power_of(pairs, half_step(problems, metric)) if pairs else None
+    return Scored(problems, found, pairs, ranked, power, ranks, lead)
 
 
 def score_context(*names: str, **fields: Any) -> ScoreContext:  # noqa: ANN401 - fields of a ScoreContext

@@ -17,8 +17,9 @@ from scipy import stats
 
 from reportgen.outcomes import RankGroup, ScoresError, Verdict
 from reportgen.statistics.compare import compare, compare_all
+from reportgen.statistics.leading import leader_of
 from reportgen.statistics.power import half_step, power_of
-from reportgen.statistics.ranks import find_leader, rank_groups, rank_ranges
+from reportgen.statistics.ranks import rank_groups, rank_ranges
 from reportgen.statistics.scores import scores
 from reportgen.statistics.sign_flips import FLIPS, flip_test, flip_tests
 from reportgen.statistics.verdicts import holm, mirrored
@@ -303,7 +304,7 @@ def test_no_number_of_pairs_is_too_many_for_a_large_difference() -> None:
     values = rng.random((46, 25, 1)) * 0.1 + np.where(np.arange(46) == 0, 0.8, 0.0)[:, None, None]
     names = [f"{place:02}" for place in range(46)]
     together = compare_all(matrix(values, series=names))
-    assert find_leader(names, together) == "00"
+    assert leader_of(together, "00", names[1:]).series == "00"
     assert sum(one.verdict is not Verdict.UNCLEAR for one in together) == 45
     assert {type(one.p) for one in together} == {float}
 
@@ -335,7 +336,7 @@ def test_groups_are_cut_where_everyone_above_is_better_than_everyone_below() -> 
 
 
 def test_one_undecided_pair_across_a_border_is_no_border() -> None:
-    """Each is unclear against its neighbour: the third is worse than the first, and maybe not than the second."""
+    """Neighbours are unclear, the third is worse than the first: no border."""
     made = _values([1.0] * 9, [1.0] * 7 + [0.0] * 2, [1.0] * 5 + [0.0] * 4)
     together = [
         replace(one, verdict=Verdict.BETTER if (one.a, one.b) == ("A", "C") else Verdict.UNCLEAR)
@@ -345,8 +346,8 @@ def test_one_undecided_pair_across_a_border_is_no_border() -> None:
         assert _named(rank_groups(scores(made), pairs)) == [("A", "B", "C")]
         ranges = [(one.series, one.best, one.worst, one.count) for one in rank_ranges(scores(made), pairs)]
         assert ranges == [("A", 1, 2, 3), ("B", 1, 3, 3), ("C", 2, 3, 3)]
-        assert find_leader("ABC", pairs) is None
-        assert find_leader("AC", pairs) == "A"
+        assert leader_of(pairs, "A", ["B", "C"]).series is None
+        assert leader_of(pairs, "A", ["C"]).series == "A"
 
 
 def test_groups_leave_out_who_has_no_score() -> None:
@@ -355,7 +356,6 @@ def test_groups_leave_out_who_has_no_score() -> None:
     made = _values([1.0] * 8, [nan] * 8, [0.0] * 3 + [nan] * 5)
     assert _named(_judged(made)) == [("A", "C")]
     assert [one.series for one in rank_ranges(scores(made), [])] == ["A", "C"]
-    assert find_leader("A", []) is None
 
 
 def test_power_alone_is_that_of_the_noncentral_t() -> None:

@@ -174,8 +174,8 @@ def test_the_caption_says_how_every_number_came_about() -> None:
         "mean over shared problems of the difference in mean score, in points",
         "95 % interval of the mean difference on other problems like these (Student's t over problems)",
         "each by itself, not adjusted",
-        "two-sided sign-flip test of the differences by problem",
-        "adjusted by Holm for 3 pairs tested together",
+        "two-sided test of the differences by problem",
+        "adjusted for 3 pairs tested together",
         "adjusted p below 0.05 and an interval without 0",
         "Too few: under 6 shared problems",
         "n = 30 problems shared by every pair",
@@ -204,7 +204,7 @@ def test_the_caption_names_both_kinds_of_test_where_both_were_used() -> None:
     values[1, :10] += 0.1
     values[2] *= generator.random(40)
     caption = block(matrix(np.minimum(values, 1.0)[:, :, np.newaxis])).caption
-    assert "by problem (exact and 20,000 seeded flips), adjusted by Holm" in caption
+    assert "by problem (exact sign-flip and 20,000 seeded flips), adjusted" in caption
 
 
 def test_mixed_protocols_and_cautions_are_told() -> None:

@@ -77,7 +77,7 @@ def value(of: Subject, name: str, *arguments: Argument) -> float | bool | None:
 
 
 def test_values_of_one_curve() -> None:
-    """Start, final, peak and trough are the curve's own points, with step, interval and n."""
+    """Start, final, peak and trough are the curve's own points; a peak was picked, and has no interval."""
     of = two()
     assert [value(of, name, "MEL") for name in ("start", "final", "peak", "trough")] == [0.2, 0.82, 0.84, 0.2]
     assert [value(of, name, "MEL") for name in ("peak_step", "trough_step")] == [120.0, 0.0]
@@ -87,10 +87,11 @@ def test_values_of_one_curve() -> None:
         value=0.84,
         series=("MEL",),
         step=120.0,
-        low=0.84 - 0.02,
-        high=0.84 + 0.02,
         n=3,
+        note="best of 5 checkpoints",
     )
+    final = of.fact("final", ("MEL",))
+    assert (final.low, final.high) == (0.82 - 0.02, 0.82 + 0.02)
     assert of.fact("peak_step", ("MEL",)).step == 120.0
 
 

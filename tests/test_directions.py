@@ -160,11 +160,12 @@ def test_the_summary_of_a_figure_tells_what_is_not_only_the_start() -> None:
     falling = curve_set(curve("A", [5.0, 2.0, 1.0]), curve("B", [5.0, 3.0, 2.0]), metric="entropy")
     said = figure(falling, context(falling, higher_is_better=None)).summary
     assert said.startswith(
-        "A reaches the lowest entropy, 1.00 at step 2. At the last step, 2, B with 2.00 stands above"
+        "At the last step, 2, the highest reading is 2.00 (B), then 1.00 (A). A reaches the lowest entropy, "
+        "1.00 at step 2, lowest of 3 checkpoints."
     )
     hump = curve_set(curve("A", [1.0, 5.0, 0.5]), metric="entropy")
     said = figure(hump, context(hump, higher_is_better=None)).summary
-    assert said.startswith("A has its highest entropy of 5.00 at step 1.")
+    assert said.startswith("A has its highest entropy of 5.00 at step 1, highest of 3 checkpoints.")
 
 
 def test_groups_are_told_from_the_highest() -> None:
@@ -228,7 +229,7 @@ def test_a_benchmark_of_such_a_metric_has_a_highest_value() -> None:
     curves = curve_set(*pair(), metric="entropy")
     here = context(curves, higher_is_better=None, ranked_by="entropy")
     made = benchmark_result(Benchmark(name="one", source="runs"), "one.md", curves, here)
-    assert [label for label, _ in made.facts[:2]] == ["Highest", "Highest at the end"]
+    assert [label for label, _ in made.facts[:2]] == ["Highest at the end", "Highest of 4 checkpoints"]
 
 
 def test_a_figure_of_such_a_metric_keeps_its_highest_and_lowest() -> None:

@@ -57,7 +57,7 @@ def test_every_fact_stands_in_the_list(report: Path) -> None:
     for kind in FACTS.values():
         listed = "curves" in kind.holds and not kind.instead
         assert (f"\n{kind.signature}  {kind.says}" in said) == listed
-    assert re.search(r"\n  peak\(MEL\) +0\.82 \[", said)
+    assert re.search(r"\n  peak\(MEL\) +0\.82 at step 10: best of \d checkpoints\n", said)
     assert re.search(r"\n  peak_step\(GRPO\) +step 10\n", said)
     assert re.search(r"\n  crossings\(MEL, GRPO\) +\d", said)
 

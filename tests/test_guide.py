@@ -17,7 +17,7 @@ from reportgen.directions import EITHER_WAY, HIGHER, LOWER, NEITHER, PARTS
 from reportgen.facts.vocabulary import FACTS, FactKind
 from reportgen.narrative.braces import ATTRIBUTES
 from reportgen.settings.base import Settings
-from reportgen.settings.blocks import Band, Statistic
+from reportgen.settings.blocks import Band, Peak, Statistic
 from reportgen.settings.front_matter import FrontMatter
 from reportgen.settings.kinds import BLOCKS
 from reportgen.settings.observation_blocks import Rule
@@ -121,7 +121,7 @@ def settings_of(source: str) -> dict[str, object]:
     return settings
 
 
-@pytest.mark.parametrize("word", [*Band, *Statistic, *Rule])
+@pytest.mark.parametrize("word", [*Band, *Peak, *Statistic, *Rule])
 def test_every_choice_is_explained(word: str) -> None:
     """Each band, each column of a table and each rule is defined for readers."""
     assert f"`{word}`" in GUIDE

@@ -67,7 +67,8 @@ def test_nothing_that_a_page_knows_is_left_out() -> None:
     """Each field of a score and of a comparison is a column; the samples of a problem are two."""
     known = {field.name for field in fields(Score)} - {"samples"} | {"fewest_samples", "most_samples"}
     assert set(rg.scores(_made()).columns) == known | {"benchmark", "group"}
-    assert set(rg.compare(_made()).columns) == {field.name for field in fields(Comparison)} | {"benchmark"}
+    compared = {field.name for field in fields(Comparison)} - {"runs"} | {"runs_a", "runs_b", "benchmark"}
+    assert set(rg.compare(_made()).columns) == compared
 
 
 def test_where_lower_is_better_the_order_and_the_tiers_turn() -> None:
@@ -108,7 +109,8 @@ def test_comparisons_are_those_of_the_statistics() -> None:
     frame = rg.compare(_made())
     assert len(frame) == 3
     for one, row in zip(together, frame.to_dict("records"), strict=True):
-        for name in set(row) - {"benchmark"}:
+        assert (row["runs_a"], row["runs_b"]) == one.runs
+        for name in set(row) - {"benchmark", "runs_a", "runs_b"}:
             assert row[name] == getattr(one, str(name)), name
         assert type(row["verdict"]) is str
     assert frame["only_b"].tolist() == [(), ("extra",), ("extra",)]

@@ -231,7 +231,7 @@ def test_totals_are_drawn_and_never_compared(tmp_path: Path) -> None:
     assert (
         "as reported: the problems behind it are not known; of 1 to 2 runs the mean, with the mean of" in said
     )
-    assert "No groups: nothing was compared problem by problem." in said
+    assert "No ranks: nothing was compared problem by problem." in said
 
 
 def test_which_way_is_better_is_told_by_the_harness_and_else_by_the_name(

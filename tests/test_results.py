@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from made_figures import context, curve_set
 
 from reportgen.figures.results import result_table
-from reportgen.model import Ending, Estimate
+from reportgen.model import Ending, Estimate, Lead
 from reportgen.settings.blocks import TableSettings
 
 if TYPE_CHECKING:
@@ -26,30 +27,35 @@ def ending(
     half: float | None = None,
     runs: int = 1,
     step: float = 120.0,
+    readings: int = 13,
 ) -> Ending:
-    """A series whose three numbers have an interval of ``half`` on both sides."""
+    """A series whose final value and mean have an interval of ``half`` on both sides."""
 
     def estimate(value: float) -> Estimate:
         if half is None:
             return Estimate(value, None, None, runs)
         return Estimate(value, value - half, value + half, runs)
 
-    return Ending(series, estimate(final), step, estimate(peak), step / 2, estimate(mean), runs)
+    best = Estimate(peak, None, None, runs)
+    return Ending(series, estimate(final), step, best, step / 2, estimate(mean), runs, readings)
 
 
+UNTESTED = Lead(None, tested=False)
 MEL, GRPO = ending("MEL", 0.80, 0.84, 0.61), ending("GRPO", 0.82, 0.83, 0.60)
 
 
 def made(
     *metrics: tuple[str, tuple[Ending, ...]],
     better: bool = True,
+    lead: Lead = UNTESTED,
     around: dict[str, Any] | None = None,
     **settings: Any,  # noqa: ANN401 - settings of the block
 ) -> ResultTable:
     """The table of these endings."""
     block = TableSettings.model_validate(settings)
     here = context(curve_set(), **(around or {}))
-    return result_table("table", block, metrics, here, better=(better,) * len(metrics))
+    count = len(metrics)
+    return result_table("table", block, metrics, here, better=(better,) * count, leads=(lead,) * count)
 
 
 def words(table: ResultTable) -> list[list[str]]:
@@ -58,20 +64,54 @@ def words(table: ResultTable) -> list[list[str]]:
 
 
 def test_a_row_for_each_series() -> None:
-    """Name, runs, and final, peak and mean with the steps at which they stand; the best peak first."""
-    table = made(("accuracy", (GRPO, MEL)))
-    assert table.header == ("series", "runs", "final", "peak", "mean over steps")
+    """Name, runs, and final, best and mean with the steps at which they stand; the best end first."""
+    table = made(("accuracy", (MEL, GRPO)))
+    assert table.header == ("series", "runs", "final", "best of 13 checkpoints", "mean over steps")
     assert words(table) == [
-        ["MEL", "1", "0.80 at 120", "0.84 at 60", "0.61"],
         ["GRPO", "1", "0.82 at 120", "0.83 at 60", "0.60"],
+        ["MEL", "1", "0.80 at 120", "0.84 at 60", "0.61"],
     ]
     assert table.title == "accuracy"
 
 
 def test_an_interval_decides_the_digits() -> None:
-    """Two digits of half the interval, and the value to the same place."""
-    (row,) = words(made(("accuracy", (ending("a", 0.8123, 0.9, 0.7, half=0.0123, runs=5),))))
-    assert row == ["a", "5", "0.812 ± 0.012 at 120", "0.900 ± 0.012 at 60", "0.700 ± 0.012"]
+    """Two digits of half the interval, and the value to the same place; the best value has no more."""
+    (row,) = words(made(("accuracy", (ending("a", 0.8123, 0.90009, 0.7, half=0.0123, runs=5),))))
+    assert row == ["a", "5", "0.812 ± 0.012 at 120", "0.900 at 60", "0.700 ± 0.012"]
+
+
+def test_different_numbers_of_readings_stand_beside_the_best_values() -> None:
+    """The best of 14 is higher than the best of 8 for being one of more."""
+    table = made(("accuracy", (replace(MEL, readings=14), replace(GRPO, readings=8))), columns=["peak"])
+    assert table.header[-1] == "best"
+    assert [row[-1] for row in words(table)] == ["0.83 at 60, of 8", "0.84 at 60, of 14"]
+
+
+def test_a_best_value_that_has_an_interval() -> None:
+    """It is shown, and said to know that its step was picked."""
+    best = replace(MEL, peak=Estimate(0.84, 0.70, 0.86, 5))
+    table = made(("accuracy", (best,)), columns=["peak"])
+    assert words(table)[0][-1] == "0.840 [0.700, 0.860] at 60"
+    assert "picked by looking; its interval allows for the choice." in table.caption
+
+
+@pytest.mark.parametrize(
+    ("lead", "said"),
+    [
+        (Lead("MEL", tested=True), "At the end MEL leads (Welch's t over runs, Holm over all pairs)."),
+        (Lead(None, tested=True), "At the end no clear winner (Welch's t over runs, Holm over all pairs)."),
+        (UNTESTED, "Best: the"),
+    ],
+)
+def test_the_caption_says_who_leads(lead: Lead, said: str) -> None:
+    """As the one test does that cards and summaries ask; nothing where it was not possible."""
+    assert made(("accuracy", (MEL, GRPO)), lead=lead).caption.startswith(said)
+
+
+def test_equal_runs_have_no_interval_and_a_word() -> None:
+    """No certainty is made of three seeds that happen to agree."""
+    table = made(("accuracy", (ending("a", 0.8, 0.9, 0.7, runs=3),)))
+    assert "a: all runs are equal at the last step, so no interval." in table.caption
 
 
 @pytest.mark.parametrize(
@@ -94,8 +134,8 @@ def test_several_metrics_stand_side_by_side() -> None:
     """Each column says its metric; a series without one of them has no data there, and no 0."""
     table = made(("accuracy", (MEL, GRPO)), ("loss", (MEL,)), columns=["final"])
     assert table.header == ("series", "runs", "accuracy: final", "loss: final")
-    assert words(table)[1] == ["GRPO", "1", "0.82 at 120", "no data"]
-    assert table.rows[1][3].sort is None
+    assert words(table)[0] == ["GRPO", "1", "0.82 at 120", "no data"]
+    assert table.rows[0][3].sort is None
     assert table.title == "Results"
 
 
@@ -145,7 +185,7 @@ def test_steps_are_said_as_the_axis_says_them(step: float, around: dict[str, Any
 
 
 def test_the_caption_says_what_stands_behind_the_sign() -> None:
-    """Half of which interval, what a peak is, which direction is better, and where numbers are from."""
+    """Half of which interval, what a best value is, which direction is better, and where numbers are from."""
     table = made(
         ("loss", (ending("a", 0.5, 0.4, 0.6, half=0.1, runs=3),)),
         better=False,
@@ -154,14 +194,14 @@ def test_the_caption_says_what_stands_behind_the_sign() -> None:
         around={"approximate": "digitised", "notes": ("One file was empty.",)},
     )
     assert table.caption == (
-        "Three seeds. Peak: the best value of the mean curve, and the step it stands at. ± is half the 90 % "
-        "confidence interval across runs (Student t). Lower is better. One file was empty. "
-        "Source: a source (digitised)."
+        "Three seeds. Best: the best value of the mean curve, picked by looking; it has no interval. "
+        "± is half the 90 % confidence interval across runs (Student t), at each step by itself. "
+        "Lower is better. One file was empty. Source: a source (digitised)."
     )
 
 
 def test_the_caption_without_an_interval() -> None:
-    """One run has none, and a table without peaks does not explain them."""
+    """One run has none, and a table without best values does not explain them."""
     table = made(("accuracy", (MEL,)), columns=["final"])
     assert table.caption == "One run per series: no interval. Source: a source."
 
@@ -179,11 +219,11 @@ def test_the_caption_says_of_which_metric_lower_is_better() -> None:
     """One table may hold an accuracy, a loss and an entropy; the peak of the last is its highest value."""
     three = (("accuracy", (MEL,)), ("loss", (GRPO,)), ("entropy", (GRPO,)))
     block, here = TableSettings.model_validate({"metrics": [name for name, _ in three]}), context(curve_set())
-    said = result_table("table", block, three, here, better=(True, False, None)).caption
-    assert (
-        "Peak: the best value of the mean curve (of entropy the highest), and the step it stands at." in said
-    )
+    said = result_table(
+        "table", block, three, here, better=(True, False, None), leads=(UNTESTED,) * 3
+    ).caption
+    assert "Best: the best value of the mean curve (of entropy the highest), picked by looking; it" in said
     assert "Lower is better for loss." in said
-    alone = result_table("table", block, three[2:], here, better=(None,)).caption
-    assert "Peak: the highest value of the mean curve, and the step" in alone
+    alone = result_table("table", block, three[2:], here, better=(None,), leads=(UNTESTED,)).caption
+    assert "Highest: the highest value of the mean curve, picked by looking" in alone
     assert "better" not in alone

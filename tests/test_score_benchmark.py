@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+import made_scored
 import numpy as np
 import pytest
 from made_figures import HOSTILE
@@ -14,9 +15,8 @@ from made_outcomes import matrix
 from reportgen.errors import Place
 from reportgen.figures.score_benchmark import score_benchmark_result
 from reportgen.figures.score_context import ScoreContext, Scored
+from reportgen.model import Lead
 from reportgen.settings.front_matter import Benchmark
-from reportgen.statistics.compare import compare_all
-from reportgen.statistics.power import power_of
 from reportgen.statistics.ranks import rank_groups
 from reportgen.statistics.scores import scores
 
@@ -44,14 +44,7 @@ def result(
         highest=highest,
     )
     benchmark = Benchmark(**{"name": "Contest", "source": "suite", "higher_is_better": better, **said})
-    given, pairs = scores(problems), compare_all(problems, higher_is_better=better)
-    scored = Scored(
-        problems,
-        given,
-        pairs,
-        rank_groups(given, pairs, higher_is_better=better),
-        power_of(pairs),
-    )
+    scored = made_scored.scored(problems, higher_is_better=better)
     context: dict[str, Any] = {
         "place": Place("content/a.md"),
         "slots": {name: place for place, name in enumerate(answers)},
@@ -77,15 +70,18 @@ def test_the_key_results() -> None:
     )
     facts = dict(made.facts)
     # Wilson for 11 of 20.
-    assert facts["Best"] == "A 55.0 % [34.2, 74.2]"
-    assert facts["Level with it"] == "B: no difference shown"
+    assert facts["Highest score"] == "A 55.0 % [34.2, 74.2]"
+    assert facts["No clear winner"] == "no clear difference from B"
     assert facts["Problems"] == "20 × 1 sample, 3 series"
     assert re.fullmatch(
         r"a true difference of \d+\.\d points is found four times in five among 3 pairs", facts["Power"]
     )
     assert (facts["Date"], facts["Protocol"]) == ("2026-05-01", "greedy")
     assert "Caution" not in facts
-    assert (made.leader, made.score) == ("A", "55.0 % [34.2, 74.2] mean score")
+    assert (made.leader, made.score) == (
+        "",
+        "No clear winner; highest score: A 55.0 % [34.2, 74.2] mean score",
+    )
     assert (made.name, made.page, made.description) == ("Contest", "contest.md", "Twenty problems.")
     assert made.legend == (("A", 0), ("B", 1), ("C", 2))
 
@@ -93,8 +89,8 @@ def test_the_key_results() -> None:
 def test_scores_that_read_alike_lead_together() -> None:
     """No order is made up between them; the group holds nobody else."""
     made = result({"A": HALF, "B": HALF, "C": np.zeros(PROBLEMS)})
-    assert dict(made.facts)["Best"] == "A and B 50.0 %"
-    assert "Level with it" not in dict(made.facts)
+    assert dict(made.facts)["Highest score"] == "A and B 50.0 %"
+    assert "No clear winner" not in dict(made.facts)
 
 
 def test_lower_is_better() -> None:
@@ -145,7 +141,7 @@ def test_one_score_without_an_interval_stands_in_the_middle() -> None:
     given = scores(problems)
     assert given[0].low is None
     context = ScoreContext(Place("a"), {"A": 0}, "S", "C", None, higher_is_better=True, lowest=0, highest=1)
-    scored = Scored(problems, given, (), rank_groups(given, ()), None)
+    scored = Scored(problems, given, (), rank_groups(given, ()), None, lead=Lead("A", tested=False))
     made = score_benchmark_result(Benchmark(name="C", source="s"), "c.md", scored, context)
     assert drawn(made) == [[300, 100, 0]]
     assert dict(made.facts) == {"Best": "A 100.0 %", "Problems": "1 × 1 sample, 1 series"}

@@ -14,7 +14,7 @@ from made_outcomes import matrix, outcomes
 from made_scored import score_context, scored
 
 from reportgen.figures.scores import scores_block
-from reportgen.model import Figure, ResultTable
+from reportgen.model import Figure, Lead, ResultTable
 from reportgen.outcomes import Found
 from reportgen.settings.score_blocks import ScoresSettings
 from reportgen.statistics.given_scores import given_score
@@ -91,9 +91,9 @@ def test_the_summary_says_who_leads_and_that_the_second_is_as_good() -> None:
     """One sentence, with the interval, the difference and its p."""
     one = scored(problems())
     said = drawn(one)[0].summary
-    assert said.startswith("high leads with 62.5 % [")
-    assert "twin is second with 60.4 % [" in said
-    assert "in the same group: on 24 problems no difference is clear (+2.1 points [" in said
+    assert said.startswith("No clear winner: high has the highest score, 62.5 % [")
+    assert "; twin follows with 60.4 % [" in said
+    assert ": on 24 problems no difference is clear (+2.1 points [" in said
     assert re.search(r"adjusted p = [\d.]+\)\.$", said)
 
 
@@ -103,8 +103,9 @@ def test_the_summary_says_that_the_second_is_worse() -> None:
     for order in ([0, 1], [1, 0]):
         part = matrix(np.array([_answers(whole, place) for place in order]), series=[NAMES[p] for p in order])
         said = drawn(scored(part), score_context(*NAMES))[0].summary
-        assert "low is second with" in said
-        assert "in the next group: on 24 problems the two differ (+50.0 points [+" in said
+        assert said.startswith("high leads with 62.5 %")
+        assert "; low follows with" in said
+        assert ": on 24 problems the two differ (+50.0 points [+" in said
         low, high = map(float, re.findall(r"points \[\+([\d.]+), \+([\d.]+)\]", said)[0])
         assert low < 50 < high
         # One pair is not adjusted.
@@ -119,8 +120,7 @@ def test_two_that_score_the_same_share_the_lead() -> None:
     """Nobody is first by the order of the data."""
     same = np.tile([1.0, 0.0], (10, 1))
     said = drawn(scored(matrix([same, same], series=["A", "B"])), score_context("A", "B"))[0].summary
-    assert said.startswith("A and B share the lead with 50.0 %")
-    assert "the same group" in said
+    assert said.startswith("No clear winner: A and B share the highest score, 50.0 %")
 
 
 def test_one_series_has_no_second() -> None:
@@ -150,7 +150,7 @@ def test_the_caption_says_how_the_numbers_came_about() -> None:
         "The author's words. Dot: mean score over 24 problems × 4 samples",
         "Line: 95 % interval for the score on other problems like these",
         "these (Student's t over problems on the logit scale).",
-        "adjusted over 3 comparisons by Holm",
+        "adjusted for 3 pairs tested together",
         "Mixed protocols: temperature is 0.8 for high and twin, 0.6 for low.",
         "2 rows were replaced",
         "1 row without a usable score was left out",
@@ -165,7 +165,7 @@ def test_the_estimand_is_named() -> None:
     figure, _ = drawn(scored(problems(), estimand="these problems"), estimand="these problems")
     assert "95 % interval for these problems" in figure.subtitle
     assert "the score on these very problems with other samples" in figure.caption
-    assert "Groups are about other problems like these, lines are not." in figure.caption
+    assert "Ranks are about other problems like these, lines are not." in figure.caption
     assert "lines are not" not in drawn()[0].caption
 
 
@@ -177,11 +177,11 @@ def test_a_metric_with_k_is_explained() -> None:
     assert table.header[1] == "pass@2 [95 % interval]"
 
 
-def test_every_series_has_its_tier() -> None:
-    """In the table, in the picture and in the numbers."""
+def test_every_series_has_the_ranks_that_are_left_to_it() -> None:
+    """In the table and the data, with the group in the picture."""
     figure, table = drawn()
-    assert column(table, "group") == ["1", "1", "2"]
-    assert [row[3] for row in figure.table.rows] == ["1", "1", "2"]
+    assert column(table, "rank") == ["1 to 2", "1 to 2", "3"]
+    assert [row[3] for row in figure.table.rows] == ["1 to 2", "1 to 2", "3"]
     assert re.findall(r"Group \d", str(figure.inline_svg)) == ["Group 1", "Group 2"]
 
 
@@ -222,10 +222,10 @@ def test_a_missing_score_stays_missing() -> None:
     lost = replace(
         one.scores[0], estimate=None, low=None, high=None, reason="no problem with a score", problems=0
     )
-    one = replace(one, scores=(lost, *one.scores[1:]), groups=one.groups[:1])
+    one = replace(one, scores=(lost, *one.scores[1:]), groups=one.groups[:1], ranks=())
     figure, table = drawn(one)
     assert column(table, "series")[-1] == "low"
-    assert [cell.mark for cell in table.rows[-1][1:4]] == ["missing"] * 3
+    assert [cell.mark for cell in table.rows[-1][1:3]] == ["missing"] * 2
     assert "low: no problem with a score." in figure.caption
     assert 'data-rg-tip="low&#10;no score&#10;' in str(figure.inline_svg)
     assert "nan" not in (str(figure.inline_svg) + str(figure.csv) + str(figure.spec)).casefold()
@@ -236,7 +236,10 @@ def test_totals_of_a_harness_are_shown_and_not_compared() -> None:
     """No groups, no pairs, and it says so."""
     one = scored(problems())
     given = tuple(given_score(name, value, 0.02, metric="acc") for name, value in (("A", 0.8), ("B", 0.7)))
-    figure, table = drawn(replace(one, scores=given, comparisons=(), groups=()), score_context("A", "B"))
+    figure, table = drawn(
+        replace(one, scores=given, comparisons=(), groups=(), ranks=(), lead=Lead(None, tested=False)),
+        score_context("A", "B"),
+    )
     assert figure.summary.endswith(": the two were not compared problem by problem.")
     assert "the score as it is reported (normal" in figure.caption
     assert "group" not in table.header

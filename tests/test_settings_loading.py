@@ -142,13 +142,13 @@ def test_a_mistyped_key_names_the_nearest() -> None:
         (
             "curve",
             "band: cii",
-            '"band: cii" is not one of ci, se, sd, range, iqr and none. Did you mean "ci"?',
+            '"band: cii" is not one of ci, simultaneous, se, sd, range, iqr and none. Did you mean "ci"?',
         ),
         ("curve", "y_scale: lgo", '"y_scale: lgo" is not one of linear and log. Did you mean "log"?'),
         (
             "curve",
             "band: zzzz",
-            '"band: zzzz" is not one of ci, se, sd, range, iqr and none. band: What the band',
+            '"band: zzzz" is not one of ci, simultaneous, se, sd, range, iqr and none. band: What the band',
         ),
         ("curve", "series: GRPO", '"series" takes a list, not "GRPO". Write series: [GRPO].'),
         ("curve", "series:\n - ", 'item 1 of "series" is empty'),

@@ -58,8 +58,9 @@ def test_runs_of_different_length_are_averaged_where_they_are() -> None:
     assert curve.steps.tolist() == [0, 1, 2, 4]
     assert curve.values.tolist() == [0, 2, 3, 8]
     assert curve.n.tolist() == [1, 2, 2, 1]
-    np.testing.assert_equal(curve.low, [math.nan, 2, 2, math.nan])
-    np.testing.assert_equal(curve.high, [math.nan, 2, 4, math.nan])
+    np.testing.assert_equal(curve.low, [math.nan, math.nan, 2, math.nan])
+    np.testing.assert_equal(curve.high, [math.nan, math.nan, 4, math.nan])
+    assert curve.equal == 1
 
 
 def test_runs_that_do_not_overlap_make_one_line_without_a_band() -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from reportgen.model import GivenInterval, ReducedMetric, Run
+from reportgen.model import CurveSet, GivenInterval, ReducedMetric, Run
+from reportgen.statistics.curves import curves
 from reportgen.statistics.endings import endings
 
 
-def _metric(*runs: Run) -> ReducedMetric:
-    return ReducedMetric("score", runs, 0, 0, None, "low and high")
+def _metric(*runs: Run, **said: Any) -> CurveSet:  # noqa: ANN401 - settings of the curves
+    return curves(ReducedMetric("score", runs, 0, 0, None, "low and high"), **said)
 
 
 def _run(values: list[float], run: str = "1", series: str = "A", given: GivenInterval | None = None) -> Run:
@@ -26,7 +29,7 @@ def test_three_runs_are_worked_out_by_hand() -> None:
     assert (ending.final.value, ending.final_step, ending.final.n) == (4, 2, 3)
     assert ending.final.high == pytest.approx(4 + half)
     assert (ending.peak.value, ending.peak_step) == (5, 1)
-    assert (ending.peak.low, ending.peak.high) == (5, 5)
+    assert (ending.peak.low, ending.peak.high, ending.readings) == (None, None, 3)
     means = [3, 4, 4]
     low, high = stats.t.interval(0.95, 2, loc=np.mean(means), scale=stats.sem(means))
     assert ending.mean.value == pytest.approx(np.mean(means))
@@ -54,11 +57,25 @@ def test_a_run_that_ends_early_leaves_the_final_value_to_the_others() -> None:
     assert (ending.mean.value, ending.mean.n, ending.runs) == (2.75, 2, 2)
 
 
-def test_a_given_interval_is_kept_for_final_and_peak() -> None:
+def test_a_peak_that_knows_of_its_choice_has_an_interval() -> None:
+    """Longer behind the peak, where the choice of its step has to be allowed for, than beyond it."""
+    noise = np.random.default_rng(1).normal(size=(5, 30))
+    made = _metric(*(_run(one.tolist(), f"{run}") for run, one in enumerate(noise)), peak="simultaneous")
+    (ending,), (lowest,) = endings(made), endings(made, higher_is_better=False)
+    peak, trough = ending.peak, lowest.peak
+    assert peak.low is not None
+    assert peak.high is not None
+    assert peak.value - peak.low > 1.5 * (peak.high - peak.value) > 0
+    assert trough.low is not None
+    assert trough.high is not None
+    assert trough.high - trough.value > 1.5 * (trough.value - trough.low) > 0
+
+
+def test_a_given_interval_is_kept_for_the_final_value() -> None:
     """A mean over steps has none: the input says nothing about it."""
     given = GivenInterval(low=np.array([0.0, 1.0]), high=np.array([2.0, 4.0]))
     (ending,) = endings(_metric(_run([1, 3], given=given)))
-    assert (ending.final.low, ending.final.high) == (1, 4)
+    assert (ending.final.low, ending.final.high, ending.peak.low) == (1, 4, None)
     assert ending.mean.low is None
 
 
@@ -70,14 +87,14 @@ def test_smoothed_values_are_never_reported() -> None:
 
 def test_series_without_values_are_left_out_and_order_is_kept() -> None:
     """Only these, in this order."""
-    metric = _metric(_run([1], series="A"), _run([], series="B"), _run([2], series="C"))
-    assert [ending.series for ending in endings(metric, series=("C", "B", "A"))] == ["C", "A"]
+    runs = _run([1], series="A"), _run([], series="B"), _run([2], series="C")
+    assert [ending.series for ending in endings(_metric(*runs, series=("C", "B", "A")))] == ["C", "A"]
 
 
 def test_a_lower_level_gives_a_smaller_interval() -> None:
     """The level is the author's."""
-    metric = _metric(_run([1], "1"), _run([2], "2"))
-    wide, narrow = (endings(metric, level=level)[0].final for level in (0.95, 0.5))
+    runs = _run([1], "1"), _run([2], "2")
+    wide, narrow = (endings(_metric(*runs, level=level))[0].final for level in (0.95, 0.5))
     assert wide.low is not None
     assert narrow.low is not None
     assert wide.low < narrow.low < narrow.value

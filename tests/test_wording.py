@@ -11,6 +11,7 @@ from made_figures import context, curve, curve_set, plot, wanted
 
 from reportgen.figures.summary import summary
 from reportgen.figures.wording import band_name, caption, subtitle
+from reportgen.model import Estimate
 from reportgen.words import axis_word
 
 if TYPE_CHECKING:
@@ -44,45 +45,63 @@ def beneath(curves: CurveSet, **settings: Any) -> str:  # noqa: ANN401
 
 
 def test_the_summary_of_one_run_a_series() -> None:
-    """Who has the best value and where, who ends best, and that nobody knows how much runs vary."""
+    """Readings at the end, then the best one and of how many it is; nobody wins, and it is said why."""
     assert said(ONE_RUN) == (
-        "MEL reaches the highest accuracy, 0.840 at step 1. At the last step, 2, GRPO with 0.820 stands "
-        "above MEL with 0.800. With one run per series, nothing can be said about how much runs vary."
+        "At the last step, 2, the highest reading is 0.820 (GRPO), then 0.800 (MEL). MEL reaches the highest "
+        "accuracy, 0.840 at step 1, best of 3 checkpoints. With one run per series, nothing can be said "
+        "about how much runs vary."
     )
 
 
 def test_the_summary_of_several_runs() -> None:
-    """Values are means and have their intervals, and it is said whether these overlap."""
+    """Final means have their intervals, and a test says whether one of them leads; a best one has none."""
     assert said(FIVE_RUNS) == (
-        "MEL reaches the highest mean accuracy, 0.840 at step 1. At the last step, 2, GRPO with 0.820 "
-        "[0.770, 0.870] stands above MEL with 0.800 [0.750, 0.850]; their intervals overlap."
+        "At the last step, 2, there is no clear winner: GRPO has 0.820 [0.770, 0.870], MEL 0.800 "
+        "[0.750, 0.850]. MEL reaches the highest mean accuracy, 0.840 at step 1, best of 3 checkpoints."
     )
 
 
-def test_intervals_that_are_apart() -> None:
-    """No overlap is said as such."""
+def test_a_clear_winner() -> None:
+    """It leads where the test says so; where neither way is better, it only ends above the others."""
     far = curve_set(curve("a", [0.2, 0.9], half=0.05, runs=3), curve("b", [0.2, 0.5], half=0.05, runs=3))
-    assert said(far).endswith("; their intervals do not overlap.")
+    ends = "with 0.900 [0.850, 0.950], before b with 0.500 [0.450, 0.550]. "
+    assert said(far).startswith(f"At the last step, 1, a leads {ends}")
+    nobody = {"higher_is_better": None, "ranked_by": None}
+    neutral = replace(far, metric="entropy")
+    assert said(neutral, around=nobody).startswith(f"At the last step, 1, a ends above all others {ends}")
+    assert said(neutral, around=nobody).endswith("0.900 at step 1, highest of 2 checkpoints.")
+
+
+def test_a_best_value_with_an_interval_that_allows_for_its_choice() -> None:
+    """It stands beside the value, and the caption says what it knows."""
+    best = Estimate(0.84, 0.70, 0.86, 5)
+    picked = curve_set(replace(FIVE_RUNS.curves[0], extremes=(best, best)))
+    assert "highest mean accuracy of 0.840 [0.700, 0.860] at step 1, best of 3 checkpoints." in said(picked)
+    assert "The interval of the best value (95 %) allows for the choice of its step among all." in below(
+        picked
+    )
+
+
+def test_bests_of_different_numbers_are_said() -> None:
+    """The best of more checkpoints is higher for that alone; times and bins are no checkpoints."""
+    three = curve_set(ONE_RUN.curves[0], curve("a", [0.1]), curve("b", [0.1, 0.2]))
+    assert "step 1, best of 3 against best of 1 to 2 checkpoints." in said(three)
+    assert "best of 3 bin means." in said(replace(ONE_RUN, bins=3))
+    assert "best of 3 readings." in said(ONE_RUN, around={"step_is_time": True})
 
 
 def test_where_lower_is_better() -> None:
-    """The lowest value leads, and the one below stands before the one above."""
+    """The lowest value leads."""
     loss = curve_set(
         curve("a", [2.0, 0.5], half=0.05, runs=3), curve("b", [2.0, 0.9], half=0.05, runs=3), metric="loss"
     )
     assert said(loss, around={"higher_is_better": False}) == (
-        "a reaches the lowest mean loss, 0.50 at step 1. At the last step, 1, a with 0.50 [0.45, 0.55] "
-        "stands below b with 0.90 [0.85, 0.95]; their intervals do not overlap."
+        "At the last step, 1, a leads with 0.50 [0.45, 0.55], before b with 0.90 [0.85, 0.95]. "
+        "a reaches the lowest mean loss, 0.50 at step 1, best of 2 checkpoints."
     )
     assert beneath(loss, higher_is_better=False) == (
         "loss, mean of 3 runs per series, band: 95 % CI, lower is better"
     )
-
-
-def test_the_spread_of_runs_is_not_called_an_interval() -> None:
-    """A standard deviation says how runs spread, not how sure their mean is."""
-    spread = curve_set(*FIVE_RUNS.curves, band="sd")
-    assert said(spread).endswith("; their bands overlap.")
 
 
 def test_a_median_is_called_one() -> None:
@@ -96,7 +115,7 @@ def test_a_median_is_called_one() -> None:
 def test_one_series_alone() -> None:
     """There is no leader among one."""
     assert said(curve_set(curve("MEL", [0.2, 0.84], half=0.1, runs=3))) == (
-        "MEL has its highest mean accuracy of 0.840 at step 1."
+        "MEL has its highest mean accuracy of 0.840 at step 1, best of 2 checkpoints."
     )
 
 
@@ -104,15 +123,15 @@ def test_series_that_reach_the_same_value_are_all_named() -> None:
     """To the digits shown nobody leads, neither at the best value nor at the end."""
     even = curve_set(curve("a", [0.1, 0.9, 0.5]), curve("b", [0.9, 0.1, 0.5]), curve("c", [0.1, 0.2, 0.5001]))
     assert said(even).startswith(
-        "a (at step 1) and b (at step 0) reach the highest accuracy, 0.900. "
-        "At the last step, 2, c, a and b stand at 0.500."
+        "At the last step, 2, c, a and b stand at 0.500. "
+        "a (at step 1) and b (at step 0) reach the highest accuracy, 0.900, best of 3 checkpoints."
     )
 
 
 def test_series_that_end_at_different_steps() -> None:
     """A run that ended early is not compared at a step it never reached."""
     uneven = curve_set(curve("a", [0.1, 0.9]), curve("b", [0.1, 0.2, 0.3]))
-    assert "At their last steps a with 0.900 stands above b with 0.300." in said(uneven)
+    assert "At their last steps the highest reading is 0.900 (a), then 0.300 (b)." in said(uneven)
 
 
 def test_the_summary_uses_values_that_are_not_smoothed() -> None:
@@ -123,14 +142,14 @@ def test_the_summary_uses_values_that_are_not_smoothed() -> None:
         smooth=0.5,
     )
     assert said(smooth) == (
-        "a reaches the highest mean accuracy, 0.700 at step 1. "
-        "At the last step, 1, a with 0.700 stands above b with 0.600."
+        "At the last step, 1, there is no clear winner: a has 0.700, b 0.600. "
+        "a reaches the highest mean accuracy, 0.700 at step 1, best of 2 checkpoints."
     )
 
 
 def test_missing_values_are_passed_over() -> None:
     """A series that ends in a gap ends at its last known value."""
-    assert "GRPO with 0.820 stands above MEL with 0.500" in said(
+    assert "the highest reading is 0.820 (GRPO), then 0.500 (MEL)." in said(
         curve_set(curve("MEL", [0.2, 0.5, NAN]), ONE_RUN.curves[1])
     )
 
@@ -163,11 +182,16 @@ def test_the_subtitle_of_one_run_and_of_several() -> None:
 @pytest.mark.parametrize(
     ("band", "name", "sentence"),
     [
-        ("ci", "90 % CI", "Band: 90 % confidence interval of the mean across runs (Student t)."),
-        ("se", "± standard error", "Band: standard error of the mean across runs."),
-        ("sd", "± SD", "Band: standard deviation across runs."),
-        ("range", "range", "Band: smallest to largest run."),
-        ("iqr", "IQR", "Band: middle half of the runs, with the median as the line."),
+        ("ci", "90 % CI", "Band: 90 % confidence interval of the mean across runs (Student t), at each step"),
+        (
+            "simultaneous",
+            "90 % simultaneous",
+            "Band: the whole mean curve of runs like these lies in it with",
+        ),
+        ("se", "± standard error", "Band: standard error of the mean across runs, at each step by itself."),
+        ("sd", "± SD", "Band: standard deviation across runs, at each step by itself."),
+        ("range", "range", "Band: smallest to largest run, at each step by itself."),
+        ("iqr", "IQR", "Band: middle half of the runs at each step by itself, with the median as the line."),
     ],
 )
 def test_each_band_has_its_name(band: str, name: str, sentence: str) -> None:
@@ -195,7 +219,8 @@ def test_the_caption_of_five_runs() -> None:
     """n, band and level, smoothing, alignment, source."""
     assert below(FIVE_RUNS, caption="Five seeds.") == (
         "Five seeds. Each line is the mean of n = 5 runs. Band: 95 % confidence interval of the mean across "
-        "runs (Student t). Not smoothed. All runs share their steps. Source: a source."
+        "runs (Student t), at each step by itself. Not smoothed. All runs share their steps. "
+        "Source: a source."
     )
 
 
@@ -204,6 +229,17 @@ def test_the_caption_of_unequal_numbers_of_runs() -> None:
     mixed = below(curve_set(ONE_RUN.curves[0], FIVE_RUNS.curves[1]))
     assert "Each line is the mean of n runs: MEL 1, GRPO 5." in mixed
     assert "MEL: 1 run, no band." in mixed
+
+
+def test_equal_runs_are_told() -> None:
+    """A band without width would look like certainty: it is not drawn, and said."""
+    mel, grpo = FIVE_RUNS.curves
+    one = curve_set(replace(mel, equal=3))
+    assert "at each step by itself. 3 steps have equal readings in all runs: no band there." in below(one)
+    both = curve_set(replace(mel, equal=1), replace(grpo, equal=2))
+    assert "1 step of MEL and 2 steps of GRPO have equal readings in all runs: no band" in below(both)
+    middle = curve_set(replace(mel, equal=1), band="iqr")
+    assert "1 step has an equal middle half of the runs: no band there." in below(middle)
 
 
 def test_runs_that_end_early_are_told() -> None:
@@ -253,7 +289,7 @@ def test_an_interval_that_the_input_gives() -> None:
     assert beneath(stderr) == "accuracy, as given, n = 5, band: interval as given"
     assert below(stderr).startswith(
         "Each line is as given by the input, n = 5. Band: 95 % confidence interval computed from the "
-        "input's std and n."
+        "input's std and n, at each step by itself."
     )
 
 
@@ -266,8 +302,10 @@ def test_a_given_interval_beside_several_runs() -> None:
     """One series has its own interval, the other that across its runs: both are told."""
     mixed = curve_set(given_curves(1)[0], FIVE_RUNS.curves[1], given_interval="stderr", given_ignored=True)
     told = below(mixed)
-    assert "Band: 95 % confidence interval of the mean across runs (Student t)." in told
-    assert "a: 95 % confidence interval computed from the input's stderr." in told
+    assert (
+        "Band: 95 % confidence interval of the mean across runs (Student t), at each step by itself." in told
+    )
+    assert "a: 95 % confidence interval computed from the input's stderr, at each step by itself." in told
     assert "no band" not in told
     assert "Where a series has several runs, intervals that the input gives are not used." in told
 

@@ -89,6 +89,7 @@ class Answers:
             level=request.level,
             smooth=request.smooth,
             series=request.series,
+            peak=request.peak,
         )
         self._answers[request] = Answer(curve_set, rows.step_name, rows.step_is_time)
         return self._answers[request]
@@ -105,14 +106,7 @@ class Answers:
         """Final value, peak and mean of each series of a request."""
         from reportgen.statistics.endings import endings  # noqa: PLC0415
 
-        rows = self._read(request)
-        reduced = self._metric(rows, request)
-        return endings(
-            reduced,
-            level=request.level,
-            higher_is_better=higher_is_better,
-            series=request.series,
-        )
+        return endings(self.answer(request).curve_set, higher_is_better=higher_is_better)
 
     def _metric(self, rows: _Reduced, request: CurveRequest) -> ReducedMetric:
         """The runs of the request's metric; none left is the author's filter or choice of series."""
@@ -161,7 +155,7 @@ class Answers:
 
 def every_step(request: CurveRequest) -> CurveRequest:
     """The same curves unsmoothed, and with every step: what facts are about."""
-    return replace(request, smooth=0.0, max_points=None)
+    return replace(request, smooth=0.0, max_points=None, peak="none")
 
 
 def step_title(column: str) -> str:
@@ -170,5 +164,5 @@ def step_title(column: str) -> str:
 
 
 def _rows(request: CurveRequest) -> CurveRequest:
-    """The part of a request that decides which rows are read, without metric, band and level."""
-    return replace(request, metric="", band="", level=0.0)
+    """The part of a request that decides which rows are read, without metric, band, level and peak."""
+    return replace(request, metric="", band="", level=0.0, peak="")

@@ -140,7 +140,11 @@ def _table(planned: PlannedBlock, settings: TableSettings, desk: Desk) -> Shown:
         for request, way in zip(planned.curves, better, strict=True)
     ]
     metrics = tuple(zip((request.metric for request in planned.curves), endings, strict=True))
-    return result_table(planned.block.id, settings, metrics, context, better=better)
+    leads = tuple(
+        desk.answers.answer(request).curve_set.leads[int(way is False)]
+        for request, way in zip(planned.curves, better, strict=True)
+    )
+    return result_table(planned.block.id, settings, metrics, context, better=better, leads=leads)
 
 
 def _context(planned: PlannedBlock, desk: Desk) -> Context:

@@ -9,14 +9,14 @@ from reportgen.errors import Placing, Problem, ReportError, Stage
 from reportgen.settings.score_blocks import metric_and_k
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
     from typing import TypeVar
 
     from reportgen.errors import Place
     from reportgen.figures.score_context import Scored
-    from reportgen.model import Request, ScoreRequest, Source
+    from reportgen.model import Lead, Request, ScoreRequest, Source
     from reportgen.outcomes import Comparison, Outcomes, Plan, ProblemScores, ReportedScore, Score
     from reportgen.read import TotalsTable
 
@@ -106,17 +106,23 @@ class ScoreAnswers:
         """
         from reportgen.figures.score_context import Scored  # noqa: PLC0415
         from reportgen.statistics.power import half_step, power_of  # noqa: PLC0415
-        from reportgen.statistics.ranks import rank_groups  # noqa: PLC0415
+        from reportgen.statistics.ranks import best_probabilities, rank_groups, rank_ranges  # noqa: PLC0415
 
         scores = self.scores(request, estimand)
         if self._of_totals(request):
             return Scored(self.problems(request), scores, comparisons=(), groups=(), power=None)
         pairs, problems = self._all_pairs(request), self.problems(request)
+        metric, k = metric_and_k(request.metric)
+        better = request.higher_is_better
+        often = best_probabilities(problems, metric, k, higher_is_better=better)
+        ranges = rank_ranges(scores, pairs)
         return Scored(
             problems=problems,
             scores=scores,
             comparisons=pairs,
-            groups=rank_groups(scores, pairs, higher_is_better=request.higher_is_better),
+            groups=rank_groups(scores, pairs, higher_is_better=better),
+            lead=_lead(scores, pairs, higher_is_better=better),
+            ranks=tuple(replace(one, best_probability=often.get(one.series)) for one in ranges),
             power=power_of(pairs, half_step(problems, request.metric)) if pairs else None,
         )
 
@@ -227,3 +233,15 @@ class ScoreAnswers:
 def _rows(request: ScoreRequest) -> ScoreRequest:
     """The part of a request that decides which rows are read and how they are grouped."""
     return replace(request, metric="", level=0.0, higher_is_better=True)
+
+
+def _lead(scores: Sequence[Score], pairs: Sequence[Comparison], *, higher_is_better: bool) -> Lead:
+    """Whether the series with the best score is better than each other one."""
+    from reportgen.model import Lead  # noqa: PLC0415 - as above
+    from reportgen.statistics.leading import leader_of  # noqa: PLC0415
+
+    known = {one.series: one.estimate for one in scores if one.estimate is not None}
+    if not known:
+        return Lead(None, tested=False)
+    first = (max if higher_is_better else min)(known, key=known.__getitem__)
+    return leader_of(pairs, first, [name for name in known if name != first])

@@ -27,7 +27,14 @@ if TYPE_CHECKING:
 def numbers_of_scores(scored: Scored, context: ScoreContext) -> dict[str, Any]:
     """Scores with group, what was found on the way, and how they were measured."""
     group = {name: one.rank for one in scored.groups for name in one.series}
-    scores = [{**_score(one), "group": group.get(one.series)} for one in scored.scores]
+    ranks = {
+        one.series: {"best": one.best, "worst": one.worst, "best_probability": one.best_probability}
+        for one in scored.ranks
+    }
+    scores = [
+        {**_score(one), "group": group.get(one.series), "rank": ranks.get(one.series)}
+        for one in scored.scores
+    ]
     return {"scores": scores, **_around(scored.problems, context)}
 
 

@@ -25,8 +25,7 @@ class CurveSubject:
 
     Facts are about each series' centre before smoothing: the mean across runs, for ``iqr`` the median. Reduce
     with ``max_points=None`` for facts about every step. An interval is given where the band is a confidence
-    interval, or the input's own; that of a peak belongs to its step and does not know that the step was
-    picked for its height.
+    interval, or the input's own; a peak or trough has none, since its step was picked for its value.
 
     Attributes:
         curve_set: the curves.

@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reportgen.facts.calls import Found
-from reportgen.facts.curve_numbers import crossing_steps, differences, gap_at, points, value_at
-from reportgen.facts.curve_values import step_inside
+from reportgen.facts.curve_numbers import crossing_steps, differences, gap_at, value_at
+from reportgen.facts.curve_values import INTERVALS, step_inside
 from reportgen.facts.fact_words import at_step
 from reportgen.facts.verdicts import VERDICT_FACTS, verdict_found
-from reportgen.statistics.compare_curves import compare_curves
-from reportgen.statistics.verdicts import adjusted, mirrored
+from reportgen.statistics.compare_curves import compare_at_end, compare_curves, last_common_step
+from reportgen.statistics.verdicts import mirrored
 from reportgen.words import counted, listing
 
 if TYPE_CHECKING:
@@ -49,13 +48,8 @@ class Pairs:
         """All pairs that share a range of steps, adjusted together, by their names in both orders."""
         # Where neither way is better, a verdict says which is the higher one; nobody is called better then.
         higher = self.scale.higher_is_better is not False
-        tested = [
-            compare_curves(a, b, at=step, level=self.level, higher_is_better=higher)
-            for a, b in combinations(self.curves, 2)
-            if (step := _last_step(a, b)) is not None
-        ]
         found = {}
-        for one in adjusted(tested, higher_is_better=higher):
+        for one in compare_at_end(self.curves, level=self.level, higher_is_better=higher):
             found[one.a, one.b] = one
             found[one.b, one.a] = mirrored(one)
         return found
@@ -73,7 +67,7 @@ def _gap(pairs: Pairs, a: Curve, b: Curve, step: float) -> Found:
     same = one.difference is not None and math.isclose(
         one.difference, value, rel_tol=_SAME, abs_tol=_SAME * size
     )
-    if pairs.band == "ci" and same:
+    if pairs.band in INTERVALS and same:
         return Found(value, step=step, low=one.low, high=one.high, n=one.shared)
     return Found(value, step=step, n=one.shared)
 
@@ -104,7 +98,7 @@ def _crossings(_: Pairs, a: Curve, b: Curve) -> Found:
 
 
 def _verdict(name: str, pairs: Pairs, a: Curve, b: Curve, *numbers: float) -> Found:
-    one, step = pairs.comparison(a, b), _last_step(a, b)
+    one, step = pairs.comparison(a, b), last_common_step(a, b)
     if one is None or step is None:
         return _apart(a, b)
     runs = {curve.series: _runs_at(curve, step) for curve in (a, b)}
@@ -115,13 +109,6 @@ def _verdict(name: str, pairs: Pairs, a: Curve, b: Curve, *numbers: float) -> Fo
     ]
     behind = _runs_said(runs)
     return verdict_found(name, one, pairs.scale, numbers, behind=behind, few=listing(few), step=step)
-
-
-def _last_step(a: Curve, b: Curve) -> float | None:
-    """The last step that both reach; None where their ranges do not meet."""
-    first, second = points(a).steps, points(b).steps
-    last = min(first[-1], second[-1])
-    return float(last) if last >= max(first[0], second[0]) else None
 
 
 def _runs_at(curve: Curve, step: float) -> int:

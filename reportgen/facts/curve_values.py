@@ -19,13 +19,17 @@ from reportgen.facts.curve_numbers import (
 )
 from reportgen.facts.fact_words import at_step, step_said
 from reportgen.facts.subject import FactError
-from reportgen.words import number
+from reportgen.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reportgen.model import Curve
     from reportgen.statements import Scale
+
+
+INTERVALS = frozenset({"ci", "simultaneous"})
+"""Bands that are confidence intervals of the mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ def _final(asked: Asked) -> Found:
 
 
 def _peak(asked: Asked) -> Found:
-    return _value_at(asked, _extreme_step(asked, best=True))
+    return _extreme(asked, best=True)
 
 
 def _peak_step(asked: Asked) -> Found:
@@ -72,7 +76,7 @@ def _peak_step(asked: Asked) -> Found:
 
 
 def _trough(asked: Asked) -> Found:
-    return _value_at(asked, _extreme_step(asked, best=False))
+    return _extreme(asked, best=False)
 
 
 def _trough_step(asked: Asked) -> Found:
@@ -124,18 +128,28 @@ def _no_band(asked: Asked, n: int) -> str:
         return f"the band of {asked.curve.series} is that of the smoothed curve"
     if asked.band == "none" and not asked.curve.given:
         return "no band is asked for"
-    return (
-        f"1 run of {asked.curve.series}" if n == 1 else f"no interval of {asked.curve.series} is given there"
-    )
+    if asked.curve.given:
+        return f"no interval of {asked.curve.series} is given there"
+    return f"1 run of {asked.curve.series}" if n == 1 else f"all runs of {asked.curve.series} are equal there"
 
 
 def _value_at(asked: Asked, step: float) -> Found:
     """The value at a step inside the range, with its interval at that step where the band is one."""
     low, high, n = band_at(asked.curve, step)
     value = value_at(asked.curve, step)
-    if asked.band == "ci" or asked.curve.given:
+    if asked.band in INTERVALS or asked.curve.given:
         return Found(value, step=step, low=low, high=high, n=n)
     return Found(value, step=step, n=n)
+
+
+def _extreme(asked: Asked, *, best: bool) -> Found:
+    """The best or the worst value, without an interval: that of its step does not know that it was picked."""
+    step, count = _extreme_step(asked, best=best), points(asked.curve).steps.size
+    ranked = asked.scale.higher_is_better is not None
+    most = ("best" if best else "worst") if ranked else "highest" if best else "lowest"
+    noun = "reading" if asked.scale.step_is_time else "checkpoint"
+    note = f"{most} of {counted(count, noun)}" if count > 1 else ""
+    return Found(value_at(asked.curve, step), step=step, n=band_at(asked.curve, step).n, note=note)
 
 
 def _step(asked: Asked, step: float) -> Found:

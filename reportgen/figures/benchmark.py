@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from reportgen.errors import Problem, ReportError
 from reportgen.figures.axis import format_value
 from reportgen.figures.line_paths import positions
 from reportgen.figures.path import line_path, thin
 from reportgen.figures.picture import colour
-from reportgen.figures.plotting import plot_of, unsmoothed
+from reportgen.figures.plotting import plot_of
+from reportgen.figures.standing import (
+    bests,
+    estimate,
+    finals,
+    known_curves,
+    lead,
+    level_with,
+    picked_from,
+    read,
+)
 from reportgen.figures.svg_text import escaped
 from reportgen.figures.wanted import wanted_curve
 from reportgen.figures.wording import given_n
@@ -23,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reportgen.figures.plot import Plot
-    from reportgen.figures.wanted import Context
-    from reportgen.model import Block, Curve, CurveSet
+    from reportgen.figures.wanted import Context, Wanted
+    from reportgen.model import Block, CurveSet
     from reportgen.settings.blocks import OverviewSettings
     from reportgen.settings.front_matter import Benchmark
 
@@ -34,18 +42,24 @@ _SPARK_ACROSS, _SPARK_DOWN, _SPARK_PIXELS = 600, 200, 56
 def benchmark_result(
     benchmark: Benchmark, page: str, curve_set: CurveSet, context: Context
 ) -> BenchmarkResult:
-    """Leader, score, runs, date and protocol in words; ``page`` is the page's path below ``content/``."""
+    """How it ended, the best value, runs, date and protocol in words.
+
+    Args:
+        benchmark: as its author declares it.
+        page: the page's path below ``content/``.
+        curve_set: its curves.
+        context: of the benchmark.
+    """
     wanted = wanted_curve("spark", CurveSettings(), curve_set.metric, context)
     plot = plot_of(curve_set, wanted, context)
-    lower, ranked = wanted.higher_is_better is False, wanted.higher_is_better is not None
-    leaders = _leaders(curve_set, plot, lower_is_better=lower)
-    leader = listing([curve.series for curve, _ in leaders])
-    best, index = leaders[0]
-    score = _read(plot, best, index) if len(leaders) > 1 else _estimate(plot, best, index)
-    steps = listing([format_value(plot.x, float(curve.steps[at])) for curve, at in leaders])
+    leader, end = _standing(curve_set, plot, wanted, "")
+    _, card = _standing(curve_set, plot, wanted, f" {curve_set.metric} at the end")
     facts = [
-        ("Best" if ranked else "Highest", f"{leader} {score} at {axis_word(plot.x.title)} {steps}"),
-        ("At the end" if ranked else "Highest at the end", _endings(curve_set, plot, lower_is_better=lower)),
+        (
+            "At the end" if wanted.higher_is_better is not None else "Highest at the end",
+            f"{leader} {end}".strip(),
+        ),
+        _best(curve_set, plot, wanted),
         ("Runs", _runs(curve_set)),
         ("Date", benchmark.date or ""),
         ("Protocol", benchmark.protocol or ""),
@@ -56,7 +70,7 @@ def benchmark_result(
         page=page,
         description=benchmark.description or "",
         leader=leader,
-        score=f"{score} {curve_set.metric}",
+        score=card if leader else f"{card[0].upper()}{card[1:]}",
         facts=tuple((label, text) for label, text in facts if text),
         spark=_spark(plot, benchmark),
         legend=tuple((line.name, line.slot) for line in plot.lines),
@@ -81,40 +95,32 @@ def overview(block: Block, settings: OverviewSettings, results: Mapping[str, Ben
     return Overview(block.id, settings.title or "", tuple(by_name[name] for name in names))
 
 
-def _leaders(curve_set: CurveSet, plot: Plot, *, lower_is_better: bool) -> list[tuple[Curve, int]]:
-    """The series whose best value is the best of all, to the digits shown, and where it stands."""
-    pick = np.nanargmin if lower_is_better else np.nanargmax
-    known = [curve for curve in curve_set.curves if np.isfinite(unsmoothed(curve)).any()]
-    ends = [(curve, int(pick(unsmoothed(curve)))) for curve in known]
-    choose = min if lower_is_better else max
-    best = _read(plot, *choose(ends, key=lambda end: float(unsmoothed(end[0])[end[1]])))
-    return [end for end in ends if _read(plot, *end) == best]
+def _standing(curve_set: CurveSet, plot: Plot, wanted: Wanted, what: str) -> tuple[str, str]:
+    """Who leads at the end by the test, empty for nobody, and what else is said; ``what`` follows a value."""
+    lowest, ranked = wanted.higher_is_better is False, wanted.higher_is_better is not None
+    ends = finals(known_curves(curve_set), lowest=lowest)
+    ahead = lead(curve_set, lowest=lowest)
+    first = ends[0].series
+    if len(ends) == 1 or ahead.series == first:
+        verb = "" if len(ends) == 1 else "leads with " if ranked else "stands above all others with "
+        return first, f"{verb}{estimate(plot, ends[0])}{what}"
+    names = level_with(plot, ends)
+    value = estimate(plot, ends[0]) if names == first else read(plot, ends[0].value)
+    said = (
+        f"{'lowest' if lowest else 'highest'} {'mean' if ahead.tested else 'reading'} {value}{what} ({names})"
+    )
+    return "", f"no clear winner; {said}" if ahead.tested and ranked else said
 
 
-def _endings(curve_set: CurveSet, plot: Plot, *, lower_is_better: bool) -> str:
-    """The series that ends best, with every series that stands at the same rounded value."""
-    ends = []
-    for curve in curve_set.curves:
-        known = np.flatnonzero(np.isfinite(unsmoothed(curve)))
-        if known.size:
-            ends.append((curve, int(known[-1])))
-    choose = min if lower_is_better else max
-    lead, index = choose(ends, key=lambda end: float(unsmoothed(end[0])[end[1]]))
-    said = _read(plot, lead, index)
-    level = [curve.series for curve, last in ends if _read(plot, curve, last) == said]
-    return f"{listing(level)} {said if len(level) > 1 else _estimate(plot, lead, index)}"
-
-
-def _estimate(plot: Plot, curve: Curve, index: int) -> str:
-    low, high = float(curve.low[index]), float(curve.high[index])
-    said = _read(plot, curve, index)
-    if not (np.isfinite(low) and np.isfinite(high)) or curve.raw is not None:
-        return said
-    return f"{said} [{format_value(plot.y, low)}, {format_value(plot.y, high)}]"
-
-
-def _read(plot: Plot, curve: Curve, index: int) -> str:
-    return format_value(plot.y, float(unsmoothed(curve)[index]))
+def _best(curve_set: CurveSet, plot: Plot, wanted: Wanted) -> tuple[str, str]:
+    """A label that says from how many values the best was picked, and the best with its step."""
+    found = bests(known_curves(curve_set), plot, lowest=wanted.higher_is_better is False)
+    steps = listing([format_value(plot.x, one.step) for one in found])
+    names = [one.series for one in found]
+    value = estimate(plot, found[0]) if len(found) == 1 else read(plot, found[0].value)
+    most = "best" if wanted.higher_is_better is not None else "highest"
+    label = picked_from(curve_set, plot, names, most=most).capitalize()
+    return label, f"{listing(names)} {value} at {axis_word(plot.x.title)} {steps}"
 
 
 def _runs(curve_set: CurveSet) -> str:

@@ -200,10 +200,10 @@ def _tests(compared: Sequence[Comparison], tested: int, together: str) -> str:
     )
     if not methods:
         return ""
-    said = listing([method.replace(" 000", ",000").removesuffix(" sign-flip") for method in methods])
+    said = listing([method.replace(" 000", ",000") for method in methods])
     adjusted = (
-        f"adjusted by Holm for {counted(tested, together)} tested together"
+        f"adjusted for {counted(tested, together)} tested together (step-down test of the largest)"
         if tested > 1
         else ("one comparison, so no adjustment")
     )
-    return f"p: two-sided sign-flip test of the differences by problem ({said}), {adjusted}."
+    return f"p: two-sided test of the differences by problem ({said}), {adjusted}."

@@ -18,6 +18,7 @@ from reportgen.figures.plotting import plot_of, same_margins, unsmoothed
 from reportgen.figures.poster import file_svg
 from reportgen.figures.shape import shape_of
 from reportgen.figures.specification import specification
+from reportgen.figures.standing import best, lead, readings
 from reportgen.figures.summary import summary
 from reportgen.figures.tidy import csv_text
 from reportgen.figures.wording import band_name, caption, isolated, source_words, subtitle
@@ -158,7 +159,8 @@ def _column(line: SeriesLine, shown: FloatArray, y: Axis) -> list[str]:
 
 
 def _numbers(curve_set: CurveSet, wanted: Wanted) -> dict[str, Any]:
-    """What ``report.json`` keeps of a figure: how it was made and each series' start, best and end."""
+    """What ``report.json`` keeps of a figure: how it was made, who leads, and each series' ends."""
+    ahead = lead(curve_set, lowest=wanted.higher_is_better is False)
     return {
         "metric": curve_set.metric,
         "band": curve_set.band,
@@ -169,24 +171,31 @@ def _numbers(curve_set: CurveSet, wanted: Wanted) -> dict[str, Any]:
         "replaced": curve_set.replaced,
         "dropped": curve_set.dropped,
         "higher_is_better": wanted.higher_is_better,
+        "leader": ahead.series if ahead.tested else None,
         "series": [_series_numbers(curve, wanted) for curve in curve_set.curves],
     }
 
 
 def _series_numbers(curve: Curve, wanted: Wanted) -> dict[str, Any]:
-    values = unsmoothed(curve)
-    known = np.flatnonzero(np.isfinite(values))
+    known = np.flatnonzero(np.isfinite(unsmoothed(curve)))
     row: dict[str, Any] = {"name": curve.series, "runs": len(curve.runs), "points": int(known.size)}
     if known.size:
         row["first"] = _point(curve, int(known[0]))
         if wanted.higher_is_better is None:
-            row["highest"] = _point(curve, int(np.nanargmax(values)))
-            row["lowest"] = _point(curve, int(np.nanargmin(values)))
+            row["highest"], row["lowest"] = _picked(curve, lowest=False), _picked(curve, lowest=True)
         else:
-            pick = np.nanargmax if wanted.higher_is_better else np.nanargmin
-            row["best"] = _point(curve, int(pick(values)))
+            row["best"] = _picked(curve, lowest=not wanted.higher_is_better)
         row["last"] = _point(curve, int(known[-1]))
     return row
+
+
+def _picked(curve: Curve, *, lowest: bool) -> dict[str, float | int | None]:
+    """A point that was picked for its value, from ``of`` points."""
+    one = best(curve, lowest=lowest)
+    point = _point(curve, int(np.flatnonzero(curve.steps == one.step)[0]))
+    known = math.isfinite(one.low) and math.isfinite(one.high)
+    ends = {"low": one.low if known else None, "high": one.high if known else None}
+    return point | ends | {"of": readings(curve)}
 
 
 def _point(curve: Curve, index: int) -> dict[str, float | int | None]:

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from reportgen.figures.d3_format import format_number, format_time
 from reportgen.figures.plotting import step_format
+from reportgen.figures.standing import checkpoints
 from reportgen.figures.tidy import table_csv
 from reportgen.figures.time_ticks import DAY
 from reportgen.model import Cell, ResultTable
 from reportgen.settings.blocks import Statistic
-from reportgen.words import estimate_words, listing, number
+from reportgen.words import estimate_words, interval_decimals, listing, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reportgen.figures.wanted import Context
-    from reportgen.model import Ending, Estimate
+    from reportgen.model import Ending, Estimate, Lead
     from reportgen.settings.blocks import TableSettings
 
-_HEADS = {Statistic.FINAL: "final", Statistic.PEAK: "peak", Statistic.MEAN: "mean over steps"}
+_HEADS = {Statistic.FINAL: "final", Statistic.PEAK: "best", Statistic.MEAN: "mean over steps"}
 
 
 def result_table(
@@ -31,6 +32,7 @@ def result_table(
     context: Context,
     *,
     better: tuple[bool | None, ...],
+    leads: tuple[Lead, ...],
 ) -> ResultTable:
     """A row for each series: runs, then the chosen numbers of each metric.
 
@@ -40,22 +42,19 @@ def result_table(
         metrics: metric name and its series' endings.
         context: source and caution.
         better: of each metric, whether a larger value is better; None where that is not known, or neither is.
+        leads: of each metric, who ends better than all others by the test.
     """
     names = _order(settings.order, metrics, lower_first=better[0] is False)
     several = len(metrics) > 1
     header = ["series", "runs"]
-    header += [
-        f"{metric}: {_HEADS[column]}" if several else _HEADS[column]
-        for metric, _ in metrics
-        for column in settings.columns
-    ]
-    decimals = [
-        [_decimals([_chosen(ending, column)[0].value for ending in endings]) for column in settings.columns]
-        for _, endings in metrics
-    ]
+    for (metric, endings), way in zip(metrics, better, strict=True):
+        most = "best" if way is not None else "highest"
+        heads = [_head(column, endings, most, context) for column in settings.columns]
+        header += [f"{metric}: {head}" if several else head for head in heads]
+    digits = [_digits(endings, settings.columns) for _, endings in metrics]
     by_name = [{ending.series: ending for ending in reversed(endings)} for _, endings in metrics]
     rows = tuple(
-        _row(name, settings.columns, [endings.get(name) for endings in by_name], decimals, context)
+        _row(name, settings.columns, [endings.get(name) for endings in by_name], digits, context)
         for name in names
     )
     words = [[cell.text for cell in row] for row in rows]
@@ -64,9 +63,17 @@ def result_table(
         title=settings.title or (metrics[0][0] if not several else "Results"),
         header=tuple(header),
         rows=rows,
-        caption=_caption(settings, metrics, context, better),
+        caption=_caption(settings, metrics, context, better, leads),
         csv=table_csv(header, words),
     )
+
+
+def _head(column: Statistic, endings: tuple[Ending, ...], most: str, context: Context) -> str:
+    """A column's head; that of best values says from how many they were picked, where that is the same."""
+    if column is not Statistic.PEAK:
+        return _HEADS[column]
+    counts = {ending.readings for ending in endings}
+    return checkpoints([*counts], is_time=context.step_is_time, most=most) if len(counts) == 1 else most
 
 
 def _order(
@@ -87,28 +94,46 @@ def _row(
     name: str,
     columns: tuple[Statistic, ...],
     found: list[Ending | None],
-    decimals: list[list[int | None]],
+    digits: list[_Digits],
     context: Context,
 ) -> tuple[Cell, ...]:
-    """The cells of a series: its endings, one a metric, in the decimals of each metric's columns."""
+    """The cells of a series: its endings, one a metric."""
     cells = [Cell(name)]
     runs = max((ending.runs for ending in found if ending), default=0)
     cells.append(Cell(str(runs), float(runs)))
-    for ending, shared in zip(found, decimals, strict=True):
-        cells += [
-            _cell(ending, column, places, context) for column, places in zip(columns, shared, strict=True)
-        ]
+    for ending, shared in zip(found, digits, strict=True):
+        cells += [_cell(ending, column, shared, context) for column in columns]
     return tuple(cells)
 
 
-def _cell(ending: Ending | None, column: Statistic, decimals: int | None, context: Context) -> Cell:
+class _Digits(NamedTuple):
+    """What the cells of a metric share: decimals of each column, and whether best values say their counts."""
+
+    decimals: dict[Statistic, int | None]
+    counts: bool
+
+
+def _digits(endings: tuple[Ending, ...], columns: tuple[Statistic, ...]) -> _Digits:
+    values = {column: [_chosen(ending, column)[0].value for ending in endings] for column in columns}
+    counts = len({ending.readings for ending in endings}) > 1
+    return _Digits({column: _decimals(values[column]) for column in columns}, counts)
+
+
+def _cell(ending: Ending | None, column: Statistic, shared: _Digits, context: Context) -> Cell:
     if ending is None:
         return Cell("no data")
     estimate, step = _chosen(ending, column)
     at = f" at {_step(step, context)}" if step is not None else ""
-    known = estimate.low is not None and estimate.high is not None
-    said = estimate_words(estimate) if known else number(estimate.value, decimals=decimals)
-    return Cell(f"{said}{at}", estimate.value)
+    if column is Statistic.PEAK and shared.counts:
+        at += f", of {ending.readings:,}"
+    decimals = shared.decimals[column]
+    if estimate.low is not None and estimate.high is not None:
+        return Cell(f"{estimate_words(estimate)}{at}", estimate.value)
+    final = ending.final
+    if final.low is not None and final.high is not None and decimals is not None:
+        # A value without an interval has no more digits than one that has it.
+        decimals = interval_decimals((final.high - final.low) / 2)
+    return Cell(f"{number(estimate.value, decimals=decimals)}{at}", estimate.value)
 
 
 def _step(step: float, context: Context) -> str:
@@ -142,29 +167,63 @@ def _caption(
     metrics: tuple[tuple[str, tuple[Ending, ...]], ...],
     context: Context,
     better: tuple[bool | None, ...],
+    leads: tuple[Lead, ...],
 ) -> str:
-    level = f"{settings.level * 100:g} %"
-    intervals = any(e.final.low is not None for _, endings in metrics for e in endings)
-    how = (
-        f"± is half the {level} confidence interval across runs (Student t)."
-        if intervals
-        else "One run per series: no interval."
-    )
     names = [metric for metric, _ in metrics]
-    peak = f"{_peak(names, better)} " if Statistic.PEAK in settings.columns else ""
     lower = [name for name, way in zip(names, better, strict=True) if way is False]
     some = "" if len(lower) == len(names) else f" for {listing(lower)}"
-    direction = f" Lower is better{some}." if lower else ""
     caution = f" ({context.approximate})" if context.approximate else ""
-    sentences = [settings.caption or "", f"{peak}{how}{direction}"]
-    return " ".join(
-        part for part in (*sentences, *context.notes, f"Source: {context.source}{caution}.") if part
-    )
+    sentences = [
+        settings.caption or "",
+        _standing(names, better, leads),
+        _peak(metrics, better) if Statistic.PEAK in settings.columns else "",
+        _intervals(metrics, settings.level),
+        f"Lower is better{some}." if lower else "",
+        *context.notes,
+        f"Source: {context.source}{caution}.",
+    ]
+    return " ".join(filter(None, sentences))
 
 
-def _peak(names: Sequence[str], better: tuple[bool | None, ...]) -> str:
-    """Which value of each metric its peak is: the best, or the highest where neither way is better."""
+def _standing(names: Sequence[str], better: tuple[bool | None, ...], leads: tuple[Lead, ...]) -> str:
+    """Who leads at the end of each metric that was tested, and by which test."""
+    said = []
+    for name, way, lead in zip(names, better, leads, strict=True):
+        verb = "leads" if way is not None else "stands above all others"
+        what = f"{lead.series} {verb}" if lead.series else "no clear winner" if way is not None else ""
+        if lead.tested and what:
+            said.append(f"{name}: {what}" if len(names) > 1 else what)
+    if not said:
+        return ""
+    return f"At the end {'; '.join(said)} (Welch's t over runs, Holm over all pairs)."
+
+
+def _peak(metrics: tuple[tuple[str, tuple[Ending, ...]], ...], better: tuple[bool | None, ...]) -> str:
+    """Which value of each metric is its best: the highest where neither way is better; and its interval."""
+    names = [metric for metric, _ in metrics]
     highest = [name for name, way in zip(names, better, strict=True) if way is None]
     which = "highest" if len(highest) == len(names) else "best"
     some = f" (of {listing(highest)} the highest)" if highest and which == "best" else ""
-    return f"Peak: the {which} value of the mean curve{some}, and the step it stands at."
+    said = f"{which.capitalize()}: the {which} value of the mean curve{some}, picked by looking"
+    known = any(ending.peak.low is not None for _, endings in metrics for ending in endings)
+    return f"{said}; {'its interval allows for the choice' if known else 'it has no interval'}."
+
+
+def _intervals(metrics: tuple[tuple[str, tuple[Ending, ...]], ...], level: float) -> str:
+    every = [ending for _, endings in metrics for ending in endings]
+    if any(ending.final.low is not None for ending in every):
+        interval = f"half the {level * 100:g} % confidence interval across runs (Student t)"
+        how = f"± is {interval}, at each step by itself."
+    elif all(ending.runs == 1 for ending in every):
+        return "One run per series: no interval."
+    else:
+        how = ""
+    equal = dict.fromkeys(
+        ending.series for ending in every if ending.final.n > 1 and ending.final.low is None
+    )
+    none = (
+        f"{listing(list(equal), most=6)}: all runs are equal at the last step, so no interval."
+        if equal
+        else ""
+    )
+    return f"{how} {none}".strip()

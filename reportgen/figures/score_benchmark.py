@@ -14,13 +14,14 @@ from reportgen.figures.score_words import (
 )
 from reportgen.figures.svg_text import escaped
 from reportgen.model import BenchmarkResult
-from reportgen.outcomes import OFTEN
+from reportgen.outcomes import OFTEN, Verdict
 from reportgen.words import chance_words, counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.figures.score_context import ScoreContext, Scored
+    from reportgen.model import Lead
     from reportgen.outcomes import Score
     from reportgen.settings.front_matter import Benchmark
 
@@ -39,14 +40,14 @@ def score_benchmark_result(
         scored: all series; at least one of them has a score.
         context: of the benchmark.
     """
-    known = [one for one in scored.scores if one.estimate is not None]
+    known, lead = [one for one in scored.scores if one.estimate is not None], scored.lead
     leaders = _leaders(known, context)
-    leader = listing([one.series for one in leaders], most=_MOST_NAMED)
+    names = listing([one.series for one in leaders], most=_MOST_NAMED)
     # Scores that read alike may have intervals of their own, which the blocks of the page tell.
     alone = estimate_text(leaders[0], context) if len(leaders) == 1 else _read(leaders[0], context)
     facts = [
-        ("Best", f"{leader} {alone}"),
-        ("Level with it", _level(leaders, scored)),
+        ("Best" if lead.series else _first(context), f"{names} {alone}"),
+        ("No clear winner", "" if lead.series else _level(leaders, scored)),
         ("Problems", _problems(known)),
         ("Power", _power(scored, context)),
         ("Date", benchmark.date or ""),
@@ -57,8 +58,8 @@ def score_benchmark_result(
         name=benchmark.name,
         page=page,
         description=benchmark.description or "",
-        leader=leader,
-        score=f"{alone} {metric_text(known[0].metric, context)}",
+        leader=lead.series or "",
+        score=_card(names, f"{alone} {metric_text(known[0].metric, context)}", lead, context),
         facts=tuple((label, text) for label, text in facts if text),
         spark=_spark(known, benchmark, context),
         legend=tuple((one.series, context.slots.get(one.series)) for one in known),
@@ -72,11 +73,29 @@ def _leaders(known: list[Score], context: ScoreContext) -> list[Score]:
     return [one for one in known if _read(one, context) == best]
 
 
+def _card(names: str, score: str, lead: Lead, context: ScoreContext) -> str:
+    if lead.series:
+        return score
+    first = _first(context)
+    return f"{f'No clear winner; {first.lower()}' if lead.tested else first}: {names} {score}"
+
+
+def _first(context: ScoreContext) -> str:
+    return "Highest score" if context.higher_is_better else "Lowest score"
+
+
 def _level(leaders: list[Score], scored: Scored) -> str:
-    """The rest of the best one's group."""
+    """Whom the test of all pairs leaves as good as the best."""
     names = {one.series for one in leaders}
-    rest = [name for name in scored.groups[0].series if name not in names] if scored.groups else []
-    return f"{listing(rest, most=_MOST_NAMED)}: no difference shown" if rest else ""
+    first = leaders[0].series
+    undecided = {
+        name
+        for one in scored.comparisons
+        if first in {one.a, one.b} and one.verdict not in {Verdict.BETTER, Verdict.WORSE}
+        for name in (one.a, one.b)
+    }
+    rest = [one.series for one in scored.scores if one.series in undecided - names]
+    return f"no clear difference from {listing(rest, most=_MOST_NAMED)}" if rest else ""
 
 
 def _problems(known: list[Score]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from reportgen.figures.score_words import (
@@ -56,11 +57,11 @@ def counts_text(scores: Sequence[Score]) -> str:
 
 
 def summary(ranked: Sequence[Score], scored: Scored, context: ScoreContext) -> str:
-    """One sentence: who leads, how sure, and whether the second is in the same group.
+    """One sentence: who has the highest score, and what the test says of it against the second.
 
     Args:
         ranked: the scores that are shown, best first, those without a score last.
-        scored: has the comparisons and groups.
+        scored: has the comparisons.
         context: words for scores.
     """
     known = [score for score in ranked if score.estimate is not None]
@@ -71,24 +72,21 @@ def summary(ranked: Sequence[Score], scored: Scored, context: ScoreContext) -> s
         return f"{first.series} scores {estimate_text(first, context)} on {_problems(first)}."
     second = known[1]
     level = [score.series for score in known if score.estimate == first.estimate]
-    if len(level) > 1:
-        lead = f"{listing(level, most=_MOST_NAMES)} share the lead with {estimate_text(first, context)}"
-        follows = f"; {_group_words(first, second, scored, names=listing(level[:2]))}"
+    if scored.lead.series == first.series:
+        others = "" if len(known) == 2 else f" than each of the {len(known) - 1} others"  # noqa: PLR2004 - the other
+        better = f", better{others}" if others else ""
+        lead = f"{first.series} leads with {estimate_text(first, context)}{better}"
+    elif len(level) > 1:
+        best = "highest" if context.higher_is_better else "lowest"
+        said = f"{listing(level, most=_MOST_NAMES)} share the {best} score, {estimate_text(first, context)}"
+        return f"No clear winner: {said}{_sureness(first, second, scored, context)}."
     else:
-        lead = f"{first.series} leads with {estimate_text(first, context)}"
-        place = _group_words(first, second, scored, names="")
-        follows = f"; {second.series} is second with {estimate_text(second, context)}{place}"
+        best = "highest" if context.higher_is_better else "lowest"
+        lead = f"No clear winner: {first.series} has the {best} score, {estimate_text(first, context)}"
+        if not scored.comparisons:
+            lead = lead.removeprefix("No clear winner: ")
+    follows = f"; {second.series} follows with {estimate_text(second, context)}"
     return f"{lead}{follows}{_sureness(first, second, scored, context)}."
-
-
-def _group_words(first: Score, second: Score, scored: Scored, *, names: str) -> str:
-    group = {name: one.rank for one in scored.groups for name in one.series}
-    if first.series not in group or second.series not in group:
-        return f"{names} are in no groups" if names else ""
-    same = group[first.series] == group[second.series]
-    if names:
-        return f"{names} are in {'the same group' if same else 'different groups'}"
-    return f", in {'the same' if same else 'the next'} group"
 
 
 def _sureness(first: Score, second: Score, scored: Scored, context: ScoreContext) -> str:
@@ -123,7 +121,7 @@ def _turned(value: float | None) -> float | None:
 def caption(
     shown: Sequence[Score], scored: Scored, context: ScoreContext, *, words: str | None = None
 ) -> str:
-    """What a dot and its line are, how groups are cut, the protocol, what was found, and the source.
+    """What a dot and its line are, what ranks are, the protocol, what was found, and the source.
 
     Args:
         shown: the scores in the picture.
@@ -137,6 +135,7 @@ def caption(
         _dots(shown, context),
         metric_note(shown[0].metric) if shown else "",
         *_intervals(shown),
+        _runs(shown, context),
         *_reasons(shown),
         _groups(shown, scored),
         "" if context.higher_is_better else "Lower is better.",
@@ -219,15 +218,42 @@ def _groups(shown: Sequence[Score], scored: Scored) -> str:
     if len(shown) < 2:  # noqa: PLR2004 - one alone is in no group
         return ""
     if not scored.groups:
-        return "No groups: nothing was compared problem by problem."
+        return "No ranks: nothing was compared problem by problem."
     together = max((one.tested_together for one in scored.comparisons), default=0)
     alike = all(score.estimand != "these problems" for score in shown)
-    other = "" if alike else " Groups are about other problems like these, lines are not."
-    holm = f", adjusted over {counted(together, 'comparison')} by Holm" if together > 1 else ""
+    other = "" if alike else " Ranks are about other problems like these, lines are not."
+    family = f", adjusted for {counted(together, 'pair')} tested together" if together > 1 else ""
+    borders = (
+        "Every series of a group is better than every one of the groups below. "
+        if len(scored.groups) > 1
+        else ""
+    )
     return (
-        "A group holds what is not shown to be worse than its first series: paired by problem, sign-flip "
-        f"test{holm}, p < 0.05 and an interval of the difference without 0. Intervals of two series may "
-        f"overlap although they differ.{other}"
+        f"Ranks: those that the test of pairs leaves open (paired by problem{family}, p < 0.05). {borders}"
+        f"Intervals of two series may overlap although they differ.{other}"
+    )
+
+
+def _runs(shown: Sequence[Score], context: ScoreContext) -> str:
+    """What of an interval comes from runs; with one run, that nothing does."""
+    several = [
+        score for score in shown if score.run_stderr is not None and score.stderr and score.low is not None
+    ]
+    if not several:
+        single = shown and all(score.runs == 1 and score.estimand == "problems like these" for score in shown)
+        return "One run each: about these checkpoints, not about training again." if single else ""
+    widest = max(several, key=lambda score: score.stderr or 0.0)
+    half = ((widest.high or 0.0) - (widest.low or 0.0)) / 2
+    part = half / (widest.stderr or 1.0)
+    of_runs = widest.run_stderr or 0.0
+    of_problems = math.sqrt(max((widest.stderr or 0.0) ** 2 - of_runs**2, 0.0))
+    whole, problems, runs = (
+        difference_text(value, context, half=half, signed=False)
+        for value in (half, part * of_problems, part * of_runs)
+    )
+    return (
+        f"Intervals are of methods: of {widest.series}'s ± {whole}, {problems} come from problems and {runs} "
+        f"from {counted(widest.runs, 'run')} (they add as squares)."
     )
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from reportgen.model import Lead
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reportgen.errors import Place
-    from reportgen.outcomes import Comparison, Power, ProblemScores, RankGroup, Score
+    from reportgen.outcomes import Comparison, Power, ProblemScores, RankGroup, RankRange, Score
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +53,5 @@ class Scored:
     comparisons: tuple[Comparison, ...]
     groups: tuple[RankGroup, ...]
     power: Power | None
+    ranks: tuple[RankRange, ...] = ()
+    lead: Lead = field(default=Lead(None, tested=False))

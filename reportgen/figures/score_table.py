@@ -1,4 +1,4 @@
-"""Scores as a table: interval, group, problems, samples, runs, what they cost, and how they were measured."""
+"""Scores as a table: interval, rank, problems, samples, runs, what they cost, and how they were measured."""
 
 from __future__ import annotations
 
@@ -11,28 +11,32 @@ from reportgen.figures.score_words import (
     level_text,
     metric_text,
     protocol_differences,
+    rank_text,
+    share_text,
 )
 from reportgen.figures.tidy import table_csv
 from reportgen.model import Cell, ResultTable
 from reportgen.words import number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from reportgen.figures.score_context import ScoreContext
-    from reportgen.outcomes import Score
+    from reportgen.figures.score_context import ScoreContext, Scored
+    from reportgen.outcomes import RankRange, Score
 
 _CSV_HEADER = (
-    *("series", "metric", "score", "low", "high", "level", "estimand", "method", "stderr", "group"),
+    *("series", "metric", "score", "low", "high", "level", "estimand", "method", "stderr", "run_stderr"),
+    *("best_rank", "worst_rank", "best_probability", "group"),
     *("problems", "fewest_samples", "most_samples", "runs", "between_runs_sd", "tokens", "seconds", "cost"),
     "reason",
 )
+_BEST_IN = "Best in: share of resampled sets of problems (and runs) on which it has the best score."
 _UNKNOWN = Cell("not known", None, "missing")
 _NONE = Cell("none", None, "missing")
 
 
 def score_table(
-    table_id: str, title: str, shown: Sequence[Score], groups: Mapping[str, int], context: ScoreContext
+    table_id: str, title: str, shown: Sequence[Score], scored: Scored, context: ScoreContext
 ) -> ResultTable:
     """A row for each score; columns that no score has anything for are left out.
 
@@ -40,10 +44,10 @@ def score_table(
         table_id: its id on the page.
         title: of the block.
         shown: scores in the order of their rows, all of one metric and level.
-        groups: series to rank.
+        scored: the benchmark, with ranks and groups.
         context: words for scores, and the protocols.
     """
-    columns = [column for column in _columns(shown, groups, context) if column is not None]
+    columns = [column for column in _columns(shown, scored, context) if column is not None]
     rows = zip(*(column.cells for column in columns), strict=True)
     return ResultTable(
         id=table_id,
@@ -51,21 +55,27 @@ def score_table(
         header=("series", *(column.name for column in columns)),
         rows=tuple((Cell(score.series), *cells) for score, cells in zip(shown, rows, strict=True)),
         caption=_caption(columns),
-        csv=score_csv(shown, groups),
+        csv=score_csv(shown, scored),
     )
 
 
-def score_csv(shown: Sequence[Score], groups: Mapping[str, int]) -> str:
+def score_csv(shown: Sequence[Score], scored: Scored) -> str:
     """Every number behind the scores, in the unit of the input; what is not known is empty."""
-    return table_csv(_CSV_HEADER, ([*_fields(score, groups.get(score.series))] for score in shown))
+    ranks = {one.series: one for one in scored.ranks}
+    groups = {name: one.rank for one in scored.groups for name in one.series}
+    return table_csv(
+        _CSV_HEADER,
+        ([*_fields(score, ranks.get(score.series), groups.get(score.series))] for score in shown),
+    )
 
 
-def _fields(score: Score, group: int | None) -> tuple[object, ...]:
+def _fields(score: Score, rank: RankRange | None, group: int | None) -> tuple[object, ...]:
     fewest, most = score.samples or (None, None)
+    ranked = (rank.best, rank.worst, rank.best_probability) if rank else (None, None, None)
     return (
         *(score.series, score.metric, score.estimate, score.low, score.high, score.level, score.estimand),
-        *(score.method, score.stderr, group, score.problems or None, fewest, most, score.runs or None),
-        *(score.between_runs, score.tokens, score.seconds, score.cost, score.reason),
+        *(score.method, score.stderr, score.run_stderr, *ranked, group, score.problems or None, fewest, most),
+        *(score.runs or None, score.between_runs, score.tokens, score.seconds, score.cost, score.reason),
     )
 
 
@@ -76,15 +86,12 @@ class _Column:
     note: str = ""
 
 
-def _columns(
-    shown: Sequence[Score], groups: Mapping[str, int], context: ScoreContext
-) -> tuple[_Column | None, ...]:
+def _columns(shown: Sequence[Score], scored: Scored, context: ScoreContext) -> tuple[_Column | None, ...]:
     first = shown[0] if shown else None
     name = f"{metric_text(first.metric, context)} [{level_text(first.level)} interval]" if first else "score"
-    group = _Column("group", tuple(_group(groups.get(score.series)) for score in shown))
     return (
         _Column(name, tuple(_score(score, context) for score in shown)),
-        group if groups else None,
+        *_ranks(shown, scored),
         _Column("problems", tuple(_count(score.problems) for score in shown)),
         _Column("samples", tuple(_samples(score.samples) for score in shown)) if _sampled(shown) else None,
         _Column("runs", tuple(_count(score.runs) for score in shown)),
@@ -101,8 +108,22 @@ def _score(score: Score, context: ScoreContext) -> Cell:
     return Cell(estimate_text(score, context), score.estimate, mark)
 
 
-def _group(rank: int | None) -> Cell:
-    return _NONE if rank is None else Cell(str(rank), float(rank))
+def _ranks(shown: Sequence[Score], scored: Scored) -> list[_Column]:
+    """The ranks that the verdicts leave open, and how often each series is the best."""
+    ranks = {one.series: one for one in scored.ranks}
+    if len(ranks) < 2:  # noqa: PLR2004 - one alone has no rank
+        return []
+    found = [ranks.get(score.series) for score in shown]
+    columns = [_Column("rank", tuple(_NONE if one is None else _rank(one) for one in found))]
+    if all(one is None or one.best_probability is not None for one in found):
+        shares = [None if one is None else one.best_probability for one in found]
+        cells = tuple(_NONE if one is None else Cell(share_text(one), one) for one in shares)
+        columns.append(_Column("best in", cells, _BEST_IN))
+    return columns
+
+
+def _rank(one: RankRange) -> Cell:
+    return Cell(rank_text(one), float(one.best))
 
 
 def _count(count: int) -> Cell:
@@ -133,7 +154,7 @@ def _between(shown: Sequence[Score], context: ScoreContext) -> _Column | None:
     return _Column(
         "SD between runs",
         tuple(cells),
-        "SD between runs: standard deviation of the runs' own scores; it is in no interval here.",
+        "SD between runs: standard deviation of the runs' own scores.",
     )
 
 

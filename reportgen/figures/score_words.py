@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reportgen.figures.score_context import ScoreContext
-    from reportgen.outcomes import Found, Score
+    from reportgen.outcomes import Found, RankRange, Score
 
 _NAMES, _SERIES = 4, 4
+_LEAST_SHARE = 0.005
 _DATE = "date"
 _ESTIMANDS = {
     "problems like these": "the score on other problems like these",
@@ -31,7 +32,16 @@ _ESTIMANDS = {
 }
 _METHODS = {
     "t over problems on the logit scale": "Student's t over problems on the logit scale",
+    "t over problems and runs on the logit scale": "Student's t over problems and runs on the logit scale",
+    "t over clusters on the logit scale": "Student's t over clusters of problems on the logit scale",
+    "t over clusters and runs on the logit scale": (
+        "Student's t over clusters of problems and runs on the logit scale"
+    ),
     "t over problems": "Student's t over problems",
+    "t over problems and runs": "Student's t over problems and runs",
+    "t over clusters": "Student's t over clusters of problems",
+    "t over clusters and runs": "Student's t over clusters of problems and runs",
+    "t over problems of the benchmarks and runs": "Student's t over problems of the benchmarks and runs",
     "Wilson": "Wilson's score interval over problems",
     "bound on unseen problems": "an exact bound on unseen problems",
     "t over samples": "Student's t over samples within problems",
@@ -241,3 +251,15 @@ def _difference(value: float, context: ScoreContext, half: float | None, *, sign
     """A difference in points or as a plain number, kept off 0 where it is not 0."""
     scale, decimals = (100, percent_decimals(half)) if in_percent(context) else (1, interval_decimals(half))
     return off_zero(value * scale, decimals=decimals, signed=signed)
+
+
+def rank_text(one: RankRange) -> str:
+    """``1``, or ``1 to 4``."""
+    return str(one.best) if one.best == one.worst else f"{one.best} to {one.worst}"
+
+
+def share_text(share: float) -> str:
+    """A share of resamples in percent; never 0 or 100, since there are only so many."""
+    if share <= _LEAST_SHARE:
+        return "< 1 %"
+    return "> 99 %" if share >= 1 - _LEAST_SHARE else f"{100 * share:.0f} %"

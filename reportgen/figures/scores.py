@@ -17,17 +17,18 @@ from reportgen.figures.score_words import (
     level_text,
     metric_text,
     protocol_differences,
+    rank_text,
 )
 from reportgen.figures.wording import isolated
 from reportgen.model import Figure, Stack, Table
 from reportgen.outcomes import REPORTED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from reportgen.figures.axis import Axis
     from reportgen.figures.score_context import ScoreContext, Scored
-    from reportgen.outcomes import Score
+    from reportgen.outcomes import RankRange, Score
     from reportgen.settings.score_blocks import ScoresSettings
 
 
@@ -43,8 +44,7 @@ def scores_block(block_id: str, settings: ScoresSettings, scored: Scored, contex
     shown = ordered(scored.scores, settings.order, context)
     metric = metric_text(shown[0].metric if shown else settings.metric, context)
     title = settings.title or f"{_titled(shown, metric)} on {context.benchmark}"
-    groups = {name: one.rank for one in scored.groups for name in one.series}
-    table = score_table(f"{block_id}-table", title, shown, groups, context)
+    table = score_table(f"{block_id}-table", title, shown, scored, context)
     figure = _figure(block_id, title, shown, scored, settings, context)
     return Stack(id=block_id, title=title, subtitle="", parts=(figure, table), caption="")
 
@@ -68,7 +68,9 @@ def ordered(scores: Sequence[Score], order: str, context: ScoreContext) -> tuple
 def score_rows(shown: Sequence[Score], scored: Scored, context: ScoreContext) -> tuple[Row, ...]:
     """A row for each score, under the word of its group."""
     slots = drawn_slots(tuple(score.series for score in shown), context.slots)
-    groups = {name: one.rank for one in scored.groups for name in one.series}
+    several = len(scored.groups) > 1
+    groups = {name: one.rank for one in scored.groups for name in one.series if several}
+    ranks = {one.series: one for one in scored.ranks}
     return tuple(
         Row(
             name=score.series,
@@ -77,14 +79,14 @@ def score_rows(shown: Sequence[Score], scored: Scored, context: ScoreContext) ->
             value=score.estimate,
             low=score.low,
             high=score.high,
-            tip=_tip(score, groups.get(score.series), context),
+            tip=_tip(score, ranks.get(score.series), context),
             group=f"Group {groups[score.series]}" if score.series in groups else "",
         )
         for score in shown
     )
 
 
-def _tip(score: Score, group: int | None, context: ScoreContext) -> tuple[str, ...]:
+def _tip(score: Score, rank: RankRange | None, context: ScoreContext) -> tuple[str, ...]:
     """What is shown at the pointer: the score, its interval, what it is made of, and how it was measured."""
     ends = interval_text(score.low, score.high, context)
     differs = protocol_differences(context, dated=True)
@@ -95,7 +97,7 @@ def _tip(score: Score, group: int | None, context: ScoreContext) -> tuple[str, .
         if score.estimate is None
         else f"{metric_text(score.metric, context)} {_text(score, context)}",
         f"{level_text(score.level)} interval {ends}" if ends else "",
-        f"tier {group}" if group else "",
+        f"rank {rank_text(rank)}" if rank and rank.count > 1 else "",
         counts_text([score]),
         score.reason,
         *(f"{label}: {measured.get(label) or 'not stated'}" for label in differs),
@@ -120,7 +122,6 @@ def _figure(  # noqa: PLR0917 - what a figure is made of
     axis = _axis(shown, context)
     how = subtitle(shown, context) if shown else ""
     names = tuple(score.series for score in shown)
-    groups = {name: one.rank for one in scored.groups for name in one.series}
     best = ordered(shown, "best", context)
     return Figure(
         id=figure_id,
@@ -131,12 +132,12 @@ def _figure(  # noqa: PLR0917 - what a figure is made of
         summary=isolated(summary(best, scored, context), names),
         inline_svg=rows_svg(rows, axis, labelled_by=f"{figure_id}-title {figure_id}-summary"),
         file_svg=rows_file(rows, axis, title=title, subtitle=how, source=origin(context)),
-        table=_table(shown, groups, context),
-        csv=score_csv(shown, groups),
+        table=_table(shown, scored, context),
+        csv=score_csv(shown, scored),
         spec=rows_spec(rows, axis, title=title, subtitle=how),
         view="",
         payload="",
-        numbers=_numbers(shown, groups, context),
+        numbers=_numbers(shown, scored, context),
         legend=(),
         plot_class=rows_class(rows),
     )
@@ -147,25 +148,26 @@ def _axis(shown: Sequence[Score], context: ScoreContext) -> Axis:
     return score_axis(values, context, title=metric_text(shown[0].metric if shown else "mean", context))
 
 
-def _table(shown: Sequence[Score], groups: Mapping[str, int], context: ScoreContext) -> Table:
+def _table(shown: Sequence[Score], scored: Scored, context: ScoreContext) -> Table:
     """The numbers drawn."""
+    ranks = {one.series: rank_text(one) for one in scored.ranks}
     rows = tuple(
         (
             score.series,
             _text(score, context),
             interval_text(score.low, score.high, context),
-            str(groups.get(score.series, "")),
+            ranks.get(score.series, ""),
         )
         for score in shown
     )
     level = f"{level_text(shown[0].level)} interval" if shown else "interval"
-    return Table(
-        ("series", metric_text(shown[0].metric, context) if shown else "score", level, "group"), rows
-    )
+    metric = metric_text(shown[0].metric, context) if shown else "score"
+    return Table(("series", metric, level, "rank"), rows)
 
 
-def _numbers(shown: Sequence[Score], groups: Mapping[str, int], context: ScoreContext) -> dict[str, Any]:
+def _numbers(shown: Sequence[Score], scored: Scored, context: ScoreContext) -> dict[str, Any]:
     """What ``report.json`` keeps of the figure itself."""
+    groups = {name: one.rank for one in scored.groups for name in one.series}
     return {
         "metric": shown[0].metric if shown else None,
         "estimand": shown[0].estimand if shown else None,

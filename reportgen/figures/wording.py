@@ -7,7 +7,7 @@ from unicodedata import bidirectional
 
 import numpy as np
 
-from reportgen.words import listing
+from reportgen.words import counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
 _TURNING = {"R", "AL", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI", "PDF", "PDI"}
 _BANDS = {
-    "ci": "{level} confidence interval of the mean across runs (Student t)",
-    "se": "standard error of the mean across runs",
-    "sd": "standard deviation across runs",
-    "range": "smallest to largest run",
-    "iqr": "middle half of the runs, with the median as the line",
+    "ci": "{level} confidence interval of the mean across runs (Student t), at each step by itself",
+    "simultaneous": "the whole mean curve of runs like these lies in it with {level} confidence (sup-t)",
+    "se": "standard error of the mean across runs, at each step by itself",
+    "sd": "standard deviation across runs, at each step by itself",
+    "range": "smallest to largest run, at each step by itself",
+    "iqr": "middle half of the runs at each step by itself, with the median as the line",
 }
+_MOST_NAMES = 6
 
 
 def band_name(curve_set: CurveSet) -> str:
@@ -31,7 +33,14 @@ def band_name(curve_set: CurveSet) -> str:
         ends = curve_set.given_interval == "minimum and maximum"
         return "smallest to largest, as given" if ends else "interval as given"
     level = f"{curve_set.level * 100:g} %"
-    names = {"ci": f"{level} CI", "se": "± standard error", "sd": "± SD", "range": "range", "iqr": "IQR"}
+    names = {
+        "ci": f"{level} CI",
+        "simultaneous": f"{level} simultaneous",
+        "se": "± standard error",
+        "sd": "± SD",
+        "range": "range",
+        "iqr": "IQR",
+    }
     has_band = any(np.isfinite(curve.low).any() for curve in curve_set.curves)
     return names.get(curve_set.band, "") if has_band else ""
 
@@ -55,8 +64,8 @@ def subtitle(curve_set: CurveSet, wanted: Wanted) -> str:
 
 def caption(curve_set: CurveSet, wanted: Wanted, context: Context) -> str:
     """The author's words, then n, band and level, smoothing, alignment, what was dropped, and source."""
-    sentences = [wanted.caption or "", _runs(curve_set), _band(curve_set), _smoothing(curve_set)]
-    sentences += [_alignment(curve_set), *_dropped(curve_set), _not_drawn(curve_set)]
+    sentences = [wanted.caption or "", _runs(curve_set), _band(curve_set), _picked(curve_set)]
+    sentences += [_smoothing(curve_set), _alignment(curve_set), *_dropped(curve_set), _not_drawn(curve_set)]
     sentences += [*context.notes, f"Source: {source_words(context)}."]
     return " ".join(sentence for sentence in sentences if sentence)
 
@@ -90,11 +99,33 @@ def _band(curve_set: CurveSet) -> str:
     lone = [curve.series for curve in curve_set.curves if len(curve.runs) == 1 and not curve.given]
     sentences += [f"{listing(lone)}: 1 run, no band."] if lone else []
     sentences += [f"{listing(given)}: {by_input}."] if given else []
+    sentences += [_equal(curve_set)] if several else []
     if any(len(set(curve.n.tolist())) > 1 and not curve.given for curve in curve_set.curves):
         sentences.append("Where fewer runs reach, the band is drawn from those that do.")
     if curve_set.given_ignored:
         sentences.append("Where a series has several runs, intervals that the input gives are not used.")
-    return " ".join(sentences)
+    return " ".join(filter(None, sentences))
+
+
+def _equal(curve_set: CurveSet) -> str:
+    """Where all runs are equal, and a band without width would look like certainty."""
+    steps = [(curve.equal, curve.series) for curve in curve_set.curves if curve.equal]
+    if not steps:
+        return ""
+    what = "an equal middle half of the runs" if curve_set.band == "iqr" else "equal readings in all runs"
+    count = sum(number for number, _ in steps)
+    if len(curve_set.curves) == 1 or len(steps) > _MOST_NAMES:
+        where = counted(count, "step")
+    else:
+        where = listing([f"{counted(number, 'step')} of {series}" for number, series in steps])
+    return f"{where} {'has' if count == 1 else 'have'} {what}: no band there."
+
+
+def _picked(curve_set: CurveSet) -> str:
+    if all(curve.extremes is None for curve in curve_set.curves):
+        return ""
+    level = f"{curve_set.level * 100:g} %"
+    return f"The interval of the best value ({level}) allows for the choice of its step among all."
 
 
 def _given_band(curve_set: CurveSet) -> str:
@@ -103,7 +134,8 @@ def _given_band(curve_set: CurveSet) -> str:
     if curve_set.given_interval == "minimum and maximum":
         return "from the smallest to the largest of the values that a point stands for, as given by the input"
     level = f"{curve_set.level * 100:g} %"
-    return f"{level} confidence interval computed from the input's {curve_set.given_interval}"
+    source = curve_set.given_interval
+    return f"{level} confidence interval computed from the input's {source}, at each step by itself"
 
 
 def given_n(curves: Sequence[Curve]) -> str:

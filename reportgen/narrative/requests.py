@@ -99,6 +99,7 @@ def _request(source: str, metric: str, settings: DataSettings) -> CurveRequest:
         smooth=line.smooth,
         band=line.band.value,
         level=settings.level,
+        peak=(settings if isinstance(settings, TableSettings) else line).peak.value,
     )
 
 

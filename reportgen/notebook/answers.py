@@ -24,10 +24,13 @@ MACRO: Final = "macro average"
 """The benchmark of the rows that average several."""
 
 _NOTEBOOK: Final = Place("notebook")
-_COUNTS: Final = ("group", "problems", "fewest_samples", "most_samples", "runs", "tested_together", "shared")
+_COUNTS: Final = (
+    *("group", "problems", "fewest_samples", "most_samples", "runs", "tested_together", "shared"),
+    *("runs_a", "runs_b"),
+)
 _NUMBERS: Final = (
     *("estimate", "low", "high", "level", "between_runs", "stderr", "tokens", "seconds", "cost"),
-    *("difference", "spread", "p", "adjusted_p"),
+    *("difference", "spread", "p", "adjusted_p", "run_stderr", "df", "family_stderr", "critical"),
 )
 
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 _COLUMNS: Final = (
     *("benchmark", "a", "b", "metric", "difference", "low", "high", "level", "spread", "p"),
     *("adjusted_p", "tested_together", "verdict", "reason", "shared", "only_a", "only_b"),
-    *("method", "interval_method"),
+    *("method", "interval_method", "runs_a", "runs_b", "stderr", "run_stderr", "df"),
+    *("family_stderr", "critical"),
 )
 
 
@@ -42,13 +43,16 @@ def compare(
     Every pair if neither side is named; with ``b`` alone each other series against it, as a baseline.
 
     - ``difference``: the mean of d_p, the difference of the two values of problem p (see ``scores``), over
-      the P problems that both answered. Its estimand is the mean difference over problems like these.
-    - ``low``, ``high``: difference ± t(P-1) s_d/√P, each pair by itself.
+      the P problems that both answered. Its estimand is the mean difference over problems like these; with
+      several runs a side also over runs like these: of methods, otherwise of these checkpoints.
+    - ``low``, ``high``: difference ± t √(s_d²/P + τ_a²/r_a + τ_b²/r_b), each pair by itself, with τ² the
+      variance between runs that their answers do not explain.
     - ``p``: two-sided, the share of sign vectors that bring Σ ± d_p as far from 0 as it is (Fisher 1935):
       of all up to 20 problems that differ, otherwise of 20 000 seeded ones, (1 + r)/(1 + 20 000) (Phipson
-      and Smyth 2010).
-    - ``adjusted_p``: after Holm (1979) over all rows of this frame together. A pair picked out of many after
-      a look at them is not one comparison: then ask for all of them.
+      and Smyth 2010); from Student's t where runs add to the variance.
+    - ``adjusted_p``: by a step-down test of the largest statistic (Westfall and Young 1993) over all rows of
+      this frame together. A pair picked out of many after a look at them is not one comparison: then ask for
+      all of them.
     - ``verdict``, of a: ``better`` or ``worse`` where adjusted p < 0.05 and the interval leaves 0 out,
       otherwise ``unclear``; ``too few`` under 6 shared problems.
 
@@ -68,9 +72,10 @@ def compare(
 
     Returns:
         Columns ``benchmark, a, b, metric, difference, low, high, level, spread, p, adjusted_p,
-        tested_together, verdict, reason, shared, only_a, only_b, method, interval_method``, one row a
-        benchmark and pair. ``spread`` is s_d, ``only_a`` and ``only_b`` are tuples of the problems that only
-        one side answered. What is missing is NA, and ``reason`` says why.
+        tested_together, verdict, reason, shared, only_a, only_b, method, interval_method, runs_a, runs_b,
+        stderr, run_stderr, df, family_stderr, critical``, one row a benchmark and pair. ``spread`` is s_d,
+        ``only_a`` and ``only_b`` are tuples of the problems that only one side answered. What is missing is
+        NA, and ``reason`` says why.
 
     Raises:
         ReportError: as ``scores``.
@@ -88,7 +93,9 @@ def compare(
         pairs = _pairs(names, a, b)
         found = pairs_across(parts, name, k, pairs=pairs, level=level, higher_is_better=higher_is_better)
     rows = [
-        asdict(one) | {"benchmark": MACRO if title is None else title, "verdict": str(one.verdict)}
+        asdict(one)
+        | {"benchmark": MACRO if title is None else title, "verdict": str(one.verdict)}
+        | dict(zip(("runs_a", "runs_b"), one.runs, strict=True))
         for title, one in found
     ]
     return as_frame(rows, _COLUMNS)

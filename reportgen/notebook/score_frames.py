@@ -57,8 +57,8 @@ def scores(
       v_p the sampling variance of problem p's value (s²/m for a mean of m samples), degrees of freedom
       after Satterthwaite (1946).
 
-    A group holds the series that are not shown to be worse than its first: paired differences, tested by
-    sign-flips, adjusted by Holm over all pairs of the benchmark; see ``compare``. Where there are several
+    Every series of a group is better than every one of the groups below it: paired differences, tested by
+    sign-flips, adjusted over all pairs of the benchmark; see ``compare``. Where there are several
     benchmarks, rows of the benchmark ``macro average`` follow, in which each counts once; it is about these
     benchmarks and no others, and has no group.
 

@@ -17,11 +17,19 @@ class Band(StrEnum):
     """What the band around a mean shows across runs."""
 
     CI = "ci"
+    SIMULTANEOUS = "simultaneous"
     SE = "se"
     SD = "sd"
     RANGE = "range"
     IQR = "iqr"
     NONE = "none"
+
+
+class Peak(StrEnum):
+    """Which interval the best value of a curve has."""
+
+    NONE = "none"
+    SIMULTANEOUS = "simultaneous"
 
 
 class Statistic(StrEnum):
@@ -87,10 +95,16 @@ class DataSettings(BlockSettings):
     )
 
 
+_PEAK = "Interval of the best value: none, or simultaneous, which allows for the choice of its step."
+
+
 class LineSettings(DataSettings):
     """What the blocks that draw lines share."""
 
-    band: Band = Field(Band.CI, description="What the band shows: ci, se, sd, range, iqr or none.")
+    band: Band = Field(
+        Band.CI, description="What the band shows: ci, simultaneous, se, sd, range, iqr or none."
+    )
+    peak: Peak = Field(Peak.NONE, description=_PEAK)
     smooth: Annotated[float, Field(ge=0, lt=1)] = Field(
         0.0, description="0 for none, towards 1 for more; the raw mean stays as a faint line."
     )
@@ -166,7 +180,8 @@ class TableSettings(DataSettings):
     columns: Annotated[tuple[Statistic, ...], Field(min_length=1)] = Field(
         (Statistic.FINAL, Statistic.PEAK, Statistic.MEAN), description="Which of final, peak, mean."
     )
-    order: Literal["given", "final", "best", "name"] = Field("best", description="Order of the rows.")
+    order: Literal["given", "final", "best", "name"] = Field("final", description="Order of the rows.")
+    peak: Peak = Field(Peak.NONE, description=_PEAK)
 
 
 class OverviewSettings(BlockSettings):

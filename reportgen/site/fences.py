@@ -104,7 +104,7 @@ def words_of(shown: Shown) -> str:
         names = ", ".join(row[0].text for row in shown.rows)
         return f"{': '.join(filter(None, [shown.title, names]))}. {shown.caption}"
     if isinstance(shown, Overview):
-        return " ".join(f"{card.name}: {card.leader} {card.score}." for card in shown.cards)
+        return " ".join(f"{card.name}: {f'{card.leader} {card.score}'.strip()}." for card in shown.cards)
     if isinstance(shown, Stack):
         parts = (part if isinstance(part, str) else words_of(part) for part in shown.parts)
         return " ".join(filter(None, [f"{shown.title}.", shown.subtitle, *parts, shown.caption]))

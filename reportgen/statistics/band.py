@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from reportgen.statistics.simultaneous import pointwise_level
 from reportgen.statistics.student_t import t_quantile
 
 if TYPE_CHECKING:
@@ -32,19 +33,21 @@ def band(values: FloatArray, kind: Band | str = "ci", level: float = 0.95) -> Ba
     (ddof = 1) and ``n`` the number of runs, the band is
 
     - ``ci``: mean ± t s / √n, where t is the (1 + level) / 2 quantile of Student's t with n - 1 degrees
-      of freedom; the interval answers: the mean of other runs like these;
+      of freedom; the interval answers: the mean of other runs like these, at each step by itself;
+    - ``simultaneous``: the same with t so large that the whole mean curve lies in the band at this level;
     - ``se``: mean ± s / √n;
     - ``sd``: mean ± s;
     - ``range``: smallest to largest run;
     - ``iqr``: first to third quartile, interpolated linearly (Hyndman and Fan 1996, type 7);
     - ``none``: no band.
 
-    One run says nothing about other runs: there the band is NaN, never of zero width.
+    One run says nothing about other runs, and equal runs say no more of how runs differ: there the band is
+    NaN, never of zero width.
 
     Args:
         values: shape (R, S), NaN where a run does not support a step.
         kind: which band.
-        level: confidence level of ``ci``, between 0 and 1.
+        level: confidence level of ``ci`` and ``simultaneous``, between 0 and 1.
 
     Raises:
         ValueError: if there is no such band, or ``level`` is not between 0 and 1.
@@ -53,11 +56,13 @@ def band(values: FloatArray, kind: Band | str = "ci", level: float = 0.95) -> Ba
         raise ValueError(f"there is no band {kind!r}; there are {', '.join(_BANDS)}")
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, not {level}")
+    if str(kind) == "simultaneous":
+        level = pointwise_level(values, level)
     n = np.count_nonzero(~np.isnan(values), axis=0).astype(np.int64)
     ordered = np.sort(values, axis=0)  # NaN goes last: row n - 1 is each step's largest value
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         centre, low, high = _BANDS[str(kind)](ordered, n, level)
-    known = (n > 1) & np.isfinite(low) & np.isfinite(high)
+    known = (n > 1) & np.isfinite(low) & np.isfinite(high) & (low < high)
     return Banded(centre, np.where(known, low, np.nan), np.where(known, high, np.nan), n)
 
 
@@ -142,6 +147,7 @@ def _none(ordered: FloatArray, n: IntArray, _: float) -> _Ends:
 
 _BANDS: dict[str, Callable[[FloatArray, IntArray, float], _Ends]] = {
     "ci": _ci,
+    "simultaneous": _ci,
     "se": _se,
     "sd": _sd,
     "range": _range,

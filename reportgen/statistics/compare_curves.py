@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ from reportgen.statistics.student_t import t_quantile, t_tail
 from reportgen.statistics.verdicts import adjusted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reportgen.model import Curve, FloatArray, Run
 
 _METHOD = "Welch's t over runs"
@@ -65,6 +68,27 @@ def compare_curves(
     one = _comparison((a.series, b.series), first, second, metric, level)
     (judged,) = adjusted([one], alpha=alpha, higher_is_better=higher_is_better)
     return judged
+
+
+def compare_at_end(
+    curves: Sequence[Curve], *, level: float = 0.95, higher_is_better: bool = True
+) -> tuple[Comparison, ...]:
+    """All pairs of series at the last step that both have, adjusted together; see ``compare_curves``.
+
+    A pair whose ranges of steps do not meet is left out.
+    """
+    tested = [
+        compare_curves(a, b, at=step, level=level, higher_is_better=higher_is_better)
+        for a, b in combinations(curves, 2)
+        if (step := last_common_step(a, b)) is not None
+    ]
+    return adjusted(tested, higher_is_better=higher_is_better)
+
+
+def last_common_step(a: Curve, b: Curve) -> float | None:
+    """The last step that both reach; None where their ranges do not meet."""
+    last = min(float(a.steps[-1]), float(b.steps[-1]))
+    return last if last >= max(a.steps[0], b.steps[0]) else None
 
 
 def _numbers(runs: tuple[Run, ...], at: float | None, between: tuple[float, float] | None) -> FloatArray:

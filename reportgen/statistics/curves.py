@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.model import Curve, CurveSet
+from reportgen.model import Curve, CurveSet, Estimate
 from reportgen.statistics.align import align, common_steps
 from reportgen.statistics.band import band as band_across
 from reportgen.statistics.band import given_band
+from reportgen.statistics.leading import leads_at_end
+from reportgen.statistics.simultaneous import peak_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reportgen.model import FloatArray, ReducedMetric, Run
-    from reportgen.settings.blocks import Band
+    from reportgen.settings.blocks import Band, Peak
 
 
 def curves(
@@ -25,12 +27,13 @@ def curves(
     level: float = 0.95,
     smooth: float = 0.0,
     series: tuple[str, ...] | None = None,
+    peak: Peak | str = "none",
 ) -> CurveSet:
     """Centre and band of each series.
 
     The runs of a series are averaged at their common steps: exactly where they share them, otherwise on
     the union of the series' steps, each run interpolated linearly inside its own range and never
-    extrapolated. Series are not averaged with each other, so one's steps add nothing to another.
+    extrapolated.
 
     The band belongs to the line that is drawn: with ``smooth`` both centre and band are those of the
     smoothed runs, and ``Curve.raw`` holds the centre of the unsmoothed ones.
@@ -48,6 +51,8 @@ def curves(
         smooth: how much ``reduced`` was smoothed; 0 draws unsmoothed values.
         series: only these, in this order; all in the order of ``reduced`` if left out. Those without a
             finite value are named in ``CurveSet.without_values``.
+        peak: ``simultaneous`` computes ``Curve.extremes`` of means over several runs, see
+            ``statistics.simultaneous``.
 
     Raises:
         ValueError: if ``smooth`` is asked for and ``reduced`` was not smoothed.
@@ -60,13 +65,16 @@ def curves(
     if smooth > 0 and any(run.smoothed is None for runs in drawn.values() for run in runs):
         raise ValueError("reduce the measurements with the same smooth first")
     found = [
-        _curve(name, runs, str(band), level, smoothed=smooth > 0) for name, runs in drawn.items() if runs
+        _curve(name, runs, str(band), level, smoothed=smooth > 0, peak=str(peak))
+        for name, runs in drawn.items()
+        if runs
     ]
-    used = any(curve.given for curve, _ in found)
+    made = tuple(curve for curve, _ in found)
+    used = any(curve.given for curve in made)
     has_given = any(run.given for runs in drawn.values() for run in runs)
     return CurveSet(
         metric=reduced.metric,
-        curves=tuple(curve for curve, _ in found),
+        curves=made,
         band=str(band),
         level=level,
         smooth=smooth,
@@ -76,8 +84,9 @@ def curves(
         bins=reduced.bins,
         given_interval=reduced.given_interval if used else None,
         empty=reduced.empty,
-        given_ignored=has_given and not all(curve.given for curve, _ in found) and band != "none",
+        given_ignored=has_given and not all(curve.given for curve in made) and band != "none",
         without_values=tuple(_without_values(members, drawn)),
+        leads=leads_at_end(made, level),
     )
 
 
@@ -94,7 +103,7 @@ def _without_values(
 
 
 def _curve(
-    series: str, runs: Sequence[Run], band: str, level: float, *, smoothed: bool
+    series: str, runs: Sequence[Run], band: str, level: float, *, smoothed: bool, peak: str
 ) -> tuple[Curve, bool]:
     """One series' curve, and whether its runs share their steps."""
     grid, exact = common_steps([run.steps for run in runs])
@@ -107,10 +116,27 @@ def _curve(
     if smoothed:
         drawn_values = across([run.values if run.smoothed is None else run.smoothed for run in runs])
     centre, low, high, n = band_across(drawn_values, band, level)
+    equal = 0 if band == "none" else int(np.count_nonzero((n > 1) & ~np.isfinite(low)))
     given = runs[0].given if len(runs) == 1 and band != "none" else None
     if given is not None:
         low, high = (end + (centre - raw_values[0]) for end in given_band(raw_values[0], given, level))
         if given.n is not None:
             n = np.where(np.isfinite(given.n), np.floor(np.nan_to_num(given.n)), n).astype(np.int64)
     raw = band_across(raw_values, band if band == "iqr" else "none", level).centre if smoothed else None
-    return Curve(series, grid, centre, low, high, n, tuple(runs), raw, given is not None), exact
+    extremes = _extremes(raw_values, level) if peak == "simultaneous" and band != "iqr" else None
+    made = Curve(series, grid, centre, low, high, n, tuple(runs), raw, given is not None, equal, extremes)
+    return made, exact
+
+
+def _extremes(values: FloatArray, level: float) -> tuple[Estimate, Estimate] | None:
+    """The highest and the lowest mean, each with an interval that knows that its step was picked."""
+    centre, low, high, n = band_across(values, "se")
+    found = []
+    for place, sign in ((int(np.argmax(centre)), 1.0), (int(np.argmin(centre)), -1.0)):
+        ends = peak_ends(sign * values, int(n[place]), level)
+        if ends is None or not np.isfinite(low[place]):
+            return None
+        value, error = float(centre[place]), float(high[place] - low[place]) / 2
+        behind, beyond = value - sign * ends.behind * error, value + sign * ends.beyond * error
+        found.append(Estimate(value, min(behind, beyond), max(behind, beyond), int(n[place])))
+    return found[0], found[1]

@@ -8,19 +8,12 @@ import numpy as np
 
 from reportgen.model import Ending, Estimate
 from reportgen.statistics.band import band
-from reportgen.statistics.curves import curves
 
 if TYPE_CHECKING:
-    from reportgen.model import Curve, ReducedMetric
+    from reportgen.model import Curve, CurveSet
 
 
-def endings(
-    reduced: ReducedMetric,
-    *,
-    level: float = 0.95,
-    higher_is_better: bool = True,
-    series: tuple[str, ...] | None = None,
-) -> tuple[Ending, ...]:
+def endings(curve_set: CurveSet, *, higher_is_better: bool = True) -> tuple[Ending, ...]:
     """Final value, peak and mean of each series, from unsmoothed values.
 
     - ``final``: the mean across runs at the series' last step;
@@ -28,35 +21,39 @@ def endings(
     - ``mean``: each run's mean over its own steps, every step counting once; then the mean across runs.
 
     Intervals are t intervals across the runs that support that step (``n``); None for one run, except
-    that a single run's own interval, where the input gives one, is used for ``final`` and ``peak``. The
-    interval of a peak belongs to its step and does not know that the step was picked for its height.
+    that a single run's own interval, where the input gives one, is used for ``final``. A peak has an
+    interval only where the curves were made with ``peak="simultaneous"``: that of its step alone does not
+    know that the step was picked.
 
-    Where ``reduced`` was binned, steps are bin centres and values bin means; reduce with
+    Where the curves were binned, steps are bin centres and values bin means; reduce with
     ``max_points=None`` for the exact last and best step.
 
     Args:
-        reduced: the runs of one metric.
-        level: confidence level.
+        curve_set: made with ``band="ci"``, not smoothed.
         higher_is_better: whether the peak is a maximum.
-        series: only these, in this order; those without a finite value are left out.
     """
-    curve_set = curves(reduced, band="ci", level=level, series=series)
-    return tuple(_ending(curve, level, higher_is_better=higher_is_better) for curve in curve_set.curves)
+    return tuple(
+        _ending(curve, curve_set.level, higher_is_better=higher_is_better) for curve in curve_set.curves
+    )
 
 
 def _ending(curve: Curve, level: float, *, higher_is_better: bool) -> Ending:
     pick = np.argmax if higher_is_better else np.argmin
     last, peak = curve.steps.size - 1, int(pick(curve.values))
+    picked = Estimate(float(curve.values[peak]), None, None, int(curve.n[peak]))
+    if curve.extremes is not None:
+        picked = curve.extremes[0 if higher_is_better else 1]
     means = np.array([[np.mean(run.values)] for run in curve.runs])
     mean, low, high, n = band(means, "ci", level)
     return Ending(
         series=curve.series,
         final=_at(curve, last),
         final_step=float(curve.steps[last]),
-        peak=_at(curve, peak),
+        peak=picked,
         peak_step=float(curve.steps[peak]),
         mean=Estimate(float(mean[0]), _known(low[0]), _known(high[0]), int(n[0])),
         runs=len(curve.runs),
+        readings=int(curve.steps.size),
     )
 
 

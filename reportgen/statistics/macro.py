@@ -91,15 +91,7 @@ def macro_comparison(
         runs: what the runs of both add to their averages.
         seed: of the report.
     """
-    weights, units = defaultdict(list), []
-    for part in parts:
-        differences, names = part.differences(pair)
-        for name, weighed in zip(
-            names, (differences / (differences.size * len(parts))).tolist(), strict=True
-        ):
-            weights[f"{part.name}\0{name}"].append(weighed)
-    units = list(weights)
-    summed = np.array([math.fsum(own) for own in weights.values()])
+    summed, units = _weighed(parts, pair)
     test = flip_test(summed, units, seed) if len(units) >= FEWEST else None
     reason = "" if test else f"{len(units)} shared problems: fewer than {FEWEST} cannot decide"
     without = [part.name for part, one in zip(parts, compared, strict=True) if one.low is None]
@@ -125,6 +117,18 @@ def macro_comparison(
         df=None,
     )
     return _with_runs(average, compared, runs) if test and not without else average
+
+
+def _weighed(parts: Sequence[PairedBenchmark], pair: Pair) -> tuple[FloatArray, list[str]]:
+    """What each unit of each benchmark adds to the average difference, and the units' names."""
+    weights: dict[str, list[float]] = defaultdict(list)
+    for part in parts:
+        differences, names = part.differences(pair)
+        for name, weighed in zip(
+            names, (differences / (differences.size * len(parts))).tolist(), strict=True
+        ):
+            weights[f"{part.name}\0{name}"].append(weighed)
+    return np.array([math.fsum(own) for own in weights.values()]), list(weights)
 
 
 def _with_runs(

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from reportgen.outcomes import RankGroup, RankRange, Verdict
+from reportgen.statistics.metrics import problem_values, rows_of, unit_names
+from reportgen.statistics.run_variance import averaged_variances, draw_t, run_variance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reportgen.outcomes import Comparison, Score
+    from reportgen.model import FloatArray
+    from reportgen.outcomes import Comparison, Metric, ProblemScores, Score
+
+_DRAWS: Final = 2_000
+_UNITS_AT_ONCE: Final = 1_000
+_SAME: Final = 1e-9
 
 
 def rank_ranges(scores: Sequence[Score], comparisons: Iterable[Comparison]) -> tuple[RankRange, ...]:
@@ -69,18 +81,67 @@ def rank_groups(
     return tuple(RankGroup(rank, tuple(members)) for rank, members in enumerate(groups, start=1))
 
 
-def find_leader(names: Sequence[str], comparisons: Iterable[Comparison]) -> str | None:
-    """The one series that is better than each of the others; None where there is no clear winner.
+def best_probabilities(
+    problem_scores: ProblemScores,
+    metric: Metric | str = "mean",
+    k: int | None = None,
+    *,
+    higher_is_better: bool = True,
+    seed: int = 0,
+) -> dict[str, float]:
+    """How often each series is the best, if other problems like these, and other runs, had been drawn.
+
+    The Bayesian bootstrap (Rubin 1981): problems, or their clusters, get weights from one exponential
+    distribution, the same for all series; what runs add moves a series by Student's t, as in ``step_down``.
+    Series that are best together share the draw. Not a test: among equal series one is the best more often.
 
     Args:
-        names: of at least two series.
-        comparisons: of pairs of these series, in any direction, adjusted together.
+        problem_scores: of one benchmark.
+        metric: see ``scores``.
+        k: see ``scores``.
+        higher_is_better: whether a larger value is the better one.
+        seed: of the report.
+
+    Returns:
+        A share in 0 to 1 by series; without those that have no score.
     """
-    wins: dict[str, set[str]] = defaultdict(set)
-    for better, worse in _decided(comparisons):
-        wins[better].add(worse)
-    others = {*names}
-    return next((name for name in names if len(others) > 1 and wins[name] >= others - {name}), None)
+    values = problem_values(problem_scores, metric, k)
+    names = [
+        name for name, row in zip(problem_scores.series, values.series, strict=True) if np.isfinite(row).any()
+    ]
+    places = [problem_scores.series.index(name) for name in names]
+    known = np.isfinite(values.series[places])
+    filled = np.where(known, values.series[places], 0.0)
+    units = unit_names(problem_scores) or list(problem_scores.problems)
+    totals, weights = np.zeros((len(names), _DRAWS)), np.zeros((len(names), _DRAWS))
+    for start in range(0, len(units), _UNITS_AT_ONCE):
+        part = slice(start, start + _UNITS_AT_ONCE)
+        drawn = np.array([_exponentials(unit, seed) for unit in units[part]])
+        totals += filled[:, part] @ drawn
+        weights += known[:, part] @ drawn
+    means = totals / weights
+    variances = averaged_variances([run_variance(values.runs[rows_of(problem_scores, at)]) for at in places])
+    for place, (name, runs) in enumerate(zip(names, variances, strict=True)):
+        if runs is not None and runs.excess:
+            means[place] += math.sqrt(runs.of_mean) * draw_t(name, 2 * (runs.runs - 1), _DRAWS, seed)
+    means *= 1 if higher_is_better else -1
+    first = means >= means.max(axis=0) - _SAME * (problem_scores.highest - problem_scores.lowest)
+    shares = (first / first.sum(axis=0)).mean(axis=1)
+    return dict(zip(names, shares.tolist(), strict=True))
+
+
+def _exponentials(unit: str, seed: int) -> FloatArray:
+    """Draws of the exponential distribution from a hash of the seed and a name, shape (draws,)."""
+    digest = hashlib.shake_256(f"{seed}\0weight\0{unit}".encode("utf-8", "surrogatepass")).digest(2 * _DRAWS)
+    drawn: FloatArray = _exponential_quantiles()[np.frombuffer(digest, dtype="<u2")]
+    return drawn
+
+
+@cache
+def _exponential_quantiles() -> FloatArray:
+    """Rounded, so that they are the same numbers on every machine."""
+    shares = (np.arange(1 << 16, dtype=np.float64) + 0.5) / (1 << 16)
+    return (-np.log1p(-shares)).round(9)
 
 
 def _decided(comparisons: Iterable[Comparison]) -> list[tuple[str, str]]:

@@ -129,7 +129,7 @@ def test_ten_points_are_seen_on_thirty_problems_of_sixteen_samples() -> None:
     assert seen / times >= 0.70
 
 
-def test_four_equal_models_are_one_tier() -> None:
+def test_four_equal_models_are_one_group() -> None:
     """Of one ability on the same problems, but each with its own luck and taste: one group in 93 %."""
     rng = np.random.default_rng(400)
     times = 400

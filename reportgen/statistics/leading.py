@@ -1,0 +1,89 @@
+"""Who leads: the one series that is better than every other by the test, or nobody.
+
+Cards, key results, summaries, tables, observations and claims all ask here, so that no two places of a report
+can name different winners.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reportgen.model import Lead
+from reportgen.outcomes import Verdict
+from reportgen.statistics.compare_curves import compare_at_end
+from reportgen.statistics.verdicts import mirrored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from reportgen.model import Curve
+    from reportgen.outcomes import Comparison
+
+_MOST_SERIES = 100
+"""Every pair is a test: above this nobody is looked for, since a family of 5,000 pairs decides nothing."""
+
+
+def leader_of(comparisons: Iterable[Comparison], first: str, others: Iterable[str]) -> Lead:
+    """Whether ``first``, the series with the best number, is better than all others.
+
+    Args:
+        comparisons: verdicts of one family, each pair in either order; those of other pairs are skipped.
+        first: the series with the best number.
+        others: all other series shown with it.
+
+    Returns:
+        ``first`` where it is better than each of the others; nobody, ``tested``, where a test says that it is
+        not clearly better than one of them; nobody, not ``tested``, where a pair could not be tested.
+    """
+    verdicts = {}
+    for one in comparisons:
+        if one.adjusted_p is None:
+            continue
+        verdicts[one.a, one.b] = one.verdict
+        verdicts[one.b, one.a] = mirrored(one).verdict
+    found = {verdicts.get((first, other), Verdict.TOO_FEW) for other in others}
+    if found <= {Verdict.BETTER}:
+        return Lead(first, tested=bool(found))
+    return Lead(None, tested=bool(found & {Verdict.UNCLEAR, Verdict.WORSE}))
+
+
+def leads_at_end(curves: Sequence[Curve], level: float) -> tuple[Lead, Lead]:
+    """Who ends above all others, and who below.
+
+    That is the series with the best final value, if it is better than each other one. The test is Welch's
+    over runs at the last step that both of a pair have, with Holm's adjustment over all pairs; where runs of
+    both sides are equal, or there is but one, nothing can be tested.
+
+    Args:
+        curves: each with a point; unsmoothed values of their runs are used.
+        level: of the intervals of the differences, which have to exclude 0.
+    """
+    if len(curves) == 1:
+        alone = Lead(curves[0].series, tested=False)
+        return alone, alone
+    # Without two series of several runs there is no test to pay for, however many series there are.
+    if sum(len(curve.runs) > 1 for curve in curves) < 2 or len(curves) > _MOST_SERIES:  # noqa: PLR2004 - a pair
+        return Lead(None, tested=False), Lead(None, tested=False)
+    finals = [float((curve.values if curve.raw is None else curve.raw)[-1]) for curve in curves]
+    upwards = [curves[place] for place in sorted(range(len(curves)), key=finals.__getitem__)]
+    return (
+        _lead(upwards[::-1], level, higher_is_better=True),
+        _lead(upwards, level, higher_is_better=False),
+    )
+
+
+def _lead(curves: Sequence[Curve], level: float, *, higher_is_better: bool) -> Lead:
+    """Who leads of curves in the order of their final values, the best first."""
+    first, *others = curves
+    names = [curve.series for curve in others]
+    # Adjusting for the family takes verdicts away and gives none: mostly the nearest pair alone decides.
+    alone: list[Comparison] = []
+    for other in others:
+        alone += compare_at_end((first, other), level=level, higher_is_better=higher_is_better)
+        found = leader_of(alone, first.series, names)
+        if found.tested and found.series is None:
+            return found
+    if found.series is None:
+        return found
+    family = compare_at_end(curves, level=level, higher_is_better=higher_is_better)
+    return leader_of(family, first.series, names)

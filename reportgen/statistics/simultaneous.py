@@ -1,0 +1,241 @@
+"""Intervals that hold at many steps at once: a band for a whole mean curve, and an interval for its peak.
+
+An interval at one step by itself misses at some step of a curve far more often than it says, and most of all
+at the step that was picked for its height. How far apart the ends must lie depends on how many steps there
+are, how alike neighbouring steps of a run are, how skewed readings are, and how few runs there are. So runs
+of noise are drawn, as many as there are, as alike from step to step and as skewed as these, and the critical
+value is read off them (sup-t: Montiel Olea and Plagborg-Møller 2019; Student's t at each step, as in Degras
+2011).
+
+The draws come from a hash: the same curve has the same band on every machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from reportgen.statistics.student_t import t_quantile, t_tail
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.model import FloatArray, IntArray
+
+_DRAWS = 2000
+_DRAWS_AT_ONCE = 250
+# Likeness is rounded down to these parts: less alike is more careful, and alike curves share their draws.
+_PARTS = 10
+_SKEW_PARTS = 4
+_MOST_SKEWED = 2.5
+# A skewness needs three runs; variances are averaged over this part of the steps.
+_FEWEST_SKEWED = 3
+_PART_OF_STEPS = 8
+_MOST_ALIKE = 0.99
+_MANTISSA = 2.0**32
+_FEWEST_RUNS = 2
+
+
+class Noise(NamedTuple):
+    """What the deviations of runs from their mean are like.
+
+    The correlation at a distance of k steps is far + (1 - far) · near^k: an offset of the whole run, and
+    noise that is autoregressive of first order. ``skew`` is the skewness of a deviation.
+    """
+
+    far: float
+    near: float
+    skew: float
+
+
+class PeakEnds(NamedTuple):
+    """How many standard errors the ends of a peak's interval lie from it, behind it and beyond it."""
+
+    behind: float
+    beyond: float
+
+
+def pointwise_level(values: FloatArray, level: float) -> float:
+    """The level that t intervals at each step by itself need for all of them to hold at once.
+
+    Args:
+        values: shape (R, S), NaN where a run does not support a step.
+        level: of the whole band, between 0 and 1.
+
+    Returns:
+        ``level`` itself where no step, or only one, has two runs.
+    """
+    runs, steps = _size(values)
+    if runs < _FEWEST_RUNS or steps < 2:  # noqa: PLR2004 - one step is by itself
+        return level
+    critical = _critical(runs, steps, noise_of(values), level).largest
+    return 1 - 2 * t_tail(critical, runs - 1)
+
+
+def peak_ends(values: FloatArray, n: int, level: float) -> PeakEnds | None:
+    """The interval of the highest mean that knows that its step was picked for its height.
+
+    It covers both the true mean at the picked step and the true maximum. Behind it, the end must allow for
+    the choice: it is the quantile of the studentised error at the highest of all steps where the true curve
+    is flat, which is the worst case. Beyond it the interval of a single step does: a true value far above a
+    peak would need all readings to err to the same side. Both tails share 1 - ``level``.
+
+    Args:
+        values: shape (R, S), NaN where a run does not support a step; negative ones for the lowest mean.
+        n: the number of runs at the picked step.
+        level: confidence level.
+
+    Returns:
+        None under 2 runs.
+    """
+    runs, steps = _size(values)
+    if min(runs, n) < _FEWEST_RUNS:
+        return None
+    ends = _critical(runs, max(steps, 1), noise_of(values), level).peak
+    if n == runs:
+        return ends
+    # With fewer runs at this step, ends with the same tails.
+    return PeakEnds(*(t_quantile(1 - t_tail(end, runs - 1), n - 1) for end in ends))
+
+
+def noise_of(values: FloatArray) -> Noise:
+    """What the deviations of runs from their mean are like, rounded to what makes intervals wider.
+
+    Deviations are divided by the standard deviation at their step; ``far`` is the mean correlation over
+    distances above half of the steps, ``near`` follows from that of neighbours. The skewness is that of all
+    deviations together, less half its standard error: a few readings seem skewed by chance.
+
+    Args:
+        values: shape (R, S), NaN where a run does not support a step.
+    """
+    values = values[:, _varied(values)]
+    runs, steps = values.shape
+    if steps < 2:  # noqa: PLR2004 - nothing to be alike
+        return Noise(0.0, 0.0, 0.0)
+    deviations = values - np.nanmean(values, axis=0)
+    variance = np.nanmean(deviations**2, axis=0)
+    # The products at every distance at once, by Fourier transform (Wiener and Khinchin).
+    length = 1 << (2 * steps - 1).bit_length()
+    power = np.abs(np.fft.rfft(np.nan_to_num(deviations / np.sqrt(variance)), length, axis=1)) ** 2
+    products = np.fft.irfft(power.sum(axis=0), length)[1:steps]
+    correlation = products / (runs * np.arange(steps - 1, 0, -1))
+    far = _down(float(correlation[correlation.size // 2 :].mean()), _MOST_ALIKE, _PARTS)
+    near = _down((float(correlation[0]) - far) / (1 - far), _MOST_ALIKE, _PARTS)
+    independent = 1 + (steps - 1) * (1 - far) * (1 - near) / (1 + near)
+    skew = _skewness(deviations, variance, independent)
+    return Noise(far, near, math.copysign(_down(abs(skew), _MOST_SKEWED, _SKEW_PARTS), skew))
+
+
+def _skewness(deviations: FloatArray, variance: FloatArray, independent: float) -> float:
+    """The skewness of deviations, unbiased for few runs (k statistics), less half its standard error."""
+    n = np.count_nonzero(np.isfinite(deviations), axis=0)
+    enough = n >= _FEWEST_SKEWED
+    if not enough.any():
+        return 0.0
+    n, deviations, variance = n[enough], deviations[:, enough], variance[enough] * n[enough] / (n[enough] - 1)
+    window = np.ones(max(1, n.size // _PART_OF_STEPS))
+    around = np.convolve(variance, window, "same") / np.convolve(np.ones(n.size), window, "same")
+    third = n / ((n - 1) * (n - 2)) * np.nansum(deviations**3, axis=0)
+    found = float(np.mean(third / around**1.5))
+    runs = int(n.max())
+    error = math.sqrt(6 * runs * (runs - 1) / ((runs - 2) * (runs + 1) * (runs + 3)) / independent)
+    return math.copysign(max(0.0, abs(found) - error / 2), found)
+
+
+def _size(values: FloatArray) -> tuple[int, int]:
+    """The number of runs, and of steps at which runs differ."""
+    known = _varied(values)
+    counts = np.count_nonzero(np.isfinite(values[:, known]), axis=0)
+    return int(counts.max(initial=0)), int(counts.size)
+
+
+def _varied(values: FloatArray) -> IntArray:
+    """Steps at which runs differ; steps at which all are equal tell nothing of their noise."""
+    finite = np.isfinite(values)
+    low = np.where(finite, values, np.inf).min(axis=0)
+    high = np.where(finite, values, -np.inf).max(axis=0)
+    return np.flatnonzero(high > low).astype(np.int64)
+
+
+def _down(value: float, most: float, parts: int) -> float:
+    return math.floor(min(max(value, 0.0), most) * parts) / parts
+
+
+class _Critical(NamedTuple):
+    """What runs of noise alone reach: the quantile of the largest |t| over all steps, and a peak's ends."""
+
+    largest: float
+    peak: PeakEnds
+
+
+@lru_cache(maxsize=1024)
+def _critical(runs: int, steps: int, like: Noise, level: float) -> _Critical:
+    largest, picked, every = [], [], []
+    for mean, error in _drawn(runs, steps, like):
+        t = mean / error
+        largest.append(np.abs(t).max(axis=1))
+        picked.append(np.take_along_axis(t, mean.argmax(axis=1)[:, np.newaxis], axis=1)[:, 0])
+        every.append(t.ravel())
+    whole = _told(np.quantile(np.concatenate(largest), level))
+    ends = _peak_ends(np.concatenate(picked), np.sort(np.concatenate(every)), 1 - level)
+    return _Critical(whole, ends)
+
+
+def _peak_ends(picked: FloatArray, every: FloatArray, both: float) -> PeakEnds:
+    """The ends with the widest tail that leaves no more than ``both`` outside, be the curve flat or not.
+
+    Args:
+        picked: studentised errors at the highest step of flat curves.
+        every: those at all steps, sorted.
+        both: the share outside.
+    """
+    behind = beyond = 0.0
+    for tail in np.linspace(both, both / 2, 26).tolist():
+        beyond = -_told(np.quantile(every, tail))
+        behind = max(_told(np.quantile(picked, 1 - tail)), _told(np.quantile(every, 1 - tail)))
+        # Of a flat curve the value may lie below its ends as well; of a clear peak, above a single step's.
+        clear = 1 - np.searchsorted(every, behind) / every.size
+        if tail + max(float(np.mean(picked < -beyond)), clear) <= both:
+            break
+    return PeakEnds(behind, beyond)
+
+
+def _told(critical: np.float64) -> float:
+    """In nine digits: logarithms may differ in their last place between machines."""
+    return float(f"{critical:.9g}")
+
+
+def _drawn(runs: int, steps: int, like: Noise) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Means over runs and their standard errors under noise alone, each of shape (draws, steps)."""
+    own, bend = math.sqrt(1 - like.near**2), _bend(like.skew)
+    for start in range(0, _DRAWS, _DRAWS_AT_ONCE):
+        noise = _normal((steps + 1, runs, _DRAWS_AT_ONCE), f"{start}")
+        for step in range(2, steps + 1):
+            noise[step] = like.near * noise[step - 1] + own * noise[step]
+        drawn = math.sqrt(like.far) * noise[0] + math.sqrt(1 - like.far) * noise[1:]
+        if bend:
+            drawn += bend * (drawn**2 - 1)
+        mean = drawn.mean(axis=1)
+        squares = ((drawn - mean[:, np.newaxis]) ** 2).sum(axis=1)
+        yield mean.T, np.sqrt(squares / (runs - 1) / runs).T
+
+
+def _bend(skew: float) -> float:
+    """The a of z + a (z² - 1), of mean 0, whose skewness is this; that of z is 0 (Fleishman 1978)."""
+    bends = np.linspace(0, 5, 501)
+    skews = (6 * bends + 8 * bends**3) / (1 + 2 * bends**2) ** 1.5
+    return math.copysign(float(np.interp(abs(skew), skews, bends)), skew)
+
+
+def _normal(shape: tuple[int, ...], name: str) -> FloatArray:
+    """Normal numbers from a hash of the name (Box and Muller 1958)."""
+    size = math.prod(shape)
+    half = -(-size // 2)
+    digest = hashlib.shake_128(f"normal\0{name}".encode()).digest(8 * half)
+    uniform = (np.frombuffer(digest, dtype="<u4").astype(np.float64) + 0.5) / _MANTISSA
+    radius, angle = np.sqrt(-2 * np.log(uniform[:half])), 2 * math.pi * uniform[half:]
+    return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])[:size].reshape(shape)

@@ -1,0 +1,78 @@
+"""Bands, peaks and leaders of simulated curves: what is said of them is as often true as it says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from reportgen.statistics.endings import endings
+from simulated.curves import (
+    Coverage,
+    bands_without_width,
+    coverage,
+    drawn,
+    leaders_among_equals,
+    readings,
+    shape,
+)
+
+_DRAWS = 150
+# Three standard errors of a share of 0.95 in so many draws.
+_ERROR = 3 * np.sqrt(0.95 * 0.05 / _DRAWS)
+
+
+def _cells(noise: str, mean: str) -> dict[tuple[int, int], Coverage]:
+    return {
+        (runs, steps): coverage(noise, mean, runs, steps, draws=_DRAWS)
+        for runs in (3, 5, 10)
+        for steps in (14, 50, 200)
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("noise", "mean"),
+    [("white", "flat"), ("AR(.9)", "hump"), ("run offsets", "flat"), ("accuracies", "hump")],
+)
+def test_a_simultaneous_band_and_peak_cover_what_they_say(noise: str, mean: str) -> None:
+    """At 14, 50 and 200 steps, with 3, 5 and 10 runs; of accuracies it may be more."""
+    cells = _cells(noise, mean)
+    for cell, found in cells.items():
+        assert found.band > 0.95 - _ERROR, cell
+        assert found.picked > 0.95 - _ERROR, cell
+        assert found.highest > 0.95 - _ERROR, cell
+    shares = np.array([(one.band, one.picked, one.highest) for one in cells.values()]).mean(axis=0)
+    assert np.all(shares > 0.93)
+    if noise != "accuracies":
+        assert np.all(shares < 0.985)
+
+
+def test_the_interval_of_a_step_is_none_of_a_picked_step() -> None:
+    """What it would cover is why it is not printed."""
+    shares = [coverage("white", "flat", 5, steps, draws=_DRAWS).plain for steps in (14, 50, 200)]
+    assert shares == sorted(shares, reverse=True)
+    assert 0.7 < shares[0] < 0.88
+    assert shares[2] < 0.55
+
+
+def test_a_peak_has_no_interval_unless_it_is_asked_for() -> None:
+    """Neither of the mean nor of a single run."""
+    values, _ = readings(np.random.default_rng(1), "white", shape("hump", 30), 5)
+    for runs in (values, values[:1]):
+        (ending,) = endings(drawn(runs))
+        assert (ending.peak.low, ending.peak.high, ending.readings) == (None, None, 30)
+
+
+@pytest.mark.parametrize("noise", ["white", "failing seeds", "accuracies"])
+@pytest.mark.parametrize("series", [2, 4])
+def test_equal_series_have_no_leader(noise: str, series: int) -> None:
+    """In all but one of twenty draws, with 2, 3 and 5 runs a side."""
+    for runs in (2, 3, 5):
+        assert leaders_among_equals(noise, series, runs, draws=400) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
+
+
+def test_no_band_is_without_width() -> None:
+    """Of accuracies of 30 problems two runs are equal at a fifth of the steps: there is no band there."""
+    equal, banded = bands_without_width(2, draws=50)
+    assert 0.1 < equal < 0.3
+    assert banded == 0
