@@ -74,8 +74,8 @@ def claim(expression: str, subject: Subject | None = None) -> Judgement:
 @pytest.mark.parametrize(
     ("words", "expression", "found", "new"),
     [
-        ("0.86", "peak(MEL)", "peak(MEL) = 0.84 at step 120", "0.84"),
-        ("86 %", "peak( MEL )", "peak(MEL) = 0.84 at step 120", "84 %"),
+        ("0.86", "peak(MEL)", "peak(MEL) = 0.84 at step 120: best of 5 checkpoints", "0.84"),
+        ("86 %", "peak( MEL )", "peak(MEL) = 0.84 at step 120: best of 5 checkpoints", "84 %"),
         ("+3 points", "gap(MEL, GRPO, 120)", "gap(MEL, GRPO, 120) = +0.04", "+4 points"),
         ("step 100", "peak_step(MEL)", "peak_step(MEL) = step 120", "step 120"),
         ("0.81", "at(GRPO, peak_step(MEL))", "at(GRPO, 120) = 0.80", "0.80"),
@@ -106,7 +106,7 @@ def test_a_value_that_matches() -> None:
     judged = value("84 %", "peak(MEL)", curves())
     assert (judged.truth, judged.found, judged.evidence, judged.repaired) == (
         Truth.HOLDS,
-        "peak(MEL) = 0.84 at step 120",
+        "peak(MEL) = 0.84 at step 120: best of 5 checkpoints",
         (),
         "",
     )
@@ -120,11 +120,11 @@ def test_a_value_that_matches() -> None:
 
 def test_a_value_with_its_interval() -> None:
     """The interval stands in ``found``; where its digits are too few to show a difference, more stand."""
-    assert value("0.86", "peak(MEL)", curves(runs=3)).found == "peak(MEL) = 0.840 [0.820, 0.860] at step 120"
+    assert value("0.86", "at(MEL, 120)", curves(runs=3)).found == "at(MEL, 120) = 0.840 [0.820, 0.860]"
     near = curves(mel=(0.2, 0.5, 0.7, 0.84012, 0.82), runs=3)
-    judged = value("0.8400", "peak(MEL)", near)
-    assert judged.found == "peak(MEL) = 0.8401 at step 120"
-    assert judged.evidence == ("peak(MEL) = 0.840 [0.820, 0.860] at step 120",)
+    judged = value("0.8400", "at(MEL, 120)", near)
+    assert judged.found == "at(MEL, 120) = 0.8401"
+    assert judged.evidence == ("at(MEL, 120) = 0.840 [0.820, 0.860]",)
     assert judged.repaired == "0.8401"
 
 
@@ -147,7 +147,9 @@ def test_scores_are_told_in_percent() -> None:
 def test_more_digits_until_a_reader_sees_the_difference() -> None:
     """Four digits of 0.84351 say 0.8435, which is no answer to 0.84352."""
     near = curves(mel=(0.2, 0.5, 0.7, 0.843514, 0.82))
-    assert value("0.84352", "peak(MEL)", near).found == "peak(MEL) = 0.84351 at step 120"
+    assert (
+        value("0.84352", "peak(MEL)", near).found == "peak(MEL) = 0.84351 at step 120: best of 5 checkpoints"
+    )
     assert value("84.352 %", "peak(MEL) * 1", near).found == "peak(MEL) * 1 = 0.84351"
     stepped = MadeSubject({"steps_to(MEL, 0.5)": 118.6666666})
     assert value("118.6667 steps", "steps_to(MEL, 0.5)", stepped).truth is Truth.HOLDS

@@ -66,10 +66,13 @@ def leads_at_end(curves: Sequence[Curve], level: float) -> tuple[Lead, Lead]:
         return Lead(None, tested=False), Lead(None, tested=False)
     finals = [float((curve.values if curve.raw is None else curve.raw)[-1]) for curve in curves]
     upwards = [curves[place] for place in sorted(range(len(curves)), key=finals.__getitem__)]
-    return (
-        _lead(upwards[::-1], level, higher_is_better=True),
-        _lead(upwards, level, higher_is_better=False),
-    )
+    try:
+        return (
+            _lead(upwards[::-1], level, higher_is_better=True),
+            _lead(upwards, level, higher_is_better=False),
+        )
+    except OverflowError:  # sums beyond all numbers are nothing to test
+        return Lead(None, tested=False), Lead(None, tested=False)
 
 
 def _lead(curves: Sequence[Curve], level: float, *, higher_is_better: bool) -> Lead:
