@@ -18,6 +18,7 @@ from reportgen.commands.fix import fix
 from reportgen.commands.freeze import freeze
 from reportgen.commands.observations import observations
 from reportgen.commands.options import cache_dir_option, config_option
+from reportgen.commands.plan import plan
 from reportgen.commands.telling import problems_told, progress_bar, say, say_lines, warn
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def run() -> int:
     return code or 0
 
 
-for command in (describe, freeze, check, fix, facts, observations):
+for command in (describe, freeze, check, fix, facts, observations, plan):
     cli.add_command(command)
 
 

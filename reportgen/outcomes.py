@@ -387,6 +387,70 @@ class Power:
 
 
 @dataclass(frozen=True, slots=True)
+class Component:
+    """A part of a standard error: ``problems``, ``answers``, ``run_problem`` or ``runs``.
+
+    ``stderr`` is None where the data do not show it, then ``reason`` says why. Squares add up to the whole.
+    """
+
+    name: str
+    stderr: float | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedDesign:
+    """What a design finds: so many problems, samples of each in a run, and runs of each series.
+
+    ``alone`` and ``together`` are the probabilities that the planned difference gets a verdict by itself and
+    in the family (None without one); ``found`` is the difference that gets one four times in five, in the
+    family where there is one.
+    """
+
+    problems: int
+    samples: int
+    runs: int
+    stderr: float
+    alone: float
+    together: float | None
+    found: float
+
+
+@dataclass(frozen=True, slots=True)
+class Halving:
+    """How many ``problems``, ``samples`` or ``runs`` halve the width of an interval, if nothing else changes.
+
+    ``needed`` is None where no number does, or where that is not known; then ``reason`` says why.
+    """
+
+    what: str
+    needed: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What other numbers of problems, samples and runs would find on a benchmark.
+
+    Attributes:
+        difference: the true difference that is looked for.
+        power: of the data as they are.
+        samples, runs: samples of a problem in a run, and runs of a series, as they are.
+        components: the parts of the standard error of a difference.
+        designs: by samples and runs, then by problems; the present design is among them.
+        halvings: of problems, samples and runs.
+    """
+
+    difference: float
+    power: Power
+    samples: int
+    runs: int
+    components: tuple[Component, ...]
+    designs: tuple[PlannedDesign, ...]
+    halvings: tuple[Halving, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class BenchmarkCell:
     """One series on one benchmark, or on the average of all; ``against`` is the comparison with the baseline.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -250,7 +251,5 @@ def chance_words(probability: float) -> str:
         return "nearly always"
     near = [(abs(round(probability * of) / of - probability), of) for of in _ODDS]
     of = next((of for error, of in near if error <= _ROUNDED), 20)
-    times = round(probability * of)
-    if times == of:
-        return "nearly always"
-    return f"{_TIMES[times]} in {_COUNTS[of]}"
+    share = Fraction(round(probability * of), of)
+    return "nearly always" if share == 1 else f"{_TIMES[share.numerator]} in {_COUNTS[share.denominator]}"

@@ -1,16 +1,17 @@
-"""Questions about one source, asked from the terminal: its facts and its observations."""
+"""Questions about one source, asked from the terminal: its facts, its observations and a plan."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reportgen.drafting.answers import Answers, every_step
 from reportgen.drafting.gathering import gather_pages
 from reportgen.drafting.observing import observed
+from reportgen.drafting.score_answers import TellingAt
 from reportgen.drafting.subjects import subject_of
 from reportgen.errors import Problem, Problems, ReportError, Stage
-from reportgen.model import CurveRequest
+from reportgen.model import CurveRequest, ScoreRequest
 from reportgen.naming import did_you_mean, listed
 from reportgen.narrative.topics import Topic, source_topic, topics_on
 from reportgen.settings.front_matter import Benchmark
@@ -20,8 +21,17 @@ if TYPE_CHECKING:
     from reportgen.cache import Cache, FileHashes
     from reportgen.drafting.project import Project
     from reportgen.facts.subject import Subject
-    from reportgen.model import Page, Request, Source
+    from reportgen.model import Page, Request, ResultTable, Source
     from reportgen.statements import Observation
+
+
+@dataclass(frozen=True, slots=True)
+class ToldPlan:
+    """A plan in sentences, as a table, and as plain JSON."""
+
+    sentences: tuple[str, ...]
+    table: ResultTable
+    numbers: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +55,25 @@ class Asked:
             ReportError: what the data have wrong.
         """
         return subject_of(self.topic, self.source.place, self.answers)
+
+    def plan(self, difference: float | None) -> ToldPlan:
+        """What more data would find; ``difference`` is in points where scores go from 0 to 1.
+
+        Raises:
+            ReportError: what the data have wrong, or there are no answers to problems.
+        """
+        from reportgen.drafting.score_contexts import context_of  # noqa: PLC0415 - as ``scored``
+        from reportgen.drafting.score_numbers import plain  # noqa: PLC0415
+        from reportgen.figures.plan import plan_sentences, plan_table  # noqa: PLC0415
+
+        request, place = self.topic.request, self.source.place
+        if not isinstance(request, ScoreRequest) or self.source.kind != "outcomes":
+            said = f'a plan needs answers to problems, and source "{self.source.name}" has none'
+            raise ReportError(Problem(place, said, "Name a source with outcomes", Stage.DATA))
+        with TellingAt(place):
+            found = self.answers.scores.plan(request, difference)
+        context = context_of(place, request, self.answers.scores.problems(request), self.source)
+        return ToldPlan(plan_sentences(found, context), plan_table("plan", found, context), plain(found))
 
     def observations(self) -> tuple[Observation, ...]:
         """What rules find, most telling first.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reportgen.errors import Place
     from reportgen.figures.score_context import Scored
     from reportgen.model import Lead, Request, ScoreRequest, Source
-    from reportgen.outcomes import Comparison, Outcomes, ProblemScores, ReportedScore, Score
+    from reportgen.outcomes import Comparison, Outcomes, Plan, ProblemScores, ReportedScore, Score
     from reportgen.read import TotalsTable
 
     _Value = TypeVar("_Value")
@@ -125,6 +125,25 @@ class ScoreAnswers:
             ranks=tuple(replace(one, best_probability=often.get(one.series)) for one in ranges),
             power=power_of(pairs, half_step(problems, request.metric)) if pairs else None,
         )
+
+    def plan(self, request: ScoreRequest, difference: float | None = None) -> Plan:
+        """What other designs would find, with all pairs as the family.
+
+        Args:
+            request: the benchmark, its series and metric.
+            difference: the true one; in points where scores go from 0 to 1.
+
+        Raises:
+            ReportError: as ``problems``.
+            ScoresError: there is nothing to plan with.
+        """
+        from reportgen.statistics.plan import plan  # noqa: PLC0415 - as above
+
+        problems = self.problems(request)
+        if difference is not None and (problems.lowest, problems.highest) == (0, 1):
+            difference /= 100
+        metric, k = metric_and_k(request.metric)
+        return plan(problems, self._all_pairs(request), metric, k, difference=difference)
 
     def scores(self, request: ScoreRequest, estimand: str = "problems like these") -> tuple[Score, ...]:
         """The score of each series; raises as ``scored``."""

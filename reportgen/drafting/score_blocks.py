@@ -15,6 +15,7 @@ from reportgen.drafting.score_numbers import (
     numbers_of_curves,
     numbers_of_grid,
     numbers_of_pairs,
+    numbers_of_plan,
     numbers_of_runs,
     numbers_of_scores,
 )
@@ -26,6 +27,7 @@ from reportgen.settings.score_blocks import (
     ComparisonSettings,
     OutcomeSettings,
     PasskSettings,
+    PlanSettings,
     ProblemsSettings,
     RunsSettings,
     ScoresSettings,
@@ -103,6 +105,8 @@ def _of_one(settings: OutcomeSettings, asked: _Asked) -> Figure | Stack:
         return _problems(settings, asked)
     if isinstance(settings, RunsSettings):
         return _runs(settings, asked)
+    if isinstance(settings, PlanSettings):
+        return _plan(settings, asked)
     raise TypeError(type(settings))
 
 
@@ -165,6 +169,14 @@ def _runs(settings: RunsSettings, asked: _Asked) -> Stack:
     spreads = run_spreads(asked.problems, metric, k, level=settings.level)
     drawn = runs_block(asked.id, settings, spreads, with_found(asked.context, asked.problems.found))
     return replace(drawn, numbers=numbers_of_runs(spreads, asked.problems, asked.context))
+
+
+def _plan(settings: PlanSettings, asked: _Asked) -> Stack:
+    from reportgen.figures.plan import plan_block  # noqa: PLC0415
+
+    found = asked.desk.answers.scores.plan(asked.request, settings.difference)
+    drawn = plan_block(asked.id, settings, found, asked.context, skeleton_of=asked.desk.skeletons)
+    return replace(drawn, numbers=numbers_of_plan(found, asked.problems, asked.context))
 
 
 def _across(planned: PlannedBlock, settings: ComparisonSettings, desk: Desk) -> Stack:

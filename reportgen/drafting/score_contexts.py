@@ -27,11 +27,22 @@ def score_context(
     place: Place, request: ScoreRequest, scores: ProblemScores, benchmark: Benchmark | None, desk: Desk
 ) -> ScoreContext:
     """The context of one benchmark's scores; ``benchmark`` is the page's."""
-    source = desk.sources[request.source]
+    context = context_of(place, request, scores, desk.sources[request.source], benchmark)
+    return replace(context, slots=desk.colours.slots)
+
+
+def context_of(
+    place: Place,
+    request: ScoreRequest,
+    scores: ProblemScores,
+    source: Source,
+    benchmark: Benchmark | None = None,
+) -> ScoreContext:
+    """The same without colours, for words and tables."""
     name = _score_name(source, request)
     return ScoreContext(
         place=place,
-        slots=desk.colours.slots,
+        slots={},
         source=source.settings.title or source.name,
         benchmark=benchmark_title(request, source, benchmark),
         approximate=source.settings.approximate,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from reportgen.outcomes import (
         AcrossBenchmarks,
         Found,
+        Plan,
         Power,
         ProblemGrid,
         ProblemScores,
@@ -90,6 +91,11 @@ def numbers_of_runs(
 ) -> dict[str, Any]:
     """Every run's score, and the spread between runs."""
     return {"spreads": [plain(one) for one in spreads], **_around(scores, context)}
+
+
+def numbers_of_plan(plan: Plan, scores: ProblemScores, context: ScoreContext) -> dict[str, Any]:
+    """What every design finds."""
+    return {"plan": plain(plan), **_around(scores, context)}
 
 
 def numbers_of_grid(

@@ -98,10 +98,20 @@ class RunsSettings(MetricSettings):
     """A ``runs`` block: the spread of each series between its runs."""
 
 
+class PlanSettings(MetricSettings):
+    """A ``plan`` block: what more problems, samples or runs would find."""
+
+    difference: Annotated[float, Field(gt=0)] | None = Field(
+        None, description="The true difference to find: in points where scores go from 0 to 1."
+    )
+    height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
+
+
 SCORE_BLOCKS: dict[str, type[OutcomeSettings]] = {
     "scores": ScoresSettings,
     "passk": PasskSettings,
     "comparison": ComparisonSettings,
     "problems": ProblemsSettings,
     "runs": RunsSettings,
+    "plan": PlanSettings,
 }

@@ -33,6 +33,8 @@ class Rule(NamedTuple):
         df: degrees of freedom of ``stderr``.
         level: of the interval that has to leave 0 out.
         least: what a family needs: its critical value times its standard error; 0 for a pair by itself.
+        varies: whether ``least`` varies as ``stderr`` does. It does where runs are a part of both: the family
+            has few of them, too. Over problems it is an average of many spreads, and hardly varies.
         step: half the distance between neighbouring means of the sign-flip test, see ``half_step``.
     """
 
@@ -40,6 +42,7 @@ class Rule(NamedTuple):
     df: float
     level: float = _LEVEL
     least: float = 0.0
+    varies: bool = False
     step: float = 0.0
 
 
@@ -48,19 +51,24 @@ def find_probability(difference: float, rule: Rule) -> float:
 
     d is normal about the true difference, and its standard error varies as √(χ²_df/df) of its own: the
     noncentral t of Cohen 1988, 12.7, with the family's threshold where that is larger. With S = √(χ²_df/df)
-    it is E Φ(δ/stderr - max(t S + step/stderr, least/stderr)).
+    it is E Φ(δ/stderr - max(t S + step/stderr, least S/stderr)), without the last S where it does not vary.
 
     Args:
         difference: the true one, 0 or more, in the unit of ``rule.stderr``.
         rule: when it gets a verdict.
+
+    Returns:
+        Rounded, so that it is the same number on every machine.
     """
     spreads, weights = _spreads(rule.df)
     quantile = t_quantile((1 + max(rule.level, _LEVEL)) / 2, rule.df)
-    needed = np.maximum(quantile * spreads * rule.stderr + rule.step, rule.least)
+    least = rule.least * spreads if rule.varies else rule.least
+    needed = np.maximum(quantile * spreads * rule.stderr + rule.step, least)
     reach = (difference - needed) / (rule.stderr * math.sqrt(2))
-    return math.fsum(
+    found = math.fsum(
         weight * (1 + math.erf(one)) / 2 for weight, one in zip(weights.tolist(), reach.tolist(), strict=True)
     )
+    return float(f"{found:.10g}")
 
 
 def find_difference(rule: Rule, probability: float = OFTEN) -> float:
@@ -140,7 +148,8 @@ def family_rule(alone: Rule, comparisons: Sequence[Comparison]) -> Rule | None:
     if not family:
         return None
     stderr = _mean_square([one.family_stderr or 0.0 for one in family])
-    return alone._replace(least=max(one.critical or 0.0 for one in family) * stderr)
+    of_runs = any(one.run_stderr for one in family)
+    return alone._replace(least=max(one.critical or 0.0 for one in family) * stderr, varies=of_runs)
 
 
 def _mean_square(values: Sequence[float]) -> float:

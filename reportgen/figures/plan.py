@@ -1,0 +1,261 @@
+"""The ``plan`` block: what more problems, samples or runs would find, in words, as curves and as a table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reportgen.figures.comparison_words import FOUND, power_words
+from reportgen.figures.curve import Told, plot_figure
+from reportgen.figures.palette import assign_slots
+from reportgen.figures.plotting import plot_of
+from reportgen.figures.score_captions import origin
+from reportgen.figures.score_words import difference_text, metric_text
+from reportgen.figures.tidy import table_csv
+from reportgen.figures.wanted import Context, Wanted
+from reportgen.figures.wording import source_words
+from reportgen.model import Cell, Curve, CurveSet, ResultTable, Stack
+from reportgen.outcomes import OFTEN
+from reportgen.settings.blocks import ReferenceLine
+from reportgen.words import counted, listing, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from reportgen.figures.score_context import ScoreContext
+    from reportgen.figures.shape import Shape
+    from reportgen.model import Figure
+    from reportgen.outcomes import Plan, PlannedDesign
+    from reportgen.settings.score_blocks import PlanSettings
+
+_COLUMNS = ("problems", "samples", "runs", "stderr", "difference", "alone", "together", "found")
+_PARTS = {
+    "problems": "from problems",
+    "answers": "from sampled answers",
+    "run_problem": "from runs on single problems",
+    "runs": "from runs",
+}
+
+
+def plan_block(
+    block_id: str,
+    settings: PlanSettings,
+    plan: Plan,
+    context: ScoreContext,
+    *,
+    skeleton_of: Callable[[Shape], str],
+) -> Stack:
+    """What the data find now, what halves the width, the probability against problems, and a table.
+
+    Args:
+        block_id: id of the block on its page; the figure has it too, the table ``<id>-table``.
+        settings: title, caption and height.
+        plan: of one benchmark.
+        context: words and colours.
+        skeleton_of: the Vega-Lite specification of a shape, as JSON.
+    """
+    title = settings.title or f"What more data on {context.benchmark} would find"
+    how = (
+        "Power comes from the variances that the data show: between problems, of sampled answers, and "
+        "between runs where there are several. The critical value is that of the test of all pairs as it is "
+        "now."
+    )
+    sentences = (settings.caption or "", FOUND, how, *context.notes, f"Source: {origin(context)}.")
+    return Stack(
+        id=block_id,
+        title=title,
+        subtitle=f"{metric_text(settings.metric, context)}, every pair",
+        parts=(
+            *plan_sentences(plan, context),
+            _figure(block_id, settings, plan, context, skeleton_of),
+            plan_table(f"{block_id}-table", plan, context),
+        ),
+        caption=" ".join(filter(None, sentences)),
+    )
+
+
+def plan_sentences(plan: Plan, context: ScoreContext) -> tuple[str, ...]:
+    """What is found now, what the standard error is made of, and what would halve it."""
+    return (
+        power_words(context.benchmark, plan.power, context),
+        " ".join(_components(plan, context)),
+        " ".join(_halvings(plan)),
+    )
+
+
+def plan_table(table_id: str, plan: Plan, context: ScoreContext) -> ResultTable:
+    """The probability to find the difference: a row for each number of problems, a column for the rest."""
+    columns = list(dict.fromkeys((one.samples, one.runs) for one in plan.designs))
+    rows = list(dict.fromkeys(one.problems for one in plan.designs))
+    cells = {(one.problems, one.samples, one.runs): one for one in plan.designs}
+    return ResultTable(
+        id=table_id,
+        title=_title(plan, context),
+        header=("problems", *(_design_words(plan, *column) for column in columns)),
+        rows=tuple(
+            (
+                Cell(f"{count:,}{' (now)' if count == plan.power.problems else ''}", float(count)),
+                *(_cell(cells[count, *column]) for column in columns),
+            )
+            for count in rows
+        ),
+        caption="",
+        csv=_csv(plan),
+    )
+
+
+def _title(plan: Plan, context: ScoreContext) -> str:
+    among = f", among {plan.power.together:,} pairs" if plan.power.family_difference is not None else ""
+    said = difference_text(plan.difference, context, signed=False)
+    return f"How often a true difference of {said} is found{among}"
+
+
+def _cell(one: PlannedDesign) -> Cell:
+    return Cell(percent(_probability(one), decimals=0).replace("%", " %"), _probability(one))
+
+
+def _probability(one: PlannedDesign) -> float:
+    return one.alone if one.together is None else one.together
+
+
+def _design_words(plan: Plan, samples: int, runs: int) -> str:
+    """``4 samples``; where series have runs ``4 samples, 3 runs``."""
+    several = any(one.runs > 1 for one in plan.designs)
+    said = counted(samples, "sample")
+    return f"{said}, {counted(runs, 'run')}" if several else said
+
+
+def _components(plan: Plan, context: ScoreContext) -> Iterator[str]:
+    parts = [
+        f"{difference_text(one.stderr, context, signed=False)} {_PARTS[one.name]}"
+        for one in plan.components
+        if one.stderr
+    ]
+    whole = difference_text(plan.power.stderr or 0.0, context, signed=False)
+    if len(parts) == 1:
+        (name,) = (one.name for one in plan.components if one.stderr)
+        yield f"The standard error of a difference is {whole}, all of it {_PARTS[name]}."
+    else:
+        yield f"The standard error of a difference is {whole}: {listing(parts)}; their squares add up."
+    for reason in dict.fromkeys(one.reason for one in plan.components if one.reason):
+        yield f"{reason[:1].upper()}{reason[1:]}."
+
+
+def _halvings(plan: Plan) -> Iterator[str]:
+    """What can do it by itself, and what cannot."""
+    now = {"problems": plan.power.problems, "samples": plan.samples, "runs": plan.runs}
+    able = [f"{one.needed:,} {one.what} instead of {now[one.what]:,}" for one in plan.halvings if one.needed]
+    unable = [one.what for one in plan.halvings if one.needed is None and not one.reason]
+    unknown = [one.what for one in plan.halvings if one.reason]
+    if able:
+        yield f"Half the width of an interval takes {' or '.join(able)}."
+    if unable:
+        yield f"No number of {' or '.join(unable)} alone can halve it."
+    if unknown:
+        yield f"What more {' or '.join(unknown)} would do is not known."
+
+
+def _figure(
+    figure_id: str,
+    settings: PlanSettings,
+    plan: Plan,
+    context: ScoreContext,
+    skeleton_of: Callable[[Shape], str],
+) -> Figure:
+    curve_set = _curve_set(plan, settings.level)
+    around = Context(
+        place=context.place,
+        slots=assign_slots([tuple(curve.series for curve in curve_set.curves)]),
+        higher_is_better=True,
+        step_title="problems",
+        step_is_time=False,
+        source=context.source,
+        approximate=context.approximate,
+        skeleton_of=skeleton_of,
+    )
+    wanted = _wanted(figure_id, _title(plan, context), settings.height)
+    plot = plot_of(curve_set, wanted, around)
+    told = Told(
+        subtitle="by number of problems, a line for other numbers of samples and runs",
+        caption="",
+        summary=_summary(plan, context),
+        band="",
+        source=source_words(around),
+        numbers={"difference": plan.difference},
+    )
+    plot = replace(plot, y=replace(plot.y, unit=" %", read_format=",.0f"))
+    return plot_figure(plot, curve_set, wanted, around, told)
+
+
+def _wanted(figure_id: str, title: str, height: int) -> Wanted:
+    return Wanted(
+        id=figure_id,
+        kind="plan",
+        title=title,
+        caption=None,
+        metric="probability",
+        x_title="problems",
+        y_title="probability (%)",
+        x_domain=None,
+        y_domain=(0.0, 100.0),
+        x_scale="log2",
+        y_scale="linear",
+        order="given",
+        highlight=(),
+        height=height,
+        runs=None,
+        higher_is_better=True,
+        references=(ReferenceLine(y=100 * OFTEN, label="four times in five"),),
+    )
+
+
+def _summary(plan: Plan, context: ScoreContext) -> str:
+    now = (plan.power.problems, plan.samples, plan.runs)
+    found = next(one for one in plan.designs if (one.problems, one.samples, one.runs) == now)
+    said = difference_text(plan.difference, context, signed=False)
+    return f"With the data as they are a true difference of {said} is found in {_cell(found).text} of cases."
+
+
+def _curve_set(plan: Plan, level: float) -> CurveSet:
+    """A curve for each number of samples and runs, with step = problems."""
+    designs = list(dict.fromkeys((one.samples, one.runs) for one in plan.designs))
+    return CurveSet(
+        metric="probability (%)",
+        curves=tuple(_curve(plan, samples, runs) for samples, runs in designs),
+        band="none",
+        level=level,
+        smooth=0.0,
+        exact=True,
+        replaced=0,
+        dropped=0,
+        bins=None,
+        given_interval=None,
+    )
+
+
+def _curve(plan: Plan, samples: int, runs: int) -> Curve:
+    points = [one for one in plan.designs if (one.samples, one.runs) == (samples, runs)]
+    nothing = np.full(len(points), np.nan)
+    return Curve(
+        series=_design_words(plan, samples, runs),
+        steps=np.array([one.problems for one in points], dtype=np.float64),
+        values=np.array([100 * _probability(one) for one in points]),
+        low=nothing,
+        high=nothing,
+        n=np.array([one.problems for one in points], dtype=np.int64),
+        runs=(),
+    )
+
+
+def _csv(plan: Plan) -> str:
+    """A row a design, in the unit of the input."""
+    rows = (
+        (
+            *(one.problems, one.samples, one.runs, one.stderr, plan.difference),
+            *(one.alone, one.together, one.found),
+        )
+        for one in plan.designs
+    )
+    return table_csv(_COLUMNS, rows)

@@ -1,0 +1,107 @@
+"""How often a planted difference of two models is found, beside the power that such data state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+from simulated.answers import Field, draw_difficulties, draw_runs
+
+from reportgen.outcomes import Verdict
+from reportgen.statistics.compare import compare_all
+from reportgen.statistics.power import half_step, power_of
+
+if TYPE_CHECKING:
+    from reportgen.outcomes import Power, ProblemScores
+
+_LARGEST_SHIFT, _MANY = 12.0, 100_000
+_STATED = 40
+
+ALONE = [
+    Field(problems=30, samples=4),
+    Field(problems=15, samples=4, taste=1.0, law="wide"),
+    Field(problems=100, samples=1),
+    Field(problems=30, samples=16, law="beta"),
+    Field(problems=60, samples=2, law="two heaps", taste=1.0),
+    Field(problems=30, samples=4, runs=3, tau=0.3),
+    Field(problems=60, samples=2, runs=5, tau=0.3, law="beta"),
+]
+FAMILIES = [
+    Field(models=6, problems=30, samples=4),
+    Field(models=10, problems=15, samples=4, law="uniform", taste=1.0),
+    Field(models=5, problems=30, samples=4, runs=3, tau=0.3),
+]
+
+
+class Found(NamedTuple):
+    """Probabilities to find a difference, and half of it: as stated, and as simulated."""
+
+    difference: float
+    stated: tuple[float, float]
+    simulated: tuple[float, float]
+
+    @property
+    def furthest(self) -> float:
+        """The stated less the simulated probability that is further away."""
+        apart = [stated - seen for stated, seen in zip(self.stated, self.simulated, strict=True)]
+        return max(apart, key=abs)
+
+
+def measure_power(field: Field, times: int, rng: np.random.Generator) -> Found:
+    """What data with a planted difference state of their power, and how often it is found.
+
+    All models are of one ability but two, which are half a difference above and below. The difference is the
+    one that such data state to be found four times in five, in the family where there is one; the statement
+    is averaged over data that have it.
+    """
+    shift = 0.0
+    for _ in range(2):
+        stated = [_power(_planted(field, shift, rng)) for _ in range(_STATED)]
+        difference, half = np.mean([_in_family(one) for one in stated], axis=0).tolist()
+        shift = _shift(field, difference)
+    seen = tuple(_rate(field, _shift(field, size), times, rng) for size in (difference, difference / 2))
+    return Found(difference, (0.8, half), (seen[0], seen[1]))
+
+
+def _planted(field: Field, shift: float, rng: np.random.Generator) -> ProblemScores:
+    return field.draw(rng, [shift / 2, -shift / 2, *[0.0] * (field.models - 2)])
+
+
+def _power(made: ProblemScores) -> Power:
+    return power_of(compare_all(made), half_step(made, "mean"))
+
+
+def _in_family(power: Power) -> tuple[float, float]:
+    if power.family_difference is not None and power.family_half is not None:
+        return power.family_difference, power.family_half
+    assert power.difference is not None
+    assert power.half is not None
+    return power.difference, power.half
+
+
+def _rate(field: Field, shift: float, times: int, rng: np.random.Generator) -> float:
+    """How often the upper model gets the better verdict."""
+    found = 0
+    for _ in range(times):
+        one = next(
+            one for one in compare_all(_planted(field, shift, rng)) if (one.a, one.b) == ("m00", "m01")
+        )
+        found += one.verdict is Verdict.BETTER
+    return found / times
+
+
+def _shift(field: Field, difference: float) -> float:
+    """How far apart two models are in logits whose expected scores differ so."""
+    rng = np.random.default_rng(1)
+    logits = draw_difficulties(field.law, _MANY, rng) + rng.normal(0, 1, _MANY) * field.taste
+    if field.runs > 1:
+        logits += rng.normal(0, 0.3, _MANY)
+    logits += field.tau * draw_runs(field.shape, (_MANY, 1), rng)[:, 0]
+
+    def expected(shift: float) -> float:
+        upper, lower = (1 / (1 + np.exp(-(logits + side * shift / 2))) for side in (1, -1))
+        return float(np.mean(upper - lower)) - difference
+
+    root: float = brentq(expected, 0.0, _LARGEST_SHIFT)
+    return root

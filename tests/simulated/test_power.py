@@ -1,0 +1,25 @@
+"""The power that a page states is the power simulated, alone and within a family of all pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from simulated.power import ALONE, FAMILIES, Field, measure_power
+
+pytestmark = pytest.mark.slow
+
+_APART = 0.05
+
+
+@pytest.mark.parametrize("field", ALONE[:6], ids=repr)
+def test_alone(field: Field) -> None:
+    """Two models, right or wrong answers of several laws: within 5 points and the error of 500 draws."""
+    found = measure_power(field, 500, np.random.default_rng(2026))
+    assert abs(found.furthest) <= _APART + 2 * (0.2 / 500) ** 0.5, found
+
+
+@pytest.mark.parametrize("field", FAMILIES[:1], ids=repr)
+def test_in_a_family(field: Field) -> None:
+    """One pair apart among six models of one ability."""
+    found = measure_power(field, 250, np.random.default_rng(2026))
+    assert abs(found.furthest) <= _APART + 2 * (0.2 / 250) ** 0.5, found
