@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
-from simulated.answers import Field, draw_difficulties, draw_runs
 
 from reportgen.outcomes import Verdict
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.power import half_step, power_of
+from simulated.answers import Field, draw_difficulties, draw_runs
 
 if TYPE_CHECKING:
     from reportgen.outcomes import Power, ProblemScores

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from simulated.power import ALONE, FAMILIES, Field, measure_power
+
+from simulated.answers import Field
+from simulated.power import ALONE, FAMILIES, measure_power
 
 pytestmark = pytest.mark.slow
 
