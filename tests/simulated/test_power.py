@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
-from simulated.answers import Field
 from simulated.power import ALONE, FAMILIES, measure_power
+
+if TYPE_CHECKING:
+    from simulated.answers import Field
 
 pytestmark = pytest.mark.slow
 
