@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from simulated.power import ALONE, FAMILIES, Field, measure_power
+from simulated.power import ALONE, FAMILIES, measure_power
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from simulated.answers import Field
 
 
 def measure(*, full: bool, seed: int = 0) -> Iterator[tuple[str, str, str]]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reportgen.model import Estimate
-from reportgen.words import counted, estimate_words, listing, number, percent, step_words
+from reportgen.words import chance_words, counted, estimate_words, listing, number, percent, step_words
 
 _number = st.floats(allow_nan=False, allow_infinity=False)
 _usual = st.floats(-1e11, 1e11)
@@ -202,3 +202,20 @@ def test_every_estimate_has_words(value: float, low: float, high: float) -> None
     text = estimate_words(Estimate(value, min(low, high), max(low, high), 2))
     assert "nan" not in text.lower()
     assert "-" not in text
+
+
+@pytest.mark.parametrize(
+    ("probability", "words"),
+    [
+        (0.8, "four times in five"),
+        (1 / 3, "one time in three"),
+        (0.28, "three times in ten"),
+        (0.16, "three times in twenty"),
+        (0.5, "one time in two"),
+        (0.001, "less than one time in forty"),
+        (0.999, "nearly always"),
+    ],
+)
+def test_how_often(probability: float, words: str) -> None:
+    """The coarsest fraction that is near enough."""
+    assert chance_words(probability) == words

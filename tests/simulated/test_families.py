@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from made_outcomes import matrix
-from simulated.answers import Field, count_called
 
 from reportgen.outcomes import Verdict
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.pairs_across import pairs_across
 from reportgen.statistics.ranks import rank_groups
 from reportgen.statistics.scores import scores
+from simulated.answers import Field, count_called
 
 if TYPE_CHECKING:
     from reportgen.outcomes import Comparison
