@@ -24,7 +24,7 @@ _STEPS, _RUNS = (14, 50, 200), (3, 5, 10)
 
 def measure(full: bool) -> list[tuple[str, str, str]]:  # noqa: FBT001 - the signature of all these files
     """Rows of what is measured, the shares found and the shares that must be; at most four minutes."""
-    draws = 130 if full else 40
+    draws = 110 if full else 40
     error = f"± {100 * np.sqrt(0.95 * 0.05 / draws / 9):.1f}"
     rows = []
     for noise in (*NOISES, "accuracies"):

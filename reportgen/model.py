@@ -486,7 +486,8 @@ class ScoreRequest:
     """Which outcomes a block asks for and how they are scored, with the page's defaults filled in.
 
     ``benchmark`` is a value of the benchmark column, None where the data have none; ``metric`` is written
-    with its k, such as ``pass@8``; ``where`` is as in ``CurveRequest``. Two equal requests have one answer.
+    with its k, such as ``pass@8``; ``where`` is as in ``CurveRequest``; ``family_blocks`` is the number of
+    blocks of the page that are one family of comparisons with this one. Two equal requests have one answer.
     """
 
     source: str
@@ -496,6 +497,7 @@ class ScoreRequest:
     metric: str
     level: float
     higher_is_better: bool
+    family_blocks: int = 1
 
 
 Request: TypeAlias = CurveRequest | ScoreRequest

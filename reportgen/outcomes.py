@@ -301,6 +301,7 @@ class Comparison:
         family_stderr: the standard error that the test of the family uses, with spreads averaged over it.
         critical: how many ``family_stderr`` a difference needs for a verdict; both None where it was
             tested by itself.
+        family_blocks: how many blocks of a page are adjusted together.
     """
 
     a: str
@@ -327,6 +328,7 @@ class Comparison:
     df: float | None = None
     family_stderr: float | None = None
     critical: float | None = None
+    family_blocks: int = 1
 
 
 @dataclass(frozen=True, slots=True)

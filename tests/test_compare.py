@@ -298,6 +298,17 @@ def test_adjusting_for_many_can_undo_a_verdict() -> None:
     assert (among.adjusted_p or 0.0) > 0.05 > (alone.p or 1.0)
 
 
+def test_blocks_of_one_family_multiply_p() -> None:
+    """Three blocks with one family: three times the p, at most 1, and the verdict that follows."""
+    made = _values([1] * 7 + [0], [0] * 8, [0] * 7 + [1])
+    alone, among = compare_all(made), compare_all(made, blocks=3)
+    for one, other in zip(alone, among, strict=True):
+        assert other.adjusted_p == min(1.0, 3 * (one.adjusted_p or 1.0))
+        assert (other.p, other.family_blocks) == (one.p, 3)
+    (single,) = compare_all(made, pairs=[("A", "B")], blocks=4)
+    assert (single.adjusted_p, single.verdict) == (4 * 2 / 128, Verdict.UNCLEAR)
+
+
 def test_no_number_of_pairs_is_too_many_for_a_large_difference() -> None:
     """Of 1035 pairs one series beats all others by far: p times 1035 would be above 0.05 for any scores."""
     rng = np.random.default_rng(0)

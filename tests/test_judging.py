@@ -121,14 +121,11 @@ def test_a_value_that_matches() -> None:
 
 def test_a_value_with_its_interval() -> None:
     """The interval stands in ``found``; where its digits are too few to show a difference, more stand."""
-    assert (
-        value("0.86", "peak(MEL)", curves(runs=3)).found
-        == "peak(MEL) = 0.84 at step 120: best of 5 checkpoints"
-    )
+    assert value("0.86", "at(MEL, 120)", curves(runs=3)).found == "at(MEL, 120) = 0.840 [0.820, 0.860]"
     near = curves(mel=(0.2, 0.5, 0.7, 0.84012, 0.82), runs=3)
-    judged = value("0.8400", "peak(MEL)", near)
-    assert judged.found == "peak(MEL) = 0.8401 at step 120: best of 5 checkpoints"
-    assert judged.evidence == ("peak(MEL) = 0.84 at step 120: best of 5 checkpoints",)
+    judged = value("0.8400", "at(MEL, 120)", near)
+    assert judged.found == "at(MEL, 120) = 0.8401"
+    assert judged.evidence == ("at(MEL, 120) = 0.840 [0.820, 0.860]",)
     assert judged.repaired == "0.8401"
 
 

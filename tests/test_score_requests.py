@@ -47,7 +47,7 @@ def block(settings: BlockSettings, kind: str = "scores") -> Block:
 
 def asked(settings: BlockSettings, benchmark: Benchmark | None = None) -> tuple[ScoreRequest, ...]:
     """The requests of a block."""
-    found = requests_of(block(settings), benchmark, SOURCES)
+    found = requests_of(block(settings), page(benchmark), SOURCES)
     assert all(isinstance(one, ScoreRequest) for one in found)
     return tuple(one for one in found if isinstance(one, ScoreRequest))
 
@@ -55,7 +55,7 @@ def asked(settings: BlockSettings, benchmark: Benchmark | None = None) -> tuple[
 def refused(settings: BlockSettings, benchmark: Benchmark | None = None) -> str:
     """What is told of a block that asks for what there is not."""
     with pytest.raises(ReportError) as caught:
-        requests_of(block(settings), benchmark, SOURCES)
+        requests_of(block(settings), page(benchmark), SOURCES)
     place, _, said = str(caught.value).partition(": ")
     assert place == "content/a.md:3"
     return said
@@ -203,7 +203,7 @@ def test_what_is_unclear_is_told_with_its_line(settings: BlockSettings, said: st
     assert refused(settings) == said
 
 
-def page(benchmark: Benchmark) -> Page:
+def page(benchmark: Benchmark | None) -> Page:
     """A benchmark's page."""
     return Page("a.md", "content/a.md", "A", FrontMatter(benchmark=benchmark), (), "")
 
@@ -262,3 +262,16 @@ def test_a_benchmark_that_does_not_fit_its_data(said: dict[str, str], told: str)
     with pytest.raises(ReportError) as caught:
         ranked(**said)
     assert str(caught.value) == f"content/a.md: {told}"
+
+
+def test_blocks_of_a_page_can_be_one_family() -> None:
+    """Those that say so know how many they are; the others stand for themselves."""
+    joined = [
+        ScoresSettings(source="single", family="page"),
+        ComparisonSettings(source="single", family="page"),
+    ]
+    alone = ScoresSettings(source="single")
+    blocks = [block(settings) for settings in (*joined, alone)]
+    whole = Page("a.md", "content/a.md", "A", FrontMatter(), tuple(blocks), "")
+    found = [requests_of(one, whole, SOURCES)[0] for one in blocks]
+    assert [one.family_blocks for one in found if isinstance(one, ScoreRequest)] == [2, 2, 1]

@@ -172,7 +172,7 @@ def _block(block: Block, page: Page, sources: Mapping[str, Source]) -> PlannedBl
     if isinstance(settings, ObservationsSettings):
         topics = topics_of(settings.of, page, sources, block.place)
         return PlannedBlock(page, block, names, (), topics)
-    requests = requests_of(block, page.front_matter.benchmark, sources)
+    requests = requests_of(block, page, sources)
     if not isinstance(settings, CurveSettings) or not settings.annotate:
         return PlannedBlock(page, block, names, requests)
     topics = topics_of(block.id, page, sources, block.place)

@@ -172,6 +172,7 @@ class ScoreAnswers:
                 k,
                 level=request.level,
                 higher_is_better=request.higher_is_better,
+                blocks=request.family_blocks,
             )
         return self._pairs[request]
 

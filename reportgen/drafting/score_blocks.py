@@ -203,6 +203,7 @@ def _across(planned: PlannedBlock, settings: ComparisonSettings, desk: Desk) -> 
         baseline=settings.baseline,
         level=settings.level,
         higher_is_better=_one_direction(requests),
+        blocks=planned.outcomes[0].family_blocks,
     )
     powers = {}
     for column, (name, request) in enumerate(requests.items()):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from reportgen.figures.cell_lines import in_lines
 from reportgen.figures.pairs import WORDS, by_verdict
 from reportgen.figures.score_words import (
+    blocks_words,
     difference_text,
     in_percent,
     interval_text,
@@ -206,4 +207,5 @@ def _tests(compared: Sequence[Comparison], tested: int, together: str) -> str:
         if tested > 1
         else ("one comparison, so no adjustment")
     )
-    return f"p: two-sided test of the differences by problem ({said}), {adjusted}."
+    blocks = blocks_words(compared)
+    return f"p: two-sided test of the differences by problem ({said}), {adjusted}{blocks}."

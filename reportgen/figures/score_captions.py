@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from reportgen.figures.score_words import (
+    blocks_words,
     difference_text,
     estimand_words,
     estimate_text,
@@ -223,6 +224,7 @@ def _groups(shown: Sequence[Score], scored: Scored) -> str:
     alike = all(score.estimand != "these problems" for score in shown)
     other = "" if alike else " Ranks are about other problems like these, lines are not."
     family = f", adjusted for {counted(together, 'pair')} tested together" if together > 1 else ""
+    family += blocks_words(scored.comparisons)
     borders = (
         "Every series of a group is better than every one of the groups below. "
         if len(scored.groups) > 1

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reportgen.figures.score_context import ScoreContext
-    from reportgen.outcomes import Found, RankRange, Score
+    from reportgen.outcomes import Comparison, Found, RankRange, Score
 
 _NAMES, _SERIES = 4, 4
 _LEAST_SHARE = 0.005
@@ -263,3 +263,9 @@ def share_text(share: float) -> str:
     if share <= _LEAST_SHARE:
         return "< 1 %"
     return "> 99 %" if share >= 1 - _LEAST_SHARE else f"{100 * share:.0f} %"
+
+
+def blocks_words(compared: Sequence[Comparison]) -> str:
+    """That several blocks of a page are one family, to stand behind the adjustment; empty where it is one."""
+    blocks = max((one.family_blocks for one in compared), default=1)
+    return f" and for the {blocks} blocks of this page that are one family" if blocks > 1 else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reportgen.errors import Place, Problem, ReportError, Stage
@@ -40,18 +41,19 @@ def source_names(block: Block, benchmark: Benchmark | None) -> tuple[str, ...]:
     return score_sources(settings, benchmark) if isinstance(settings, OutcomeSettings) else ()
 
 
-def requests_of(
-    block: Block, benchmark: Benchmark | None, sources: Mapping[str, Source]
-) -> tuple[Request, ...]:
-    """The curves or outcomes behind a block, in the order they are shown; empty for an author's chart.
+def requests_of(block: Block, page: Page, sources: Mapping[str, Source]) -> tuple[Request, ...]:
+    """The curves or outcomes behind a block of a page, in the order they are shown; none for author's charts.
 
     Raises:
         ReportError: no source or metric is named and none can be taken from the page's benchmark, or the
             source holds something else.
     """
-    settings = block.settings
+    settings, benchmark = block.settings, page.front_matter.benchmark
     if isinstance(settings, OutcomeSettings):
-        return score_requests(block, settings, benchmark, sources)
+        found = score_requests(block, settings, benchmark, sources)
+        family = sum(getattr(one.settings, "family", "block") == "page" for one in page.blocks)
+        alone = getattr(settings, "family", "block") == "block"
+        return found if alone else tuple(replace(one, family_blocks=family) for one in found)
     if isinstance(settings, AltairSettings) or not isinstance(settings, DataSettings):
         return ()
     named = source_names(block, benchmark)

@@ -193,7 +193,7 @@ def _shown(
     names = source_names(block, benchmark)
     if not _has_data(block) or not names or not all(name in sources for name in names):
         return
-    requests = requests_of(block, benchmark, sources)
+    requests = requests_of(block, page, sources)
     if not requests:
         return
     if isinstance(settings, PanelsSettings):

@@ -26,7 +26,7 @@ MACRO: Final = "macro average"
 _NOTEBOOK: Final = Place("notebook")
 _COUNTS: Final = (
     *("group", "problems", "fewest_samples", "most_samples", "runs", "tested_together", "shared"),
-    *("runs_a", "runs_b"),
+    *("runs_a", "runs_b", "family_blocks"),
 )
 _NUMBERS: Final = (
     *("estimate", "low", "high", "level", "between_runs", "stderr", "tokens", "seconds", "cost"),

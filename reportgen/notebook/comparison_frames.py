@@ -22,7 +22,7 @@ _COLUMNS: Final = (
     *("benchmark", "a", "b", "metric", "difference", "low", "high", "level", "spread", "p"),
     *("adjusted_p", "tested_together", "verdict", "reason", "shared", "only_a", "only_b"),
     *("method", "interval_method", "runs_a", "runs_b", "stderr", "run_stderr", "df"),
-    *("family_stderr", "critical"),
+    *("family_stderr", "critical", "family_blocks"),
 )
 
 
@@ -73,7 +73,8 @@ def compare(
     Returns:
         Columns ``benchmark, a, b, metric, difference, low, high, level, spread, p, adjusted_p,
         tested_together, verdict, reason, shared, only_a, only_b, method, interval_method, runs_a, runs_b,
-        stderr, run_stderr, df, family_stderr, critical``, one row a benchmark and pair. ``spread`` is s_d,
+        stderr, run_stderr, df, family_stderr, critical,
+        family_blocks``, one row a benchmark and pair. ``spread`` is s_d,
         ``only_a`` and ``only_b`` are tuples of the problems that only one side answered. What is missing is
         NA, and ``reason`` says why.
 

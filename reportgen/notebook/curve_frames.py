@@ -48,8 +48,8 @@ def curves(
         x: a column or metric used as x; the step if None.
         series: only these, in this order.
         where: column to the values it may have.
-        band: ``ci`` (mean ± t(n−1)·s/√n), ``se``, ``sd``, ``range``, ``iqr`` or ``none``.
-        level: confidence level of ``ci``.
+        band: ``ci`` (mean ± t(n−1)·s/√n), ``simultaneous``, ``se``, ``sd``, ``range``, ``iqr`` or ``none``.
+        level: confidence level of ``ci`` and ``simultaneous``.
         smooth: 0 for none, towards 1 for more.
         max_points: more distinct steps are binned; None keeps all.
 

@@ -55,7 +55,17 @@ class MetricSettings(OutcomeSettings):
     )
 
 
-class ScoresSettings(MetricSettings):
+class ComparedSettings(MetricSettings):
+    """What the blocks share that test differences."""
+
+    family: Literal["block", "page"] = Field(
+        "block",
+        description="Which comparisons are adjusted together: those of this block, or those of all blocks of "
+        "the page that say page.",
+    )
+
+
+class ScoresSettings(ComparedSettings):
     """A ``scores`` block: each series' score with its interval, in groups."""
 
     estimand: Literal["problems like these", "these problems"] = Field(
@@ -74,7 +84,7 @@ class PasskSettings(OutcomeSettings):
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
 
 
-class ComparisonSettings(MetricSettings):
+class ComparisonSettings(ComparedSettings):
     """A ``comparison`` block: all pairs on one benchmark, or all series on several benchmarks."""
 
     sources: tuple[Name, ...] = Field(

@@ -28,6 +28,7 @@ def across_benchmarks(
     level: float = 0.95,
     alpha: float = 0.05,
     higher_is_better: bool = True,
+    blocks: int = 1,
     seed: int = 0,
 ) -> AcrossBenchmarks:
     """Every series on every benchmark, each cell against the baseline, and the macro average.
@@ -47,6 +48,7 @@ def across_benchmarks(
         level: confidence level.
         alpha: see ``compare_all``.
         higher_is_better: whether a larger value is the better one.
+        blocks: see ``compare_all``.
         seed: of the report.
 
     Raises:
@@ -61,7 +63,11 @@ def across_benchmarks(
     if baseline is not None and baseline not in series:
         raise ScoresError(f"there is no series {baseline} to compare with", f"There are {', '.join(series)}")
     against = None if baseline is None else _against(asked, series, baseline)
-    judged = {} if against is None else against.judge(alpha=alpha, higher_is_better=higher_is_better)
+    judged = (
+        {}
+        if against is None
+        else against.judge(alpha=alpha, higher_is_better=higher_is_better, blocks=blocks)
+    )
     by_cell = {(pair[0], benchmark): one for (benchmark, pair), one in judged.items()}
     table_of = _Table(by_cell, baseline, level)
     columns = {one: [(name, table[name].get(one)) for name in names] for one in series}

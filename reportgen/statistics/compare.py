@@ -60,6 +60,7 @@ def compare_all(
     level: float = 0.95,
     alpha: float = 0.05,
     higher_is_better: bool = True,
+    blocks: int = 1,
     seed: int = 0,
 ) -> tuple[Comparison, ...]:
     """Paired differences of all pairs, with intervals, adjusted p and verdicts.
@@ -84,6 +85,8 @@ def compare_all(
         level: confidence level of the intervals, each by itself.
         alpha: the chance of at least one wrong verdict among all.
         higher_is_better: whether a larger value is the better one.
+        blocks: how many blocks of comparisons are one family; p is multiplied by it (Bonferroni), since
+            blocks need share no problems.
         seed: of the report.
 
     Raises:
@@ -92,7 +95,7 @@ def compare_all(
     family = Family(metric, k, level=level, seed=seed)
     chosen = list(combinations(problem_scores.series, 2)) if pairs is None else list(pairs)
     family.add("", problem_scores, chosen)
-    judged = family.judge(alpha=alpha, higher_is_better=higher_is_better)
+    judged = family.judge(alpha=alpha, higher_is_better=higher_is_better, blocks=blocks)
     return tuple(judged["", pair] for pair in chosen)
 
 
@@ -134,10 +137,13 @@ class Family:
         """Compare pairs on the average of all benchmarks; only those that share problems on each of them."""
         self._averaged += pairs
 
-    def judge(self, *, alpha: float, higher_is_better: bool) -> dict[tuple[str | None, Pair], Comparison]:
+    def judge(
+        self, *, alpha: float, higher_is_better: bool, blocks: int = 1
+    ) -> dict[tuple[str | None, Pair], Comparison]:
         """All comparisons by benchmark (None for the average) and pair, adjusted together, with verdicts.
 
-        A pair by itself keeps the p of its own test. No adjusted p is smaller than its own.
+        A pair by itself keeps the p of its own test. No adjusted p is smaller than its own. Where several
+        ``blocks`` are one family, p is multiplied by their number.
         """
         averaged = [pair for pair in self._averaged if self._shares_all(pair)]
         count = sum(len(part.tested) for part in self._parts) + len(averaged)
@@ -159,22 +165,17 @@ class Family:
                 tested[None, pair] = average_hypothesis(self._parts, pair, [together[name] for name in pair])
         after: dict[tuple[str | None, Pair], Adjusted] = {}
         if len(tested) > 1:
-            adjusted = step_down(list(tested.values()), draws, alpha, self._seed)
+            adjusted = step_down(list(tested.values()), draws, alpha / blocks, self._seed)
             after = dict(zip(tested, adjusted, strict=True))
         few: dict[tuple[str | None, Pair], str] = {
             (part.name, pair): part.carried_by_few(pair) for part in self._parts for pair in part.tested
         }
-        return {
-            key: _judged(
-                one,
-                after.get(key),
-                len(tested),
-                alpha,
-                few.get(key, ""),
-                higher_is_better=higher_is_better,
-            )
-            for key, one in found.items()
-        }
+        judged = {}
+        for key, one in found.items():
+            open_one = replace(one, tested_together=len(tested), family_blocks=blocks)
+            carried = few.get(key, "")
+            judged[key] = _judged(open_one, after.get(key), alpha, carried, higher_is_better=higher_is_better)
+        return judged
 
     def _shares_all(self, pair: Pair) -> bool:
         return all(pair in part.pairs and part.differences(pair)[0].size for part in self._parts)
@@ -190,15 +191,14 @@ class Family:
 def _judged(
     one: Comparison,
     adjusted: Adjusted | None,
-    together: int,
     alpha: float,
     carried: str,
     *,
     higher_is_better: bool,
 ) -> Comparison:
     if one.p is None:
-        return replace(one, tested_together=together)
-    p = max(one.p, adjusted.p) if adjusted else one.p
+        return one
+    p = min(1.0, one.family_blocks * (max(one.p, adjusted.p) if adjusted else one.p))
     verdict, reason = Verdict.UNCLEAR, one.reason
     if p < alpha and one.low is not None and one.high is not None and (one.low > 0 or one.high < 0):
         verdict = Verdict.BETTER if ((one.difference or 0.0) > 0) is higher_is_better else Verdict.WORSE
@@ -206,7 +206,6 @@ def _judged(
     return replace(
         one,
         adjusted_p=p,
-        tested_together=together,
         verdict=verdict,
         reason=reason,
         family_stderr=adjusted.stderr if adjusted else None,

@@ -118,9 +118,12 @@ def _welch(first: FloatArray, second: FloatArray, level: float) -> _Welch:
     if min(first.size, second.size) < 2:  # noqa: PLR2004 - one run says nothing about others
         reason = f"{first.size} and {second.size} runs: 2 a side are needed"
         return _Welch(None, None, None, reason)
+    # Divided by a power of 2 near the largest, which is exact, squares neither overflow nor vanish.
+    size = math.ldexp(1.0, math.frexp(float(np.abs(np.concatenate([first, second])).max()))[1] - 1)
+    first, second = first / size, second / size
     parts = [deviation(side) ** 2 / side.size for side in (first, second)]
     stderr = math.sqrt(sum(parts))
-    if stderr <= _SAME * float(np.abs(np.concatenate([first, second])).max()):
+    if stderr <= _SAME:
         reason = "the runs of each side are equal: nothing to build an interval from"
         return _Welch(None, None, None, reason)
     shares = [part / sum(parts) for part in parts]
@@ -129,7 +132,7 @@ def _welch(first: FloatArray, second: FloatArray, level: float) -> _Welch:
     half = t_quantile((1 + level) / 2, df) * stderr
     # A p too small for a float is still not 0.
     p = max(2 * t_tail(abs(difference) / stderr, df), sys.float_info.min)
-    return _Welch(difference - half, difference + half, p, "", stderr, df)
+    return _Welch((difference - half) * size, (difference + half) * size, p, "", stderr * size, df)
 
 
 def _comparison(

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from reportgen.model import Curve
     from reportgen.outcomes import Comparison
 
-_MOST_SERIES = 100
-"""Every pair is a test: above this nobody is looked for, since a family of 5,000 pairs decides nothing."""
+_ALPHA = 0.05
+_MOST_HOLM = 30
+"""Of more series all pairs are too many tests: Bonferroni's adjustment needs those of one series only."""
 
 
 def leader_of(comparisons: Iterable[Comparison], first: str, others: Iterable[str]) -> Lead:
@@ -51,8 +52,8 @@ def leads_at_end(curves: Sequence[Curve], level: float) -> tuple[Lead, Lead]:
     """Who ends above all others, and who below.
 
     That is the series with the best final value, if it is better than each other one. The test is Welch's
-    over runs at the last step that both of a pair have, with Holm's adjustment over all pairs; where runs of
-    both sides are equal, or there is but one, nothing can be tested.
+    over runs at the last step that both of a pair have, with Holm's adjustment over all pairs (above 30
+    series Bonferroni's); where runs of both sides are equal, or there is but one, nothing can be tested.
 
     Args:
         curves: each with a point; unsmoothed values of their runs are used.
@@ -62,14 +63,17 @@ def leads_at_end(curves: Sequence[Curve], level: float) -> tuple[Lead, Lead]:
         alone = Lead(curves[0].series, tested=False)
         return alone, alone
     # Without two series of several runs there is no test to pay for, however many series there are.
-    if sum(len(curve.runs) > 1 for curve in curves) < 2 or len(curves) > _MOST_SERIES:  # noqa: PLR2004 - a pair
+    if sum(len(curve.runs) > 1 for curve in curves) < 2:  # noqa: PLR2004 - a pair
         return Lead(None, tested=False), Lead(None, tested=False)
     finals = [float((curve.values if curve.raw is None else curve.raw)[-1]) for curve in curves]
     upwards = [curves[place] for place in sorted(range(len(curves)), key=finals.__getitem__)]
-    return (
-        _lead(upwards[::-1], level, higher_is_better=True),
-        _lead(upwards, level, higher_is_better=False),
-    )
+    try:
+        return (
+            _lead(upwards[::-1], level, higher_is_better=True),
+            _lead(upwards, level, higher_is_better=False),
+        )
+    except OverflowError:  # sums beyond all numbers are nothing to test
+        return Lead(None, tested=False), Lead(None, tested=False)
 
 
 def _lead(curves: Sequence[Curve], level: float, *, higher_is_better: bool) -> Lead:
@@ -79,11 +83,16 @@ def _lead(curves: Sequence[Curve], level: float, *, higher_is_better: bool) -> L
     # Adjusting for the family takes verdicts away and gives none: mostly the nearest pair alone decides.
     alone: list[Comparison] = []
     for other in others:
-        alone += compare_at_end((first, other), level=level, higher_is_better=higher_is_better)
-        found = leader_of(alone, first.series, names)
+        pair = compare_at_end((first, other), level=level, higher_is_better=higher_is_better)
+        found = leader_of(pair, first.series, [other.series])
         if found.tested and found.series is None:
             return found
-    if found.series is None:
+        alone += pair
+    found = leader_of(alone, first.series, names)
+    pairs = len(curves) * len(others) // 2
+    if found.series is None or max(one.p or 0.0 for one in alone) * pairs < _ALPHA:
         return found
+    if len(curves) > _MOST_HOLM:
+        return Lead(None, tested=True)
     family = compare_at_end(curves, level=level, higher_is_better=higher_is_better)
     return leader_of(family, first.series, names)
