@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _LARGEST_SHIFT, _MANY = 12.0, 100_000
 # Data whose statements are averaged: with 3 runs they differ by a third of themselves.
-_STATED, _STATED_IN_FAMILIES = 400, 60
+_STATED, _STATED_IN_FAMILIES = 400, 150
 
 ALONE = [
     Field(problems=30, samples=4),
