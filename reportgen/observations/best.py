@@ -9,6 +9,7 @@ from reportgen.facts.fact_words import at_step
 from reportgen.observations.phrases import few, value_fact
 from reportgen.observations.ranked import ranked_ends, ranked_peaks
 from reportgen.observations.thresholds import Tested, Threshold
+from reportgen.outcomes import Verdict
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation
 
@@ -91,8 +92,11 @@ def _finish(field: Field, end: Ranked) -> str:
     tested = not isinstance(end.held, Threshold)
     if tested and len(end.level) == 1:
         return f"{end.first} {words} {most}, at {_reading(field, end, end.first)}; {_next(field, end)}"
-    if isinstance(end.held, Tested):
-        return f"The last readings are {_ended(field, end, end.order)}: no clear winner"
+    if tested and isinstance(end.held, Tested):
+        last = f"The last readings are {_ended(field, end, end.order)}"
+        others = (field.tested(end.first, name) for name in end.order[1:])
+        won = any(one is not None and one.verdict is not Verdict.UNCLEAR for one in others)
+        return last if won else f"{last}: no clear winner"
     same = len({_reading(field, end, name) for name in end.level}) == 1 and len(end.level) > 1
     if same:
         return (

@@ -124,7 +124,7 @@ def each_once(found: Sequence[Observation]) -> list[Observation]:
 
 
 def _told_by(one: Observation, other: Observation) -> bool:
-    if other.rule not in _TOLD_BY.get(Rule(one.rule), ()):
+    if other.rule not in _TOLD_BY.get(Rule(one.rule), ()) or "reading" not in one.text:
         return False
     if one.rule == Rule.WIDEST_GAP:
         return one.mark == other.from_step == other.to_step and set(one.series) <= set(other.series)

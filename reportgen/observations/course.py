@@ -27,11 +27,12 @@ MOST_READINGS = 160
 
 _STRENGTHS = np.array([0.0, 0.2, 0.4, 0.55, 0.7, 0.8, 0.87, 0.92, 0.95, 0.97, 0.985])
 _NARROWEST, _WIDEST, _WIDER = 4, 0.7, 1.5
-_MOST_CHANGES = 8
+_MOST_CHANGES = 6
 _SURE = 0.05
-_PLACES = 2.0
+_PLACES = 0.8
 _PAIR, _SHARED, _SHARED_BY_TWO = 2, 0.02, 0.05
 _NOTHING = 1e-9
+_NEARLY = 0.995
 _GEARY, _DOUBT = math.sqrt(2 / math.pi), 0.3
 _BESIDE = 3
 
@@ -41,6 +42,7 @@ class Course:
     """A fitted course.
 
     Attributes:
+        values: what it is fitted to, shape (n,).
         columns: the level and its changes, shape (q, n): ones first.
         weights: how much of each, shape (q,).
         covariance: of the weights, shape (q, q).
@@ -48,6 +50,7 @@ class Course:
         spread: the noise around it.
     """
 
+    values: FloatArray
     columns: FloatArray
     weights: FloatArray
     covariance: FloatArray
@@ -64,6 +67,24 @@ class Course:
         """The standard error of the course at one place less that at another."""
         apart = self.columns[:, one] - self.columns[:, other]
         return math.sqrt(max(float(apart @ self.covariance @ apart), 0.0))
+
+    def apart(self, one: slice, other: slice) -> float:
+        """How many standard errors the readings of one stretch lie above those of another, by their means."""
+        weights = np.zeros(self.values.size)
+        weights[one] = 1 / weights[one].size
+        weights[other] -= 1 / weights[other].size
+        at = np.flatnonzero(weights)
+        strength = min(self.spread.strength, _NEARLY)
+        alike = strength ** np.abs(at[:, None] - at[None, :]) / (1 - strength**2)
+        by = weights[at] * self.spread.along[at]
+        error = self.spread.innovation * math.sqrt(max(float(by @ alike @ by), 0.0))
+        found = float(weights @ self.values)
+        return found / error if error > 0 else math.copysign(math.inf, found) if found else 0.0
+
+    def around(self, place: int, width: int) -> slice:
+        """So many neighbouring places around one, or those beside the end."""
+        first = min(max(place % self.values.size - width // 2, 0), max(self.values.size - width, 0))
+        return slice(first, first + width)
 
 
 class _Moments(NamedTuple):
@@ -123,44 +144,107 @@ def _places(first: float, last: float, width: float) -> FloatArray:
 def course(runs: FloatArray, share: float = _SURE) -> Course:
     """The course of a run, or of the mean of several.
 
+    Changes are added one by one. After each, those before are looked for again beside the others, and dropped
+    where they are no longer needed.
+
     Args:
         runs: their readings at shared steps, shape (r, n).
         share: a change is added where its p, over all places and widths, is at most this.
     """
-    if runs.shape[0] > 1:
-        runs = clipped(runs)
+    data = _data(clipped(runs) if runs.shape[0] > 1 else runs)
+    chosen: list[int] = []
+    p: list[float] = []
+    while len(p) < _MOST_CHANGES:
+        best, found = data.best(chosen)
+        if found > share:
+            break
+        p.append(max([found, *p]))
+        chosen = _again(data, [*chosen, best], share)
+        if len(chosen) < len(p):
+            p = p[: len(chosen)]
+            break
+    return data.fitted(chosen, tuple(p))
+
+
+def _again(data: _Data, chosen: list[int], share: float) -> list[int]:
+    """Each change but the last looked for once more beside all others."""
+    place = 0
+    while len(chosen) > 1 and place < len(chosen) - 1:
+        others = chosen[:place] + chosen[place + 1 :]
+        best, found = data.best(others)
+        if found > share:
+            chosen = others
+        else:
+            chosen = [*chosen[:place], best, *chosen[place + 1 :]]
+            place += 1
+    return chosen
+
+
+@dataclass(frozen=True)
+class _Data:
+    """Readings and all shapes that are tried on them.
+
+    Attributes:
+        values: readings of a run or means of several, shape (n,).
+        y: the same, less their mean and divided by ``scale``, shape (1, n).
+        size: the weight of each reading, shape (n,).
+        every, kinds: the shapes.
+        own, to_y: products of shapes with themselves and with the readings.
+        runs: each run less the mean of all, divided by ``scale``, shape (r, n).
+        each: products of all shapes with these, shape (K, r); None of one run.
+    """
+
+    values: FloatArray
+    y: FloatArray
+    scale: float
+    size: FloatArray
+    spread: Spread
+    every: FloatArray
+    kinds: IntArray
+    own: _Moments
+    to_y: _Moments
+    runs: FloatArray
+    each: FloatArray | None
+
+    def _columns(self, chosen: list[int]) -> FloatArray:
+        return np.vstack([np.ones(self.values.size), self.every[chosen]])
+
+    def best(self, chosen: list[int]) -> tuple[int, float]:
+        """The shape that explains most beside those that are chosen, and its p over all shapes."""
+        columns = self._columns(chosen)
+        at, to_at = self.y, self.to_y
+        if self.each is None:
+            along = self.spread.along
+            rest = (self.y[0] - _fitted(self.y, columns, self.size, self.spread)[0] @ columns) / along
+            at = (rest if _looks_normal(rest) else normal_scores(rest))[None] * along
+            to_at = _moments(self.every, at, self.size)
+        to_columns = _moments(self.every, columns, self.size)
+        search = _Search(at, columns, self.size, self.own, to_at, to_columns, self.spread, self.scale)
+        if self.each is None:
+            return _of_one(search)
+        beside = _moments(columns, self.runs, self.size).at(self.spread.strength)
+        return _of_runs(search, self.each - search.made_up(self.spread.strength, beside), self.kinds)
+
+    def fitted(self, chosen: list[int], p: tuple[float, ...]) -> Course:
+        """The course with the chosen changes."""
+        columns = self._columns(chosen)
+        weights, inverse, spread = _fitted(self.y, columns, self.size, self.spread, self.scale)
+        weights = self.scale * weights
+        weights[0] += float(self.values.mean())
+        return Course(self.values, columns, weights, inverse * spread.innovation**2, p, spread)
+
+
+def _data(runs: FloatArray) -> _Data:
     spread = of_runs(runs) if runs.shape[0] > 1 else of_one(runs[0])
     values, n = runs.mean(axis=0), runs.shape[1]
     size = 1 / spread.along**2
     scale = float(np.abs(values - values.mean()).max()) or 1.0
     y = ((values - values.mean()) / scale)[None]
     every, kinds = shapes(n, _NARROWEST if spread.known else max(min(n // 8, 8), 6))
-    own = _own(every, size)
-    to_y = _moments(every, y, size)
-    columns = np.ones((1, n))
-    to_columns = _moments(every, columns, size)
-    p: list[float] = []
-    each = _moments(every, (runs - values) / scale, size).at(spread.strength) if spread.known else None
-    while len(p) < _MOST_CHANGES:
-        if not spread.known:
-            rest = (y[0] - _fitted(y, columns, size, (), spread, 1.0, 0.0).level) / spread.along
-            at = (rest if _looks_normal(rest) else normal_scores(rest))[None] * spread.along
-            to_at = _moments(every, at, size)
-        else:
-            at, to_at = y, to_y
-        search = _Search(at, columns, size, own, to_at, to_columns, spread, scale)
-        best, found = _of_one(search) if each is None else _of_runs(search, each, kinds)
-        if found > share:
-            break
-        p.append(max([found, *p]))
-        columns = np.vstack([columns, every[best]])
-        to_columns = _Moments(
-            *(
-                np.hstack([old, new])
-                for old, new in zip(to_columns, _moments(every, every[best][None], size), strict=True)
-            )
-        )
-    return _fitted(y, columns, size, tuple(p), spread, scale, values.mean())
+    apart = (runs - values) / scale
+    each = _moments(every, apart, size).at(spread.strength) if spread.known else None
+    own, to_y = _own(every, size), _moments(every, y, size)
+    return _Data(values, y, scale, size, spread, every, kinds, own, to_y, apart, each)
 
 
 class _Search(NamedTuple):
@@ -174,6 +258,12 @@ class _Search(NamedTuple):
     to_columns: _Moments
     spread: Spread
     scale: float
+
+    def made_up(self, strength: float, beside: FloatArray) -> FloatArray:
+        """What of products with all shapes the columns make up, given their own products; shape (K, r)."""
+        gram = _moments(self.columns, self.columns, self.size).at(strength)
+        found: FloatArray = self.to_columns.at(strength) @ (np.linalg.pinv(gram, hermitian=True) @ beside)
+        return found
 
     def gains(self, strength: float) -> tuple[float, FloatArray, FloatArray]:
         """The squares left by the columns, and of each shape its estimate's numerator and denominator."""
@@ -226,7 +316,7 @@ def _of_runs(search: _Search, each: FloatArray, kinds: IntArray) -> tuple[int, f
 
     Args:
         search: the readings are the runs' means.
-        each: the numerators of the runs' own estimates, less their mean, shape (K, r).
+        each: the numerators of the runs' own estimates beside the columns, less their mean, shape (K, r).
         kinds: of each shape, shape (K,).
     """
     spread, runs = search.spread, each.shape[1]
@@ -247,46 +337,46 @@ def _of_runs(search: _Search, each: FloatArray, kinds: IntArray) -> tuple[int, f
             * np.abs(along)
             / np.sqrt(alone)
         )
-    best = int(np.argmax(z))
-    return best, min(2 * t_tail(float(z[best]), spread.df) * _PLACES * search.y.size, 1.0)
+    found = []
+    for kind in range(counts.size):
+        own_kind = np.flatnonzero(kinds == kind)
+        best = int(own_kind[np.argmax(z[own_kind])])
+        # A fifth of a width is from one place to the next.
+        places = _PLACES * counts.size * (counts[kind] / 5 + 1)
+        found.append((2 * t_tail(float(z[best]), spread.df) * places, -float(z[best]), best))
+    p, _, best = min(found)
+    return best, min(p, 1.0)
 
 
 def _fitted(
-    y: FloatArray,
-    columns: FloatArray,
-    size: FloatArray,
-    p: tuple[float, ...],
-    spread: Spread,
-    scale: float,
-    middle: float,
-) -> Course:
-    """The columns' weights by generalised least squares, at the strength that is likeliest then."""
+    y: FloatArray, columns: FloatArray, size: FloatArray, spread: Spread, scale: float = 1.0
+) -> tuple[FloatArray, FloatArray, Spread]:
+    """Weights of columns by generalised least squares, their covariance for unit noise, and the noise.
+
+    Of one run at the strength that is likeliest.
+    """
     n, q = y.size, columns.shape[0]
-    between, to_y, whole = _moments(columns, columns, size), _moments(columns, y, size), _moments(y, y, size)
+    between, to_y, whole = (
+        _moments(columns, columns, size),
+        _moments(columns, y, size),
+        _moments(y, y, size),
+    )
 
     def left(strength: float) -> tuple[float, FloatArray, FloatArray]:
-        inverse = np.linalg.pinv(between.at(strength), hermitian=True)
+        inverse: FloatArray = np.linalg.pinv(between.at(strength), hermitian=True)
         with_y = to_y.at(strength)[:, 0]
-        return (
-            max(float(whole.at(strength)[0, 0] - with_y @ inverse @ with_y), 0.0),
-            inverse,
-            inverse @ with_y,
-        )
+        rest = float(whole.at(strength)[0, 0] - with_y @ inverse @ with_y)
+        return max(rest, 1e-300), inverse, inverse @ with_y
 
-    strength = spread.strength
-    if not spread.known:
-        chances = [
-            math.log(1 - one**2) / 2 - n / 2 * math.log(max(left(one)[0], 1e-300))
-            for one in _STRENGTHS.tolist()
-        ]
-        likeliest = float(_STRENGTHS[int(np.argmax(chances))])
-        rest = left(likeliest)[0]
-        spread = spread.fitted(likeliest, scale * math.sqrt(rest / max(n - q, 1)), float(max(n - q, 1)))
-        strength = likeliest
-    _, inverse, weights = left(strength)
-    weights = scale * weights
-    weights[0] += middle
-    return Course(columns, weights, inverse * spread.innovation**2, p, spread)
+    if spread.known:
+        _, inverse, weights = left(spread.strength)
+        return weights, inverse, spread
+    tried = _STRENGTHS.tolist()
+    chances = [math.log(1 - one**2) / 2 - n / 2 * math.log(left(one)[0]) for one in tried]
+    likeliest = tried[int(np.argmax(chances))]
+    rest, inverse, weights = left(likeliest)
+    free = float(max(n - q, 1))
+    return weights, inverse, spread.fitted(likeliest, scale * math.sqrt(rest / free), free)
 
 
 def _looks_normal(rest: FloatArray) -> bool:

@@ -12,7 +12,6 @@ import numpy as np
 
 from reportgen.facts.fact_words import at_step, step_said
 from reportgen.observations.field import SAME
-from reportgen.observations.moves import CLEAR
 from reportgen.observations.phrases import reading_fact, value_fact
 from reportgen.observations.plateaus import rest
 from reportgen.settings.observation_blocks import Rule
@@ -24,7 +23,9 @@ if TYPE_CHECKING:
     from reportgen.model import FloatArray
     from reportgen.observations.field import Field
 
-_FEWEST = 3
+_FEWEST, _FALL, _FALL_OF_RUNS = 3, 2.0, 1.5
+_PART = 14
+"""Means of so small a part of the curve are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,9 @@ def _of_course(field: Field, series: str) -> _Loss | None:
     own, course, steps = field.points(series), field.course(series), field.course_steps(series)
     level = field.sign * course.level
     top, depth = int(np.argmax(level)), float(level.max() - level[-1])
-    if depth <= max(CLEAR * course.error(top, -1), field.least):
+    width = max(level.size // _PART, 2)
+    fall = field.sign * course.apart(course.around(top, 3 * width), course.around(-1, width))
+    if depth <= field.least or fall < (_FALL_OF_RUNS if course.spread.known else _FALL):
         return None
     onset = int(np.searchsorted(own.steps, steps[_last_good(level, float(level.max()), depth / 10)]))
     return _made(field, series, onset, depth, inferred=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from reportgen.facts.fact_words import at_step, step_said
 from reportgen.observations.phrases import reading_fact
-from reportgen.observations.turns import dips
+from reportgen.observations.turns import Turn, dips
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.observations.field import Field
-    from reportgen.observations.turns import Turn
 
 COMES_BACK = 0.35
 """A turn that is not made good to this share is no dip but a loss that lasts, or no spike but a rise."""
@@ -30,8 +29,11 @@ _MOST = 4
 _NARROW = 0.15
 """A peak that is over within this share of the steps is a spike."""
 
-_FLANK = 3.5
+_FLANK = 2.5
 """Each flank of a turn is so many standard errors high or more."""
+
+_LONE, _LONE_AMONG, _BESIDE = 8, 60, 2
+"""A reading stands alone that is so many times as far out as the next, among so many."""
 
 
 def dip(field: Field) -> Iterator[Observation]:
@@ -47,6 +49,7 @@ def spike(field: Field) -> Iterator[Observation]:
 def _turns(field: Field, sign: float) -> Iterator[Observation]:
     for series in field.names:
         found = _clear(field, series, sign) if field.moves(series) else []
+        found += _lone(field, series, sign)
         yield from (_observation(field, series, turn, sign) for turn in found)
         if field.few:
             alone = dips(sign * field.points(series).values, field.readings_alone.value)
@@ -60,11 +63,13 @@ def _clear(field: Field, series: str, sign: float) -> list[Turn]:
     course = field.course(series)
     found = []
     for turn in dips(sign * course.level, field.least):
-        flanks = min(
-            abs(float(course.level[side] - course.level[turn.place]))
-            / max(course.error(side, turn.place), 1e-300)
-            for side in (turn.left, turn.right)
+        wide = turn.right - turn.left
+        middle = course.around(turn.place, max(wide // 3, 1))
+        sides = (
+            slice(max(turn.left - wide // 2, 0), turn.left + 1),
+            slice(turn.right, turn.right + wide // 2 + 1),
         )
+        flanks = min(sign * course.apart(side, middle) for side in sides)
         if flanks >= _FLANK and turn.recovery >= COMES_BACK * turn.fall:
             found.append(_in_readings(field, series, turn, sign))
     return found[:_MOST]
@@ -86,6 +91,30 @@ def _in_readings(field: Field, series: str, turn: Turn, sign: float) -> Turn:
     inside = slice(max(first, left + 1), max(min(last, right - 1), place) + 1)
     place = inside.start + int(np.argmin(sign * own.values[inside]))
     return turn._replace(place=place, last=place, left=left, right=right)
+
+
+def _lone(field: Field, series: str, sign: float) -> list[Turn]:
+    """One reading that stands out so far that no law of noise makes it: many times as far as the next one.
+
+    The largest of many readings exceeds the second r times with a probability of 1/r³ where tails fall like
+    those of Student's t with three degrees of freedom, and more seldom where they fall faster.
+    """
+    values = sign * field.points(series).values
+    if values.size < _LONE_AMONG or not field.known(series):
+        return []
+    out = (values[:-2] + values[2:]) / 2 - values[1:-1]
+    around = max(out.size // 10, _LONE_AMONG // 2)
+    # The first readings of a loss bend more than any noise.
+    place = 1 + around + int(np.argmax(out[around:-around])) if out.size > 2 * around else 0
+    first = max(place - 1 - around, 0)
+    beside = np.abs(out[first : place + around])
+    at = place - 1 - first
+    others = np.delete(beside, np.arange(max(at - 1, 0), min(at + 2, beside.size)))
+    if not place or beside[at] <= _LONE * float(others.max()) or out[place - 1] <= 0:
+        return []
+    at = place - 1
+    sides = float(values[at] - values[place]), float(values[place + 1] - values[place])
+    return [Turn(place, place, at, place + 1, min(sides), *sides)]
 
 
 def _observation(field: Field, series: str, turn: Turn, sign: float) -> Observation:
@@ -135,7 +164,7 @@ def _made(field: Field, series: str, turn: Turn, sign: float, text: str) -> Obse
             reading_fact(field, series, float(steps[at]), float(values[at]))
             for at in (turn.left, turn.place, turn.right)
         ),
-        threshold=held.words(turn.prominence) if alone else field.course_words(series),
+        threshold=_threshold(field, series, turn) if not alone else held.words(turn.prominence),
         series=(series,),
         strength=held.strength(turn.prominence),
         from_step=float(steps[turn.left]),
@@ -144,6 +173,12 @@ def _made(field: Field, series: str, turn: Turn, sign: float, text: str) -> Obse
         mark=float(steps[turn.place]),
         label=f"{shown} {field.reading(float(values[turn.place]), series)}",
     )
+
+
+def _threshold(field: Field, series: str, turn: Turn) -> str:
+    if turn.right - turn.left == _BESIDE:
+        return f"this reading stands out more than {_LONE} times as far as any other"
+    return field.course_words(series)
 
 
 def _narrow(field: Field, series: str, turn: Turn) -> bool:

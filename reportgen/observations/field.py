@@ -160,8 +160,11 @@ class Field:
 
     @cached_property
     def few(self) -> bool:
-        """Whether all series have so few readings that each may be told."""
-        return all(one.values.size < FEWEST_READINGS for one in self._points.values())
+        """Whether all series have so few readings, or so little noise, that each reading may be told."""
+        return all(
+            one.values.size < FEWEST_READINGS or self._noise[name].value == 0
+            for name, one in self._points.items()
+        )
 
     @staticmethod
     def _shared(curve: Curve) -> FloatArray:

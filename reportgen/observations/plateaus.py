@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 QUARTER = 0.25
 """A level that is held for less of the steps' range is not called a plateau."""
 
+_DRIFTS = 2.0
+"""What has a first third so many standard errors from its last still moves."""
+
 _SHORTEST = 3
 """Two readings are no plateau."""
 
@@ -59,6 +62,9 @@ def rest(field: Field, series: str) -> Rest | None:
         course, steps = field.course(series), field.course_steps(series)
         found = _rest(steps, course.level, field.least)
         if found is None or found.moved <= CLEAR * course.error(_furthest(course.level), -1):
+            return None
+        third = max((steps.size - found.place) // 3, 1)
+        if abs(course.apart(slice(found.place, found.place + third), slice(-third, None))) > _DRIFTS:
             return None
         place = int(np.searchsorted(own.steps, steps[found.place]))
         return Rest(place, found.level, found.moved, inferred=True)

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 _SHARES = (16, 8, 4, 2)
 _NARROWEST = 3
-_SLIDING = 2.5
-"""Windows around every step count as so many times as many as lie side by side; from simulation."""
+_SLIDING = 4.0
+"""Windows around every step count as so many times as many as lie side by side; from simulation, where each
+has its own variance over five runs."""
 _MOST_DF = 200
 
 
@@ -102,7 +103,8 @@ def windows(field: Field, both: Aligned, *, turned: bool = False) -> Windows | N
     size = both.steps.size
     widths = sorted({max(size // share, min(_NARROWEST, size)) for share in _SHARES})
     sides = [_side(field, both, row, widths) for row in range(len(both.names))]
-    places = _SLIDING * sum(size / width for width in widths)
+    alike = min(_alike(field, name) for name in both.names)
+    places = _SLIDING * sum(1 + size / max(width, alike) for width in widths)
     return Windows(
         means=(-1.0 if turned else 1.0) * np.stack([side[0] for side in sides], axis=1),
         variances=np.stack([side[1] for side in sides], axis=1),
@@ -110,6 +112,15 @@ def windows(field: Field, both: Aligned, *, turned: bool = False) -> Windows | N
         tail=field.share_of_leads / (2 * places * both.pairs),
         least=both.least,
     )
+
+
+def _alike(field: Field, name: str) -> float:
+    """Over how many steps the noise of a series of several runs is alike; 1 for one run, whose means allow for it."""
+    if not field.tested_by_runs(name):
+        return 1.0
+    strength = field.course(name).spread.strength
+    each = field.readings_each(name)
+    return each * (1 + strength) / max(1 - strength, 1e-3)
 
 
 def _side(field: Field, both: Aligned, row: int, widths: list[int]) -> tuple[FloatArray, FloatArray, float]:
