@@ -1,4 +1,4 @@
-"""Facts about two curves: how far apart they are, where they cross, and whether they can be told apart."""
+"""Facts about two curves: how far apart they are, where they cross, and whether a test decides."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def score_groups(field: ScoreField) -> Iterator[Observation]:
             f"{_COUNTS.get(len(groups), str(len(groups)))} groups, best first: {'; then '.join(said)}. "
             "Nobody in a group can be told from its first."
         ),
-        evidence=field.evidence(*(("tier", (name,)) for group in groups for name in group.series)),
+        evidence=field.evidence(*(("group", (name,)) for group in groups for name in group.series)),
         threshold=_threshold(closest) if closest else "the verdicts of the comparisons",
         series=tuple(name for group in groups for name in group.series),
         strength=_strength(closest) if closest else _UNDECIDED,
@@ -147,7 +147,7 @@ def undecided(field: ScoreField) -> Iterator[Observation]:
             f"{count} {which} be told apart; the largest such difference is that of {largest.a} and "
             f"{largest.b}: {field.difference(largest)} on {counted(largest.shared, 'shared problem')}."
         ),
-        evidence=field.evidence(*(("tied", (one.a, one.b)) for one in open_pairs[:_MOST_NAMED])),
+        evidence=field.evidence(*(("unclear", (one.a, one.b)) for one in open_pairs[:_MOST_NAMED])),
         threshold=_threshold(largest),
         series=(largest.a, largest.b),
         strength=_UNDECIDED,
