@@ -42,7 +42,7 @@ _IN_ITEM: Final = re.compile(r"[> ]*(?:[-+*]|\d+[.)]) +(?P<marks>`{3,}|~{3,}) *(
 _CONFLICT: Final = re.compile(r"(?:<{7}|>{7}) \S.*")
 _ALIKE: Final = 0.8
 # What mkdocs-charts-plugin draws, and a program whose name is near to one of our kinds.
-_OF_OTHERS: Final = frozenset({"vegalite", "tableau"})
+_OF_OTHERS: Final = frozenset({"vegalite", "tableau", "plain"})
 _BARE: Final = re.compile(rf"[> ]*(?:`{{3,}}|~{{3,}}) *(?:\.?(?:{_KINDS})|\{{ *\.(?:{_KINDS}) *\}}) *")
 _SWALLOWED: Final = (
     "this block is read as part of the indented code above it",

@@ -148,8 +148,12 @@ def family_rule(alone: Rule, comparisons: Sequence[Comparison]) -> Rule | None:
     if not family:
         return None
     stderr = _mean_square([one.family_stderr or 0.0 for one in family])
-    of_runs = any(one.run_stderr for one in family)
-    return alone._replace(least=max(one.critical or 0.0 for one in family) * stderr, varies=of_runs)
+    return alone._replace(
+        # Blocks of one family each multiply p by their number, that of a pair by itself too.
+        level=max(alone.level, 1 - (1 - _LEVEL) / family[0].family_blocks),
+        least=max(one.critical or 0.0 for one in family) * stderr,
+        varies=any(one.run_stderr for one in family),
+    )
 
 
 def _mean_square(values: Sequence[float]) -> float:

@@ -30,8 +30,8 @@ ALONE = [
 ]
 FAMILIES = [
     Field(models=6, problems=30, samples=4),
-    Field(models=10, problems=15, samples=4, law="uniform", taste=1.0),
-    Field(models=5, problems=30, samples=4, runs=3, tau=0.3),
+    Field(models=8, problems=15, samples=4, law="uniform", taste=1.0),
+    Field(models=4, problems=30, samples=4, runs=3, tau=0.3),
 ]
 
 
@@ -58,7 +58,7 @@ def measure_power(field: Field, times: int, rng: np.random.Generator) -> Found:
     """
     shift = 0.0
     for _ in range(2):
-        count = _STATED if field.models == 2 else _STATED_IN_FAMILIES
+        count = min(times, _STATED if field.models == 2 else _STATED_IN_FAMILIES)
         stated = [_power(_planted(field, shift, rng)) for _ in range(count)]
         difference, half = np.mean([_in_family(one) for one in stated], axis=0).tolist()
         shift = _shift(field, difference)
