@@ -1,0 +1,1 @@
+"""Simulations that show how often what is said is true."""
