@@ -366,7 +366,7 @@ def _fitted(
     )
 
     def left(strength: float) -> tuple[float, FloatArray, FloatArray]:
-        inverse: FloatArray = np.linalg.pinv(between.at(strength), hermitian=True)
+        inverse = np.asarray(np.linalg.pinv(between.at(strength), hermitian=True), dtype=np.float64)
         with_y: FloatArray = to_y.at(strength)[:, 0]
         rest = float(whole.at(strength)[0, 0] - with_y @ inverse @ with_y)
         weights: FloatArray = inverse @ with_y
