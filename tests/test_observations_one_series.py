@@ -68,8 +68,8 @@ def test_a_dip_says_where_it_comes_from_and_when_it_is_back() -> None:
     gemma = curve("Gemma3", [0.5, 0.75, 0.55, 0.7], [0, 40, 60, 100])
     (found,) = said(Rule.DIP, gemma)
     assert (
-        found.text
-        == "The readings of Gemma3 go down from 0.75 at step 40 to 0.55 at step 60, and up to 0.70 at step 100."
+        found.text == "The readings of Gemma3 go down from 0.75 at step 40 to 0.55 at step 60, "
+        "and up to 0.70 at step 100."
     )
     assert (found.mark_series, found.mark, found.label) == ("Gemma3", 60, "low 0.55")
     assert (found.from_step, found.to_step) == (40, 100)
@@ -134,14 +134,15 @@ def test_the_rise_names_fastest_and_slowest() -> None:
     slow = curve("C", [0.2, 0.4, 0.7], [0, 40, 120])
     (found,) = said(Rule.RISE, fast, also, slow)
     assert found.text == (
-        "By their readings the series have gone 90 % of their way up so: A and B by step 40 and C by step 120."
+        "By their readings the series have gone 90 % of their way up so: "
+        "A and B by step 40 and C by step 120."
     )
     assert (found.mark_series, found.mark) == ("C", 120)
     assert found.evidence[2] == "start(C) = 0.2; 90 % of the rise to 0.7 is 0.65, reached by step 120"
 
 
 def test_a_plateau_holds_for_a_quarter_of_the_steps() -> None:
-    """Three readings are a plateau where they are far enough apart, and none where they are not; two are none."""
+    """Three readings are a plateau where they are far enough apart; two are none."""
     long = curve("A", [0.3, 0.9, 0.9, 0.9], [0, 40, 80, 120])
     short = curve("A", [0.2, 0.7, 0.7, 0.7], [0, 100, 110, 120])
     assert texts(Rule.PLATEAU, long) == ["The last 3 readings of A are all at 0.9, from step 40 to step 120."]
@@ -153,8 +154,10 @@ def test_few_readings_are_told_as_what_they_are() -> None:
     """Of a handful of readings no noise is known, and none is spoken of."""
     steady = curve("A", [0.74, 0.77, 0.795, 0.8, 0.8, 0.82, 0.82])
     assert texts(Rule.STEADY, steady) == [
-        "The readings of A go up from 0.74 at step 0 to 0.82 at step 50 and stay there; "
-        "none of the 7 is below the one before."
+        (
+            "The readings of A go up from 0.74 at step 0 to 0.82 at step 50 and stay there; "
+            "none of the 7 is below the one before."
+        )
     ]
     one_back = curve("A", [0.2, 0.15, 0.08, 0.09, 0.07, 0.05, 0.02])
     (sentence,) = texts(Rule.STEADY, one_back)
@@ -222,7 +225,10 @@ def test_a_time_axis_is_told_in_dates() -> None:
     day = 86_400_000.0
     dated = curve("A", [0.5, 0.75, 0.55, 0.7], [0, day, 2 * day, 3 * day])
     assert texts(Rule.DIP, dated, scale=Scale("accuracy", step_is_time=True)) == [
-        "The readings of A go down from 0.75 on 1970-01-02 to 0.55 on 1970-01-03, and up to 0.70 on 1970-01-04."
+        (
+            "The readings of A go down from 0.75 on 1970-01-02 to 0.55 on 1970-01-03, "
+            "and up to 0.70 on 1970-01-04."
+        )
     ]
 
 

@@ -89,8 +89,10 @@ def test_the_best_value_is_told_with_where_it_ends() -> None:
     """The one with the peak ends lower than another."""
     said = texts(best, curve("A", [0, 9, 4]), curve("B", [0, 5, 6]))
     assert said == [
-        "The highest reading is 9, of A at step 1; that of B is 6 at step 2. "
-        "The last readings are B (6) and A (4)."
+        (
+            "The highest reading is 9, of A at step 1; that of B is 6 at step 2. "
+            "The last readings are B (6) and A (4)."
+        )
     ]
 
 
@@ -98,8 +100,10 @@ def test_the_best_loss_is_the_lowest() -> None:
     """Values are told as measured."""
     said = texts(best, curve("A", [9, 5, 1]), curve("B", [9, 4, 2]), scale=LOWER)
     assert said == [
-        "The lowest reading is 1, of A at step 2; that of B is 2 at step 2. "
-        "The last readings are A (1) and B (2)."
+        (
+            "The lowest reading is 1, of A at step 2; that of B is 2 at step 2. "
+            "The last readings are A (1) and B (2)."
+        )
     ]
 
 
@@ -116,8 +120,10 @@ def test_a_series_that_stops_early_is_told_with_its_step() -> None:
     """Its last value is not one of the others' last step."""
     said = texts(best, curve("A", [0, 9, 8]), curve("B", [0, 5]))
     assert said == [
-        "The highest reading is 9, of A at step 1; that of B is 5 at step 1. "
-        "The last readings are A (8) and B (5 at step 1)."
+        (
+            "The highest reading is 9, of A at step 1; that of B is 5 at step 1. "
+            "The last readings are A (8) and B (5 at step 1)."
+        )
     ]
 
 

@@ -48,7 +48,7 @@ def converge(field: Field) -> Iterator[Observation]:
             yield from _clear(field, pair, field.windows)
     if not field.few:
         return
-    for names in _ending_level(field, every):
+    for names in _ending_level(every):
         yield from _converging(field, names, float(every.steps[-1]))
     if len(every.names) <= _MEETING_SERIES:
         for pair in combinations(every.names, 2):
@@ -106,8 +106,8 @@ def _together(field: Field, pair: tuple[str, str], step: float, gap: float, rest
     )
 
 
-def _ending_level(field: Field, every: Aligned) -> Iterator[tuple[str, ...]]:
-    """Series whose last readings, at the last step, are within 1 % of the range of the best of their group."""
+def _ending_level(every: Aligned) -> Iterator[tuple[str, ...]]:
+    """Series whose last readings are within 1 % of the range of the best of their group."""
     finals = every.good[:, -1]
     there = [place for place in range(len(every.names)) if every.read[place, -1]]
     left = sorted(there, key=lambda place: (-finals[place], every.names[place]))
@@ -140,9 +140,9 @@ def _converging(field: Field, names: tuple[str, ...], end: float) -> Iterator[Ob
     yield Observation(
         rule=Rule.CONVERGE,
         text=(
-            f"The readings of {named(names, len(field.curves))} end {'' if ' to ' in readings else 'level '}at "
-            f"{readings}, {at_step(end, field.scale)}, after {field.size(gap, *pair)} between them "
-            f"{at_step(step, field.scale)}."
+            f"The readings of {named(names, len(field.curves))} end "
+            f"{'' if ' to ' in readings else 'level '}at {readings}, {at_step(end, field.scale)}, "
+            f"after {field.size(gap, *pair)} between them {at_step(step, field.scale)}."
         ),
         evidence=(
             *(value_fact(field, "final", name, finals[name], end) for name in names),

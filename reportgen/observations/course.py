@@ -1,8 +1,8 @@
 """The course of a curve: what of it noise does not explain, found change by change.
 
-A course is a level with changes: ramps, bumps and saturating curves, each taken from a fixed list of places and
-widths. The noise around it is autoregressive of first order, its size local where it changes along the curve. A
-change is added where the list's best one explains more than noise would make of the best of all of them.
+A course is a level with changes: ramps, bumps and saturating curves, each from a fixed list of places and
+widths. The noise around it is autoregressive of first order, its size local where it changes along the curve.
+A change is added where the list's best one explains more than noise would make of the best of all of them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ _NARROWEST, _WIDEST, _WIDER = 4, 0.7, 1.5
 _MOST_CHANGES = 6
 _SURE = 0.05
 _PLACES = 0.8
-_PAIR, _SHARED, _SHARED_BY_TWO = 2, 0.02, 0.05
+_UNEVEN, _UNEVEN_COSTS = 1.5, 2.0
+_PAIR, _SHARED, _SHARED_BY_TWO = 2, 0.006, 0.05
 _NOTHING = 1e-9
 _NEARLY = 0.995
 _GEARY, _DOUBT = math.sqrt(2 / math.pi), 0.3
@@ -46,7 +47,7 @@ class Course:
         columns: the level and its changes, shape (q, n): ones first.
         weights: how much of each, shape (q,).
         covariance: of the weights, shape (q, q).
-        p: of each change the largest p of it and those before, adjusted for all places and widths, shape (q − 1,).
+        p: of each change the largest p of it and those before, over all places and widths, shape (q − 1,).
         spread: the noise around it.
     """
 
@@ -103,7 +104,7 @@ class _Moments(NamedTuple):
 
 
 class Shapes(NamedTuple):
-    """The changes that are looked for: ``every`` of shape (K, n), and a number for each kind and width, shape (K,)."""
+    """The changes that are looked for: all of them, (K, n), and a number for each kind and width, (K,)."""
 
     every: FloatArray
     kinds: IntArray
@@ -295,7 +296,9 @@ def _of_one(search: _Search) -> tuple[int, float]:
         if most_here > most:
             best, most, strength = at, most_here, tried
     ratio = 2 * (most - without) * free / n
-    return best, _p_of_ratio(ratio, n, strength)
+    along = search.spread.along
+    changes = float(along.max()) > _UNEVEN * float(along.min())
+    return best, _p_of_ratio(ratio - (_UNEVEN_COSTS if changes else 0.0), n, strength)
 
 
 def _p_of_ratio(ratio: float, n: int, strength: float) -> float:
@@ -304,15 +307,15 @@ def _p_of_ratio(ratio: float, n: int, strength: float) -> float:
     Of autoregressive noise with φ from 0 to 0.985 and 20 to 300 readings 1.25 % at most go beyond what is
     ``usual`` here, and each 5.5 more are ten times as rare.
     """
-    usual = 15.2 + 0.1 * max(60 - n, 0) + max(math.log(n / 60), 0) + 12 * strength
+    usual = 15.2 + 0.13 * max(60 - n, 0) + max(math.log(n / 60), 0) + 12 * strength
     return min(0.0125 * math.exp(-(ratio - usual) * 0.42), 1.0)
 
 
 def _of_runs(search: _Search, each: FloatArray, kinds: IntArray) -> tuple[int, float]:
     """The best shape for the mean of several runs, and its p over all shapes.
 
-    Where the runs' own estimates of shapes of one kind differ by more than the noise makes them, they are held
-    to how they differ. A shape that the runs do not share is none.
+    Where the runs' own estimates of shapes of one kind differ by more than the noise makes them, they are
+    held to how they differ. A shape that the runs do not share is none.
 
     Args:
         search: the readings are the runs' means.
@@ -363,10 +366,11 @@ def _fitted(
     )
 
     def left(strength: float) -> tuple[float, FloatArray, FloatArray]:
-        inverse: FloatArray = np.linalg.pinv(between.at(strength), hermitian=True)
-        with_y = to_y.at(strength)[:, 0]
+        inverse = np.asarray(np.linalg.pinv(between.at(strength), hermitian=True), dtype=np.float64)
+        with_y: FloatArray = to_y.at(strength)[:, 0]
         rest = float(whole.at(strength)[0, 0] - with_y @ inverse @ with_y)
-        return max(rest, 1e-300), inverse, inverse @ with_y
+        weights: FloatArray = inverse @ with_y
+        return max(rest, 1e-300), inverse, weights
 
     if spread.known:
         _, inverse, weights = left(spread.strength)
@@ -376,7 +380,8 @@ def _fitted(
     likeliest = tried[int(np.argmax(chances))]
     rest, inverse, weights = left(likeliest)
     free = float(max(n - q, 1))
-    return weights, inverse, spread.fitted(likeliest, scale * math.sqrt(rest / free), free)
+    noise = spread.fitted(likeliest, scale * math.sqrt(rest / free), free)
+    return weights, inverse, noise
 
 
 def _looks_normal(rest: FloatArray) -> bool:
@@ -404,7 +409,7 @@ def _deviates(n: int) -> FloatArray:
 
 
 def _moments(one: FloatArray, other: FloatArray, size: FloatArray) -> _Moments:
-    """Weighted products of rows of ``one`` (K, n) with rows of ``other`` (q, n), each part of shape (K, q)."""
+    """Weighted products of rows of ``one`` (K, n) with rows of ``other`` (q, n), parts of shape (K, q)."""
     now, before = one[:, 1:], one[:, :-1]
     there = (other * 1.0)[:, 1:] * size[1:], other[:, :-1] * size[1:]
     return _Moments(

@@ -102,8 +102,8 @@ def _last_throughout(field: Field, side: Leads, found: list[Stretch]) -> Observa
 def _rests_on(field: Field, side: Leads, found: list[Stretch]) -> tuple[float, str]:
     """How clear the weakest lead is, and in words."""
     if side.tested is not None:
-        said = f"means over windows of readings differ, by t over all windows and pairs; {asked(field.share_of_leads)}"
-        return _TESTED, said
+        by = "means over windows of readings differ, by t over all windows and pairs"
+        return _TESTED, f"{by}; {asked(field.share_of_leads)}"
     largest = largest_of(side, found, list(dict.fromkeys(one.leader for one in found)))
     weakest = min(one.size for one in largest)
     return field.readings_alone.strength(weakest), field.readings_alone.words(weakest)

@@ -146,8 +146,8 @@ def _reading(field: Field, series: str, turn: Turn, sign: float) -> Observation:
         )
     verb = "down" if sign > 0 else "up"
     again = "up" if sign > 0 else "down"
-    said = f"The readings of {series} go {verb} from {before} {start} to {at} {there}{until}, and {again} to {after} {end}."
-    return _made(field, series, turn, sign, said)
+    way = f"{verb} from {before} {start} to {at} {there}{until}, and {again} to {after} {end}"
+    return _made(field, series, turn, sign, f"The readings of {series} go {way}.")
 
 
 def _made(field: Field, series: str, turn: Turn, sign: float, text: str) -> Observation:

@@ -1,4 +1,4 @@
-"""What rules look at: the curves of one metric, what noise leaves open of them, and numbers in fitting digits."""
+"""What rules look at: the curves of one metric, and what can be inferred from them."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ ERROR = 0.05
 """The chance that a block infers anything from nothing but noise."""
 
 _COURSES, _LEADS, _ENDS, _JITTER = 0.6, 0.25, 0.1, 0.05
-"""The shares of the four questions about a metric in that error: its series' courses, who is ahead where, who is
-ahead at the end, who moves about more."""
+"""The shares of the four questions about a metric in that error: its series' courses, who is ahead where,
+who is ahead at the end, who moves about more."""
 
 _FARTHEST = (1e-70, 1e70)
 _FEWEST_SHARED = 8
@@ -129,7 +129,7 @@ class Field:
 
     @property
     def least(self) -> float:
-        """The smallest effect that is told: 1 % of the plotted range, or what the source states of its precision."""
+        """The smallest effect that is told: 1 % of the plotted range, or the source's precision."""
         return max(SMALLEST_SHARE * self.plotted_range, self.precision)
 
     # ---- series --------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ class Field:
         return windows(self, aligned(self)) if len(self.curves) > 1 else None
 
     def course_words(self, series: str) -> str:
-        """What a change of a series rests on: ``p = 0.0012 over all places and widths; the block asks for 0.015``."""
+        """What a change of a series rests on: its p, and what the block asks for."""
         p = equation("p", p_words(max(self.course(series).p)))
         by = f"{counted(len(self.curve(series).runs), 'run')}" if self.tested_by_runs(series) else "one run"
         return f"{p} over all places and widths, by {by}; {asked(self.share_of_course)}"
@@ -264,8 +264,8 @@ class Field:
     def at_end(self, first: str, second: str) -> Held:
         """What the difference of two last readings, the better one first, is held against.
 
-        Where both end at the same step with two runs or more, it is the test that claims are held to. Otherwise
-        it is the test over windows, or for few readings of one run what is asked of readings.
+        Where both end at the same step with two runs or more, it is the test that claims are held to.
+        Otherwise it is the test over windows, or for few readings of one run what is asked of readings.
         """
         one = self.tested(first, second)
         if one is not None:

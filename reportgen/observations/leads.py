@@ -107,7 +107,7 @@ def turns(found: Sequence[Stretch]) -> list[Stretch]:
 
 
 def largest_of(side: Leads, found: Sequence[Stretch], who: Sequence[int]) -> list[Largest]:
-    """The step at which the readings of each series are furthest ahead of the next, among those where it leads.
+    """The step at which the readings of each series are furthest ahead of the next, where it leads.
 
     Args:
         side: two or more series.

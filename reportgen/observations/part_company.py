@@ -30,7 +30,7 @@ _SHARE = 0.1
 
 
 class _Move(NamedTuple):
-    """What one metric of a series does between two steps: its values there, as measured, and whether tested."""
+    """What one metric of a series does between two steps: its values there, and whether that is tested."""
 
     field: Field
     before: float

@@ -67,7 +67,8 @@ def _inferred(field: Field, moves: Sequence[Move]) -> str:
     verb = "rises" if fastest.up else "falls"
     if len(moves) == 1:
         start, end = (field.reading(value, fastest.series) for value in (fastest.start, fastest.end))
-        return f"{fastest.series} {verb} from about {start} to {end}, and has made 90 % of that {_by(field, fastest)}."
+        way = f"{fastest.series} {verb} from about {start} to {end}"
+        return f"{way}, and has made 90 % of that {_by(field, fastest)}."
     if not _slower(slowest, fastest):
         return f"{_names(moves)} {verb.removesuffix('s')}: {_between(field, moves)} 90 % of it is made."
     first = [one for one in moves if one.reached == fastest.reached and not _slower(one, fastest)]

@@ -25,7 +25,7 @@ _ALIKE = 3.0
 
 
 def same_start(field: Field) -> Iterator[Observation]:
-    """Where the first readings of all series that begin at the first step lie, and which start clearly higher."""
+    """Where the readings of all series that begin at the first step start, and which clearly higher."""
     first = {name: field.points(name) for name in field.names}
     begin = min(float(one.steps[0]) for one in first.values())
     starts = {name: float(one.values[0]) for name, one in sorted(first.items()) if one.steps[0] == begin}

@@ -53,7 +53,7 @@ class Spread:
         return max(self.df * (1 - self.upper) / (1 + self.upper), 3.0)
 
     def of_mean(self, readings: float) -> float:
-        """The standard deviation of the mean of so many neighbouring readings of one run, where ``along`` is 1.
+        """The standard deviation of the mean of so many neighbours of one run, where ``along`` is 1.
 
         1/n · ((1 + φ)/(1 − φ) − 2φ(1 − φⁿ)/(n(1 − φ)²)) of a reading's variance.
         """
@@ -141,7 +141,7 @@ def _by_parts(logs: FloatArray) -> FloatArray:
 
 
 def clipped(values: FloatArray) -> FloatArray:
-    """Readings without outliers: what is further than so many deviations from the median of five counts as that far.
+    """Readings without outliers: what is far from the median of five counts as three deviations away.
 
     Args:
         values: shape (..., n).
@@ -159,7 +159,7 @@ def clipped(values: FloatArray) -> FloatArray:
 
 
 def _bends(values: FloatArray) -> FloatArray:
-    """How far each reading is from the middle of its neighbours, in the readings' own standard deviation; shape (n,).
+    """How far each reading is from the middle of its neighbours, as a deviation of readings; shape (n,).
 
     At the ends that of the reading beside.
     """

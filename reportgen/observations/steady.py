@@ -1,4 +1,4 @@
-"""The rule ``steady``: a series that goes one way without turning back, and readings that stay within a range."""
+"""The rule ``steady``: a series that goes one way without turning back, and the range of other readings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TWICE = 2
 
 
 def steady(field: Field) -> Iterator[Observation]:
-    """Series that rise, or fall, without turning back; and between which values the readings of others stay."""
+    """Series that rise, or fall, without turning back; and between which values others stay."""
     for series in field.names:
         values = field.points(series).values
         if values.size < _FEWEST:

@@ -128,8 +128,8 @@ def _window(n: int) -> int:
 def _least(field: Field, series: str, n: int, width: int) -> FloatArray:
     """How many times the average width is worth telling; shape (n,).
 
-    The width of a band of r runs has a relative standard error of about 1 / √(2 (r − 1)), its running mean less
-    by the root of its readings; the largest of n such means lies √(2 ln n) of them above.
+    The width of a band of r runs has a relative standard error of about 1 / √(2 (r − 1)), its running mean
+    less by the root of its readings; the largest of n such means lies √(2 ln n) of them above.
     """
     runs = int(field.curve(series).n.max())
     few = n < FEWEST_READINGS and runs >= _ENOUGH_RUNS

@@ -1,4 +1,4 @@
-"""Which of several series is clearly ahead where: means over windows of readings, tested at all places at once."""
+"""Which of several series is clearly ahead where: means over windows, tested at all places at once."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ class Windows:
             self._critical(np.where(np.isfinite(df), df, _MOST_DF)) * np.sqrt(both), self.least
         )
         with np.errstate(invalid="ignore"):
-            found: BoolArray = (apart > needed * (1 + SAME)).any(axis=0)
+            found: BoolArray = np.any(apart > needed * (1 + SAME), axis=0)
         return found
 
     def leaders(self) -> IntArray:
-        """The place of the series that is clearly ahead of all others at each step, −1 where none is, shape (G,)."""
+        """The place of the series that is clearly ahead at each step, −1 where none is, shape (G,)."""
         count = self.means.shape[1]
         first = np.argmax(np.where(np.isfinite(self.means), self.means, -np.inf), axis=1)
         led = np.full(self.means.shape[2], -1)
@@ -115,7 +115,7 @@ def windows(field: Field, both: Aligned, *, turned: bool = False) -> Windows | N
 
 
 def _alike(field: Field, name: str) -> float:
-    """Over how many steps the noise of a series of several runs is alike; 1 for one run, whose means allow for it."""
+    """Over how many steps the noise of several runs is alike; 1 for one run, whose means allow for it."""
     if not field.tested_by_runs(name):
         return 1.0
     strength = field.course(name).spread.strength
@@ -136,16 +136,16 @@ def _side(field: Field, both: Aligned, row: int, widths: list[int]) -> tuple[Flo
             spread = np.stack([one.var(axis=0, ddof=1) / len(curve.runs) for one in every])
         # Where a run has ended there is no telling.
         return np.where(np.isfinite(spread), means, np.nan), np.nan_to_num(spread), len(curve.runs) - 1.0
-    spread = field.course(name).spread
+    noise = field.course(name).spread
     there = int(both.read[row].sum()) / max(int(np.isfinite(good).sum()), 1)
     each = field.readings_each(name)
     along = np.interp(both.steps, field.points(name).steps, field.along(name))
-    sizes = np.array([spread.of_mean(max(width * there / each, 1.0)) for width in widths])
-    return means, (sizes[:, None] * along) ** 2, spread.free
+    sizes = np.array([noise.of_mean(max(width * there / each, 1.0)) for width in widths])
+    return means, (sizes[:, None] * along) ** 2, noise.free
 
 
 def _mean(values: FloatArray, width: int) -> FloatArray:
-    """Means over the ``width`` steps around each, of those that there are; NaN where rows are. Shape (r, G)."""
+    """Means over the ``width`` steps around each, of those that there are; NaN where rows are; (r, G)."""
     n = values.shape[1]
     at = np.arange(n)
     first, last = np.maximum(at - width // 2, 0), np.minimum(at + (width + 1) // 2, n)

@@ -1,7 +1,7 @@
 """Blocks of observations on simulated curves: noise laws, planted effects, and how often a block says what.
 
-Noise has a standard deviation of 1 for a single reading of a single run, whatever its law; a random walk, whose
-spread grows, has steps of 1.
+Noise has a standard deviation of 1 for a single reading of a single run, whatever its law; a random walk,
+whose spread grows, has steps of 1.
 """
 
 from __future__ import annotations
@@ -58,17 +58,20 @@ def moving_average(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
 
 def falling(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
     """White noise whose standard deviation falls tenfold along the run."""
-    return rng.standard_normal((runs, n)) * 10 ** -np.linspace(0, 1, n)
+    noise: FloatArray = rng.standard_normal((runs, n)) * 10 ** -np.linspace(0, 1, n)
+    return noise
 
 
 def growing(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
     """White noise whose standard deviation grows fivefold along the run."""
-    return rng.standard_normal((runs, n)) * 5 ** (np.linspace(0, 1, n) - 1)
+    noise: FloatArray = rng.standard_normal((runs, n)) * 5 ** (np.linspace(0, 1, n) - 1)
+    return noise
 
 
 def heavy_tailed(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
     """Student's t with three degrees of freedom."""
-    return rng.standard_t(3, (runs, n)) / np.sqrt(3)
+    noise: FloatArray = rng.standard_t(3, (runs, n)) / np.sqrt(3)
+    return noise
 
 
 def skewed(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
@@ -78,7 +81,8 @@ def skewed(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
 
 def problems(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
     """Accuracies of 30 problems of one difficulty, in standard deviations of one."""
-    return (rng.binomial(30, 0.4, (runs, n)) / 30 - 0.4) / np.sqrt(0.24 / 30)
+    noise: FloatArray = (rng.binomial(30, 0.4, (runs, n)) / 30 - 0.4) / np.sqrt(0.24 / 30)
+    return noise
 
 
 def walk(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
@@ -93,7 +97,8 @@ def unsteady_walk(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
 
 def offset(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
     """White noise of runs that lie apart all along."""
-    return (rng.standard_normal((runs, n)) + rng.standard_normal((runs, 1))) / np.sqrt(2)
+    noise: FloatArray = (rng.standard_normal((runs, n)) + rng.standard_normal((runs, 1))) / np.sqrt(2)
+    return noise
 
 
 LAWS: dict[str, Law] = {
