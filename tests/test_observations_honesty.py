@@ -106,7 +106,7 @@ def _groups(text: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("runs", [2, 3, 5, 10])
 def test_sentences_about_the_end_say_what_claims_say(runs: int) -> None:
-    """Who ends best, who cannot be told apart, and groups, against ``better`` and ``tied`` of the facts."""
+    """Who ends best, who cannot be told apart, and groups, against ``better`` and ``unclear`` of the facts."""
     decided = 0
     for seed in range(25):
         rng = np.random.default_rng([seed, runs])
@@ -114,8 +114,8 @@ def test_sentences_about_the_end_say_what_claims_say(runs: int) -> None:
         made = measured(several(seed, {name: 0.6 + 0.03 * rng.normal() for name in names}, runs))
         subject = CurveSubject(made, HIGHER)
         better = {(a, b) for a in names for b in names if a != b and subject.fact("better", (a, b)).value}
-        tied = {pair for pair in combinations(names, 2) if subject.fact("tied", pair).value}
-        tied |= {(b, a) for a, b in tied}
+        unclear = {pair for pair in combinations(names, 2) if subject.fact("unclear", pair).value}
+        unclear |= {(b, a) for a, b in unclear}
         for one in observed([(made, HIGHER)]):
             first = re.search(r"\b([A-F])(?: \([^)]*\))? ends highest", one.text)
             if first:
@@ -124,14 +124,14 @@ def test_sentences_about_the_end_say_what_claims_say(runs: int) -> None:
             open_ = re.search(r"last readings are (.*): no clear winner", one.text)
             if open_:
                 who = re.findall(r"\b([A-F]) \(", open_[1])
-                assert {(who[0], other) for other in who[1:]} <= tied, one.text
+                assert {(who[0], other) for other in who[1:]} <= unclear, one.text
             if one.rule == Rule.TIERS:
                 pairs = combinations(_groups(one.text), 2)
                 assert {(a, b) for above, below in pairs for a in above for b in below} <= better, one.text
             if one.rule == Rule.SAME_START and "to the end" in one.text:
                 assert not better, one.text
             if one.rule == Rule.CONVERGE:
-                assert {(one.series[0], other) for other in one.series[1:]} <= tied, one.text
+                assert {(one.series[0], other) for other in one.series[1:]} <= unclear, one.text
     assert decided or runs < 5
 
 
