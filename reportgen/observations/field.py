@@ -33,7 +33,7 @@ __all__ = ["SAME", "Field", "Threshold"]
 ERROR = 0.05
 """The chance that a block infers anything from nothing but noise."""
 
-_COURSES, _LEADS, _ENDS, _JITTER = 0.6, 0.25, 0.1, 0.05
+_COURSES, _LEADS, _ENDS, _JITTER = 0.55, 0.3, 0.1, 0.05
 """The shares of the four questions about a metric in that error: its series' courses, who is ahead where,
 who is ahead at the end, who moves about more."""
 

@@ -90,7 +90,11 @@ def of_runs(runs: FloatArray) -> Spread:
     squares = float((size * before**2).sum())
     strength = float((size * now * before).sum()) / squares if squares > 0 else 0.0
     strength = min(max(strength, 0.0), 1.0)
-    upper = strength + (1 + 4 * strength) / n + 2 * math.sqrt((1 - strength**2) / ((r - 1) * n))
+    upper = (
+        strength
+        + (1 + 4 * strength + 2 * strength**20) / n
+        + 2 * math.sqrt((1 - strength**2) / ((r - 1) * n))
+    )
     upper = min(upper, 1.0)
     innovations = now - upper * before
     along = _along(np.sqrt((innovations**2).mean(axis=0)))
