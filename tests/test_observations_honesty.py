@@ -106,7 +106,7 @@ def _groups(text: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("runs", [2, 3, 5, 10])
 def test_sentences_about_the_end_say_what_claims_say(runs: int) -> None:
-    """Who ends best, who cannot be told apart, and groups, against ``better`` and ``unclear`` of the facts."""
+    """Who ends best, who is unclear, and groups, against ``better`` and ``unclear`` of the facts."""
     decided = 0
     for seed in range(25):
         rng = np.random.default_rng([seed, runs])
