@@ -3,7 +3,7 @@
     python benchmarks/scores.py [--times 3] [--folder KEPT]
 
 ``problems`` is the query that groups the answers of a Parquet file, ``scores`` all scores, ``pairs`` all
-paired differences with Holm's adjustment, ``tiers`` what follows from both; memory is the largest of the
+paired differences with Holm's adjustment, ``groups`` what follows from both; memory is the largest of the
 whole process, Python and all its libraries included. One size is held to a table of real scores, which cost
 more than right and wrong. Seconds depend on the machine and on what else it does.
 """
@@ -56,7 +56,7 @@ SIZES = (
     Size(20, 10_000, 1, binary=True, seconds="5", megabytes=""),
     Size(20, 500, 640, binary=True, seconds="", megabytes=""),
 )
-_STAGES = ("problems", "scores", "pairs", "tiers")
+_STAGES = ("problems", "scores", "pairs", "groups")
 
 
 def write_table(path: Path, size: Size) -> None:

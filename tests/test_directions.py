@@ -133,26 +133,26 @@ def test_observations_without_praise(runs: int, third: tuple[Curve, ...]) -> Non
 def test_who_is_highest_is_told_as_that() -> None:
     """In place of who leads; of two that never change places which one is above."""
     (one,) = observed([(curve_set(*pair()), OPEN)], rules=(Rule.CROSSING,))
-    assert one.text == "Which is highest changes once: A is highest from step 0 to 1, B from step 2 on."
+    assert one.text == "By the readings alone, A is highest from step 0 to 1, B from step 2 on."
     assert one.evidence[1] == "above by the readings alone: A from step 0 to 1, B from step 2 on"
     above = curve_set(curve("A", [5, 5, 5]), curve("B", [1, 2, 1]))
     (one,) = observed([(above, OPEN)], rules=(Rule.CROSSING,))
-    assert one.text == "A is above B from step 0 on."
+    assert one.text == "By the readings alone, A is above B from step 0 on."
 
 
 def test_both_ends_of_the_range_are_told() -> None:
     """The lowest value as the highest, each under the name that claims have for it; but not a mere start."""
     hump, fall = curve("A", [1.0, 5.0, 0.5]), curve("B", [1.0, 4.0, 3.0])
     high, low = observed([(curve_set(hump, fall), OPEN)], rules=(Rule.BEST,))
-    if high.text.startswith("A has the lowest"):
+    if high.text.startswith("The lowest"):
         high, low = low, high
-    assert high.text == "A has the highest value, 5 at step 1, but ends at 0.5; B (3) ends highest."
-    assert low.text == "A has the lowest value, 0.5 at step 2, and ends lowest; B (3) follows."
+    assert high.text.startswith("The highest reading is 5, of A at step 1; that of B is 4 at step 1.")
+    assert low.text.startswith("The lowest reading is 0.5, of A at step 2; that of B is 1 at step 0.")
     assert "peak(A) = 5 at step 1" in high.evidence
     assert "trough(A) = 0.5 at step 2" in low.evidence
     falling = curve_set(curve("A", [5.0, 2.0, 1.0]), curve("B", [5.0, 3.0, 2.0]))
     (one,) = observed([(falling, OPEN)], rules=(Rule.BEST,))
-    assert one.text == "A has the lowest value, 1 at step 2, and ends lowest; B (2) follows."
+    assert one.text.startswith("The lowest reading is 1, of A at step 2; that of B is 2 at step 2.")
 
 
 def test_the_summary_of_a_figure_tells_what_is_not_only_the_start() -> None:
@@ -173,18 +173,20 @@ def test_groups_are_told_from_the_highest() -> None:
     ends = {"A": 0.92, "B": 0.91, "C": 0.3, "D": 0.29}
     made = curve_set(*(curve(name, [0.0, end]) for name, end in ends.items()))
     (one,) = observed([(made, OPEN)], rules=(Rule.TIERS,))
-    assert one.text.startswith("Two groups at the end, highest first: A (0.92) and B (0.91);")
+    assert one.text.startswith("Two groups by the last readings alone, highest first: A (0.92)")
 
 
 def test_only_a_quality_gets_worse() -> None:
     """An entropy that falls while the reward rises has not; one that moves while the reward falls is told."""
     up, down = curve("A", [0, 1, 2, 3, 4]), curve("A", [4, 3, 2, 1, 0])
     rising, falling = (Field((one,), Scale("reward"), "ci") for one in (up, down))
-    for moving, words in ((up, "rises from 0 to 4"), (down, "falls from 4 to 0")):
+    for moving, words in ((up, "goes from 0 to 4"), (down, "goes from 4 to 0")):
         entropy = Field((moving,), OPEN, "ci")
         assert not list(part_company([rising, entropy]))
         (one,) = part_company([entropy, falling])
-        assert one.text == f"A from step 0 to 4: entropy {words}, while reward falls from 4 to 0."
+        assert one.text == (
+            f"A, by its readings, from step 0 to 4: entropy {words}, while reward goes from 4 to 0."
+        )
         assert not list(part_company([entropy, replace(entropy, scale=replace(OPEN, metric="KL"))]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -67,7 +68,7 @@ def white(seed: int, name: str, n: int, *, runs: int = 1) -> Curve:
 def test_a_common_start_is_told_with_how_long_it_lasts() -> None:
     """Equal readings at first, then apart."""
     said = texts(same_start, curve("A", [1, 2, 3, 9]), curve("B", [1, 2, 5, 6]))
-    assert said == ["A and B start at 1 at step 0 and read the same up to step 1."]
+    assert said == ["The first readings of A and B are 1 at step 0, and they read the same up to step 1."]
 
 
 def test_series_that_start_later_are_left_out_of_the_start() -> None:
@@ -81,73 +82,88 @@ def test_a_pair_that_starts_apart_is_told_with_both_values() -> None:
     """Higher is higher, whatever is better."""
     for scale in (HIGHER, LOWER):
         said = texts(same_start, curve("A", [4, 5]), curve("B", [6, 5]), scale=scale)
-        assert said == ["B starts higher than A: 6 against 4 at step 0."]
+        assert said == ["The first reading of B is higher than that of A: 6 against 4 at step 0."]
 
 
 def test_the_best_value_is_told_with_where_it_ends() -> None:
     """The one with the peak ends lower than another."""
     said = texts(best, curve("A", [0, 9, 4]), curve("B", [0, 5, 6]))
-    assert said == ["A has the highest value, 9 at step 1, but ends at 4; B (6) ends highest."]
+    assert said == [
+        (
+            "The highest reading is 9, of A at step 1; that of B is 6 at step 2. "
+            "The last readings are B (6) and A (4)."
+        )
+    ]
 
 
 def test_the_best_loss_is_the_lowest() -> None:
     """Values are told as measured."""
     said = texts(best, curve("A", [9, 5, 1]), curve("B", [9, 4, 2]), scale=LOWER)
-    assert said == ["A has the lowest value, 1 at step 2, and ends lowest; B (2) follows."]
+    assert said == [
+        (
+            "The lowest reading is 1, of A at step 2; that of B is 2 at step 2. "
+            "The last readings are A (1) and B (2)."
+        )
+    ]
 
 
 def test_a_lead_within_the_band_is_no_lead() -> None:
-    """Peaks and ends nearer than the noise of 5 runs: nobody is called best."""
+    """Ends nearer than the noise of 5 runs: nobody is said to win."""
     pair = [curve(name, [0, 5, 9 + more], half=1.0, runs=5) for name, more in (("A", 0.0), ("B", 0.3))]
     (one,) = best(field(*pair))
-    assert "cannot be told with 5 runs each" in one.text
-    assert one.mark is None
-    assert texts(widest_gap, *pair) == []
-    assert texts(crossing, *pair) == []
+    assert one.text.endswith("no clear winner.")
+    (led,) = texts(crossing, *pair)
+    assert led.startswith("By the readings alone, ")
 
 
 def test_a_series_that_stops_early_is_told_with_its_step() -> None:
     """Its last value is not one of the others' last step."""
     said = texts(best, curve("A", [0, 9, 8]), curve("B", [0, 5]))
-    assert said == ["A has the highest value, 9 at step 1, and ends highest, at 8; B (5 at step 1) follows."]
+    assert said == [
+        (
+            "The highest reading is 9, of A at step 1; that of B is 5 at step 1. "
+            "The last readings are A (8) and B (5 at step 1)."
+        )
+    ]
 
 
 def test_a_change_of_the_lead_is_told_with_who_led_in_between() -> None:
     """Each leads once."""
     said = texts(crossing, curve("A", [5, 5, 1, 1]), curve("B", [1, 1, 5, 5]))
-    assert said == ["The lead changes once: A leads from step 0 to 1, B from step 2 on."]
+    assert said == ["By the readings alone, A is ahead from step 0 to 1, B from step 2 on."]
 
 
 def test_in_a_loss_the_lower_one_leads() -> None:
-    """And the sentence says so."""
+    """Whichever way is better."""
     said = texts(crossing, curve("A", [5, 5, 1, 1]), curve("B", [1, 1, 5, 5]), scale=LOWER)
-    assert said == [
-        "The lead, which the lower value has, changes once: B leads from step 0 to 1, A from step 2 on."
-    ]
+    assert said == ["By the readings alone, B is ahead from step 0 to 1, A from step 2 on."]
 
 
 def test_who_leads_throughout_is_told() -> None:
     """No change, one leader, and the one that is last."""
     three = [curve("A", [9, 9, 9]), curve("B", [5, 4, 5]), curve("C", [1, 2, 3])]
-    assert texts(crossing, *three) == ["A leads from step 0 on.", "C is last at every step."]
+    assert texts(crossing, *three) == [
+        "By the readings alone, A is ahead from step 0 on.",
+        "By the readings alone, C is last at every step.",
+    ]
 
 
 def test_the_widest_gap_is_told_with_both_values() -> None:
     """At the first of equal ones."""
     said = texts(widest_gap, curve("A", [1, 9, 9, 1]), curve("B", [1, 5, 5, 1]))
-    assert said == ["The gap is widest at step 1, 4: A 9, B 5."]
+    assert said == ["The readings are furthest apart at step 1, by 4: A 9, B 5."]
 
 
 def test_series_that_come_together_are_told_with_the_gap_before() -> None:
     """At the end they read the same."""
     said = texts(converge, curve("A", [1, 9, 7]), curve("B", [1, 5, 7]))
-    assert said == ["A and B come together: after a gap of 4 at step 1 they end level at 7, at step 2."]
+    assert said == ["The readings of A and B end level at 7, at step 2, after 4 between them at step 1."]
 
 
 def test_a_meeting_needs_a_reading_of_both() -> None:
     """Lines that cross between readings do not meet."""
     a, b = curve("A", [1, 5, 9]), curve("B", [9, 5, 2])
-    assert "A and B meet at step 1, at 5." in texts(converge, a, b)
+    assert "The readings of A and B meet at step 1, at 5." in texts(converge, a, b)
     between = curve("B", [9, 2], steps=[0, 2])
     assert texts(converge, a, between) == []
 
@@ -173,13 +189,6 @@ def test_groups_without_known_noise_are_natural(values: list[float], expected: l
         assert [name for group in found.members for name in group] == names
 
 
-def test_groups_with_known_noise_are_more_than_noise_apart() -> None:
-    """Neighbours within noise are together, however evenly all are spread."""
-    ends = {"A": 9.0, "B": 8.5, "C": 3.0}
-    made = field(*(curve(name, [0, 1, end], half=1.0, runs=5) for name, end in ends.items()))
-    assert groups(made, ends, made.threshold).members == (("A", "B"), ("C",))
-
-
 def test_metrics_part_company_where_one_worsens_while_the_other_improves() -> None:
     """Told are the steps, both metrics and all four values."""
     reward = field(curve("A", [0, 1, 2, 3, 4]), scale=Scale("reward"))
@@ -188,7 +197,8 @@ def test_metrics_part_company_where_one_worsens_while_the_other_improves() -> No
     for order in ([reward, accuracy], [accuracy, reward]):
         (one,) = part_company(order)
         assert (
-            one.text == "A from step 2 to 4: reward rises from 2 to 4, while accuracy falls from 0.9 to 0.3."
+            one.text == "A, by its readings, from step 2 to 4: "
+            "reward goes from 2 to 4, while accuracy goes from 0.9 to 0.3."
         )
         assert one.metric == "accuracy"
     assert not list(part_company([reward, loss]))
@@ -292,52 +302,11 @@ def test_a_constant_series_below_adds_no_crossing(values: list[list[float]]) -> 
     without = curve("E", [min(one.values.min() for one in curves)] * length, steps=steps)
 
     def changes(curves: list[Curve]) -> list[str]:
-        found = [one for one in crossing(field(*curves)) if one.text.startswith("The lead")]
-        return [one.text.partition(";")[0] for one in found]
+        found = [one for one in crossing(field(*curves)) if " is ahead" in one.text]
+        return [re.sub(" ahead of [A-E]", " ahead", one.text.partition(";")[0]) for one in found]
 
     if all(one.steps.size == length for one in curves):
         assert changes([*curves, without]) == changes(curves)
-
-
-# ---- silence on noise -----------------------------------------------------------------------------
-
-_SEEDS = 100
-"""The calibration over 500 seeds is that of all rules together."""
-
-
-@pytest.mark.parametrize(("n", "runs"), [(30, 1), (400, 1), (30, 5)])
-def test_of_noise_nothing_is_claimed(n: int, runs: int) -> None:
-    """No lead, gap, convergence or group of white noise in more than 5 % of cases, nor an unlike start."""
-    false = dict.fromkeys([*SEVERAL, Rule.PART_COMPANY], 0)
-    for seed in range(_SEEDS):
-        three = [white(seed, name, n, runs=runs) for name in "ABC"]
-        made = field(*three)
-        for rule in (Rule.CROSSING, Rule.WIDEST_GAP, Rule.CONVERGE, Rule.TIERS):
-            false[rule] += bool(list(SEVERAL[rule](made)))
-        false[Rule.SAME_START] += any(
-            "not start alike" in one.text or "higher" in one.text for one in same_start(made)
-        )
-        (told,) = best(made)
-        false[Rule.BEST] += "cannot be told" not in told.text
-        other = field(*(white(1000 + seed, name, n, runs=runs) for name in "ABC"), scale=Scale("other"))
-        false[Rule.PART_COMPANY] += bool(list(part_company([made, other])))
-    assert max(false.values()) <= 0.05 * _SEEDS, false
-
-
-@pytest.mark.parametrize(("n", "runs"), [(30, 1), (400, 1), (30, 5)])
-def test_what_is_three_times_the_noise_is_found(n: int, runs: int) -> None:
-    """Two halves led by one series each, 3 noise scales apart: crossing, gap and unlike start are told."""
-    found = dict.fromkeys([Rule.CROSSING, Rule.WIDEST_GAP], 0)
-    for seed in range(_SEEDS):
-        pair = [white(seed, name, n, runs=runs) for name in "AB"]
-        scale = field(*pair).noise("A").value
-        step = np.where(np.arange(n) < n / 2, -1.5, 1.5) * scale
-        made = field(
-            replace(pair[0], values=pair[0].values + step), replace(pair[1], values=pair[1].values - step)
-        )
-        for rule in found:
-            found[rule] += bool(list(SEVERAL[rule](made)))
-    assert min(found.values()) >= 0.9 * _SEEDS, found
 
 
 def test_each_once_keeps_what_differs() -> None:

@@ -66,14 +66,16 @@ class Said(NamedTuple):
 STATEMENTS = (
     # ---- math500 ----
     Said("math500", "both start at 0.74", "same start", ("GRPO", "MEL", "0.74", "step 0")),
-    Said("math500", "both have 0.77 at step 20", "same start", ("GRPO", "MEL", "up to step 20")),
+    Said("math500", "both have 0.77 at step 20", "same start", ("GRPO", "MEL", "the same up to step 20")),
     Said(
         "math500",
         "GRPO rises gradually, without a setback",
         "steady",
-        ("GRPO", "0.74", "0.82", "never falls"),
+        ("GRPO", "0.74", "0.82", "none of the 8 is below"),
     ),
-    Said("math500", "GRPO stays at 0.82 from step 120 on", "steady", ("GRPO", "0.82 at step 120", "stays")),
+    Said(
+        "math500", "GRPO stays at 0.82 from step 120 on", "steady", ("GRPO", "0.82 at step 120", "stay there")
+    ),
     Said("math500", "MEL is the more volatile", "instability", ("MEL", "GRPO", "4 times")),
     Said("math500", "MEL dips to 0.76 at step 30", "dip", ("MEL", "0.76 at step 30")),
     Said(
@@ -98,36 +100,37 @@ STATEMENTS = (
         "math500",
         "MEL is highest of all, 0.84 at step 120",
         "best",
-        ("MEL has the highest", "0.84 at step 120"),
+        ("The highest reading is 0.84, of MEL at step 120",),
     ),
     Said("math500", "MEL drops to 0.82 by step 140", "best", ("MEL", "final(MEL) = 0.82 at step 140")),
     Said("math500", "GRPO reaches 0.82 at step 120", "best", ("peak(GRPO) = 0.82 at step 120",)),
     Said("math500", "both end at 0.82", "converge", ("GRPO", "MEL", "level at 0.82", "step 140")),
-    Said("math500", "both are at 0.80 at step 80", "converge", ("GRPO and MEL meet at step 80", "at 0.8")),
+    Said(
+        "math500",
+        "both are at 0.80 at step 80",
+        "converge",
+        ("readings of GRPO and MEL meet at step 80", "at 0.8"),
+    ),
     # ---- aime ----
     Said("aime", "both start at 0.294", "same start", (V1, V10, "0.294", "iteration 100")),
-    Said("aime", "they are alike until about 400", "same start", ("cannot be told apart", "iteration 500")),
+    Said("aime", "they are alike at first", "same start", ("the same up to iteration 200",)),
     Said("aime", "v10 is ahead from 400 on", "crossing", (V10, "iterations 400 to 900")),
     Said("aime", "they change places again and again", "crossing", (f"crossings({V1}, {V10}) = 6",)),
     Said("aime", "v1 is ahead at 1000 and 1200", "crossing", (f"{V1} at iterations 300, 1,000, 1,200",)),
-    Said("aime", "both rise at first", "rise", (V1, V10, "iteration 400")),
-    Said("aime", "v10 peaks at 0.325 at 500", "spike", (V10, "0.325 at iteration 500")),
-    Said("aime", "v10 has a first low of 0.292 at 200", "spike", (V10, "0.292 at iteration 200")),
+    Said("aime", "v1 rises at first", "spike", (V1, "peaks", "iteration 400")),
+    Said("aime", "v10 peaks at 0.325 at 500", "rise", (V10, "0.325", "iteration 500")),
+    Said("aime", "v10 has a first low of 0.292 at 200", "dip", (V10, "0.292 at iteration 200")),
     Said("aime", "v10 peaks higher than v1", "best", ("0.325 at iteration 500", "0.318 at iteration 400")),
-    Said("aime", "one run may give another order", "best", ("cannot be told with 5 runs each",)),
+    Said("aime", "one run may give another order", "best", ("no clear winner",)),
     Said("aime", "v10 is at 0.321 again at 900, its second peak", "dip", (V10, "0.321 at iteration 900")),
     Said("aime", "v10 is lowest at 1200, 0.278", "dip", (V10, "0.278 at iteration 1,200")),
-    Said(
-        "aime", "v10 declines to 0.300 in the end", "late decline", (V10, "0.300 at iteration 1,400", "0.325")
-    ),
+    Said("aime", "v10 declines to 0.300 in the end", "best", (V10, "0.300 at iteration 1,400", "0.325")),
     Said("aime", "v1 is lowest at 900, 0.280", "dip", (V1, "0.280 at iteration 900")),
     Said("aime", "v1 comes back by 1000", "dip", (V1, "iteration 1,000", "0.306")),
     Said("aime", "v1 has fallen from its peak by 600, to 0.289", "spike", (V1, "iteration 600", "0.289")),
     Said("aime", "the gap is widest at 900", "widest gap", ("iteration 900", "0.041", "0.321", "0.280")),
-    Said(
-        "aime", "both end between 0.300 and 0.302", "converge", (V1, V10, "0.300 to 0.302", "iteration 1,400")
-    ),
-    Said("aime", "at the end they cannot be told apart", "converge", ("cannot be told apart with 5 runs",)),
+    Said("aime", "both end between 0.300 and 0.302", "best", (V1, V10, "0.300 at iteration 1,400", "0.302")),
+    Said("aime", "at the end they cannot be told apart", "best", ("0.302", "0.300", "no clear winner")),
     Said(
         "aime",
         "the band of v10 is widest from 400 to 600 and 800 to 1000",
@@ -140,30 +143,28 @@ STATEMENTS = (
     Said("five models", "Qwen3 starts at 0.3", "same start", ("start(Qwen3) = 0.3 at step 0",)),
     Said("five models", "SmolLM3 starts at 0.4", "same start", ("start(SmolLM3) = 0.4 at step 0",)),
     Said("five models", "Qwen2.5 starts at 0.2", "same start", ("start(Qwen2.5) = 0.2 at step 0",)),
-    Said("five models", "Qwen3 is best, 0.9 by step 40", "best", ("Qwen3 has the highest", "0.9 at step 40")),
+    Said(
+        "five models",
+        "Qwen3 is best, 0.9 by step 40",
+        "best",
+        ("highest reading is 0.9, of Qwen3 at step 40",),
+    ),
     Said(
         "five models",
         "SmolLM3 is next, 0.85 by step 40",
         "best",
         ("SmolLM3 (0.85) is next", "0.85 at step 40"),
     ),
-    Said("five models", "Qwen3 stays at 0.9 from 40 on", "plateau", ("Qwen3", "0.9", "step 40", "step 120")),
-    Said(
-        "five models", "SmolLM3 stays at 0.85 to 120", "plateau", ("SmolLM3", "0.85", "step 40", "step 120")
-    ),
     Said(
         "five models",
         "Llama3.2 drops from 0.7 at 40 to 0.5 at 60",
         "late decline",
-        ("Llama3.2", "0.7 at step 40", "0.5 at step 60"),
-    ),
-    Said(
-        "five models", "Llama3.2 is stable after that", "plateau", ("Llama3.2", "0.5", "step 60", "step 120")
+        ("Llama3.2", "0.7 at step 40", "0.5 at step 120"),
     ),
     Said("five models", "Gemma3 peaks at 0.75 at 40", "best", ("peak(Gemma3) = 0.75 at step 40",)),
     Said("five models", "Gemma3 dips to 0.55 at 60", "dip", ("Gemma3", "0.75 at step 40", "0.55 at step 60")),
     Said("five models", "Gemma3 is back at 0.7 by 100", "dip", ("Gemma3", "step 100", "0.7")),
-    Said("five models", "Qwen2.5 is slowest, there at 100 only", "rise", ("Qwen2.5 is slowest", "step 100")),
+    Said("five models", "Qwen2.5 is slowest, there at 100 only", "rise", ("Qwen2.5 by step 100",)),
     Said(
         "five models",
         "the others are there by 40",
@@ -194,10 +195,13 @@ STATEMENTS = (
         "live and frozen",
         "Live Qwen3 peaks at 0.95 at 70 to 80",
         "best",
-        ("Live Qwen3 has", "0.95 at step 75"),
+        ("highest reading is 0.95, of Live Qwen3 at step 75",),
     ),
     Said(
-        "live and frozen", "Live Qwen3 ends at 0.92, highest", "best", ("ends highest, at 0.92", "step 110")
+        "live and frozen",
+        "Live Qwen3 ends at 0.92, highest",
+        "best",
+        ("highest last reading is 0.92, of Live Qwen3", "step 110"),
     ),
     Said(
         "live and frozen", "Frozen Qwen2.5 is next, ends at 0.91", "best", ("Frozen Qwen2.5 (0.91) is next",)
@@ -230,7 +234,7 @@ STATEMENTS = (
         "live and frozen",
         "Gemma3 does not keep its first place",
         "crossing",
-        ("Frozen Gemma3 leads at step 0", "Live Qwen3"),
+        ("Frozen Gemma3 is ahead at step 0", "Live Qwen3"),
     ),
     Said(
         "live and frozen",
@@ -241,8 +245,8 @@ STATEMENTS = (
     Said(
         "live and frozen",
         "Llama3.2 stays at 0.88 to 0.90",
-        "plateau",
-        ("Frozen Llama3.2", "0.89", "step 110"),
+        "steady",
+        ("Frozen Llama3.2", "0.89 at step 75 and stay there"),
     ),
     Said(
         "live and frozen",
@@ -281,35 +285,35 @@ STATEMENTS = (
         "diagnostics",
         "A starts at 0.24, B at 0.20",
         "same start",
-        ("Series A starts higher", "0.24", "0.2"),
+        ("first reading of Series A is higher", "0.24", "0.2"),
         ACCURACY,
     ),
     Said(
         "diagnostics",
         "both peak at 0.35, B at 10, A at 15",
         "best",
-        ("same highest value, 0.35", "Series B at step 10", "Series A at step 15"),
+        ("highest reading is 0.35", "Series B at step 10", "Series A at step 15"),
         ACCURACY,
     ),
     Said(
         "diagnostics",
         "A ends at 0.32, B at 0.31",
         "best",
-        ("Series A ends highest, at 0.32", "Series B (0.31)"),
+        ("Series A (0.32)", "Series B (0.31)"),
         ACCURACY,
     ),
     Said(
         "diagnostics",
         "B rises faster",
         "rise",
-        ("Series B has made 90 % of its rise by step 10", "Series A", "step 15"),
+        ("Series B by step 10", "Series A by step 15"),
         ACCURACY,
     ),
     Said(
         "diagnostics",
         "A is ahead after 15, B at 5 and 10",
         "crossing",
-        ("Series A leads at steps 0 and 15 to 30", "Series B from step 5 to 10"),
+        ("Series A is ahead at steps 0 and 15 to 30", "Series B from step 5 to 10"),
         ACCURACY,
     ),
     Said(
@@ -333,12 +337,18 @@ STATEMENTS = (
         ("Series B", "Series A", "0.32 at step 20"),
         ACCURACY,
     ),
-    Said("diagnostics", "both start at 0.2", "same start", ("Series A and Series B start at 0.2",), ENTROPY),
+    Said(
+        "diagnostics",
+        "both start at 0.2",
+        "same start",
+        ("first readings of Series A and Series B are 0.2",),
+        ENTROPY,
+    ),
     Said(
         "diagnostics",
         "A drops to 0.05 by 10",
         "rise",
-        ("Series A has made 90 % of its fall by step 10", "0.05"),
+        ("Series A by step 10", "0.05"),
         ENTROPY,
     ),
     Said("diagnostics", "A has a spike of 0.12 at 20", "spike", ("Series A", "0.12 at step 20"), ENTROPY),
@@ -347,21 +357,23 @@ STATEMENTS = (
         "diagnostics",
         "B falls to 0.02 at 30",
         "best",
-        ("Series B has the lowest value, 0.02 at step 30",),
+        ("lowest reading is 0.02, of Series B at step 30",),
         ENTROPY,
     ),
     Said(
         "diagnostics",
         "B falls steadily",
         "steady",
-        ("Series B falls from 0.2 at step 0 to 0.02 at step 30",),
+        ("Series B go down from 0.2 at step 0 to 0.02 at step 30",),
         ENTROPY,
     ),
     Said("diagnostics", "A ends at 0.06", "best", ("final('Series A') = 0.06 at step 30",), ENTROPY),
-    Said("diagnostics", "both start at 0", "same start", ("Series A and Series B start at 0",), KL),
+    Said(
+        "diagnostics", "both start at 0", "same start", ("first readings of Series A and Series B are 0",), KL
+    ),
     Said("diagnostics", "A peaks at 0.6 at 10", "spike", ("Series A", "0.6 at step 10"), KL),
     Said(
-        "diagnostics", "B peaks at 1.0 at 20", "best", ("Series B has the highest value, 1 at step 20",), KL
+        "diagnostics", "B peaks at 1.0 at 20", "best", ("highest reading is 1, of Series B at step 20",), KL
     ),
     Said("diagnostics", "B comes down to 0.55 at 30", "best", ("Series B", "0.55"), KL),
     Said("diagnostics", "A ends at 0.38", "best", ("Series A (0.38)",), KL),
@@ -383,7 +395,7 @@ STATEMENTS = (
         "diagnostics",
         "B's accuracy falls while its KL loss doubles",
         "part company",
-        ("Series B from step 10 to 20", "0.5 to 1", "0.35 to 0.32"),
+        ("Series B, by its readings, from step 10 to 20", "0.5 to 1", "0.35 to 0.32"),
         ACCURACY,
     ),
 )
@@ -524,12 +536,12 @@ CONTRADICTED: dict[tuple[str, str], tuple[Callable[[], bool], str, tuple[str, ..
     ("math500", "GRPO is stable at 0.82 after step 100"): (
         _grpo_at_100,
         "steady",
-        ("GRPO", "0.82 at step 120 and stays there"),
+        ("GRPO", "0.82 at step 120 and stay there"),
     ),
     ("math500", "GRPO rises with minor fluctuations"): (
         _grpo_has_no_fluctuation,
         "steady",
-        ("GRPO", "it never falls back"),
+        ("GRPO", "none of the 8 is below the one before"),
     ),
     ("aime", "v10 stays ahead from 400 until 1300"): (
         _v1_leads_at_1000_and_1200,
@@ -542,12 +554,12 @@ CONTRADICTED: dict[tuple[str, str], tuple[Callable[[], bool], str, tuple[str, ..
     ("aime", "v1 stays down from 600 to 1000"): (
         _v1_dip_is_not_sustained,
         "dip",
-        (V1, "0.280 at iteration 900", "by iteration 1,000"),
+        (V1, "0.280 at iteration 900", "iteration 1,000"),
     ),
     ("aime", "v10 rises from 100 to 500"): (
         _v10_falls_before_it_rises,
-        "spike",
-        (V10, "up from 0.292 at iteration 200"),
+        "dip",
+        (V10, "down from 0.294 at iteration 100 to 0.292 at iteration 200"),
     ),
     ("five models", "all five are shown over 120 steps"): (
         _gemma_stops_at_100,
@@ -616,8 +628,7 @@ def test_where_points_contradict_their_description_the_points_win(name: str, sta
 def test_no_model_of_aime_is_called_the_better_one() -> None:
     """That v10 is superior: the peaks differ by 0.007 and the ends by 0.002, both within the bands."""
     (told,) = [one for one in found("aime") if one.rule == "best"]
-    assert "cannot be told" in told.text
-    assert "has the highest value," not in told.text
+    assert "no clear winner" in told.text
     assert "ends highest" not in told.text
 
 

@@ -51,7 +51,7 @@ def observations(
     for observation in found[:count]:
         _tell(observation)
     if not found:
-        click.echo("No rule has found anything that is larger than the noise.")
+        click.echo("No rule has found anything to say.")
     elif len(found) > count:
         click.echo(f"{len(found) - count} more; --count {len(found)} shows all.", err=True)
 

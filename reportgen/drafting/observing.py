@@ -40,7 +40,7 @@ def observations_block(planned: PlannedBlock, settings: ObservationsSettings, de
     caution = f" ({', '.join(cautions)})" if cautions else ""
     told = "Sentences made by rules from the data, each with what it rests on."
     if not found:
-        told = "No rule has found anything that is larger than the noise."
+        told = "No rule has found anything to say."
     more = max(0, len(found) - settings.count)
     left_out = f" {counted(more, 'further one is', 'further ones are')} left out." if more else ""
     caption = f"{told}{left_out} Source: {listing(titles)}{caution}."
@@ -79,7 +79,7 @@ def observed(
         if isinstance(topic.request, ScoreRequest)
         for one in _of_scores(topic.request, place, answers, rules)
     ]
-    found += _of_curves(topics, place, answers, rules)
+    found += _of_curves(topics, place, answers, sources, rules)
     # Two metrics that part company are both named in the sentence.
     return tuple(
         _linked(_named(one, topic, sources) if several and one.rule != Rule.PART_COMPANY else one, topic)
@@ -88,7 +88,11 @@ def observed(
 
 
 def _of_curves(
-    topics: Sequence[Topic], place: Place, answers: Answers, rules: Collection[Rule]
+    topics: Sequence[Topic],
+    place: Place,
+    answers: Answers,
+    sources: Mapping[str, Source],
+    rules: Collection[Rule],
 ) -> Iterator[tuple[Observation, Topic]]:
     """What is found in all of them together, each with the topic that it is about.
 
@@ -97,7 +101,7 @@ def _of_curves(
     """
     from reportgen.observations.choosing import observed as found_in  # noqa: PLC0415 - computes
 
-    fields = []
+    fields, precisions = [], []
     about: dict[str, Topic] = {}
     for topic in topics:
         if isinstance(topic.request, CurveRequest):
@@ -109,8 +113,9 @@ def _of_curves(
                 raise ReportError(Problem(place, said, step, Stage.DATA))
             scale = curve_scale(topic, answer.step_name, is_time=answer.step_is_time)
             fields.append((answer.curve_set, scale))
+            precisions.append(sources[topic.request.source].settings.precision or 0.0)
             about.setdefault(scale.metric, topic)
-    for one in found_in(fields, rules) if fields else ():
+    for one in found_in(fields, rules, precisions) if fields else ():
         yield one, about[one.metric]
 
 

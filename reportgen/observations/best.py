@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reportgen.facts.fact_words import at_step
-from reportgen.observations.phrases import few, level_said, runs_each, value_fact
+from reportgen.observations.phrases import few, value_fact
 from reportgen.observations.ranked import ranked_ends, ranked_peaks
+from reportgen.observations.thresholds import Tested, Threshold
+from reportgen.outcomes import Verdict
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation
 
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
     from reportgen.observations.field import Field
     from reportgen.observations.ranked import Ranked
 
-_UNDECIDED = 1.0
-"""Strength of a doubt."""
+_STRENGTH = 3.0
+"""It is what a reader asks for first."""
 
 _PAIR = 2
 _MOST_IN_EVIDENCE, _MOST_NAMED = 8, 5
@@ -50,15 +52,15 @@ def _observation(field: Field, peak: Ranked, fact: str) -> Observation:
     reading = field.reading(peak.values[peak.first], peak.first)
     return Observation(
         rule=Rule.BEST,
-        text=_one_best(field, peak, end) if decided else _several_best(field, peak, end),
+        text=f"{_highest(field, peak)}. {_finish(field, end)}.",
         evidence=tuple(
             value_fact(field, name, series, found.values[series], found.steps[series])
             for series in names[:_MOST_IN_EVIDENCE]
             for name, found in ((fact, peak), ("final", end))
         ),
-        threshold=peak.held.words(peak.lead),
+        threshold=end.held.words(end.lead),
         series=names,
-        strength=peak.held.strength(peak.lead) if decided else _UNDECIDED,
+        strength=_STRENGTH,
         from_step=min(where),
         to_step=max(where),
         mark_series=peak.first if decided else None,
@@ -67,60 +69,49 @@ def _observation(field: Field, peak: Ranked, fact: str) -> Observation:
     )
 
 
-def _one_best(field: Field, peak: Ranked, end: Ranked) -> str:
-    """One series has the best value: where, and how it and the others end."""
-    first, most = peak.first, _superlative(field)
-    head = f"{first} has the {most} value, {_reading(field, peak, first)} {_there(field, peak, first)}"
-    finish = _reading(field, end, first)
-    others = [name for name in end.level if name != first]
-    if first not in end.level:
-        verb = "ends" if len(end.level) == 1 else "end"
-        return f"{head}, but ends at {finish}; {_ended(field, end, end.level)} {verb} {most}."
-    if others and end.open:
-        doubt = f"cannot be told from {_ended(field, end, others)} {_runs_at_end(field, end)}"
-        return f"{head}, and ends at {finish}, where it {doubt}."
-    if others:
-        same = all(_reading(field, end, name) == finish for name in others)
-        if same:
-            return f"{head}, and ends at {finish}, level with {few(others, _MOST_NAMED)}."
-        return f"{head}, and ends at {finish}, within 1 % of the range of {_ended(field, end, others)}."
-    at_last = peak.steps[first] == end.steps[first]
-    ended = f", and ends {most}" if at_last else f", and ends {most}, at {finish}"
-    return f"{head}{ended}; {_next(field, end)}."
-
-
-def _several_best(field: Field, peak: Ranked, end: Ranked) -> str:
-    """Several share the best value, or cannot be told apart; and how they end."""
-    most = _superlative(field)
-    who = few(sorted(peak.level), _MOST_NAMED)
-    readings = {_reading(field, peak, name) for name in peak.level}
-    places = few([f"{name} {_there(field, peak, name)}" for name in peak.level], _MOST_NAMED)
-    valued = few(
-        [f"{name} {_reading(field, peak, name)} {_there(field, peak, name)}" for name in peak.level],
-        _MOST_NAMED,
-    )
-    if peak.open:
-        doubt = f"cannot be told {runs_each(field, peak.level)}"
-        which = most if len(peak.level) > _PAIR else "higher" if field.sign > 0 else "lower"
-        head = f"Which of {who} has the {which} {'peak' if field.sign > 0 else 'minimum'} {doubt}: {valued}"
-    elif len(readings) == 1:
-        head = f"{who} reach the same {most} value, {readings.pop()}: {places}"
+def _highest(field: Field, peak: Ranked) -> str:
+    """The best reading of all, and whose it is; of a pair the other's, too."""
+    most, first = _superlative(field), peak.first
+    reading = _reading(field, peak, first)
+    if len(peak.level) == 1:
+        head = f"The {most} reading is {reading}, of {first} {_there(field, peak, first)}"
+    elif len({_reading(field, peak, name) for name in peak.level}) == 1:
+        places = few([f"{name} {_there(field, peak, name)}" for name in peak.level], _MOST_NAMED)
+        return f"The {most} reading is {reading}, of {places}"
     else:
-        head = f"{who} reach nearly the same {most} value: {valued}"
-    if len(end.level) == 1:
-        return f"{head}. {end.first} ends {most}, at {_reading(field, end, end.first)}; {_next(field, end)}."
-    ends = _ended(field, end, end.level)
-    if not end.open:
-        return f"{head}. At the end {ends} {level_said(end.values, end.level, field)}."
-    if set(end.level) == set(peak.level) and all(peak.steps[name] == end.steps[name] for name in end.level):
-        return f"{head}, where they end."
-    if set(end.level) == set(peak.level) and peak.open:
-        return f"{head}. Nor can they be told apart by their last readings: {ends}."
-    return f"{head}. By their last readings {ends} cannot be told apart."
+        return f"The {most} readings are {_valued(field, peak, peak.level)}"
+    second = peak.order[1]
+    if len(peak.order) > _PAIR:
+        return head
+    return f"{head}; that of {second} is {_reading(field, peak, second)} {_there(field, peak, second)}"
 
 
-def _runs_at_end(field: Field, end: Ranked) -> str:
-    return runs_each(field, end.level, end.steps[end.first])
+def _finish(field: Field, end: Ranked) -> str:
+    """Who ends best, where a test tells; otherwise the last readings."""
+    most, words = _superlative(field), "end" if len(end.level) > 1 else "ends"
+    tested = not isinstance(end.held, Threshold)
+    if tested and len(end.level) == 1:
+        return f"{end.first} {words} {most}, at {_reading(field, end, end.first)}; {_next(field, end)}"
+    if tested and isinstance(end.held, Tested):
+        last = f"The last readings are {_ended(field, end, end.order)}"
+        others = (field.tested(end.first, name) for name in end.order[1:])
+        won = any(one is not None and one.verdict is not Verdict.UNCLEAR for one in others)
+        return last if won else f"{last}: no clear winner"
+    same = len({_reading(field, end, name) for name in end.level}) == 1 and len(end.level) > 1
+    if same:
+        return (
+            f"The {most} last reading is {_reading(field, end, end.first)}, of {few(end.level, _MOST_NAMED)}"
+        )
+    if len(end.order) == _PAIR:
+        return f"The last readings are {_ended(field, end, end.order)}"
+    return (
+        f"The {most} last reading is {_reading(field, end, end.first)}, of {end.first}; {_next(field, end)}"
+    )
+
+
+def _valued(field: Field, found: Ranked, names: Sequence[str]) -> str:
+    said = [f"{name} {_reading(field, found, name)} {_there(field, found, name)}" for name in names]
+    return few(said, _MOST_NAMED)
 
 
 def _next(field: Field, end: Ranked) -> str:

@@ -35,8 +35,11 @@ _TELLING = {
 }
 """What a reader asks for first counts for more, and what nobody misses for less."""
 
-_SAME_RULE, _SAME_SERIES, _SAME_METRIC = 0.5, 0.8, 0.7
+_SAME_RULE, _SAME_SERIES, _SAME_METRIC = 0.4, 0.8, 0.7
 """What a further sentence of a rule, about a single series, or about a metric counts for."""
+
+_READING = 0.6
+"""What a reading counts for beside what a test has found."""
 
 _ORDER = {rule: place for place, rule in enumerate(Rule)}
 
@@ -49,15 +52,21 @@ _TOLD_BY = {
 
 
 def observed(
-    curve_sets: Sequence[tuple[CurveSet, Scale]], rules: Collection[Rule] = ()
+    curve_sets: Sequence[tuple[CurveSet, Scale]],
+    rules: Collection[Rule] = (),
+    precisions: Sequence[float] = (),
 ) -> tuple[Observation, ...]:
     """What the rules find in the curves of one figure or the panels of one block, most telling first.
 
     Args:
         curve_sets: one for each metric, unsmoothed and unbinned, with what its numbers mean.
         rules: only these; all if empty.
+        precisions: by how much readings may be off, for each metric; 0 for each if empty.
     """
-    fields = [_field(curve_set, scale) for curve_set, scale in curve_sets]
+    exact = precisions or [0.0] * len(curve_sets)
+    fields = [
+        _field(*one, len(curve_sets), precision) for one, precision in zip(curve_sets, exact, strict=True)
+    ]
     fields = [field for field in fields if field.curves]
     found = [
         replace(one, metric=field.scale.metric)
@@ -115,7 +124,7 @@ def each_once(found: Sequence[Observation]) -> list[Observation]:
 
 
 def _told_by(one: Observation, other: Observation) -> bool:
-    if other.rule not in _TOLD_BY.get(Rule(one.rule), ()):
+    if other.rule not in _TOLD_BY.get(Rule(one.rule), ()) or "reading" not in one.text:
         return False
     if one.rule == Rule.WIDEST_GAP:
         return one.mark == other.from_step == other.to_step and set(one.series) <= set(other.series)
@@ -141,7 +150,8 @@ def in_order(found: Iterable[Observation]) -> tuple[Observation, ...]:
 
 
 def _telling(one: Observation, rules: Counter[str], series: Counter[str], metrics: Counter[str]) -> float:
-    weight = _TELLING.get(Rule(one.rule), 1.0) * math.log1p(min(one.strength, _MOST_STRENGTH))
+    voice = _READING if "reading" in one.text and one.rule != Rule.BEST else 1.0
+    weight = voice * _TELLING.get(Rule(one.rule), 1.0) * math.log1p(min(one.strength, _MOST_STRENGTH))
     alone = series[one.series[0]] if len(one.series) == 1 else 0
     many = _SAME_RULE ** rules[one.rule] * _SAME_SERIES**alone
     # Equal up to rounding is equal: the order of names decides then.
@@ -153,6 +163,6 @@ def _place(one: Observation) -> tuple[object, ...]:
     return (_ORDER[Rule(one.rule)], one.metric, step, one.series, one.text)
 
 
-def _field(curve_set: CurveSet, scale: Scale) -> Field:
-    whole = Field(curve_set.curves, scale, curve_set.band)
+def _field(curve_set: CurveSet, scale: Scale, metrics: int, precision: float) -> Field:
+    whole = Field(curve_set.curves, scale, curve_set.band, metrics=metrics, precision=precision)
     return replace(whole, curves=tuple(one for one in whole.curves if whole.points(one.series).steps.size))

@@ -1,7 +1,8 @@
-"""The rule ``converge``: series that differed by more than noise and end within it, or meet on the way."""
+"""The rule ``converge``: series that were apart and end level, or whose readings meet on the way."""
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,11 @@ import numpy as np
 from reportgen.facts.fact_words import at_step
 from reportgen.observations.aligned import SAME, aligned
 from reportgen.observations.leads import stretches
+from reportgen.observations.moves import CLEAR
 from reportgen.observations.phrases import (
     fact,
     named,
     reading_fact,
-    runs_each,
     span,
     value_fact,
 )
@@ -27,9 +28,10 @@ if TYPE_CHECKING:
 
     from reportgen.observations.aligned import Aligned
     from reportgen.observations.field import Field
+    from reportgen.observations.windows import Windows
 
 _REST = 0.25
-"""Where noise is not known, those that are left with more of their widest gap have not come together."""
+"""Those that are left with more of their widest gap have not come together."""
 
 _MOST_MEETINGS = 3
 _MEETING_SERIES = 4
@@ -37,33 +39,81 @@ _MEETING_SERIES = 4
 
 
 def converge(field: Field) -> Iterator[Observation]:
-    """Groups of series that end within noise after having been further apart; and meetings on the way."""
+    """Pairs that end level after having been apart, and meetings on the way."""
     if len(field.curves) < 2:  # noqa: PLR2004 - one series meets nobody
         return
     every = aligned(field)
-    for names in _ending_level(field, every):
+    if field.windows is not None:
+        for pair in combinations(every.names, 2):
+            yield from _clear(field, pair, field.windows)
+    if not field.few:
+        return
+    for names in _ending_level(every):
         yield from _converging(field, names, float(every.steps[-1]))
-    if len(every.names) <= _MEETING_SERIES and not field.noisy(*every.names):
+    if len(every.names) <= _MEETING_SERIES:
         for pair in combinations(every.names, 2):
             yield from _meeting(field, aligned(field, pair))
 
 
-def _ending_level(field: Field, every: Aligned) -> Iterator[tuple[str, ...]]:
-    """Series with a reading at the last step that cannot be told from the best of their group, best first."""
+def _clear(field: Field, pair: tuple[str, str], tested: Windows) -> Iterator[Observation]:
+    """Two series that were clearly apart, and of which courses bring them together."""
+    both = aligned(field)
+    rows = [both.names.index(name) for name in pair]
+    apart = tested.ahead(rows[0])[rows[1]] | tested.ahead(rows[1])[rows[0]]
+    if (
+        not apart.any()
+        or apart[-1]
+        or not any(field.moves(name) for name in pair)
+        or not both.read[rows, -1].all()
+    ):
+        return
+    levels = [
+        field.sign * np.interp(both.steps, field.course_steps(name), field.course(name).level)
+        for name in pair
+    ]
+    between = levels[0] - levels[1]
+    at = int(np.argmax(np.where(apart, np.abs(between), -np.inf)))
+    gap, rest = abs(float(between[at])), abs(float(between[-1]))
+    places = [int(np.argmin(np.abs(field.course_steps(name) - both.steps[at]))) for name in pair]
+    errors = [field.course(name).error(place, -1) for name, place in zip(pair, places, strict=True)]
+    if rest > _REST * gap or gap - rest <= CLEAR * math.hypot(*errors):
+        return
+    yield _together(field, pair, float(both.steps[at]), gap, rest)
+
+
+def _together(field: Field, pair: tuple[str, str], step: float, gap: float, rest: float) -> Observation:
+    end = float(field.points(pair[0]).steps[-1])
+    finals = {name: float(field.points(name).values[-1]) for name in pair}
+    size = field.size(gap, *pair)
+    return Observation(
+        rule=Rule.CONVERGE,
+        text=(
+            f"{listing(pair)} come together: after a gap of about {size} {at_step(step, field.scale)} "
+            f"they end at {span(finals, pair, field)}."
+        ),
+        evidence=(
+            *(value_fact(field, "final", name, finals[name], end) for name in pair),
+            f"gap of the fitted courses {at_step(step, field.scale)} = {size}",
+        ),
+        threshold=field.course_words(next(name for name in pair if field.moves(name))),
+        series=pair,
+        strength=field.readings_alone.strength(gap - rest),
+        from_step=step,
+        to_step=end,
+        mark_series=pair[0],
+        mark=end,
+        label="level again",
+    )
+
+
+def _ending_level(every: Aligned) -> Iterator[tuple[str, ...]]:
+    """Series whose last readings are within 1 % of the range of the best of their group."""
     finals = every.good[:, -1]
     there = [place for place in range(len(every.names)) if every.read[place, -1]]
     left = sorted(there, key=lambda place: (-finals[place], every.names[place]))
-    means = aligned(field, every.names, means=True)
     while left:
-        first, *others = left
-        # One reading is easily within noise: those before it have to be, too.
-        apart = np.abs(means.good[:, -1] - means.good[first, -1])
-        beyond = apart > means.thresholds(first, len(every.names))[:, -1] * (1 + SAME)
-        group = [first]
-        for one in others:
-            held = field.at_end(every.names[first], every.names[one])
-            if not held.passed(float(finals[first] - finals[one])) and not beyond[one]:
-                group.append(one)
+        first = left[0]
+        group = [one for one in left if finals[first] - finals[one] <= every.least * (1 + SAME)]
         if len(group) > 1:
             yield tuple(every.names[place] for place in group)
         left = [place for place in left if place not in group]
@@ -81,15 +131,19 @@ def _converging(field: Field, names: tuple[str, ...], end: float) -> Iterator[Ob
     gap, rest = float(values[high, at] - values[low, at]), float(spread[-1])
     step = float(both.steps[at])
     pair = both.names[high], both.names[low]
-    choices = several.size * len(names) * (len(names) - 1) // 2
-    held = field.threshold(*sorted(pair), choices=choices, steps=(step,))
+    held = field.readings_alone
     # Less than a threshold gained is no coming together.
-    if gap - rest <= held.value * (1 + SAME) or (not field.noisy(*names) and rest > _REST * gap):
+    if gap - rest <= held.value * (1 + SAME) or rest > _REST * gap:
         return
     finals = {name: float(values[both.names.index(name), -1]) for name in names}
+    readings = span(finals, names, field)
     yield Observation(
         rule=Rule.CONVERGE,
-        text=_sentence(field, names, finals, end, (field.size(gap, *pair), step)),
+        text=(
+            f"The readings of {named(names, len(field.curves))} end "
+            f"{'' if ' to ' in readings else 'level '}at {readings}, {at_step(end, field.scale)}, "
+            f"after {field.size(gap, *pair)} between them {at_step(step, field.scale)}."
+        ),
         evidence=(
             *(value_fact(field, "final", name, finals[name], end) for name in names),
             f"{fact(field, 'gap', *pair, step)} = {field.size(gap, *pair)}",
@@ -105,29 +159,11 @@ def _converging(field: Field, names: tuple[str, ...], end: float) -> Iterator[Ob
     )
 
 
-def _sentence(
-    field: Field,
-    names: tuple[str, ...],
-    finals: dict[str, float],
-    end: float,
-    gap: tuple[str, float],
-) -> str:
-    readings = span(finals, names, field)
-    before = f"after a gap of {gap[0]} {at_step(gap[1], field.scale)}"
-    how = "" if " to " in readings else "level "
-    ends = f"{named(names, len(field.curves))} come together: {before} they end {how}at {readings}"
-    there = f"{ends}, {at_step(end, field.scale)}"
-    if field.noisy(*names):
-        return f"{there}, where they cannot be told apart {runs_each(field, names, end)}."
-    return f"{there}."
-
-
 def _meeting(field: Field, both: Aligned) -> Iterator[Observation]:
     """Readings of both at one step that are equal, between steps at which they differ."""
     ahead = both.good[0] - both.good[1]
     inside = np.isfinite(ahead)
-    held = both.thresholds(0, 1)[1]
-    apart = np.abs(ahead) > held * (1 + SAME)
+    apart = np.abs(ahead) > both.least * (1 + SAME)
     level = stretches(np.where(inside & ~apart, 0, -1))
     differing = np.flatnonzero(inside & apart)
     found = []
@@ -141,18 +177,18 @@ def _meeting(field: Field, both: Aligned) -> Iterator[Observation]:
     at = places[0]
     between = ahead[differing]
     before, after = (np.abs(between[side]).max() for side in (differing < at, differing > at))
-    pair_held = field.threshold(*both.names, steps=(float(both.steps[at]),))
+    held = field.readings_alone
     yield Observation(
         rule=Rule.CONVERGE,
-        text=f"{listing(both.names)} meet {_meetings_said(field, both, places)}.",
+        text=f"The readings of {listing(both.names)} meet {_meetings_said(field, both, places)}.",
         evidence=tuple(
             reading_fact(field, name, float(both.steps[place]), _value(field, both, row, place))
             for place in places[:_MOST_MEETINGS]
             for row, name in enumerate(both.names)
         ),
-        threshold=pair_held.words(float(ahead[at])),
+        threshold=held.words(float(ahead[at])),
         series=both.names,
-        strength=pair_held.strength(float(min(before, after))),
+        strength=held.strength(float(min(before, after))),
         from_step=float(both.steps[places[0]]),
         to_step=float(both.steps[places[-1]]),
         mark_series=both.names[0],

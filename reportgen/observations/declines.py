@@ -11,37 +11,40 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.facts.fact_words import at_step, step_said
+from reportgen.observations.field import SAME
 from reportgen.observations.phrases import reading_fact, value_fact
 from reportgen.observations.plateaus import rest
-from reportgen.observations.smoothing import running_mean, window
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reportgen.observations.field import Field, Threshold
+    from reportgen.model import FloatArray
+    from reportgen.observations.field import Field
 
-_FEWEST = 3
+_FEWEST, _FALL, _FALL_OF_RUNS = 3, 2.0, 1.5
+_PART = 14
+"""Means of so small a part of the curve are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Loss:
-    """A decline, by places in the curve.
+    """A decline, by places of the readings.
 
     Attributes:
         peak: the best reading, the first of equal ones.
-        onset: the last place as good as the peak, within noise.
+        onset: the last place at which it is as good as ever: of the course, or of the readings.
         landed: from here on it stays at its final level; None where it does not come to rest after it.
-        depth: how much worse the last reading is than the best.
-        held: what that was held against.
+        depth: how much worse it ends than it has been.
+        inferred: whether a test has found it.
     """
 
     peak: int
     onset: int
     landed: int | None
     depth: float
-    held: Threshold
+    inferred: bool
 
 
 def late_decline(field: Field) -> Iterator[Observation]:
@@ -53,35 +56,50 @@ def late_decline(field: Field) -> Iterator[Observation]:
 
 
 def _loss(field: Field, series: str) -> _Loss | None:
-    steps, values = field.points(series)
-    good = field.sign * values
-    if good.size < _FEWEST:
+    if field.points(series).steps.size < _FEWEST:
         return None
-    peak = int(np.argmax(good))
-    depth = float(good[peak] - good[-1])
-    places = (float(steps[peak]), float(steps[-1]))
-    held = field.threshold(series, choices=steps.size * len(field.names), steps=places)
-    if not held.passed(depth):
+    return (_of_course(field, series) if field.moves(series) else None) or _of_readings(field, series)
+
+
+def _of_course(field: Field, series: str) -> _Loss | None:
+    own, course, steps = field.points(series), field.course(series), field.course_steps(series)
+    level = field.sign * course.level
+    top, depth = int(np.argmax(level)), float(level.max() - level[-1])
+    width = max(level.size // _PART, 2)
+    fall = field.sign * course.apart(course.around(top, 3 * width), course.around(-1, width))
+    if depth <= field.least or fall < (_FALL_OF_RUNS if course.spread.known else _FALL):
         return None
-    noise = field.noise(series)
-    near = (
-        max(noise.value, field.least)
-        if noise.known
-        else 1e-9 * max(abs(float(good[peak])), abs(float(good[-1])))
-    )
-    means = running_mean(good, window(field, series))
-    onset = int(np.flatnonzero(means >= means.max() - near)[-1])
+    onset = int(np.searchsorted(own.steps, steps[_last_good(level, float(level.max()), depth / 10)]))
+    return _made(field, series, onset, depth, inferred=True)
+
+
+def _of_readings(field: Field, series: str) -> _Loss | None:
+    good = field.sign * field.points(series).values
+    best = float(good.max())
+    depth = best - float(good[-1])
+    if not field.few or not field.readings_alone.passed(depth):
+        return None
+    return _made(field, series, _last_good(good, best, SAME * abs(best)), depth, inferred=False)
+
+
+def _made(field: Field, series: str, onset: int, depth: float, *, inferred: bool) -> _Loss | None:
+    good = field.sign * field.points(series).values
     # What is best at the first reading has not declined late: it has never risen.
-    if onset == 0 or onset == good.size - 1:
+    if onset == 0 or onset >= good.size - 1:
         return None
     after = rest(field, series)
     landed = after.place if after is not None and after.place > onset else None
-    return _Loss(peak, onset, landed, depth, held)
+    return _Loss(int(np.argmax(good)), onset, landed, depth, inferred)
+
+
+def _last_good(good: FloatArray, best: float, near: float) -> int:
+    return int(np.flatnonzero(good >= best - near)[-1])
 
 
 def _observation(field: Field, series: str, loss: _Loss) -> Observation:
     steps, values = field.points(series)
-    best = "peak" if field.sign > 0 else "low"
+    best = ("peak" if field.sign > 0 else "low") if loss.inferred else ("high" if field.sign > 0 else "low")
+    held = field.readings_alone
     peak, onset = float(steps[loss.peak]), float(steps[loss.onset])
     evidence = [value_fact(field, "peak", series, float(values[loss.peak]), peak)]
     if loss.onset != loss.peak:
@@ -93,9 +111,9 @@ def _observation(field: Field, series: str, loss: _Loss) -> Observation:
         rule=Rule.LATE_DECLINE,
         text=_sentence(field, series, loss),
         evidence=tuple(evidence),
-        threshold=loss.held.words(loss.depth),
+        threshold=field.course_words(series) if loss.inferred else held.words(loss.depth),
         series=(series,),
-        strength=loss.held.strength(loss.depth),
+        strength=held.strength(loss.depth),
         from_step=onset,
         to_step=float(steps[-1]),
         mark_series=series,
@@ -114,17 +132,27 @@ def _sentence(field: Field, series: str, loss: _Loss) -> str:
     top, start, end = (field.reading(float(values[place]), series) for place in places)
     at_peak, at_onset, at_end = (at_step(float(steps[place]), field.scale) for place in places)
     size = field.size(loss.depth, series)
+    if not loss.inferred:
+        extreme = "highest" if field.sign > 0 else "lowest"
+        way = (
+            f"The last reading of {series} is {end} {at_end}, {size} {beyond} its {extreme} reading of {top}"
+        )
+        if loss.landed is not None:
+            landed = field.reading(float(values[loss.landed]), series)
+            there = step_said(float(steps[loss.landed]), field.scale)
+            return f"{way} {at_onset}; from {there} on its readings are at {landed}."
+        return f"{way} {at_onset if start == top else at_peak}."
     if loss.landed is not None:
         landed = field.reading(float(values[loss.landed]), series)
         there = at_step(float(steps[loss.landed]), field.scale)
-        last = step_said(float(steps[-1]), field.scale)
-        return f"{series} {verb} from {start} {at_onset} to {landed} {there} and stays there until {last}."
+        return f"{series} {verb} from {start} {at_onset} to {landed} {there} and levels off there."
     if start == top and _one_fall(field, series, loss):
         return f"{series} {verb} from its {best}, {start} {at_onset}, to {end} {at_end}, where it ends."
-    ended = f"{series} ends at {end} {at_end}, {size} {beyond} its {best} of {top} {at_peak}"
-    if loss.onset > loss.peak and field.noisy(series):
-        return f"{ended}; {at_onset} it is within noise of that for the last time."
-    return f"{ended}."
+    return (
+        f"{series} {verb} from {at_onset.removeprefix('at ')} on and ends lower, at {end} {at_end}."
+        if field.sign > 0
+        else f"{series} {verb} from {at_onset.removeprefix('at ')} on and ends higher, at {end} {at_end}."
+    )
 
 
 def _one_fall(field: Field, series: str, loss: _Loss) -> bool:

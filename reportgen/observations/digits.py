@@ -69,7 +69,7 @@ class Digits:
         if not self.least:
             return None
         factor = self._factor
-        noises = sorted(self.noise[name].within for name in series) or [0.0]
+        noises = sorted(self.noise[name].value for name in series) or [0.0]
         noise = max(noises[len(noises) // 2 if len(noises) >= _LIST else 0], self.least)
         if all(self.noise[name].known for name in series):
             decimals = decimals_of(factor * noise / 2, 1)

@@ -1,34 +1,53 @@
-"""What rules look at: the curves of one metric, their noise, and numbers in the digits that it deserves."""
+"""What rules look at: the curves of one metric, and what can be inferred from them."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from reportgen.facts.curve_numbers import points
 from reportgen.facts.curve_pairs import Pairs
-from reportgen.observations.correlation import Averaging, averaging
+from reportgen.observations.aligned import aligned
+from reportgen.observations.course import MOST_READINGS, course
 from reportgen.observations.digits import Digits
-from reportgen.observations.noise import SMALLEST_SHARE, Noise, allowance, half_widths, loudness, noise_scale
-from reportgen.observations.thresholds import SAME, Held, Tested, Threshold, alike
+from reportgen.observations.noise import FEWEST_READINGS, SMALLEST_SHARE, Noise, noise_scale
+from reportgen.observations.thresholds import SAME, Decided, Held, Tested, Threshold, asked
+from reportgen.observations.windows import Windows, windows
 from reportgen.statements import Quantity
-from reportgen.words import number
+from reportgen.statistics.align import on_steps
+from reportgen.words import counted, equation, p_words
 
 if TYPE_CHECKING:
     from reportgen.facts.curve_numbers import Points
     from reportgen.model import Curve, FloatArray
     from reportgen.observations.aligned import Aligned
+    from reportgen.observations.course import Course
     from reportgen.outcomes import Comparison
     from reportgen.statements import Scale
 
 __all__ = ["SAME", "Field", "Threshold"]
 
+ERROR = 0.05
+"""The chance that a block infers anything from nothing but noise."""
+
+_COURSES, _LEADS, _ENDS, _JITTER = 0.55, 0.3, 0.1, 0.05
+"""The shares of the four questions about a metric in that error: its series' courses, who is ahead where,
+who is ahead at the end, who moves about more."""
+
 _FARTHEST = (1e-70, 1e70)
-_LINE = "4 times the median change between readings; the band is wider still"
+_FEWEST_SHARED = 8
+_SEVERAL = 2
+
+
+class _Looked(NamedTuple):
+    """A course with the steps of its places, and of how many readings each is the mean."""
+
+    course: Course
+    steps: FloatArray
+    each: int
 
 
 @dataclass(frozen=True)  # no slots: derived values are kept in the instance
@@ -40,12 +59,16 @@ class Field:
         scale: what the numbers mean.
         band: the kind of band that the curves have, as in ``CurveSet.band``.
         level: confidence level of tests, as in ``CurveSet.level``.
+        metrics: how many metrics the block has, which share its error.
+        precision: by how much a reading may be off, as its source states; 0 where it states nothing.
     """
 
     curves: tuple[Curve, ...]
     scale: Scale
     band: str
     level: float = 0.95
+    metrics: int = 1
+    precision: float = 0.0
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -65,20 +88,12 @@ class Field:
         return {curve.series: noise_scale(curve, self.band) for curve in self.curves}
 
     @cached_property
-    def _loudness(self) -> dict[str, FloatArray]:
-        return {curve.series: loudness(curve) for curve in self.curves}
+    def side_by_side(self) -> dict[tuple[str, ...], Aligned]:
+        """Series at common steps, by their names, see ``aligned``."""
+        return {}
 
     @cached_property
-    def _averaging(self) -> dict[tuple[str, bool], Averaging]:
-        return {
-            (curve.series, itself): averaging(curve, self.noise(curve.series).strength, itself=itself)
-            for curve in self.curves
-            for itself in (True, False)
-        }
-
-    @cached_property
-    def side_by_side(self) -> dict[tuple[tuple[str, ...], bool], Aligned]:
-        """Series at common steps, by their names and whether they are running means, see ``aligned``."""
+    def _looked(self) -> dict[str, _Looked]:
         return {}
 
     @cached_property
@@ -114,8 +129,10 @@ class Field:
 
     @property
     def least(self) -> float:
-        """The smallest effect that is told: 1 % of the plotted range."""
-        return SMALLEST_SHARE * self.plotted_range
+        """The smallest effect that is told: 1 % of the plotted range, or the source's precision."""
+        return max(SMALLEST_SHARE * self.plotted_range, self.precision)
+
+    # ---- series --------------------------------------------------------------------------------------
 
     def curve(self, series: str) -> Curve:
         """The curve of a series."""
@@ -126,92 +143,138 @@ class Field:
         return self._points[series]
 
     def noise(self, series: str) -> Noise:
-        """The noise scale of a series."""
+        """The noise scale of a series, for digits and for what is worth telling."""
         return self._noise[series]
+
+    def tested_by_runs(self, series: str) -> bool:
+        """Whether a series has several runs with steps enough in common."""
+        curve = self.curve(series)
+        return len(curve.runs) >= _SEVERAL and not curve.given and self._shared(curve).size >= _FEWEST_SHARED
+
+    def known(self, series: str) -> bool:
+        """Whether the data tell the noise of a series, so that something can be inferred from it."""
+        values = self.points(series).values
+        if not self._testable or values.max() == values.min():
+            return False
+        return self.tested_by_runs(series) or values.size >= FEWEST_READINGS
+
+    @cached_property
+    def few(self) -> bool:
+        """Whether all series have so few readings, or so little noise, that each reading may be told."""
+        return all(
+            one.values.size < FEWEST_READINGS or self._noise[name].value == 0
+            for name, one in self._points.items()
+        )
+
+    @staticmethod
+    def _shared(curve: Curve) -> FloatArray:
+        """The steps that every run of a curve has."""
+        steps = curve.runs[0].steps
+        for run in curve.runs[1:]:
+            steps = np.intersect1d(steps, run.steps)
+        return steps
+
+    def _look(self, series: str) -> _Looked:
+        if series not in self._looked:
+            curve, own = self.curve(series), self.points(series)
+            steps, runs = own.steps, own.values[None]
+            if self.tested_by_runs(series):
+                steps = self._shared(curve)
+                runs = np.stack([on_steps(steps, run.steps, run.values) for run in curve.runs])
+            each = -(-steps.size // MOST_READINGS)
+            if each > 1:
+                whole = steps.size // each * each
+                steps, runs = (
+                    one[..., -whole:].reshape(*one.shape[:-1], -1, each).mean(axis=-1)
+                    for one in (steps, runs)
+                )
+            self._looked[series] = _Looked(course(runs, self.share_of_course), steps, each)
+        return self._looked[series]
+
+    def course(self, series: str) -> Course:
+        """The course of a series whose noise is known."""
+        return self._look(series).course
+
+    def course_steps(self, series: str) -> FloatArray:
+        """The steps of the places of its course."""
+        return self._look(series).steps
+
+    def readings_each(self, series: str) -> int:
+        """Of how many readings each place of its course is the mean."""
+        return self._look(series).each
+
+    def along(self, series: str) -> FloatArray:
+        """The relative size of its noise at each reading, shape (readings,)."""
+        looked = self._look(series)
+        found: FloatArray = np.interp(self.points(series).steps, looked.steps, looked.course.spread.along)
+        return found
+
+    def moves(self, series: str) -> bool:
+        """Whether noise leaves no doubt that a series changes."""
+        return self.known(series) and bool(self.course(series).p)
+
+    # ---- the family ----------------------------------------------------------------------------------
+
+    @property
+    def share_of_course(self) -> float:
+        """What each series' course may use of the block's error; all of it where there is one series."""
+        if len(self.curves) == 1:
+            return ERROR / self.metrics
+        return _COURSES * ERROR / len(self.curves) / self.metrics
+
+    @property
+    def share_of_leads(self) -> float:
+        """What the question may use who is ahead where."""
+        return _LEADS * ERROR / self.metrics
+
+    @property
+    def share_of_ends(self) -> float:
+        """What the question may use who is ahead at the end."""
+        return _ENDS * ERROR / self.metrics
+
+    @property
+    def share_of_jitter(self) -> float:
+        """What the question may use who moves about more."""
+        return _JITTER * ERROR / self.metrics
+
+    @cached_property
+    def windows(self) -> Windows | None:
+        """Who is clearly ahead where; None where that cannot be tested."""
+        return windows(self, aligned(self)) if len(self.curves) > 1 else None
+
+    def course_words(self, series: str) -> str:
+        """What a change of a series rests on: its p, and what the block asks for."""
+        p = equation("p", p_words(max(self.course(series).p)))
+        by = f"{counted(len(self.curve(series).runs), 'run')}" if self.tested_by_runs(series) else "one run"
+        return f"{p} over all places and widths, by {by}; {asked(self.share_of_course)}"
+
+    # ---- thresholds ----------------------------------------------------------------------------------
 
     def noisy(self, *series: str) -> bool:
         """Whether the noise of any of them is known, and large enough to leave a doubt."""
         return self._digits.noisy(series)
 
-    def noise_along(self, series: str) -> FloatArray:
-        """The noise scale at each reading, shape (readings,); larger where the curve is louder than usual."""
-        along: FloatArray = self.noise(series).value * self._loudness[series]
-        return along
+    @property
+    def readings_alone(self) -> Threshold:
+        """What is asked of readings that are told as such: 1 % of the range, or the source's precision."""
+        if self.precision > SMALLEST_SHARE * self.plotted_range:
+            return Threshold(self.precision, "the precision that the source states")
+        return Threshold(self.least, "1 % of the range" if self.least else "no noise at all")
 
-    def left_in_mean(self, series: str, readings: FloatArray | int, *, itself: bool = False) -> FloatArray:
-        """The share of the noise that is left in the mean of so many neighbouring readings.
+    def at_end(self, first: str, second: str) -> Held:
+        """What the difference of two last readings, the better one first, is held against.
 
-        Args:
-            series: whose readings.
-            readings: how many.
-            itself: the mean is held against others of the same series.
-        """
-        return np.sqrt(self._averaging[series, itself].left(readings))
-
-    def noise_at(self, series: str, step: float) -> float:
-        """The noise scale around a step, or half the band's width at this step where that is larger."""
-        curve = self.curve(series)
-        here = half_widths(curve)[int(np.argmin(np.abs(curve.steps - step)))]
-        nearest = int(np.argmin(np.abs(self.points(series).steps - step)))
-        noise = float(self.noise_along(series)[nearest])
-        return max(noise, float(here)) if math.isfinite(here) else noise
-
-    def threshold(
-        self,
-        *series: str,
-        choices: int = 1,
-        steps: tuple[float, ...] = (),
-        readings: tuple[int, int] = (1, 1),
-    ) -> Threshold:
-        """What the difference of two readings is held against.
-
-        Their noises add as √(a² + b²). A rule that picks the largest of n differences asks for more than
-        one that compares two given readings, see ``allowance``: the number of steps where one end of the
-        difference is an extreme, its square where both are; times the number of series or pairs looked at.
-        Never less than 1 % of the range, which is all that is asked where noise is known for none of them.
-
-        Args:
-            series: whose readings they are: one name for two readings of the same series, or two.
-            choices: from how many differences the rule picks the largest; 1 where it picks none.
-            steps: the steps of the two readings, in the order of ``series``; one for both is enough. Where
-                the band is wider there, the difference has to be larger than its width there, too.
-            readings: of how many readings each end of the difference is the mean.
-        """
-        names = series * 2 if len(series) == 1 else series
-        noises = [self.noise(name) for name in names]
-        if not any(noise.known for noise in noises):
-            return Threshold(self.least, f"1 % of the range; {noises[0].source}")
-        places = steps * 2 if len(steps) == 1 else steps
-        itself = len(series) == 1
-        usual = [noise.within if itself else noise.value for noise in noises]
-        for place, (name, x) in enumerate(zip(names, places, strict=False)):
-            usual[place] *= float(self._loudness[name][int(np.argmin(np.abs(self.points(name).steps - x)))])
-        left = [
-            float(self.left_in_mean(name, n, itself=itself)) for name, n in zip(names, readings, strict=True)
-        ]
-        value = allowance(choices) * math.hypot(*(a * b for a, b in zip(usual, left, strict=True)))
-        there = zip(names, places, left, strict=False)
-        here = math.hypot(*(self.noise_at(name, x) * part for name, x, part in there))
-        if itself and noises[0].within < noises[0].value:
-            here, noises = 0.0, [replace(noises[0], source=_LINE)] * 2
-        if here > max(value, self.least):
-            return Threshold(here, "the noise at these steps together", noisy=True)
-        if self.least >= value:
-            return Threshold(self.least, "1 % of the range" if self.least else "no noise at all")
-        largest = max(range(2), key=lambda place: usual[place])
-        factor = number(value / usual[largest], significant=2)
-        noise = alike(usual[largest], usual[largest], 2)
-        return Threshold(value, f"{factor} × the noise of {noise} ({noises[largest].source})", noisy=True)
-
-    def at_end(self, first: str, second: str, choices: int = 1) -> Held:
-        """What the difference of two last readings is held against.
-
-        Where both end at the same step with two runs or more, it is the test that claims are held to, so that
-        a page does not say two things; otherwise ``threshold``.
+        Where both end at the same step with two runs or more, it is the test that claims are held to.
+        Otherwise it is the test over windows, or for few readings of one run what is asked of readings.
         """
         one = self.tested(first, second)
-        ends = tuple(float(self.points(name).steps[-1]) for name in (first, second))
-        return self.threshold(first, second, choices=choices, steps=ends) if one is None else Tested(one)
+        if one is not None:
+            return Tested(one, self.share_of_ends)
+        if not (self.known(first) and self.known(second)) or self.windows is None:
+            return self.readings_alone
+        both = aligned(self)
+        row, rival = both.names.index(first), both.names.index(second)
+        return Decided(bool(self.windows.ahead(row)[rival, -1]), self.share_of_leads)
 
     def tested(self, first: str, second: str) -> Comparison | None:
         """The test over runs of two last readings, first minus second; None where there is none."""
@@ -222,6 +285,8 @@ class Field:
             return None
         one = self._pairs.comparison(a, b)
         return None if one is None or one.adjusted_p is None else one
+
+    # ---- words ---------------------------------------------------------------------------------------
 
     def reading(self, value: float, *series: str) -> str:
         """A value in the digits that the series' noise deserves: ``0.82`` where the noise is 0.01."""

@@ -11,9 +11,11 @@ import numpy as np
 from reportgen.facts.curve_numbers import volatility
 from reportgen.facts.fact_words import at_step
 from reportgen.observations.phrases import few
+from reportgen.observations.thresholds import asked
 from reportgen.observations.turns import Setback, setbacks
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation
+from reportgen.statistics.student_t import t_quantile
 from reportgen.words import counted, number
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ MORE = 1.5
 
 _FEWEST = 5
 _LISTED, _IN_TEXT = 5, 2
+_PARTS, _PART, _FEWEST_PARTS = 12, 5, 4
 _TIMES = {1: "once", 2: "twice"}
 
 
@@ -84,12 +87,14 @@ def _pair(field: Field, one: str, other: str, whole: Mapping[str, _Part]) -> _Pa
         return None
     first, second = sorted(parts, key=lambda name: -parts[name].volatility)
     high, low = parts[first], parts[second]
-    least = _least(field, (first, second), (high.readings, low.readings))
+    least = MORE
     # A tenth of the smallest effect that is told anywhere: a curve without noise is not infinitely calm.
     floor = max(low.volatility, 0.001 * field.plotted_range)
     ratio = high.volatility / floor if floor else 0.0
     # Whatever moves at all moves more than a series that does not.
     if ratio <= least or high.back <= low.back or low.volatility == 0:
+        return None
+    if not field.few and not _clear(field, first, second):
         return None
     pair = (high.volatility, low.volatility)
     return _Pair(first, second, ratio, least, pair, (high.readings, low.readings), shared)
@@ -112,18 +117,33 @@ def _part(field: Field, series: str, steps: FloatArray) -> _Part:
     return _Part(volatility(chosen) or 0.0, float(falls.sum()), int(chosen.steps.size))
 
 
-def _least(field: Field, names: tuple[str, str], readings: tuple[int, int]) -> float:
-    """1.5, or what chance alone makes of the ratio of two equal volatilities, if that is more.
+def _clear(field: Field, first: str, second: str) -> bool:
+    """Whether one moves about more than the other beyond doubt: by t over parts of their curves.
 
-    The standard deviation of n first differences of white noise has a relative standard error of about
-    √(3 / 4n): neighbouring differences share a reading, which makes it 1.5 times the variance 1 / 2n of
-    independent ones. Where noise is not known, the readings are all there is.
+    In each part the logarithm of the mean square of its residuals; parts of curves read at the same steps are
+    compared one by one, others as two groups (Welch).
     """
-    if not all(field.noise(name).known for name in names):
-        return MORE
+    if not (field.known(first) and field.known(second)):
+        return False
+    a, b = (_logs(field, name) for name in (first, second))
+    if min(a.size, b.size) < _FEWEST_PARTS:
+        return False
     pairs = len(field.names) * (len(field.names) - 1) / 2
-    spread = math.hypot(*(math.sqrt(0.75 / n) for n in readings))
-    return max(MORE, math.exp(math.sqrt(2 * math.log(20 * pairs)) * spread))
+    if np.array_equal(field.points(first).steps, field.points(second).steps):
+        apart = a - b
+        error, df = float(apart.std(ddof=1)) / math.sqrt(a.size), a.size - 1.0
+    else:
+        errors = a.var(ddof=1) / a.size, b.var(ddof=1) / b.size
+        error, df = math.sqrt(sum(errors)), min(a.size, b.size) - 1.0
+    return float(a.mean() - b.mean()) > t_quantile(1 - field.share_of_jitter / pairs / 2, df) * error
+
+
+def _logs(field: Field, series: str) -> FloatArray:
+    """The logarithm of the mean square of what a curve moves about by, in each of up to 12 parts of it."""
+    values = field.points(series).values
+    bends = values[1:-1] - (values[:-2] + values[2:]) / 2
+    parts = np.array_split(bends**2, min(_PARTS, values.size // _PART))
+    return np.log(np.array([float(part.mean()) for part in parts]) + 1e-300)
 
 
 def _observation(field: Field, pairs: list[_Pair]) -> Observation:
@@ -140,7 +160,7 @@ def _observation(field: Field, pairs: list[_Pair]) -> Observation:
             _volatilities(widest),
             *(_fall(field, first, fall) for fall in falls[:_LISTED]),
         ),
-        threshold=f"{ratio} times as volatile is more than {least} times",
+        threshold=f"{ratio} times as volatile is more than {least} times{_tested(field)}",
         series=(first, *(pair.second for pair in pairs)),
         strength=widest.ratio / widest.least,
         from_step=float(steps[0]),
@@ -151,15 +171,21 @@ def _observation(field: Field, pairs: list[_Pair]) -> Observation:
     )
 
 
+def _tested(field: Field) -> str:
+    return "" if field.few else f", by t over parts of the curves; {asked(field.share_of_jitter)}"
+
+
 def _sentence(field: Field, pairs: list[_Pair], falls: list[Setback]) -> str:
     widest = pairs[0]
     first = widest.first
     ratio = number(min(pair.ratio for pair in pairs), significant=2)
     others = few([pair.second for pair in pairs], 4)
     least = "at least " if len(pairs) > 1 else ""
-    head = f"{first} moves {least}{ratio} times as much as {others} from one reading to the next"
+    head = f"{first} moves {least}{ratio} times as much as {others}"
+    if field.few:
+        head = f"From one reading to the next {head}"
     verb = "falls back" if field.sign > 0 else "rises again"
-    if field.noise(first).known:
+    if not field.few:
         return f"{head}, and {verb} by up to {_fall(field, first, falls[0])}."
     told = ", then by ".join(_fall(field, first, fall) for fall in falls[:_IN_TEXT])
     times = _TIMES.get(len(falls), f"{len(falls):,} times")

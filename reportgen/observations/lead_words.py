@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reportgen.facts.fact_words import at_step
-from reportgen.observations.aligned import SAME
-from reportgen.observations.leads import stretches, turns
+from reportgen.observations.leads import turns
 from reportgen.observations.phrases import few, range_said, stretches_said
 from reportgen.words import counted
 
@@ -33,8 +32,6 @@ class LeadWords(NamedTuple):
         change: the head of a sentence about changes, before how often.
         last: the last place.
         ahead, behind: how one stands to another.
-        neither, none: at steps at which nobody leads, of two and of more series.
-        first_two: the two of several that are nearest to leading.
         alone: which of two reads higher, noise or not.
         label: at the step at which a series takes the lead.
     """
@@ -45,9 +42,6 @@ class LeadWords(NamedTuple):
     last: str
     ahead: str
     behind: str
-    neither: str
-    none: str
-    first_two: str
     alone: str
     label: str
 
@@ -59,9 +53,6 @@ _LEADING = LeadWords(
     last="last",
     ahead="ahead of",
     behind="behind",
-    neither="neither is ahead",
-    none="no series is ahead of all others",
-    first_two="the first two",
     alone="ahead",
     label="takes the lead",
 )
@@ -72,9 +63,6 @@ _HIGHEST = LeadWords(
     last="lowest",
     ahead="above",
     behind="below",
-    neither="neither is above the other",
-    none="no series is above all others",
-    first_two="the highest two",
     alone="above",
     label="becomes highest",
 )
@@ -104,37 +92,6 @@ def when(field: Field, both: Aligned, found: Sequence[Stretch], leader: int) -> 
         return f"at {total:,} of the {steps} from {range_said(first, last, field.scale)}"
     total = sum(one.last - one.first + 1 for one in own)
     return f"at {counted(total, 'step')} of {both.steps.size:,}"
-
-
-def in_means(both: Aligned) -> str:
-    """That leads are those of running means, where they are."""
-    widths = set(both.widths)
-    if max(widths) == 1:
-        return ""
-    return f", in running means of {widths.pop():,} readings" if len(widths) == 1 else ", in running means"
-
-
-def nobody(field: Field, both: Aligned, found: Sequence[Stretch]) -> str:
-    """What is to be said of the steps at which nobody leads."""
-    led = np.zeros(both.steps.size, dtype=np.bool_)
-    for one in found:
-        led[one.first : one.last + 1] = True
-    several = np.isfinite(both.good).sum(axis=0) > 1
-    if not (several & ~led).any():
-        return ""
-    pair, words = len(both.names) == _PAIR, lead_words(field)
-    if field.noisy(*both.names):
-        who = words.neither if pair else words.none
-        return f"; elsewhere {who} by more than noise"
-    who = "they" if pair else words.first_two
-    best = np.sort(np.where(np.isfinite(both.good), both.good, -np.inf), axis=0)[-2:, several & ~led]
-    same = float(np.ptp(best, axis=0).max()) <= SAME * float(np.abs(best).max())
-    doubt = f"{who} are level" if same else f"{who} are less than 1 % of the range apart"
-    level = stretches(np.where(several & ~led, 0, -1))
-    ends = [(float(both.steps[one.first]), float(both.steps[one.last])) for one in level]
-    if not pair or len(ends) > _MOST_SAID:
-        return f"; elsewhere {doubt}"
-    return f"; {doubt} {stretches_said(ends, float(both.steps[-1]), field.scale)}"
 
 
 def absent(field: Field, both: Aligned, found: Sequence[Stretch]) -> str:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.observations.aligned import SAME
+from reportgen.observations.aligned import SAME, aligned
+from reportgen.observations.windows import Windows, windows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.model import IntArray
-    from reportgen.observations.aligned import Aligned
+    from reportgen.model import FloatArray, IntArray
+    from reportgen.observations.aligned import Aligned, BoolArray
+    from reportgen.observations.field import Field
 
 
 class Stretch(NamedTuple):
@@ -32,35 +36,54 @@ class Largest(NamedTuple):
     size: float
 
 
-def leaders(side_by_side: Aligned, *, last_place: bool = False) -> IntArray:
-    """The place of the series that leads each step by more than noise, shape (G,); −1 where none does.
+@dataclass(frozen=True)
+class Leads:
+    """Who leads at which steps, or is last: by a test, or by the readings alone.
 
-    Args:
-        side_by_side: two or more series.
-        last_place: look for the series behind all others instead.
+    Attributes:
+        both: two or more series.
+        tested: the windows of readings that are tested; None where it is the readings alone.
+        turned: ask who is behind all others.
     """
-    good = -side_by_side.good if last_place else side_by_side.good
-    here = np.arange(good.shape[1])
-    present = np.isfinite(good)
-    first: IntArray = np.argmax(np.where(present, good, -np.inf), axis=0)
-    ahead = good[first, here] - good
-    enough = ahead > side_by_side.thresholds(first, side_by_side.choices) * (1 + SAME)
-    enough[first, here] = True
-    clear = (enough | ~present).all(axis=0) & (present.sum(axis=0) > 1)
-    return np.where(clear, first, -1)
+
+    both: Aligned
+    tested: Windows | None
+    turned: bool = False
+
+    @cached_property
+    def led(self) -> IntArray:
+        """The place of the series that leads each step, −1 where none does, shape (G,)."""
+        if self.tested is not None:
+            return self.tested.leaders()
+        good = self.good
+        present = np.isfinite(good)
+        first: IntArray = np.argmax(np.where(present, good, -np.inf), axis=0)
+        enough = good[first, np.arange(good.shape[1])] - good > self.both.least * (1 + SAME)
+        enough[first, np.arange(good.shape[1])] = True
+        return np.where((enough | ~present).all(axis=0) & (present.sum(axis=0) > 1), first, -1)
+
+    @property
+    def good(self) -> FloatArray:
+        """Readings, more being further ahead, shape (S, G)."""
+        return -self.both.good if self.turned else self.both.good
+
+    def ahead(self, place: int) -> BoolArray:
+        """Where a series is ahead of each other one, shape (S, G)."""
+        if self.tested is not None:
+            return self.tested.ahead(place)
+        with np.errstate(invalid="ignore"):
+            found: BoolArray = self.good[place] - self.good > self.both.least * (1 + SAME)
+        return found
 
 
-def first_apart(side_by_side: Aligned) -> int:
-    """The first place in ``Aligned.steps`` where any two series differ by more than noise; G if none do."""
-    first = side_by_side.steps.size
-    for one in range(len(side_by_side.names) - 1):
-        # Only what comes before a known place is of interest, and each pair once.
-        others = side_by_side.part(slice(one, None), slice(first))
-        held = others.thresholds(0, side_by_side.choices)
-        # Outside a series' range there is nothing to differ from.
-        differ = (np.abs(others.good - others.good[0]) > held * (1 + SAME)).any(axis=0)
-        first = int(np.argmax(differ)) if differ.any() else first
-    return first
+def leads(field: Field, *, turned: bool = False) -> Leads | None:
+    """Who leads where, as far as it may be told; None where neither a test nor few readings allow it."""
+    both = aligned(field)
+    tested = field.windows if not turned else windows(field, both, turned=True)
+    found = Leads(both, tested, turned)
+    if tested is not None and (found.led >= 0).any():
+        return found
+    return Leads(both, None, turned) if field.few else None
 
 
 def stretches(led: IntArray) -> list[Stretch]:
@@ -83,18 +106,15 @@ def turns(found: Sequence[Stretch]) -> list[Stretch]:
     return merged
 
 
-def largest_of(
-    side_by_side: Aligned, found: Sequence[Stretch], who: Sequence[int], *, last_place: bool = False
-) -> list[Largest]:
-    """The step at which each series is furthest ahead of the next, among those where it leads.
+def largest_of(side: Leads, found: Sequence[Stretch], who: Sequence[int]) -> list[Largest]:
+    """The step at which the readings of each series are furthest ahead of the next, where it leads.
 
     Args:
-        side_by_side: two or more series.
+        side: two or more series.
         found: where they lead, or are last.
         who: places of series, each with a stretch.
-        last_place: how far they are behind.
     """
-    good = -side_by_side.good if last_place else side_by_side.good
+    good = side.good
     largest = []
     for place in who:
         own = [np.arange(one.first, one.last + 1) for one in found if one.leader == place]

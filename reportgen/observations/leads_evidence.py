@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from reportgen.observations.aligned import Aligned
     from reportgen.observations.field import Field
-    from reportgen.observations.leads import Stretch
+    from reportgen.observations.leads import Leads, Stretch
 
 _PAIR = 2
 _MOST_STRETCHES = 14
@@ -52,25 +52,25 @@ def readings_alone(field: Field, both: Aligned) -> tuple[str, ...]:
     return (counted, f"{lead_words(field).alone} by the readings alone: {', '.join(said)}")
 
 
-def ahead_of_each(field: Field, both: Aligned, place: int, *, last_place: bool = False) -> tuple[str, ...]:
+def ahead_of_each(field: Field, side: Leads, place: int) -> tuple[str, ...]:
     """From which step to its end a series is ahead of each other one, and by how much; nearest first.
 
     Args:
-        field: has noise and words.
-        both: three or more series; of two nothing is told that is not said already.
-        place: the series.
-        last_place: from where on it is behind each.
+        field: has words.
+        side: three or more series; of two nothing is told that is not said already.
+        place: the series; where last places are looked at, from where on it is behind each.
     """
+    both = side.both
     if len(both.names) == _PAIR:
         return ()
-    sign, words = -1.0 if last_place else 1.0, lead_words(field)
-    beside = words.behind if last_place else words.ahead
-    held = both.thresholds(place, both.choices)
+    words = lead_words(field)
+    beside = words.behind if side.turned else words.ahead
+    clear = side.ahead(place)
     said: list[tuple[float, str, str]] = []
     for rival, name in enumerate(both.names):
-        ahead = sign * (both.good[place] - both.good[rival])
+        ahead = side.good[place] - side.good[rival]
         there = np.flatnonzero(np.isfinite(ahead))
-        enough = ahead[there] > held[rival, there] * (1 + SAME)
+        enough = clear[rival, there] & (ahead[there] > 0)
         since = int(np.argmin(enough[::-1])) if not enough.all() else enough.size
         if rival == place or not since:
             continue
@@ -87,15 +87,14 @@ def ahead_of_each(field: Field, both: Aligned, place: int, *, last_place: bool =
     return tuple(words for _, _, words in sorted(said)[:_MOST_RIVALS])
 
 
-def largest_leads(
-    field: Field, both: Aligned, found: Sequence[Stretch], *, last_place: bool = False
-) -> tuple[str, ...]:
-    """By how much each series is ahead of the next at most, where it leads, or behind it."""
+def largest_leads(field: Field, side: Leads, found: Sequence[Stretch]) -> tuple[str, ...]:
+    """By how much each series' readings are ahead of the next at most, where it leads, or behind it."""
+    both = side.both
     who = list(dict.fromkeys(one.leader for one in found))
     words = lead_words(field)
-    beside = words.behind if last_place else words.ahead
+    beside = words.behind if side.turned else words.ahead
     said = []
-    for one in largest_of(both, found, who, last_place=last_place)[:_MOST_RIVALS]:
+    for one in largest_of(side, found, who)[:_MOST_RIVALS]:
         pair = both.names[one.leader], both.names[one.rival]
         by = f"by up to {field.size(one.size, *pair)}, {at_step(float(both.steps[one.at]), field.scale)}"
         said.append(f"{pair[0]} is {beside} {pair[1]} {by}")

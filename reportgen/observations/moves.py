@@ -2,51 +2,51 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reportgen.observations.field import SAME
-from reportgen.observations.smoothing import independent, running_mean, window
 
 if TYPE_CHECKING:
     from reportgen.model import FloatArray
-    from reportgen.observations.field import Field, Threshold
+    from reportgen.observations.field import Field
 
 DONE = 0.9
 """A move is as good as done at this share of it."""
 
-_NEAR = 1.4
-"""Running means so many of their noise scales below the highest are about as high; found by simulation."""
+CLEAR = 3.0
+"""A part of a course that is so many standard errors high is clear, where the course itself is."""
+
+STAYS = 0.35
+"""What loses more than the rest of it again is a peak or a dip."""
 
 _DOUBT = 2.0
-"""So many of their noise scales below a level it is open whether it is reached; found by simulation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A rise or fall from the first reading to the level that a series gets to.
+    """A rise or fall from the start to the level that a series gets to.
 
     Attributes:
         series: whose.
         up: True where values rise, as measured.
-        start, end: the first reading, and the level: the median of the readings about as far as it gets.
+        inferred: whether a test has found it; otherwise it is one of the readings.
+        start, end: the first value, and the furthest one: of the course, or of the readings.
         start_step: the first step.
-        reached: the first step with 90 % of the move; for sparse readings the reading by which it is done.
+        reached: the first step with 90 % of the move.
         earliest: the first step at which noise leaves open whether it is there.
-        held: what its size was held against.
     """
 
     series: str
     up: bool
+    inferred: bool
     start: float
     end: float
     start_step: float
     reached: float
     earliest: float
-    held: Threshold
 
     @property
     def size(self) -> float:
@@ -55,39 +55,31 @@ class Move:
 
 
 def move(field: Field, series: str) -> Move | None:
-    """The larger of the rise and the fall of a series from its first reading; None if it is noise."""
-    steps, values = field.points(series)
-    width = window(field, series)
-    means = running_mean(values, width)
-    up = means.max() - means[0] >= means[0] - means.min()
-    sign = 1.0 if up else -1.0
-    risen = sign * (means - values[0])
-    choices = 2 * independent(steps.size, width) * len(field.names)
-    held = field.threshold(series, choices=choices, readings=(1, width))
-    if not held.passed(max(float(risen.max()), 0.0)):
+    """The larger of the rise and the fall of a series from its start; None if there is none to tell of."""
+    if field.moves(series):
+        course = field.course(series)
+        level = course.level
+        far = int(np.argmax(np.abs(level - level[0])))
+        error, size = course.error(far, 0), float(level[far] - level[0])
+        stays = float(level[-1] - level[0]) / size if size else 0.0
+        if abs(size) > max(CLEAR * error, field.least) and stays >= STAYS:
+            return _of(series, field.course_steps(series), level, doubt=_DOUBT * error, inferred=True)
+    if not field.few:
         return None
-    noise = field.noise(series)
-    slack = noise.within * float(field.left_in_mean(series, width, itself=True)) if noise.known else 0.0
-    # The highest of many noisy readings lies above the level that they are about.
-    size = float(np.median(sign * (values[risen >= risen.max() - _NEAR * slack] - values[0])))
-    # What the first reading is off by moves the level by a tenth of that.
-    doubt = _DOUBT * math.hypot(slack, (1 - DONE) * float(field.noise_along(series)[0]))
-    reached, earliest = (_first(steps, risen, level) for level in (DONE * size, DONE * size - doubt))
-    if reached is None or earliest is None:
+    own = field.points(series)
+    found = _of(series, own.steps, own.values, doubt=0.0, inferred=False)
+    return found if found is not None and field.readings_alone.passed(found.size) else None
+
+
+def _of(series: str, steps: FloatArray, values: FloatArray, *, doubt: float, inferred: bool) -> Move | None:
+    up = bool(values.max() - values[0] >= values[0] - values.min())
+    risen = (1.0 if up else -1.0) * (values - values[0])
+    size = float(risen.max())
+    if size <= 0:
         return None
-    return Move(
-        series=series,
-        up=bool(up),
-        start=float(values[0]),
-        end=float(values[0] + sign * size),
-        start_step=float(steps[0]),
-        reached=reached,
-        earliest=earliest,
-        held=held,
+    reached, earliest = (
+        float(steps[np.flatnonzero(risen >= level - SAME * abs(level))[0]])
+        for level in (DONE * size, max(DONE * size - doubt, 0.0))
     )
-
-
-def _first(steps: FloatArray, risen: FloatArray, level: float) -> float | None:
-    """The first step with at least this rise; None if none has it."""
-    there = np.flatnonzero(risen >= level - SAME * abs(level))
-    return float(steps[there[0]]) if there.size else None
+    end = float(values[0]) + (size if up else -size)
+    return Move(series, up, inferred, float(values[0]), end, float(steps[0]), reached, earliest)

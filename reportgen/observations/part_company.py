@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.observations.aligned import SAME, aligned
+from reportgen.observations.aligned import SAME
+from reportgen.observations.moves import CLEAR
 from reportgen.observations.phrases import fact, range_said
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reportgen.model import FloatArray
-    from reportgen.observations.field import Field, Threshold
+    from reportgen.observations.field import Field
 
 _MOST_STEPS = 300
 """Of more steps evenly spaced ones are looked at: every pair of them is."""
@@ -29,12 +30,12 @@ _SHARE = 0.1
 
 
 class _Move(NamedTuple):
-    """What one metric of a series does between two steps: its values there, as measured."""
+    """What one metric of a series does between two steps: its values there, and whether that is tested."""
 
     field: Field
     before: float
     after: float
-    held: Threshold
+    inferred: bool
 
     @property
     def size(self) -> float:
@@ -42,7 +43,7 @@ class _Move(NamedTuple):
 
     @property
     def strength(self) -> float:
-        return self.held.strength(self.size)
+        return self.field.readings_alone.strength(self.size)
 
 
 def part_company(fields: Sequence[Field]) -> Iterator[Observation]:
@@ -63,11 +64,14 @@ def part_company(fields: Sequence[Field]) -> Iterator[Observation]:
 
 
 def _parting(better: Field, worse: Field, series: str) -> Iterator[Observation]:
-    steps, up, down = _common(better, worse, series)
+    inferred = better.moves(series) and worse.moves(series)
+    if not inferred and not (better.few and worse.few):
+        return
+    steps, up, down = _common(better, worse, series, inferred=inferred)
     if not worse.ranks or steps.size < 2:  # noqa: PLR2004 - nothing moves at one step
         return
     gain = (up[None, :] - up[:, None]) / better.plotted_range
-    gain, ways = (gain, 1) if better.ranks else (np.abs(gain), 2)
+    gain = gain if better.ranks else np.abs(gain)
     loss = (down[:, None] - down[None, :]) / worse.plotted_range
     both = np.triu(np.minimum(gain, loss), 1)
     largest = float(both.max())
@@ -81,21 +85,36 @@ def _parting(better: Field, worse: Field, series: str) -> Iterator[Observation]:
     moves = []
     for field, values in ((better, up), (worse, down)):
         before, after = (field.sign * values[places]).tolist()
-        held = field.threshold(series, choices=ways * steps.size**2, steps=ends_at)
-        moves.append(_Move(field, before, after, held))
-    if all(move.size > move.held.value * (1 + SAME) for move in moves):
+        moves.append(_Move(field, before, after, inferred))
+    if all(_clear(move, series, ends_at) for move in moves):
         yield _observation(series, ends_at, moves)
 
 
-def _common(better: Field, worse: Field, series: str) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Steps that both metrics reach, and both metrics there, more being better."""
-    sides = [aligned(field, (series,)) for field in (better, worse)]
-    steps = np.union1d(sides[0].steps, sides[1].steps)
-    start, end = max(side.steps[0] for side in sides), min(side.steps[-1] for side in sides)
+def _clear(move: _Move, series: str, ends: tuple[float, float]) -> bool:
+    """Whether a move is more than the least that is told, and of a course clear beside its error."""
+    if not move.inferred:
+        return move.field.readings_alone.passed(move.size)
+    course, steps = move.field.course(series), move.field.course_steps(series)
+    places = [int(np.argmin(np.abs(steps - end))) for end in ends]
+    return move.size > max(CLEAR * course.error(*places), move.field.least)
+
+
+def _common(
+    better: Field, worse: Field, series: str, *, inferred: bool
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Steps that both metrics reach, and the courses or readings of both there, more being better."""
+    sides = [
+        (field.course_steps(series), field.sign * field.course(series).level)
+        if inferred
+        else (field.points(series).steps, field.sign * field.points(series).values)
+        for field in (better, worse)
+    ]
+    steps = np.union1d(sides[0][0], sides[1][0])
+    start, end = max(side[0][0] for side in sides), min(side[0][-1] for side in sides)
     steps = steps[(steps >= start) & (steps <= end)]
     if steps.size > _MOST_STEPS:
         steps = steps[np.unique(np.linspace(0, steps.size - 1, _MOST_STEPS).round().astype(np.int64))]
-    return steps, *(np.interp(steps, side.steps, side.good[0]) for side in sides)
+    return steps, *(np.interp(steps, *side) for side in sides)
 
 
 def _observation(series: str, ends: tuple[float, float], moves: Sequence[_Move]) -> Observation:
@@ -105,8 +124,8 @@ def _observation(series: str, ends: tuple[float, float], moves: Sequence[_Move])
     return Observation(
         rule=Rule.PART_COMPANY,
         text=(
-            f"{series} from {range_said(*ends, scale)}: {_said(better, series)}, "
-            f"while {_said(worse, series)}."
+            f"{series}{'' if better.inferred else ', by its readings,'} from {range_said(*ends, scale)}: "
+            f"{_said(better, series)}, while {_said(worse, series)}."
         ),
         evidence=tuple(
             f"{move.field.scale.metric}: {fact(move.field, 'at', series, step)} = "
@@ -114,7 +133,7 @@ def _observation(series: str, ends: tuple[float, float], moves: Sequence[_Move])
             for move in moves
             for step, value in zip(ends, (move.before, move.after), strict=True)
         ),
-        threshold=f"{weaker.field.scale.metric}: {weaker.held.words(weaker.size)}",
+        threshold=f"{weaker.field.scale.metric}: {_threshold(weaker, series)}",
         series=(series,),
         strength=weaker.strength,
         metric=scale.metric,
@@ -123,9 +142,15 @@ def _observation(series: str, ends: tuple[float, float], moves: Sequence[_Move])
     )
 
 
+def _threshold(move: _Move, series: str) -> str:
+    return move.field.course_words(series) if move.inferred else move.field.readings_alone.words(move.size)
+
+
 def _said(move: _Move, series: str) -> str:
     """What a metric does, and which way is better where that is down: ``loss rises from 1 to 2``."""
-    verb = "rises" if move.after > move.before else "falls"
+    verb = "goes"
+    if move.inferred:
+        verb = "rises" if move.after > move.before else "falls"
     ends = " to ".join(move.field.reading(value, series) for value in (move.before, move.after))
     lower = " (lower is better)" if move.field.scale.higher_is_better is False else ""
     return f"{move.field.scale.metric} {verb} from {ends}{lower}"

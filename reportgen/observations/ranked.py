@@ -44,25 +44,14 @@ class Ranked(NamedTuple):
 
 
 def ranked_peaks(field: Field) -> Ranked:
-    """The best value of each of two or more series, at the first step that has it."""
+    """The best reading of each of two or more series, at the first step that has it."""
     values, steps = {}, {}
     for name in sorted(field.names):
         own = field.points(name)
         at = int(np.argmax(field.sign * own.values))
         values[name], steps[name] = float(own.values[at]), float(own.steps[at])
     order = _ordered(field, values, steps)
-    first = order[0]
-    last = {name: float(field.points(name).steps[-1]) for name in order}
-    held: dict[str, Held] = {
-        name: field.threshold(first, name, choices=len(order) - 1, steps=(steps[first], steps[name]))
-        for name in order[1:]
-    }
-    # Of two that are best at the end it is said there who ends best.
-    if steps[first] == last[first]:
-        held |= {
-            name: field.at_end(first, name, len(order) - 1) for name in held if steps[name] == last[name]
-        }
-    return _ranked(values, steps, order, held)
+    return _ranked(values, steps, order, dict.fromkeys(order[1:], field.readings_alone))
 
 
 def ranked_ends(field: Field) -> Ranked:
@@ -71,7 +60,7 @@ def ranked_ends(field: Field) -> Ranked:
     values = {name: float(own.values[-1]) for name, own in last.items()}
     steps = {name: float(own.steps[-1]) for name, own in last.items()}
     order = _ordered(field, values, steps)
-    held = {name: field.at_end(order[0], name, choices=len(order) - 1) for name in order[1:]}
+    held = {name: field.at_end(order[0], name) for name in order[1:]}
     return _ranked(values, steps, order, held)
 
 

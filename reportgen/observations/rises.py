@@ -23,23 +23,24 @@ def rise(field: Field) -> Iterator[Observation]:
     """By which step each series made 90 % of its way up, or down; fastest and slowest where there are."""
     moves = [found for series in field.names if (found := move(field, series)) is not None]
     for up in (True, False):
-        alike = [one for one in moves if one.up is up]
-        if alike:
-            yield _observation(field, sorted(alike, key=lambda one: (one.reached, one.series)))
+        for inferred in (True, False):
+            alike = [one for one in moves if one.up is up and one.inferred is inferred]
+            if alike:
+                yield _observation(field, sorted(alike, key=lambda one: (one.reached, one.series)))
 
 
 def _observation(field: Field, moves: Sequence[Move]) -> Observation:
     """One sentence for all series that move the same way, fastest first."""
     fastest, slowest = moves[0], moves[-1]
-    far = max(moves, key=lambda one: (one.held.strength(one.size), one.series))
+    far = max(moves, key=lambda one: (one.size, one.series))
     marked = slowest if _slower(slowest, fastest) else fastest
     return Observation(
         rule=Rule.RISE,
-        text=_sentence(field, moves),
+        text=_inferred(field, moves) if far.inferred else _alone(field, moves),
         evidence=tuple(_evidence(field, one) for one in moves[:_MOST_IN_EVIDENCE]),
-        threshold=far.held.words(far.size),
+        threshold=field.course_words(far.series) if far.inferred else field.readings_alone.words(far.size),
         series=tuple(one.series for one in moves),
-        strength=far.held.strength(far.size),
+        strength=field.readings_alone.strength(far.size),
         from_step=min(one.start_step for one in moves),
         to_step=slowest.reached,
         mark_series=marked.series,
@@ -48,35 +49,45 @@ def _observation(field: Field, moves: Sequence[Move]) -> Observation:
     )
 
 
-def _sentence(field: Field, moves: Sequence[Move]) -> str:
+def _alone(field: Field, moves: Sequence[Move]) -> str:
+    """What the readings do, without a word on what noise makes of them."""
+    way = "up" if moves[0].up else "down"
+    if len(moves) == 1:
+        one = moves[0]
+        start, end = (field.reading(value, one.series) for value in (one.start, one.end))
+        return (
+            f"The readings of {one.series} go {way} from {start} to {end}, 90 % of the way {_by(field, one)}."
+        )
+    said = _between(field, moves, most=len(moves))
+    return f"By their readings the series have gone 90 % of their way {way} so: {said}."
+
+
+def _inferred(field: Field, moves: Sequence[Move]) -> str:
     fastest, slowest = moves[0], moves[-1]
+    verb = "rises" if fastest.up else "falls"
     if len(moves) == 1:
         start, end = (field.reading(value, fastest.series) for value in (fastest.start, fastest.end))
-        way = f"its {_way(fastest)}, from {start} to {end},"
-        return f"{fastest.series} has made 90 % of {way} {_by(field, fastest)}."
+        way = f"{fastest.series} {verb} from about {start} to {end}"
+        return f"{way}, and has made 90 % of that {_by(field, fastest)}."
     if not _slower(slowest, fastest):
-        if len({one.reached for one in moves}) == 1:
-            return f"{_names(moves)} have made 90 % of their {_way(fastest)} {_by(field, fastest)}."
-        others = _between(field, moves[1:])
-        head = f"{fastest.series} has made 90 % of its {_way(fastest)} {_by(field, fastest)}, {others}"
-        return f"{head}; noise leaves open who is faster."
+        return f"{_names(moves)} {verb.removesuffix('s')}: {_between(field, moves)} 90 % of it is made."
     first = [one for one in moves if one.reached == fastest.reached and not _slower(one, fastest)]
     last = [one for one in moves if one.reached == slowest.reached and not _slower(slowest, one)]
-    verb = "has made 90 % of its" if len(first) == 1 else "have made 90 % of their"
-    head = f"{_names(first)} {verb} {_way(fastest)} {_by(field, fastest)}"
+    has = "has made 90 % of its" if len(first) == 1 else "have made 90 % of their"
+    head = f"{_names(first)} {has} {_way(fastest)} {_by(field, fastest)}"
     between = [one for one in moves if one not in first and one not in last]
     middle = f", {_between(field, between)}" if 0 < len(between) <= _MOST_BETWEEN else ""
     slow = (
         f"{_names(last)} {'is' if len(last) == 1 else 'are'} {'slower' if last == moves[1:] else 'slowest'}"
     )
-    return f"{head}{middle}; {slow}, first there {at_step(slowest.reached, field.scale)}."
+    return f"{head}{middle}; {slow}, there {at_step(slowest.reached, field.scale)}."
 
 
-def _between(field: Field, moves: Sequence[Move]) -> str:
+def _between(field: Field, moves: Sequence[Move], most: int = _MOST_BETWEEN + 1) -> str:
     """Names with the steps at which they are there, those of one step together."""
     steps = list(dict.fromkeys(one.reached for one in moves))
     groups = [[one for one in moves if one.reached == step] for step in steps]
-    return few([f"{_names(group)} {_by(field, group[0])}" for group in groups], _MOST_BETWEEN + 1)
+    return few([f"{_names(group)} {_by(field, group[0])}" for group in groups], most)
 
 
 def _slower(one: Move, other: Move) -> bool:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 # Numbers that differ by less than this share are one number, computed in two ways.
 SAME = 1e-9
 _MOST_STRENGTH = 100.0
-_ALPHA = 0.05
 # More decimals than these are an exponent's.
 _MOST_DECIMALS = 12
 _MOST_SIGNIFICANT = 6
@@ -77,13 +76,15 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """Two last readings, held against each other by the test over runs that ``better`` and ``tied`` tell.
+    """Two last readings, held against each other by the test over runs that claims are held to, too.
 
     Attributes:
         comparison: tested, and adjusted together with all pairs of the figure.
+        share: of an error of 5 % of the block what this question may use.
     """
 
     comparison: Comparison
+    share: float
 
     @property
     def noisy(self) -> bool:
@@ -91,18 +92,18 @@ class Tested:
         return True
 
     def passed(self, effect: float) -> bool:
-        """Whether the two can be told apart; that is the test's to say, whatever the effect."""
+        """Whether the test tells the two apart; that is the test's to say, whatever the effect."""
         del effect
-        return self.comparison.verdict in {Verdict.BETTER, Verdict.WORSE}
+        one = self.comparison
+        return one.verdict in {Verdict.BETTER, Verdict.WORSE} and (one.adjusted_p or 0.0) <= self.share
 
     def words(self, effect: float) -> str:
-        """``adjusted p = 0.012 is below 0.05, by Welch's t over runs``."""
+        """``adjusted p = 0.0012, by Welch's t over runs; the block asks for 0.005``."""
+        del effect
         one = self.comparison
         name = "adjusted p" if one.tested_together > 1 else "p"
         p = equation(name, p_words(one.adjusted_p or 0.0))
-        below = "is below" if (one.adjusted_p or 0.0) < _ALPHA else "is not below"
-        zero = "" if self.passed(effect) or below == "is not below" else ", but the interval holds 0"
-        return f"{p} {below} {_ALPHA}{zero}, by Welch's t over runs"
+        return f"{p}, by Welch's t over runs; {asked(self.share)}"
 
     def strength(self, effect: float) -> float:
         """The difference by half its interval."""
@@ -110,6 +111,45 @@ class Tested:
         if one.low is None or one.high is None or one.high <= one.low:
             return 1.0
         return min(abs(effect) / ((one.high - one.low) / 2), _MOST_STRENGTH)
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A difference of two series that a test over windows of readings has decided.
+
+    Attributes:
+        clear: whether there is one.
+        share: as in ``Tested``.
+    """
+
+    clear: bool
+    share: float
+
+    @property
+    def noisy(self) -> bool:
+        """A test always leaves a doubt."""
+        return True
+
+    def passed(self, effect: float) -> bool:
+        """What the test has said."""
+        del effect
+        return self.clear
+
+    def words(self, effect: float) -> str:
+        """``means of the last readings differ, by t; the block asks for p ≤ 0.0075``."""
+        del effect
+        verb = "differ" if self.clear else "do not differ clearly"
+        return f"means of neighbouring readings {verb}, by t; {asked(self.share)}"
+
+    def strength(self, effect: float) -> float:
+        """Clear or not."""
+        del effect
+        return 2.0 if self.clear else 1.0
+
+
+def asked(share: float) -> str:
+    """What a question's share of the block's error is: ``the block asks for 0.015``."""
+    return f"the block asks for p ≤ {number(share, significant=2)}"
 
 
 def decimals_of(noise: float, significant: int) -> int:

@@ -8,6 +8,7 @@ from reportgen.facts.fact_words import at_step
 from reportgen.observations.groups import groups
 from reportgen.observations.phrases import few, value_fact
 from reportgen.observations.ranked import ranked_ends
+from reportgen.observations.thresholds import Threshold
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation
 
@@ -35,9 +36,10 @@ def tiers(field: Field) -> Iterator[Observation]:
     said = [_group(field, end, names, last) for names in found.members]
     alone = "; all differ by more than noise" if count == len(end.order) else ""
     first = "best" if field.ranks else "highest"
+    by = "by the last readings alone" if isinstance(found.threshold, Threshold) else "at the end"
     yield Observation(
         rule=Rule.TIERS,
-        text=f"{_WORDS.get(count, str(count))} groups at the end, {first} first: {'; '.join(said)}{alone}.",
+        text=f"{_WORDS.get(count, str(count))} groups {by}, {first} first: {'; '.join(said)}{alone}.",
         evidence=tuple(
             value_fact(field, "final", name, end.values[name], end.steps[name]) for name in end.order
         ),

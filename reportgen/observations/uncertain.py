@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.facts.curve_numbers import Points
 from reportgen.facts.fact_words import at_step
-from reportgen.observations.correlation import correlation, left_in_mean
 from reportgen.observations.field import SAME
 from reportgen.observations.noise import FEWEST_READINGS, half_widths
 from reportgen.observations.phrases import stretches_said
@@ -74,7 +72,7 @@ class _Words(NamedTuple):
 
 
 def uncertain_here(field: Field) -> Iterator[Observation]:
-    """Where the band of a series is clearly wider than it is elsewhere."""
+    """Where the band of a series is wider than it is elsewhere, as the runs read."""
     for series in field.names:
         curve = field.curve(series)
         half = half_widths(curve)
@@ -88,8 +86,7 @@ def _wide(field: Field, curve: Curve, known: BoolArray) -> Iterator[Observation]
     usual = float(half.mean())
     width = _window(half.size)
     widths = running_mean(half, width)
-    strength = correlation(Points(steps, half), proven=False) if half.size >= FEWEST_READINGS else 0.0
-    least = usual * _least(field, series, half.size, width, strength)
+    least = usual * _least(field, series, half.size, width)
     if not (widths > least * (1 + SAME)).any():
         return
     # Told is where the band is wide, not only where chance is ruled out.
@@ -108,7 +105,7 @@ def _wide(field: Field, curve: Curve, known: BoolArray) -> Iterator[Observation]
     wide = f"its band is {words.ratio} times its average width{fewer}"
     yield Observation(
         rule=Rule.UNCERTAIN_HERE,
-        text=f"{series} is least certain {places}{where} {wide}.",
+        text=f"The readings of the runs of {series} lie furthest apart {places}{where} {wide}.",
         evidence=words.evidence(series, at),
         threshold=words.threshold,
         series=(series,),
@@ -128,21 +125,18 @@ def _window(n: int) -> int:
     return max(min(tenth - 1 + tenth % 2, _WIDEST), _NARROWEST)
 
 
-def _least(field: Field, series: str, n: int, width: int, strength: float) -> FloatArray:
-    """How many times the average width chance alone makes of the widest place; shape (n,).
+def _least(field: Field, series: str, n: int, width: int) -> FloatArray:
+    """How many times the average width is worth telling; shape (n,).
 
-    The width of a band of r runs has a relative standard error of about 1 / √(2 (r − 1)), its running
-    mean less by the root of its readings, or by less where neighbouring widths are alike; the largest of n
-    such means lies √(2 ln n) of them above. Of equal spreads, simulated with 2 to 10 runs and 20 to 400
-    steps, 2 to 5 % go beyond. Of few steps with five runs or more, and of a
-    band that the data give, 1.25 is asked, and the band told as it is.
+    The width of a band of r runs has a relative standard error of about 1 / √(2 (r − 1)), its running mean
+    less by the root of its readings; the largest of n such means lies √(2 ln n) of them above.
     """
     runs = int(field.curve(series).n.max())
     few = n < FEWEST_READINGS and runs >= _ENOUGH_RUNS
     if field.curve(series).given or runs <= 1 or few:
         return np.full(n, MORE)
     first, last = ends(n, width)
-    spread = np.sqrt(left_in_mean((last - first).astype(np.float64), strength) / (2 * (runs - 1)))
+    spread = 1 / np.sqrt((last - first) * 2 * (runs - 1))
     least: FloatArray = np.maximum(MORE, np.exp(math.sqrt(2 * math.log(n * len(field.names))) * spread))
     return least
 

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from reportgen.observations.field import Field
 
 _PAIR = 2
+_USUAL = 3
+"""The widest of many gaps of readings is a few times the noise anyhow."""
 
 
 def widest_gap(field: Field) -> Iterator[Observation]:
-    """The largest difference of two series, with its step and both values."""
+    """The largest difference of two series' readings, with its step and both values."""
     if len(field.curves) < _PAIR:
         return
     both = aligned(field)
@@ -34,12 +36,10 @@ def widest_gap(field: Field) -> Iterator[Observation]:
     at = int(several[int(np.argmax(spread >= spread.max() * (1 - SAME)))])
     high, low = int(np.nanargmax(values[:, at])), int(np.nanargmin(values[:, at]))
     size = float(values[high, at] - values[low, at])
-    # Either may be the higher one.
-    pairs = len(both.names) * (len(both.names) - 1)
     step = float(both.steps[at])
     names = both.names[high], both.names[low]
-    held = field.threshold(*sorted(names), choices=several.size * pairs, steps=(step,))
-    if size <= held.value * (1 + SAME):
+    held = field.readings_alone
+    if not held.passed(size):
         return
     ends = (float(values[high, at]), float(values[low, at]))
     widest = f"{fact(field, 'widest_gap', *sorted(names))} = {field.size(size, *names)}"
@@ -52,7 +52,9 @@ def widest_gap(field: Field) -> Iterator[Observation]:
         ),
         threshold=held.words(size),
         series=names,
-        strength=held.strength(size),
+        strength=held.strength(size)
+        if field.few
+        else min(_strength(field, names, size), held.strength(size)),
         from_step=step,
         to_step=step,
         mark_series=names[1] if both.read[low, at] else names[0],
@@ -61,12 +63,18 @@ def widest_gap(field: Field) -> Iterator[Observation]:
     )
 
 
+def _strength(field: Field, names: tuple[str, str], size: float) -> float:
+    noise = max(field.noise(name).value for name in names)
+    return size / (_USUAL * noise) if noise else _USUAL
+
+
 def _sentence(field: Field, names: tuple[str, str], ends: tuple[float, float], step: float) -> str:
     where = at_step(step, field.scale)
     size = field.size(ends[0] - ends[1], *names)
     high, low = (field.reading(end, name) for end, name in zip(ends, names, strict=True))
     if len(field.curves) == _PAIR:
-        return f"The gap is widest {where}, {size}: {names[0]} {high}, {names[1]} {low}."
+        return f"The readings are furthest apart {where}, by {size}: {names[0]} {high}, {names[1]} {low}."
     return (
-        f"The series lie furthest apart {where}, by {size}: from {low} ({names[1]}) to {high} ({names[0]})."
+        f"The readings of all series are furthest apart {where}, by {size}: from {low} ({names[1]}) "
+        f"to {high} ({names[0]})."
     )

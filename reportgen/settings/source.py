@@ -141,6 +141,11 @@ class SourceSettings(Settings):
     approximate: str | None = Field(
         None, description="Say so where numbers are not exact, such as: digitised from a figure."
     )
+    precision: Annotated[float, Field(gt=0)] | None = Field(
+        None,
+        description="By how much a value may be off, such as 0.005 where it is read off a figure; "
+        "observations say nothing of smaller differences.",
+    )
     provenance: Provenance = Field(default_factory=Provenance, description="Where the data came from.")
     files: Name | tuple[Name, ...] | None = Field(
         None,

@@ -62,12 +62,8 @@ def across_benchmarks(
     series = tuple(dict.fromkeys(one for column in table.values() for one in column))
     if baseline is not None and baseline not in series:
         raise ScoresError(f"there is no series {baseline} to compare with", f"There are {', '.join(series)}")
-    against = None if baseline is None else _against(asked, series, baseline)
-    judged = (
-        {}
-        if against is None
-        else against.judge(alpha=alpha, higher_is_better=higher_is_better, blocks=blocks)
-    )
+    against = _against(asked, series, baseline)
+    judged = against.judge(alpha=alpha, higher_is_better=higher_is_better, blocks=blocks)
     by_cell = {(pair[0], benchmark): one for (benchmark, pair), one in judged.items()}
     table_of = _Table(by_cell, baseline, level)
     columns = {one: [(name, table[name].get(one)) for name in names] for one in series}
@@ -140,14 +136,14 @@ def _scored(asked: _Asked, benchmark: str, given: Sequence[Score]) -> dict[str, 
     return {**own, **{name: one for name, one in totals.items() if name not in own}}
 
 
-def _against(asked: _Asked, series: Sequence[str], baseline: str) -> Family:
-    """Each series against the baseline on each benchmark and on their average."""
+def _against(asked: _Asked, series: Sequence[str], baseline: str | None) -> Family:
+    """Each series against the baseline, if there is one, on each benchmark and on their average."""
     family = Family(asked.metric, asked.k, level=asked.level, seed=asked.seed)
     for name in asked.benchmarks:
         part = asked.parts.get(name)
-        if part is not None and part.problems and baseline in part.series:
+        if part is not None and part.problems and baseline is not None and baseline in part.series:
             family.add(name, part, [(one, baseline) for one in part.series if one != baseline])
-    if family.benchmarks == asked.benchmarks:
+    if baseline is not None and family.benchmarks == asked.benchmarks:
         family.add_averages([(name, baseline) for name in series if name != baseline])
     return family
 

@@ -1,0 +1,428 @@
+"""The course of a curve: what of it noise does not explain, found change by change.
+
+A course is a level with changes: ramps, bumps and saturating curves, each from a fixed list of places and
+widths. The noise around it is autoregressive of first order, its size local where it changes along the curve.
+A change is added where the list's best one explains more than noise would make of the best of all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from reportgen.observations.spread import clipped, of_one, of_runs
+from reportgen.statistics.student_t import t_quantile, t_tail
+
+if TYPE_CHECKING:
+    from reportgen.model import FloatArray, IntArray
+    from reportgen.observations.spread import Spread
+
+MOST_READINGS = 160
+"""Longer curves are looked at in means of neighbouring readings."""
+
+_STRENGTHS = np.array([0.0, 0.2, 0.4, 0.55, 0.7, 0.8, 0.87, 0.92, 0.95, 0.97, 0.985])
+_NARROWEST, _WIDEST, _WIDER = 4, 0.7, 1.5
+_MOST_CHANGES = 6
+_SURE = 0.05
+_PLACES = 0.8
+_UNEVEN, _UNEVEN_COSTS = 1.5, 2.0
+_PAIR, _SHARED, _SHARED_BY_TWO = 2, 0.005, 0.05
+_NOTHING = 1e-9
+_NEARLY = 0.995
+_GEARY, _DOUBT = math.sqrt(2 / math.pi), 0.3
+_BESIDE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A fitted course.
+
+    Attributes:
+        values: what it is fitted to, shape (n,).
+        columns: the level and its changes, shape (q, n): ones first.
+        weights: how much of each, shape (q,).
+        covariance: of the weights, shape (q, q).
+        p: of each change the largest p of it and those before, over all places and widths, shape (q − 1,).
+        spread: the noise around it.
+    """
+
+    values: FloatArray
+    columns: FloatArray
+    weights: FloatArray
+    covariance: FloatArray
+    p: tuple[float, ...]
+    spread: Spread
+
+    @property
+    def level(self) -> FloatArray:
+        """The course at each reading, shape (n,)."""
+        found: FloatArray = self.weights @ self.columns
+        return found
+
+    def error(self, one: int, other: int) -> float:
+        """The standard error of the course at one place less that at another."""
+        apart = self.columns[:, one] - self.columns[:, other]
+        return math.sqrt(max(float(apart @ self.covariance @ apart), 0.0))
+
+    def apart(self, one: slice, other: slice) -> float:
+        """How many standard errors the readings of one stretch lie above those of another, by their means."""
+        weights = np.zeros(self.values.size)
+        weights[one] = 1 / weights[one].size
+        weights[other] -= 1 / weights[other].size
+        at = np.flatnonzero(weights)
+        strength = min(self.spread.strength, _NEARLY)
+        alike = strength ** np.abs(at[:, None] - at[None, :]) / (1 - strength**2)
+        by = weights[at] * self.spread.along[at]
+        error = self.spread.innovation * math.sqrt(max(float(by @ alike @ by), 0.0))
+        found = float(weights @ self.values)
+        return found / error if error > 0 else math.copysign(math.inf, found) if found else 0.0
+
+    def around(self, place: int, width: int) -> slice:
+        """So many neighbouring places around one, or those beside the end."""
+        first = min(max(place % self.values.size - width // 2, 0), max(self.values.size - width, 0))
+        return slice(first, first + width)
+
+
+class _Moments(NamedTuple):
+    """Sums of products of two sets of columns at lags 0 and 1, from which those at any φ follow."""
+
+    now: FloatArray
+    mixed: FloatArray
+    before: FloatArray
+    first: FloatArray
+
+    def at(self, strength: float) -> FloatArray:
+        """Products of whitened columns; of the first reading (1 − φ²) counts."""
+        whole = self.now - strength * self.mixed + strength**2 * self.before
+        found: FloatArray = whole + max(1 - strength**2, 1e-6) * self.first
+        return found
+
+
+class Shapes(NamedTuple):
+    """The changes that are looked for: all of them, (K, n), and a number for each kind and width, (K,)."""
+
+    every: FloatArray
+    kinds: IntArray
+
+
+@lru_cache(maxsize=64)
+def shapes(n: int, narrowest: int) -> Shapes:
+    """Bumps, ramps and curves that saturate from the start, among n readings."""
+    t = np.arange(n, dtype=np.float64)
+    widths = [narrowest]
+    while widths[-1] * _WIDER <= _WIDEST * n:
+        widths.append(round(widths[-1] * _WIDER))
+    found: list[list[FloatArray]] = [
+        [
+            (1 + np.cos(np.pi * np.clip(np.abs(t - middle) / (width / 2), 0, 1))) / 2
+            for middle in _places(width / 2, n - 1 - width / 2, width)
+        ]
+        for width in widths
+    ]
+    for width in (1, *widths, n):
+        beside = max(width / 2, narrowest / 2 + 1)
+        found.append(
+            [np.clip((t - middle) / width + 0.5, 0, 1) for middle in _places(beside, n - beside, width)]
+        )
+    found.append([1 - np.exp(-t / (n * share)) for share in (0.03, 0.06, 0.12, 0.25)])
+    kinds = np.repeat(np.arange(len(found)), [len(one) for one in found])
+    return Shapes(np.stack([shape for one in found for shape in one]), kinds)
+
+
+def _places(first: float, last: float, width: float) -> FloatArray:
+    return (
+        np.arange(first, last + 1e-9, max(width / 5, 1.0))
+        if last >= first
+        else np.array([(first + last) / 2])
+    )
+
+
+def course(runs: FloatArray, share: float = _SURE) -> Course:
+    """The course of a run, or of the mean of several.
+
+    Changes are added one by one. After each, those before are looked for again beside the others, and dropped
+    where they are no longer needed.
+
+    Args:
+        runs: their readings at shared steps, shape (r, n).
+        share: a change is added where its p, over all places and widths, is at most this.
+    """
+    data = _data(clipped(runs) if runs.shape[0] > 1 else runs)
+    chosen: list[int] = []
+    p: list[float] = []
+    while len(p) < _MOST_CHANGES:
+        best, found = data.best(chosen)
+        if found > share:
+            break
+        p.append(max([found, *p]))
+        chosen = _again(data, [*chosen, best], share)
+        if len(chosen) < len(p):
+            p = p[: len(chosen)]
+            break
+    return data.fitted(chosen, tuple(p))
+
+
+def _again(data: _Data, chosen: list[int], share: float) -> list[int]:
+    """Each change but the last looked for once more beside all others."""
+    place = 0
+    while len(chosen) > 1 and place < len(chosen) - 1:
+        others = chosen[:place] + chosen[place + 1 :]
+        best, found = data.best(others)
+        if found > share:
+            chosen = others
+        else:
+            chosen = [*chosen[:place], best, *chosen[place + 1 :]]
+            place += 1
+    return chosen
+
+
+@dataclass(frozen=True)
+class _Data:
+    """Readings and all shapes that are tried on them.
+
+    Attributes:
+        values: readings of a run or means of several, shape (n,).
+        y: the same, less their mean and divided by ``scale``, shape (1, n).
+        size: the weight of each reading, shape (n,).
+        every, kinds: the shapes.
+        own, to_y: products of shapes with themselves and with the readings.
+        runs: each run less the mean of all, divided by ``scale``, shape (r, n).
+        each: products of all shapes with these, shape (K, r); None of one run.
+    """
+
+    values: FloatArray
+    y: FloatArray
+    scale: float
+    size: FloatArray
+    spread: Spread
+    every: FloatArray
+    kinds: IntArray
+    own: _Moments
+    to_y: _Moments
+    runs: FloatArray
+    each: FloatArray | None
+
+    def _columns(self, chosen: list[int]) -> FloatArray:
+        return np.vstack([np.ones(self.values.size), self.every[chosen]])
+
+    def best(self, chosen: list[int]) -> tuple[int, float]:
+        """The shape that explains most beside those that are chosen, and its p over all shapes."""
+        columns = self._columns(chosen)
+        at, to_at = self.y, self.to_y
+        if self.each is None:
+            along = self.spread.along
+            rest = (self.y[0] - _fitted(self.y, columns, self.size, self.spread)[0] @ columns) / along
+            at = (rest if _looks_normal(rest) else normal_scores(rest))[None] * along
+            to_at = _moments(self.every, at, self.size)
+        to_columns = _moments(self.every, columns, self.size)
+        search = _Search(at, columns, self.size, self.own, to_at, to_columns, self.spread, self.scale)
+        if self.each is None:
+            return _of_one(search)
+        beside = _moments(columns, self.runs, self.size).at(self.spread.strength)
+        return _of_runs(search, self.each - search.made_up(self.spread.strength, beside), self.kinds)
+
+    def fitted(self, chosen: list[int], p: tuple[float, ...]) -> Course:
+        """The course with the chosen changes."""
+        columns = self._columns(chosen)
+        weights, inverse, spread = _fitted(self.y, columns, self.size, self.spread, self.scale)
+        weights = self.scale * weights
+        weights[0] += float(self.values.mean())
+        return Course(self.values, columns, weights, inverse * spread.innovation**2, p, spread)
+
+
+def _data(runs: FloatArray) -> _Data:
+    spread = of_runs(runs) if runs.shape[0] > 1 else of_one(runs[0])
+    values, n = runs.mean(axis=0), runs.shape[1]
+    size = 1 / spread.along**2
+    scale = float(np.abs(values - values.mean()).max()) or 1.0
+    y = ((values - values.mean()) / scale)[None]
+    every, kinds = shapes(n, _NARROWEST if spread.known else max(min(n // 8, 8), 6))
+    apart = (runs - values) / scale
+    each = _moments(every, apart, size).at(spread.strength) if spread.known else None
+    own, to_y = _own(every, size), _moments(every, y, size)
+    return _Data(values, y, scale, size, spread, every, kinds, own, to_y, apart, each)
+
+
+class _Search(NamedTuple):
+    """A step of the search: readings, the columns so far, and products with all shapes."""
+
+    y: FloatArray
+    columns: FloatArray
+    size: FloatArray
+    own: _Moments
+    to_y: _Moments
+    to_columns: _Moments
+    spread: Spread
+    scale: float
+
+    def made_up(self, strength: float, beside: FloatArray) -> FloatArray:
+        """What of products with all shapes the columns make up, given their own products; shape (K, r)."""
+        gram = _moments(self.columns, self.columns, self.size).at(strength)
+        found: FloatArray = self.to_columns.at(strength) @ (np.linalg.pinv(gram, hermitian=True) @ beside)
+        return found
+
+    def gains(self, strength: float) -> tuple[float, FloatArray, FloatArray]:
+        """The squares left by the columns, and of each shape its estimate's numerator and denominator."""
+        gram = _moments(self.columns, self.columns, self.size).at(strength)
+        with_y = _moments(self.columns, self.y, self.size).at(strength)[:, 0]
+        left = float(_moments(self.y, self.y, self.size).at(strength)[0, 0])
+        inverse = np.linalg.pinv(gram, hermitian=True)
+        mixed = self.to_columns.at(strength)
+        alone = self.own.at(strength) - np.einsum("kq,qr,kr->k", mixed, inverse, mixed)
+        along = self.to_y.at(strength)[:, 0] - mixed @ (inverse @ with_y)
+        # A shape that the columns make up already explains nothing.
+        alone = np.where(alone > 1e-8 * self.own.at(strength), alone, np.inf)
+        return max(left - float(with_y @ inverse @ with_y), 1e-30), along, alone
+
+
+def _of_one(search: _Search) -> tuple[int, float]:
+    """The best shape for one run, and p of the likelihood ratio: the noise is fitted with and without it."""
+    n = search.y.size
+    free = n - search.columns.shape[0]
+    without = most = -math.inf
+    best, strength = 0, 0.0
+    for tried in _STRENGTHS.tolist():
+        left, along, alone = search.gains(tried)
+        first = math.log(1 - tried**2) / 2
+        without = max(without, first - n / 2 * math.log(left))
+        gain = along**2 / alone
+        at = int(np.argmax(gain))
+        most_here = first - n / 2 * math.log(max(left - float(gain[at]), 1e-12 * left))
+        if most_here > most:
+            best, most, strength = at, most_here, tried
+    ratio = 2 * (most - without) * free / n
+    along = search.spread.along
+    changes = float(along.max()) > _UNEVEN * float(along.min())
+    return best, _p_of_ratio(ratio - (_UNEVEN_COSTS if changes else 0.0), n, strength)
+
+
+def _p_of_ratio(ratio: float, n: int, strength: float) -> float:
+    """How often noise alone makes so large a ratio of the best of all shapes; from simulation.
+
+    Of autoregressive noise with φ from 0 to 0.985 and 20 to 300 readings 1.25 % at most go beyond what is
+    ``usual`` here, and each 5.5 more are ten times as rare.
+    """
+    usual = 15.2 + 0.13 * max(60 - n, 0) + max(math.log(n / 60), 0) + 12 * strength
+    return min(0.0125 * math.exp(-(ratio - usual) * 0.42), 1.0)
+
+
+def _of_runs(search: _Search, each: FloatArray, kinds: IntArray) -> tuple[int, float]:
+    """The best shape for the mean of several runs, and its p over all shapes.
+
+    Where the runs' own estimates of shapes of one kind differ by more than the noise makes them, they are
+    held to how they differ. A shape that the runs do not share is none.
+
+    Args:
+        search: the readings are the runs' means.
+        each: the numerators of the runs' own estimates beside the columns, less their mean, shape (K, r).
+        kinds: of each shape, shape (K,).
+    """
+    spread, runs = search.spread, each.shape[1]
+    _, along, alone = search.gains(spread.strength)
+    apart = (each**2).sum(axis=1) / (runs - 1) / runs
+    usual = alone * (spread.innovation / search.scale) ** 2
+    there = np.isfinite(alone) & (usual > 0)
+    ratios = np.where(there, apart / np.where(there, usual, 1.0), 1.0)
+    counts = np.bincount(kinds)
+    more = np.maximum(np.bincount(kinds, ratios) / counts, 1.0)[kinds]
+    error = np.sqrt(np.where(there, usual, np.inf) * more)
+    own = np.sqrt(np.maximum(apart, 1e-300))
+    shared = np.abs(along) > t_quantile(1 - (_SHARED if runs > _PAIR else _SHARED_BY_TWO) / 2, runs - 1) * own
+    z = np.where(shared, np.abs(along) / error, 0.0)
+    if not spread.innovation:
+        z = (
+            np.where(np.isfinite(alone) & (np.abs(along) > _NOTHING), 1e6, 0.0)
+            * np.abs(along)
+            / np.sqrt(alone)
+        )
+    found = []
+    for kind in range(counts.size):
+        own_kind = np.flatnonzero(kinds == kind)
+        best = int(own_kind[np.argmax(z[own_kind])])
+        # A fifth of a width is from one place to the next.
+        places = _PLACES * counts.size * (counts[kind] / 5 + 1)
+        found.append((2 * t_tail(float(z[best]), spread.df) * places, -float(z[best]), best))
+    p, _, best = min(found)
+    return best, min(p, 1.0)
+
+
+def _fitted(
+    y: FloatArray, columns: FloatArray, size: FloatArray, spread: Spread, scale: float = 1.0
+) -> tuple[FloatArray, FloatArray, Spread]:
+    """Weights of columns by generalised least squares, their covariance for unit noise, and the noise.
+
+    Of one run at the strength that is likeliest.
+    """
+    n, q = y.size, columns.shape[0]
+    between, to_y, whole = (
+        _moments(columns, columns, size),
+        _moments(columns, y, size),
+        _moments(y, y, size),
+    )
+
+    def left(strength: float) -> tuple[float, FloatArray, FloatArray]:
+        inverse = np.asarray(np.linalg.pinv(between.at(strength), hermitian=True), dtype=np.float64)
+        with_y: FloatArray = to_y.at(strength)[:, 0]
+        rest = float(whole.at(strength)[0, 0] - with_y @ inverse @ with_y)
+        weights: FloatArray = inverse @ with_y
+        return max(rest, 1e-300), inverse, weights
+
+    if spread.known:
+        _, inverse, weights = left(spread.strength)
+        return weights, inverse, spread
+    tried = _STRENGTHS.tolist()
+    chances = [math.log(1 - one**2) / 2 - n / 2 * math.log(left(one)[0]) for one in tried]
+    likeliest = tried[int(np.argmax(chances))]
+    rest, inverse, weights = left(likeliest)
+    free = float(max(n - q, 1))
+    noise = spread.fitted(likeliest, scale * math.sqrt(rest / free), free)
+    return weights, inverse, noise
+
+
+def _looks_normal(rest: FloatArray) -> bool:
+    """Whether changes between neighbours have the mean deviation of normal ones (Geary 1935), shape (n,).
+
+    Otherwise ranks are looked at, so that neither outliers nor a skewed law nor unsteady noise make a change.
+    """
+    change = np.diff(rest)
+    size = math.sqrt(float((change**2).mean()))
+    return size == 0 or float(np.abs(change).mean()) / size > _GEARY - _DOUBT / math.sqrt(change.size)
+
+
+def normal_scores(values: FloatArray) -> FloatArray:
+    """What normal deviates of the same ranks would be, equal ones alike (van der Waerden); shape (n,)."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks = np.cumsum(counts) - (counts - 1) / 2
+    return _deviates(values.size)[np.rint(2 * ranks[place]).astype(np.int64)]
+
+
+@lru_cache(maxsize=64)
+def _deviates(n: int) -> FloatArray:
+    """The normal deviates of ranks 0, 1/2, 1 and so on up to n among n."""
+    law = NormalDist()
+    return np.array([law.inv_cdf(max(min(half / 2 / (n + 1), 1 - 1e-9), 1e-9)) for half in range(2 * n + 2)])
+
+
+def _moments(one: FloatArray, other: FloatArray, size: FloatArray) -> _Moments:
+    """Weighted products of rows of ``one`` (K, n) with rows of ``other`` (q, n), parts of shape (K, q)."""
+    now, before = one[:, 1:], one[:, :-1]
+    there = (other * 1.0)[:, 1:] * size[1:], other[:, :-1] * size[1:]
+    return _Moments(
+        now @ there[0].T,
+        now @ there[1].T + before @ there[0].T,
+        before @ there[1].T,
+        np.outer(one[:, 0], other[:, 0]) * size[0],
+    )
+
+
+def _own(every: FloatArray, size: FloatArray) -> _Moments:
+    """Weighted products of each shape with itself, each part of shape (K,)."""
+    now, before = every[:, 1:], every[:, :-1]
+    return _Moments(
+        (now**2) @ size[1:], 2 * (now * before) @ size[1:], (before**2) @ size[1:], every[:, 0] ** 2 * size[0]
+    )

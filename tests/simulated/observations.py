@@ -1,0 +1,200 @@
+"""Blocks of observations on simulated curves: noise laws, planted effects, and how often a block says what.
+
+Noise has a standard deviation of 1 for a single reading of a single run, whatever its law; a random walk,
+whose spread grows, has steps of 1.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from reportgen.model import Curve, CurveSet, Run
+from reportgen.observations.choosing import observed
+from reportgen.statements import Scale
+from reportgen.statistics.band import band
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reportgen.model import FloatArray
+    from reportgen.statements import Observation
+
+Law: TypeAlias = "Callable[[np.random.Generator, int, int], FloatArray]"
+"""Noise of so many runs at so many steps, shape (runs, n)."""
+
+SCALE = Scale("score")
+_READING = re.compile(r"\bread(s|ing|ings)?\b")
+
+
+# ---- noise ------------------------------------------------------------------------------------------
+
+
+def white(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+    """Independent normal deviates."""
+    return rng.standard_normal((runs, n))
+
+
+def autoregressive(strength: float) -> Law:
+    """Normal deviates of which neighbours have this correlation."""
+
+    def made(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+        noise = rng.standard_normal((runs, n))
+        for at in range(1, n):
+            noise[:, at] = strength * noise[:, at - 1] + np.sqrt(1 - strength**2) * noise[:, at]
+        return noise
+
+    return made
+
+
+def moving_average(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+    """Means of four neighbouring deviates."""
+    fresh = rng.standard_normal((runs, n + 3))
+    made: FloatArray = sum((fresh[:, at : at + n] for at in range(4)), start=np.zeros((runs, n))) / 2
+    return made
+
+
+def falling(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+    """White noise whose standard deviation falls tenfold along the run."""
+    noise: FloatArray = rng.standard_normal((runs, n)) * 10 ** -np.linspace(0, 1, n)
+    return noise
+
+
+def growing(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+    """White noise whose standard deviation grows fivefold along the run."""
+    noise: FloatArray = rng.standard_normal((runs, n)) * 5 ** (np.linspace(0, 1, n) - 1)
+    return noise
+
+
+def heavy_tailed(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+    """Student's t with three degrees of freedom."""
+    noise: FloatArray = rng.standard_t(3, (runs, n)) / np.sqrt(3)
+    return noise
+
+
+def skewed(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+    """Exponential deviates."""
+    return rng.standard_exponential((runs, n)) - 1
+
+
+def problems(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+    """Accuracies of 30 problems of one difficulty, in standard deviations of one."""
+    noise: FloatArray = (rng.binomial(30, 0.4, (runs, n)) / 30 - 0.4) / np.sqrt(0.24 / 30)
+    return noise
+
+
+def walk(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+    """Random walks, each run its own."""
+    return np.cumsum(rng.standard_normal((runs, n)), axis=1)
+
+
+def unsteady_walk(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+    """Random walks, each run its own, read with an error of three steps' size."""
+    return walk(rng, runs, n) + 3 * rng.standard_normal((runs, n))
+
+
+def offset(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+    """White noise of runs that lie apart all along."""
+    noise: FloatArray = (rng.standard_normal((runs, n)) + rng.standard_normal((runs, 1))) / np.sqrt(2)
+    return noise
+
+
+LAWS: dict[str, Law] = {
+    "white": white,
+    "AR(.5)": autoregressive(0.5),
+    "AR(.9)": autoregressive(0.9),
+    "sd falls tenfold": falling,
+    "30 problems": problems,
+}
+CHANGED: dict[str, Law] = {
+    "AR(.7)": autoregressive(0.7),
+    "AR(.95)": autoregressive(0.95),
+    "MA(3)": moving_average,
+    "t(3)": heavy_tailed,
+    "exponential": skewed,
+    "sd grows fivefold": growing,
+}
+WALKS: dict[str, Law] = {"random walk": walk}
+CHANGED_WALKS: dict[str, Law] = {"walk with errors": unsteady_walk, "offset runs": offset}
+
+
+# ---- planted effects ----------------------------------------------------------------------------------
+
+
+class Planted(NamedTuple):
+    """Something planted in the first of two series: its course, and the rule that has to tell of it."""
+
+    rule: str
+    truth: Callable[[FloatArray, float], FloatArray]
+    says: str
+    other: float = 0.0
+
+
+def _ramp(share: FloatArray, start: float, width: float) -> FloatArray:
+    return np.clip((share - start) / width, 0, 1)
+
+
+def _bump(share: FloatArray, middle: float, width: float) -> FloatArray:
+    made: FloatArray = (1 + np.cos(np.pi * np.clip(np.abs(share - middle) / (width / 2), 0, 1))) / 2
+    return made
+
+
+EFFECT = 3.0
+PLANTED: dict[str, Planted] = {
+    "rise": Planted("rise", lambda x, u: EFFECT * _ramp(x, 0.1 + 0.4 * u, 0.2), "A"),
+    "dip": Planted("dip", lambda x, u: -EFFECT * _bump(x, 0.25 + 0.5 * u, 0.2), "A dips"),
+    "spike": Planted("spike", lambda x, u: EFFECT * _bump(x, 0.25 + 0.5 * u, 0.2), "A (peaks|spikes)"),
+    "late decline": Planted("late decline", lambda x, u: -EFFECT * _ramp(x, 0.75 + 0.15 * u, 0.1), "A "),
+    "lead": Planted("crossing", lambda x, u: EFFECT + 0 * x + 0 * u, "A leads"),
+    "crossing": Planted(
+        "crossing",
+        lambda x, u: EFFECT - 2 * EFFECT * _ramp(x, 0.25 + 0.3 * u, 0.2),
+        "lead changes once: A leads",
+    ),
+}
+
+
+# ---- blocks -------------------------------------------------------------------------------------------
+
+
+def curve(series: str, runs: FloatArray, level: float = 10.0) -> Curve:
+    """Runs of shape (runs, n) as the curve that a report makes of them."""
+    steps = np.arange(runs.shape[1], dtype=np.float64)
+    values = level + runs
+    each = tuple(Run(series, str(at), str(at), steps, one) for at, one in enumerate(values))
+    if len(each) == 1:
+        unknown = np.full(steps.size, np.nan)
+        return Curve(series, steps, values[0], unknown, unknown, np.ones(steps.size, np.int64), each)
+    across = band(values)
+    return Curve(series, steps, across.centre, across.low, across.high, across.n, each)
+
+
+def block(*curves: Curve, scale: Scale = SCALE) -> tuple[Observation, ...]:
+    """Everything that a block says of the curves of one figure."""
+    made = CurveSet(
+        "score", curves, "ci", 0.95, 0.0, exact=True, replaced=0, dropped=0, bins=None, given_interval=None
+    )
+    return observed([(made, scale)])
+
+
+def inferences(found: tuple[Observation, ...]) -> list[Observation]:
+    """The sentences that say more than what the readings are."""
+    return [one for one in found if not _READING.search(one.text)]
+
+
+def false_block(law: Law, n: int, runs: int, seed: int) -> list[Observation]:
+    """What a block of two series infers from nothing but noise."""
+    rng = np.random.default_rng([seed, n, runs])
+    return inferences(block(*(curve(name, law(rng, runs, n)) for name in "AB")))
+
+
+def found_in_block(planted: Planted, law: Law, n: int, runs: int, seed: int) -> bool:
+    """Whether a block of two series, one with something planted in it, tells of it."""
+    rng = np.random.default_rng([seed, n, runs, 1])
+    truth = planted.truth(np.linspace(0, 1, n), float(rng.uniform()))
+    pair = curve("A", truth + law(rng, runs, n)), curve("B", planted.other + law(rng, runs, n))
+    return any(
+        one.rule == planted.rule and re.search(planted.says, one.text) for one in inferences(block(*pair))
+    )
