@@ -164,9 +164,9 @@ def _intervals(rng: np.random.Generator, times: int) -> tuple[str, str, str]:
                 inside = [(one.low or 0.0) <= truth <= (one.high or math.inf) for one in found]
                 covered.append(float(np.mean(inside)))
     cells = np.array(covered)
-    inside = int(np.count_nonzero((cells >= 0.93) & (cells <= 0.97)))
+    within = int(np.count_nonzero((cells >= 0.93) & (cells <= 0.97)))
     said = (
-        f"{100 * cells.min():.1f} % at least; {inside} of {cells.size} within 93 to 97 %, "
+        f"{100 * cells.min():.1f} % at least; {within} of {cells.size} within 93 to 97 %, "
         f"{int(np.count_nonzero(cells > 0.97))} above"
     )
     return "pass@k intervals cover, 147 cells", said, "≥ 92 %, 93–97 % in nine of ten"

@@ -59,10 +59,10 @@ def test_a_clear_best_is_told_with_interval_p_and_problems() -> None:
 def test_the_best_that_cannot_be_told_from_another_is_no_winner() -> None:
     """Nearly equal series on few problems: a doubt with its difference, and no pair called different."""
     told = found((0.52, 0.5, 0.48), 12)
-    assert "but cannot be told from" in told[0].text
+    assert "but is not clearly different from" in told[0].text
     assert "12 shared problems" in told[0].text
     assert not any(one.rule == Rule.WIDEST_GAP for one in told)
-    doubts = [one for one in told if one.text.startswith("None of the 3 pairs can be told apart")]
+    doubts = [one for one in told if one.text.startswith("None of the 3 pairs is clearly different")]
     assert len(doubts) == 1
     assert "is not below 0.05" in doubts[0].threshold
 
@@ -70,7 +70,7 @@ def test_the_best_that_cannot_be_told_from_another_is_no_winner() -> None:
 def test_too_few_problems_are_said() -> None:
     """Under 6 shared problems nothing is tested."""
     (one,) = found((0.9, 0.2), 4)
-    assert "4 shared problems are too few to tell it from B" in one.text
+    assert "4 shared problems are too few for a verdict against B" in one.text
 
 
 def test_equal_scores_are_shared() -> None:

@@ -1,4 +1,4 @@
-"""Rules about scores of one benchmark: who is best, which groups there are, and what cannot be told."""
+"""Rules about scores of one benchmark: who is best, which groups there are, and what is unclear."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class ScoreField:
 
 
 def best_score(field: ScoreField) -> Iterator[Observation]:
-    """Who has the best score, with interval and problems, and who cannot be told from it."""
+    """Who has the best score, with interval and problems, and from whom it does not clearly differ."""
     if len(field.ranked) < _PAIR:
         return
     first, second = field.ranked[:_PAIR]
@@ -105,7 +105,7 @@ def best_score(field: ScoreField) -> Iterator[Observation]:
 
 
 def score_groups(field: ScoreField) -> Iterator[Observation]:
-    """Groups of series that are worse than the first of the group before."""
+    """Groups: every series of one is better than every one of the next."""
     groups = field.subject.groups
     if len(groups) < _PAIR or len(field.ranked) <= _PAIR:
         return
@@ -114,16 +114,14 @@ def score_groups(field: ScoreField) -> Iterator[Observation]:
         few([f"{name} ({_short(field, scores[name])})" for name in group.series], _MOST_NAMED)
         for group in groups
     ]
-    firsts = [group.series[0] for group in groups]
-    cuts = [
-        one for one in field.pairs if one.a in firsts and one.b in firsts and one.verdict is Verdict.BETTER
-    ]
+    rank = {name: group.rank for group in groups for name in group.series}
+    cuts = [one for one in field.pairs if rank.get(one.a, 0) < rank.get(one.b, 0)]
     closest = max(cuts, key=lambda one: one.adjusted_p or 0.0, default=None)
     yield Observation(
         rule=Rule.TIERS,
         text=(
             f"{_COUNTS.get(len(groups), str(len(groups)))} groups, best first: {'; then '.join(said)}. "
-            "Nobody in a group can be told from its first."
+            "Every series of a group is better than every one of the groups after it."
         ),
         evidence=field.evidence(*(("group", (name,)) for group in groups for name in group.series)),
         threshold=_threshold(closest) if closest else "the verdicts of the comparisons",
@@ -133,18 +131,21 @@ def score_groups(field: ScoreField) -> Iterator[Observation]:
 
 
 def undecided(field: ScoreField) -> Iterator[Observation]:
-    """How many pairs cannot be told apart, and the largest difference among them."""
+    """How many pairs are unclear, and the largest difference among them."""
     open_pairs = [one for one in field.pairs if one.verdict is Verdict.UNCLEAR and one.difference]
     if len(field.ranked) <= _PAIR or not open_pairs:
         return
     largest = max(open_pairs, key=lambda one: abs(one.difference or 0.0))
     total = len(field.pairs)
-    count = "None" if len(open_pairs) == total else f"{len(open_pairs):,}"
-    which = f"of the {total:,} pairs can" if len(open_pairs) == total else f"of {total:,} pairs cannot"
+    if len(open_pairs) == total:
+        said = f"None of the {total:,} pairs is clearly different"
+    else:
+        verb = "is" if len(open_pairs) == 1 else "are"
+        said = f"{len(open_pairs):,} of {total:,} pairs {verb} not clearly different"
     yield Observation(
         rule=Rule.TIERS,
         text=(
-            f"{count} {which} be told apart; the largest such difference is that of {largest.a} and "
+            f"{said}; the largest such difference is that of {largest.a} and "
             f"{largest.b}: {field.difference(largest)} on {counted(largest.shared, 'shared problem')}."
         ),
         evidence=field.evidence(*(("unclear", (one.a, one.b)) for one in open_pairs[:_MOST_NAMED])),
@@ -193,14 +194,14 @@ def _against(own: list[Comparison]) -> str:
 
 
 def _doubts(field: ScoreField, own: list[Comparison], near: Comparison) -> str:
-    """Who cannot be told from the best, and the nearest difference; or who shares too few problems."""
+    """From whom the best is not clearly different, and the nearest difference; or too few problems."""
     unclear = [one.b for one in own if one.verdict is Verdict.UNCLEAR]
     if not unclear:
-        return f"{counted(near.shared, 'shared problem')} are too few to tell it from {near.b}"
+        return f"{counted(near.shared, 'shared problem')} are too few for a verdict against {near.b}"
     nearest = next(one for one in own if one.verdict is Verdict.UNCLEAR)
     which = "" if len(unclear) == 1 else f"{nearest.b} "
     return (
-        f"cannot be told from {few(unclear, _MOST_NAMED)}: {which}{field.difference(nearest)} "
+        f"is not clearly different from {few(unclear, _MOST_NAMED)}: {which}{field.difference(nearest)} "
         f"on {counted(nearest.shared, 'shared problem')}"
     )
 
@@ -226,7 +227,7 @@ def _threshold(one: Comparison) -> str:
     else:
         held = f"{_p(one)} is not below 0.05"
     together = one.tested_together
-    return f"{held}; adjusted by Holm for {together:,} tested together" if together > 1 else held
+    return f"{held}; adjusted for {together:,} tested together" if together > 1 else held
 
 
 def _strength(one: Comparison | None) -> float:
