@@ -22,7 +22,7 @@ def measure(*, full: bool, seed: int = 0) -> Iterator[tuple[str, str, str]]:
     """
     rng = np.random.default_rng(seed)
     yield _row("two models alone", ALONE, 1000 if full else 100, rng)
-    yield _row("a pair in its family", FAMILIES, 500 if full else 50, rng)
+    yield _row("a pair in its family", FAMILIES, 250 if full else 40, rng)
 
 
 def _row(what: str, fields: Sequence[Field], times: int, rng: np.random.Generator) -> tuple[str, str, str]:

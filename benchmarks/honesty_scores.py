@@ -67,12 +67,12 @@ def measure(*, full: bool, seed: int = 0) -> Iterator[tuple[str, str, str]]:
     """
     rng = np.random.default_rng(seed)
     times = 1 if full else 0.1
-    yield _equal_methods(rng, max(int(300 * times), 20))
-    yield from _families(rng, max(int(150 * times), 10))
+    yield _equal_methods(rng, max(int(200 * times), 20))
+    yield from _families(rng, max(int(120 * times), 10))
     yield _real_table()
     yield from _large_families(rng)
     yield _borders(rng, max(int(60 * times), 5))
-    yield _intervals(rng, max(int(1500 * times), 100))
+    yield _intervals(rng, max(int(1000 * times), 100))
 
 
 def _equal_methods(rng: np.random.Generator, times: int) -> tuple[str, str, str]:
