@@ -140,8 +140,8 @@ class SourceSettings(Settings):
     )
     precision: Annotated[float, Field(gt=0)] | None = Field(
         None,
-        description="By how much a value may be off, such as 0.005 where it is read off a figure; observations "
-        "say nothing of smaller differences.",
+        description="By how much a value may be off, such as 0.005 where it is read off a figure; "
+        "observations say nothing of smaller differences.",
     )
     provenance: Provenance = Field(default_factory=Provenance, description="Where the data came from.")
     files: Name | tuple[Name, ...] | None = Field(
