@@ -104,7 +104,8 @@ def windows(field: Field, both: Aligned, *, turned: bool = False) -> Windows | N
     widths = sorted({max(size // share, min(_NARROWEST, size)) for share in _SHARES})
     sides = [_side(field, both, row, widths) for row in range(len(both.names))]
     alike = min(_alike(field, name) for name in both.names)
-    places = _SLIDING * sum(1 + size / max(width, alike) for width in widths)
+    least = 2 if alike > size else 1  # random walks
+    places = _SLIDING * sum(least + size / max(width, alike) for width in widths)
     return Windows(
         means=(-1.0 if turned else 1.0) * np.stack([side[0] for side in sides], axis=1),
         variances=np.stack([side[1] for side in sides], axis=1),
