@@ -26,9 +26,8 @@ from reportgen.words import listing
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reportgen.observations.aligned import Aligned
+    from reportgen.observations.aligned import Aligned, BoolArray
     from reportgen.observations.field import Field
-    from reportgen.observations.windows import Windows
 
 _REST = 0.25
 """Those that are left with more of their widest gap have not come together."""
@@ -44,8 +43,10 @@ def converge(field: Field) -> Iterator[Observation]:
         return
     every = aligned(field)
     if field.windows is not None:
-        for pair in combinations(every.names, 2):
-            yield from _clear(field, pair, field.windows)
+        for row, name in enumerate(every.names[:-1]):
+            apart = field.windows.apart(row)
+            for other in range(row + 1, len(every.names)):
+                yield from _clear(field, (name, every.names[other]), apart[other])
     if not field.few:
         return
     for names in _ending_level(every):
@@ -55,11 +56,10 @@ def converge(field: Field) -> Iterator[Observation]:
             yield from _meeting(field, aligned(field, pair))
 
 
-def _clear(field: Field, pair: tuple[str, str], tested: Windows) -> Iterator[Observation]:
+def _clear(field: Field, pair: tuple[str, str], apart: BoolArray) -> Iterator[Observation]:
     """Two series that were clearly apart, and of which courses bring them together."""
     both = aligned(field)
     rows = [both.names.index(name) for name in pair]
-    apart = tested.ahead(rows[0])[rows[1]] | tested.ahead(rows[1])[rows[0]]
     if (
         not apart.any()
         or apart[-1]

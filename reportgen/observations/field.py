@@ -40,6 +40,7 @@ who is ahead at the end, who moves about more."""
 _FARTHEST = (1e-70, 1e70)
 _FEWEST_SHARED = 8
 _SEVERAL = 2
+_PARTS, _PART = 12, 5
 
 
 class _Looked(NamedTuple):
@@ -212,6 +213,19 @@ class Field:
     def moves(self, series: str) -> bool:
         """Whether noise leaves no doubt that a series changes."""
         return self.known(series) and bool(self.course(series).p)
+
+    def bends_by_part(self, series: str) -> FloatArray:
+        """The logarithm of the mean square of what a curve moves about by, in up to 12 parts of it."""
+        if series not in self._bends:
+            values = self.points(series).values
+            bends = values[1:-1] - (values[:-2] + values[2:]) / 2
+            parts = np.array_split(bends**2, max(min(_PARTS, values.size // _PART), 1))
+            self._bends[series] = np.log(np.array([float(part.mean()) for part in parts]) + 1e-300)
+        return self._bends[series]
+
+    @cached_property
+    def _bends(self) -> dict[str, FloatArray]:
+        return {}
 
     # ---- the family ----------------------------------------------------------------------------------
 

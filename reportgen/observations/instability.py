@@ -29,7 +29,7 @@ MORE = 1.5
 
 _FEWEST = 5
 _LISTED, _IN_TEXT = 5, 2
-_PARTS, _PART, _FEWEST_PARTS = 12, 5, 4
+_FEWEST_PARTS = 4
 _TIMES = {1: "once", 2: "twice"}
 
 
@@ -125,7 +125,7 @@ def _clear(field: Field, first: str, second: str) -> bool:
     """
     if not (field.known(first) and field.known(second)):
         return False
-    a, b = (_logs(field, name) for name in (first, second))
+    a, b = (field.bends_by_part(name) for name in (first, second))
     if min(a.size, b.size) < _FEWEST_PARTS:
         return False
     pairs = len(field.names) * (len(field.names) - 1) / 2
@@ -136,14 +136,6 @@ def _clear(field: Field, first: str, second: str) -> bool:
         errors = a.var(ddof=1) / a.size, b.var(ddof=1) / b.size
         error, df = math.sqrt(sum(errors)), min(a.size, b.size) - 1.0
     return float(a.mean() - b.mean()) > t_quantile(1 - field.share_of_jitter / pairs / 2, df) * error
-
-
-def _logs(field: Field, series: str) -> FloatArray:
-    """The logarithm of the mean square of what a curve moves about by, in each of up to 12 parts of it."""
-    values = field.points(series).values
-    bends = values[1:-1] - (values[:-2] + values[2:]) / 2
-    parts = np.array_split(bends**2, min(_PARTS, values.size // _PART))
-    return np.log(np.array([float(part.mean()) for part in parts]) + 1e-300)
 
 
 def _observation(field: Field, pairs: list[_Pair]) -> Observation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import field as kept_field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +35,7 @@ class Windows:
         df: their degrees of freedom, shape (S,).
         tail: the one-sided error that is left to one of all windows, places and pairs.
         least: the smallest difference that counts.
+        kept: what has been asked of them before.
     """
 
     means: FloatArray
@@ -41,8 +43,13 @@ class Windows:
     df: FloatArray
     tail: float
     least: float
+    kept: dict[tuple[int, bool, bool], BoolArray] = kept_field(default_factory=dict)
 
-    def ahead(self, one: int, *, narrow: bool = False) -> BoolArray:
+    def apart(self, one: int) -> BoolArray:
+        """Where a series is clearly ahead of or behind each series in some window, shape (S, G)."""
+        return self.ahead(one, either=True)
+
+    def ahead(self, one: int, *, narrow: bool = False, either: bool = False) -> BoolArray:
         """Where a series is clearly ahead of each series in some window around a step, shape (S, G).
 
         Welch's t, at the level that Bonferroni's inequality leaves to each of as many windows as lie side by
@@ -51,11 +58,17 @@ class Windows:
         Args:
             one: place of the series.
             narrow: look at the narrowest windows only.
+            either: clearly ahead or behind.
         """
+        if (one, narrow, either) not in self.kept:
+            self.kept[one, narrow, either] = self._ahead(one, narrow=narrow, either=either)
+        return self.kept[one, narrow, either]
+
+    def _ahead(self, one: int, *, narrow: bool, either: bool) -> BoolArray:
         chosen = slice(0, 1 if narrow else None)
         own, error = self.means[chosen, one : one + 1], self.variances[chosen, one : one + 1]
         others = self.variances[chosen]
-        apart = own - self.means[chosen]
+        apart = np.abs(own - self.means[chosen]) if either else own - self.means[chosen]
         both = error + others
         with np.errstate(divide="ignore", invalid="ignore"):
             df = both**2 / (error**2 / self.df[one] + others**2 / self.df[None, :, None])
@@ -84,7 +97,7 @@ class Windows:
     def _critical(self, df: FloatArray) -> FloatArray:
         whole = np.clip(df, 1, _MOST_DF).astype(np.int64)
         table = np.zeros(_MOST_DF + 1)
-        for one in np.unique(whole).tolist():
+        for one in np.flatnonzero(np.bincount(whole.ravel())).tolist():
             table[one] = t_quantile(1 - self.tail, one)
         found: FloatArray = table[whole]
         return found
