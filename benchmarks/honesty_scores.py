@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from reportgen.model import FloatArray
     from reportgen.outcomes import Comparison, ProblemScores
 
-_REAL = Path(__file__).parents[1] / "tests" / "data" / "matharena_aime_II.csv"
+_REAL = Path(__file__).parents[1] / "tests" / "simulated" / "matharena_aime_II.csv"
 _ALPHA = 0.05
 _SEEDS = [
     Field(problems=problems, samples=samples, runs=runs, tau=tau, taste=taste, law=law, shape=shape)

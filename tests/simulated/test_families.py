@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-_REAL = Path(__file__).parents[1] / "data" / "matharena_aime_II.csv"
+_REAL = Path(__file__).parent / "matharena_aime_II.csv"
 _METHODS = [
     Field(problems=30, samples=4, runs=3, tau=0.2, law="beta", shape="skewed"),
     Field(problems=30, samples=4, runs=5, tau=0.3, law="uniform", shape="heavy", taste=0.0),
