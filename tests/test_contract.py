@@ -27,7 +27,7 @@ SCORE_HEADERS = {
     "problems": ["problem", "difficulty", "series", "score", "samples"],
     "runs": ["series", "run", "seed", "metric", "score", "problems"],
 }
-KINDS = {"curve", "panel", "passk", "vega-lite", "altair", *SCORE_HEADERS}
+KINDS = {"curve", "panel", "passk", "plan", "vega-lite", "altair", *SCORE_HEADERS}
 FIVE = "five-models-accuracy"
 # What a reader of the reference figures sees: page, figure, series, step, value.
 REFERENCES = [
