@@ -37,7 +37,11 @@ FILES = {**LOG, "content/index.md": PAGE + "\n```curve\nsource: logged\nmetric: 
 
 def run(root: Path, size: int, *words: str) -> subprocess.CompletedProcess[str]:
     """The command line on a disk where no file may become larger than ``size`` bytes, with an empty cache."""
-    own = {"REPORTGEN_CACHE_DIR": str(root.parent / f"cache-{size}-{words[0]}")}
+    own = {
+        "REPORTGEN_CACHE_DIR": str(root.parent / f"cache-{size}-{words[0]}"),
+        # Python itself would keep a module compiled in half, and every later test would fail on it.
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     return subprocess.run(
         [sys.executable, "-c", LIMITED, str(size), *words],
         cwd=root,
