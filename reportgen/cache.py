@@ -355,6 +355,12 @@ def _code_digest() -> str:
     """The version; in a checkout also when its code last changed, so that work on reportgen is seen."""
     package = Path(__file__).parent
     if (package.parent / "pyproject.toml").is_file():
-        newest = max(path.stat().st_mtime_ns for path in package.rglob("*.py"))
+        # At each start: pathlib takes three times as long over it.
+        newest = max(
+            os.stat(f"{folder}/{name}").st_mtime_ns  # noqa: PTH116
+            for folder, _, names in os.walk(package)
+            for name in names
+            if name.endswith(".py")
+        )
         return f"{__version__} {newest}"
     return __version__

@@ -209,28 +209,39 @@ def _files(roots: Iterable[str]) -> list[str]:
 
 def _walk(path: str) -> Iterator[str]:
     """Files below a folder, or the file itself; nothing where there is neither."""
+    if os.path.isfile(path):  # noqa: PTH113 - pathlib costs more than the whole check
+        yield path
+        return
     waiting = [path]
     while waiting:
         place = waiting.pop()
-        if os.path.isfile(place):  # noqa: PTH113 - pathlib costs more than the whole check
-            yield place
-            continue
         try:
             entries = sorted(os.scandir(place), key=lambda entry: entry.name, reverse=True)
         except OSError:
             continue
-        waiting += [entry.path for entry in entries if entry.name not in _IGNORED and _leads_on(entry, place)]
+        for entry in entries:
+            if entry.name in _IGNORED:
+                continue
+            if _is_file(entry):
+                yield entry.path
+            elif _leads_on(entry, place):
+                waiting.append(entry.path)
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a link to itself, or to where nobody may look
+        return False
 
 
 def _leads_on(entry: os.DirEntry[str], around: str) -> bool:
-    """Whether it is a file, or a folder to look into: no link that leads back up, be it to the whole disk."""
+    """Whether it is a folder to look into: no link that leads back up, be it to the whole disk."""
     try:
-        if not entry.is_dir():
-            return entry.is_file()
-    except OSError:  # a link to itself, or to where nobody may look
+        if not entry.is_dir() or not entry.is_symlink():
+            return entry.is_dir()
+    except OSError:  # as above
         return False
-    if not entry.is_symlink():
-        return True
     real = os.path.realpath(entry.path).rstrip(os.sep)
     return not f"{os.path.realpath(around)}{os.sep}".startswith(f"{real}{os.sep}")
 

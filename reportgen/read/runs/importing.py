@@ -148,7 +148,7 @@ def _found(location: Location, settings: SourceSettings, chosen: Chosen) -> Foun
         # A unit that lacks a file is another one, so they are asked with all files first.
         with suppress(OSError):
             found = find_units(paths, settings.format, named=chosen.named)
-            if found.units:
+            if found.units or readable == paths:
                 return found
         return find_units(readable, settings.format, named=chosen.named)
     except OSError as error:
