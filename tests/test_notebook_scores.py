@@ -43,7 +43,7 @@ def _made() -> Outcomes:
     return outcomes([*rows, extra])
 
 
-def test_scores_are_those_of_the_statistics_with_their_tiers_best_first() -> None:
+def test_scores_are_those_of_the_statistics_with_their_groups_best_first() -> None:
     """Every number and word of each score, in the order of a page."""
     made = problem_scores(_made())
     frame = rg.scores(_made())
@@ -71,7 +71,7 @@ def test_nothing_that_a_page_knows_is_left_out() -> None:
     assert set(rg.compare(_made()).columns) == compared
 
 
-def test_where_lower_is_better_the_order_and_the_tiers_turn() -> None:
+def test_where_lower_is_better_the_order_and_the_groups_turn() -> None:
     """And no interval moves."""
     frame, turned = rg.scores(_made()), rg.scores(_made(), higher_is_better=False)
     assert turned["series"].tolist() == ["poor", "good", "best"]

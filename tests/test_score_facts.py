@@ -57,7 +57,7 @@ def test_scores_and_their_intervals() -> None:
         assert value(of, "high", score.series) == score.high
 
 
-def test_ranks_and_tiers() -> None:
+def test_ranks_and_groups() -> None:
     """Ranks by score, equal scores sharing one; groups as they were cut."""
     of = subject(measured())
     assert [value(of, "rank", name) for name in "ABC"] == [1.0, 2.0, 3.0]

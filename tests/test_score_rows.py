@@ -169,7 +169,7 @@ def test_the_style_sheet_moves_dots_as_far_as_rows_have_room_for() -> None:
         assert low + SHIFT <= rows_height(rows)
 
 
-def test_tiers_are_bands_with_their_word() -> None:
+def test_groups_are_bands_with_their_word() -> None:
     """Every second group is shaded, a band a stretch; what is in no group has none."""
     root = drawn(MIXED)
     assert words(of_class(root, "rg-tier-words")[0]) == ["Group 1", "Group 2"]
@@ -180,7 +180,7 @@ def test_tiers_are_bands_with_their_word() -> None:
     assert inside == [True, False]
 
 
-def test_a_tier_in_two_stretches_keeps_its_shade() -> None:
+def test_a_group_in_two_stretches_keeps_its_shade() -> None:
     """By name, groups mix: the word comes again, and the shade tells which."""
     root = drawn([row("A", group="Group 2"), row("B", group="Group 1"), row("C", group="Group 2")])
     assert words(of_class(root, "rg-tier-words")[0]) == ["Group 2", "Group 1", "Group 2"]

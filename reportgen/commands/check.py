@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reportgen.commands.options import cache_dir_option, config_option
+from reportgen.commands.options import cache_dir_option, config_option, format_option
 from reportgen.commands.tables import Column, print_table
 from reportgen.commands.telling import problems_told, progress_bar, tell_problem
 
@@ -33,13 +33,11 @@ _COLUMNS = (
 @click.command()
 @config_option
 @cache_dir_option
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "github", "json", "sarif"]),
-    default="text",
-    show_default=True,
-    help="For people, for the annotations of a GitHub workflow, or for other programs.",
+@format_option(
+    "github",
+    "json",
+    "sarif",
+    said="For people, for the annotations of a GitHub workflow, or for other programs.",
 )
 def check(config_file: Path, form: str) -> None:
     """Hold every bound value and claim against the data, and write no site.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reportgen.commands.options import cache_dir_option
+from reportgen.commands.options import cache_dir_option, format_option
 from reportgen.commands.reading import reading_told
 from reportgen.commands.tables import Column, print_table
 from reportgen.commands.telling import problems_told, tell_problem
@@ -30,14 +30,7 @@ _LEAST = ("where", "metrics", "logged (UTC)", "seed", "standard error", "highest
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="For people, or for other programs, with lists that are never cut.",
-)
+@format_option("json", said="For people, or for other programs, with lists that are never cut.")
 @cache_dir_option
 def describe(path: Path, form: str) -> None:
     """Tell what PATH holds: format, runs, metrics or answers, and what is irregular about them.

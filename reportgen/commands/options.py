@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from reportgen.cache import CACHE_DIR
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Command = TypeVar("_Command", bound="Callable[..., Any]")
 
 
 def _use_cache_dir(_context: click.Context, _parameter: click.Parameter, folder: Path | None) -> None:
@@ -33,6 +39,14 @@ cache_dir_option = click.option(
     callback=_use_cache_dir,
     help="Keep what was computed here instead of in your cache folder.",
 )
+
+
+def format_option(*forms: str, said: str) -> Callable[[_Command], _Command]:
+    """``--format``, of which ``text`` is the default."""
+    kinds = click.Choice(["text", *forms])
+    return click.option("--format", "form", type=kinds, default="text", show_default=True, help=said)
+
+
 metric_option = click.option(
     "-m", "--metric", metavar="NAME", help="The metric, where the source has several."
 )

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reportgen.commands.options import benchmark_option, cache_dir_option, config_option, metric_option
+from reportgen.commands.options import (
+    benchmark_option,
+    cache_dir_option,
+    config_option,
+    format_option,
+    metric_option,
+)
 from reportgen.commands.tables import Column, print_table
 from reportgen.commands.telling import problems_told
 
@@ -28,14 +34,7 @@ if TYPE_CHECKING:
     help="The true difference to find, in points where scores go from 0 to 1. If left out, the one that is "
     "found four times in five now.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="For people, or for other programs.",
-)
+@format_option("json", said="For people, or for other programs.")
 @config_option
 @cache_dir_option
 def plan(

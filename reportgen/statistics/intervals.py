@@ -22,7 +22,7 @@ _SAME = 1e-9
 # Values within this share of the range of one of its ends stand there: pass@k near 1 is hardly ever 1.
 _AT_END = 0.005
 # One problem in so many is few.
-_CARRIED_BY = 20
+FEW_OF = 20
 # One problem says nothing about others.
 _FEWEST = 2
 # e^709 is the largest that a float64 holds.
@@ -56,8 +56,7 @@ def variance_of_mean(
 
     s²/P over problems. Problems of one cluster vary together: Σ_g (Σ_{p in g} (x_p - mean))² G/(G - 1) / P²
     over G clusters (Liang and Zeger 1986; Miller 2024, "Adding error bars to evals", 2.2). τ²/r is added for
-    each series of several runs (``run_variance``). Degrees of freedom are those of Satterthwaite (1946),
-    V² / Σ v²/f.
+    each series of several runs (``run_variance``). Degrees of freedom: ``add_variances``.
 
     Args:
         values: shape (P,), without NaN.
@@ -73,11 +72,20 @@ def variance_of_mean(
             sums[unit].append(rest)
         square = math.fsum(math.fsum(one) ** 2 for one in sums.values())
         parts = [(square * len(sums) / max(len(sums) - 1, 1) / count**2, max(len(sums) - 1, 1))]
+    return add_variances(parts, runs)
+
+
+def add_variances(parts: Sequence[tuple[float, float]], runs: Sequence[RunVariance | None]) -> Variance:
+    """The sum of independent variances, each with its degrees of freedom, and of what runs add.
+
+    The degrees of freedom of a sum are those of Satterthwaite (1946), V² / Σ v²/f.
+    """
     added = [(one.of_mean, one.df) for one in runs if one is not None and one.excess]
-    total = math.fsum(part for part, _ in (*parts, *added))
-    if not added:
-        return Variance(total, parts[0][1])
-    df = total**2 / math.fsum(part**2 / freedom for part, freedom in (*parts, *added))
+    together = [(part, freedom) for part, freedom in (*parts, *added) if part]
+    total = math.fsum(part for part, _ in together)
+    if len(together) < 2:  # noqa: PLR2004 - nothing is added up
+        return Variance(total, together[0][1] if together else parts[0][1], math.fsum(p for p, _ in added))
+    df = total**2 / math.fsum(part**2 / freedom for part, freedom in together)
     return Variance(total, df, math.fsum(part for part, _ in added))
 
 
@@ -177,7 +185,7 @@ def over_differences(
     share = _unseen(count, level)
     pulled = _pulled(centre, share, (lowest, highest))
     reason = ""
-    if _CARRIED_BY * (count - alike) <= count and (pulled[0] < found[0] or pulled[1] > found[1]):
+    if FEW_OF * (count - alike) <= count and (pulled[0] < found[0] or pulled[1] > found[1]):
         found = min(found[0], pulled[0]), max(found[1], pulled[1])
         reason = (
             f"{alike} of {count} problems have the same difference: the interval allows for the share of "

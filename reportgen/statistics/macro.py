@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.outcomes import Score, Verdict
+from reportgen.statistics.intervals import add_variances
 from reportgen.statistics.pairs import FEWEST, SMALLEST_P, T_TEST
 from reportgen.statistics.scores import no_score
 from reportgen.statistics.sign_flips import flip_test
@@ -140,22 +141,20 @@ def _with_runs(
     parts = [((stderr**2 - of_runs**2) / count**2, df) for stderr, df, of_runs in known if stderr and df]
     if len(parts) < count:
         return average
-    added = [(one.of_mean, one.df) for one in runs if one is not None and one.excess]
-    total = math.fsum(part for part, _ in (*parts, *added))
-    df = total**2 / math.fsum(part**2 / freedom for part, freedom in (*parts, *added) if part)
-    stderr, difference = math.sqrt(total), average.difference or 0.0
-    average = replace(average, stderr=stderr, df=df)
-    if not added:
+    variance = add_variances(parts, runs)
+    stderr, difference = math.sqrt(variance.total), average.difference or 0.0
+    average = replace(average, stderr=stderr, df=variance.df)
+    if not variance.of_runs:
         return average
-    half = t_quantile((1 + average.level) / 2, df) * stderr
+    half = t_quantile((1 + average.level) / 2, variance.df) * stderr
     return replace(
         average,
         low=difference - half,
         high=difference + half,
-        p=max(2 * t_tail(abs(difference) / stderr, df), SMALLEST_P),
+        p=max(2 * t_tail(abs(difference) / stderr, variance.df), SMALLEST_P),
         method=T_TEST,
         interval_method="t over problems of the benchmarks and runs",
-        run_stderr=math.sqrt(math.fsum(part for part, _ in added)),
+        run_stderr=math.sqrt(variance.of_runs),
     )
 
 

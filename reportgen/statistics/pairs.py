@@ -9,6 +9,7 @@ import numpy as np
 
 from reportgen.outcomes import Comparison, Verdict
 from reportgen.statistics.intervals import (
+    FEW_OF,
     deviation,
     mean,
     no_different,
@@ -35,8 +36,6 @@ Pair: TypeAlias = tuple[str, str]
 # With 5 problems the smallest possible p is 2/32, above 0.05 whatever the scores.
 FEWEST: Final = 6
 T_TEST: Final = "t over problems and runs"
-# One unit in so many: a difference that so few problems carry is said to be theirs.
-_CARRIED_BY: Final = 20
 SMALLEST_P: Final = 1e-300
 
 
@@ -153,7 +152,7 @@ class PairedBenchmark:
         differences, _ = self.differences(pair)
         near = 1e-9 * (self.scores.highest - self.scores.lowest)
         differing = int(np.count_nonzero(np.abs(differences) > near))
-        if not differing or differing * _CARRIED_BY > differences.size:
+        if not differing or differing * FEW_OF > differences.size:
             return ""
         carry = "1 problem carries" if differing == 1 else f"{differing} problems carry"
         equal = f"on {differences.size - differing} of {differences.size} problems the two are equal"
