@@ -27,11 +27,12 @@ MOST_READINGS = 160
 
 _STRENGTHS = np.array([0.0, 0.2, 0.4, 0.55, 0.7, 0.8, 0.87, 0.92, 0.95, 0.97, 0.985])
 _NARROWEST, _WIDEST, _WIDER = 4, 0.7, 1.5
+_NARROW = (1, 2)  # of several runs the last kinds
 _MOST_CHANGES = 6
-_SURE = 0.05
+_SURE, _USUAL = 0.05, 0.0125
 _PLACES = 0.8
 _UNEVEN, _UNEVEN_COSTS = 1.5, 2.0
-_PAIR, _SHARED, _SHARED_BY_TWO = 2, 0.005, 0.05
+_PAIR, _SHARED, _SHARED_NARROW, _SHARED_BY_TWO = 2, 0.005, 0.015, 0.05
 _NOTHING = 1e-9
 _NEARLY = 0.995
 _GEARY, _DOUBT = math.sqrt(2 / math.pi), 0.3
@@ -104,15 +105,16 @@ class _Moments(NamedTuple):
 
 
 class Shapes(NamedTuple):
-    """The changes that are looked for: all of them, (K, n), and a number for each kind and width, (K,)."""
+    """The changes that are looked for, (K, n), a number for each kind and width, and the number of bumps."""
 
     every: FloatArray
     kinds: IntArray
+    bumps: int
 
 
 @lru_cache(maxsize=64)
 def shapes(n: int, narrowest: int) -> Shapes:
-    """Bumps, ramps and curves that saturate from the start, among n readings."""
+    """Bumps, ramps and curves that saturate from the start, among n readings; of runs narrow ones, too."""
     t = np.arange(n, dtype=np.float64)
     widths = [narrowest]
     while widths[-1] * _WIDER <= _WIDEST * n:
@@ -124,14 +126,20 @@ def shapes(n: int, narrowest: int) -> Shapes:
         ]
         for width in widths
     ]
+    bumps = sum(len(one) for one in found)
     for width in (1, *widths, n):
         beside = max(width / 2, narrowest / 2 + 1)
         found.append(
             [np.clip((t - middle) / width + 0.5, 0, 1) for middle in _places(beside, n - beside, width)]
         )
     found.append([1 - np.exp(-t / (n * share)) for share in (0.03, 0.06, 0.12, 0.25)])
+    if narrowest <= _NARROWEST:
+        found += [
+            [((t >= at) & (t < at + width)).astype(np.float64) for at in range(1, n - width)]
+            for width in _NARROW
+        ]
     kinds = np.repeat(np.arange(len(found)), [len(one) for one in found])
-    return Shapes(np.stack([shape for one in found for shape in one]), kinds)
+    return Shapes(np.stack([shape for one in found for shape in one]), kinds, bumps)
 
 
 def _places(first: float, last: float, width: float) -> FloatArray:
@@ -189,7 +197,7 @@ class _Data:
         values: readings of a run or means of several, shape (n,).
         y: the same, less their mean and divided by ``scale``, shape (1, n).
         size: the weight of each reading, shape (n,).
-        every, kinds: the shapes.
+        every, kinds, bumps: the shapes.
         own, to_y: products of shapes with themselves and with the readings.
         runs: each run less the mean of all, divided by ``scale``, shape (r, n).
         each: products of all shapes with these, shape (K, r); None of one run.
@@ -202,6 +210,7 @@ class _Data:
     spread: Spread
     every: FloatArray
     kinds: IntArray
+    bumps: int
     own: _Moments
     to_y: _Moments
     runs: FloatArray
@@ -217,12 +226,12 @@ class _Data:
         if self.each is None:
             along = self.spread.along
             rest = (self.y[0] - _fitted(self.y, columns, self.size, self.spread)[0] @ columns) / along
-            at = (rest if _looks_normal(rest) else normal_scores(rest))[None] * along
+            at = (rest if looks_normal(rest) else normal_scores(rest))[None] * along
             to_at = _moments(self.every, at, self.size)
         to_columns = _moments(self.every, columns, self.size)
         search = _Search(at, columns, self.size, self.own, to_at, to_columns, self.spread, self.scale)
         if self.each is None:
-            return _of_one(search)
+            return _of_one(search, self.bumps)
         beside = _moments(columns, self.runs, self.size).at(self.spread.strength)
         return _of_runs(search, self.each - search.made_up(self.spread.strength, beside), self.kinds)
 
@@ -241,11 +250,11 @@ def _data(runs: FloatArray) -> _Data:
     size = 1 / spread.along**2
     scale = float(np.abs(values - values.mean()).max()) or 1.0
     y = ((values - values.mean()) / scale)[None]
-    every, kinds = shapes(n, _NARROWEST if spread.known else max(min(n // 8, 8), 6))
+    every, kinds, bumps = shapes(n, _NARROWEST if spread.known else max(min(n // 8, 8), 6))
     apart = (runs - values) / scale
     each = _moments(every, apart, size).at(spread.strength) if spread.known else None
     own, to_y = _own(every, size), _moments(every, y, size)
-    return _Data(values, y, scale, size, spread, every, kinds, own, to_y, apart, each)
+    return _Data(values, y, scale, size, spread, every, kinds, bumps, own, to_y, apart, each)
 
 
 class _Search(NamedTuple):
@@ -280,35 +289,41 @@ class _Search(NamedTuple):
         return max(left - float(with_y @ inverse @ with_y), 1e-30), along, alone
 
 
-def _of_one(search: _Search) -> tuple[int, float]:
+def _of_one(search: _Search, bumps: int) -> tuple[int, float]:
     """The best shape for one run, and p of the likelihood ratio: the noise is fitted with and without it."""
     n = search.y.size
     free = n - search.columns.shape[0]
-    without = most = -math.inf
-    best, strength = 0, 0.0
+    without = -math.inf
+    most = [(-math.inf, 0, 0.0), (-math.inf, 0, 0.0)]
     for tried in _STRENGTHS.tolist():
         left, along, alone = search.gains(tried)
         first = math.log(1 - tried**2) / 2
         without = max(without, first - n / 2 * math.log(left))
         gain = along**2 / alone
-        at = int(np.argmax(gain))
-        most_here = first - n / 2 * math.log(max(left - float(gain[at]), 1e-12 * left))
-        if most_here > most:
-            best, most, strength = at, most_here, tried
-    ratio = 2 * (most - without) * free / n
+        for kind, places in enumerate((slice(bumps), slice(bumps, None))):
+            at = (places.start or 0) + int(np.argmax(gain[places]))
+            here = first - n / 2 * math.log(max(left - float(gain[at]), 1e-12 * left))
+            most[kind] = max(most[kind], (here, at, tried))
     along = search.spread.along
-    changes = float(along.max()) > _UNEVEN * float(along.min())
-    return best, _p_of_ratio(ratio - (_UNEVEN_COSTS if changes else 0.0), n, strength)
+    costs = _UNEVEN_COSTS if float(along.max()) > _UNEVEN * float(along.min()) else 0.0
+    found = [
+        (_p_of_ratio(2 * (here - without) * free / n - costs, n, strength, bump=kind == 0), -here, at)
+        for kind, (here, at, strength) in enumerate(most)
+    ]
+    p, _, best = min(found, key=lambda one: (one[0] > _USUAL, one[1]))
+    return best, p
 
 
-def _p_of_ratio(ratio: float, n: int, strength: float) -> float:
-    """How often noise alone makes so large a ratio of the best of all shapes; from simulation.
+def _p_of_ratio(ratio: float, n: int, strength: float, *, bump: bool) -> float:
+    """How often noise alone makes so large a ratio of the best of all bumps, or of all other shapes.
 
-    Of autoregressive noise with φ from 0 to 0.985 and 20 to 300 readings 1.25 % at most go beyond what is
-    ``usual`` here, and each 5.5 more are ten times as rare.
+    From simulation: of autoregressive noise with φ from 0 to 0.985 and 20 to 300 readings 1.25 % at most go
+    beyond what is ``usual`` of either, and each 5.5 more are ten times as rare. Noise that is strongly alike
+    makes ramps, but seldom comes back.
     """
-    usual = 15.2 + 0.13 * max(60 - n, 0) + max(math.log(n / 60), 0) + 12 * strength
-    return min(0.0125 * math.exp(-(ratio - usual) * 0.42), 1.0)
+    usual = 14.4 + 5.5 * strength if bump else 15.2 + 12 * strength
+    usual += 0.13 * max(60 - n, 0) + max(math.log(n / 60), 0)
+    return min(_USUAL * math.exp(-(ratio - usual) * 0.42), 1.0)
 
 
 def _of_runs(search: _Search, each: FloatArray, kinds: IntArray) -> tuple[int, float]:
@@ -332,7 +347,9 @@ def _of_runs(search: _Search, each: FloatArray, kinds: IntArray) -> tuple[int, f
     more = np.maximum(np.bincount(kinds, ratios) / counts, 1.0)[kinds]
     error = np.sqrt(np.where(there, usual, np.inf) * more)
     own = np.sqrt(np.maximum(apart, 1e-300))
-    shared = np.abs(along) > t_quantile(1 - (_SHARED if runs > _PAIR else _SHARED_BY_TWO) / 2, runs - 1) * own
+    asked = (_SHARED, _SHARED_NARROW) if runs > _PAIR else (_SHARED_BY_TWO, _SHARED_BY_TWO)
+    wide, narrow = (t_quantile(1 - one / 2, runs - 1) for one in asked)
+    shared = np.abs(along) > np.where(kinds < kinds.max() + 1 - len(_NARROW), wide, narrow) * own
     z = np.where(shared, np.abs(along) / error, 0.0)
     if not spread.innovation:
         z = (
@@ -384,7 +401,7 @@ def _fitted(
     return weights, inverse, noise
 
 
-def _looks_normal(rest: FloatArray) -> bool:
+def looks_normal(rest: FloatArray) -> bool:
     """Whether changes between neighbours have the mean deviation of normal ones (Geary 1935), shape (n,).
 
     Otherwise ranks are looked at, so that neither outliers nor a skewed law nor unsteady noise make a change.

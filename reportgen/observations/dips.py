@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reportgen.facts.fact_words import at_step, step_said
+from reportgen.observations.course import MOST_READINGS, course, looks_normal
 from reportgen.observations.phrases import reading_fact
 from reportgen.observations.turns import Turn, dips
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation
+from reportgen.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from reportgen.model import FloatArray
     from reportgen.observations.field import Field
 
 COMES_BACK = 0.35
@@ -29,11 +33,17 @@ _MOST = 4
 _NARROW = 0.15
 """A peak that is over within this share of the steps is a spike."""
 
-_FLANK = 2.5
+_FLANK = 2.0
 """Each flank of a turn is so many standard errors high or more."""
 
-_LONE, _LONE_AMONG, _BESIDE = 8, 60, 2
-"""A reading stands alone that is so many times as far out as the next, among so many."""
+_LONE, _LONE_UNUSUAL, _LONE_ALIKE = 8.0, 2.83, 2.0
+"""Readings stand alone that are so many times as far out as the next: where neighbours are not alike,
+where they are but noise does not look normal, and where it does."""
+
+_LONE_WIDEST, _LONE_AMONG, _LONE_INSIDE = 3, 60, 10
+"""So many readings, among so many, so far from both ends."""
+
+_NOT_ALIKE, _ALIKE = 0.5, 0.8
 
 
 def dip(field: Field) -> Iterator[Observation]:
@@ -49,8 +59,12 @@ def spike(field: Field) -> Iterator[Observation]:
 def _turns(field: Field, sign: float) -> Iterator[Observation]:
     for series in field.names:
         found = _clear(field, series, sign) if field.moves(series) else []
-        found += _lone(field, series, sign)
-        yield from (_observation(field, series, turn, sign) for turn in found)
+        for turn in found:
+            yield _observation(field, series, turn, sign, field.course_words(series))
+        lone = _lone(field, series, sign)
+        if lone and not any(turn.left <= lone[0].place <= turn.right for turn in found):
+            yield _observation(field, series, lone[0], sign, lone[1])
+            found.append(lone[0])
         if field.few:
             alone = dips(sign * field.points(series).values, field.readings_alone.value)
             told = [turn for turn in alone if turn.recovery >= COMES_BACK * turn.fall]
@@ -60,16 +74,16 @@ def _turns(field: Field, sign: float) -> Iterator[Observation]:
 
 def _clear(field: Field, series: str, sign: float) -> list[Turn]:
     """The turns of a course of which both flanks are clear, by places of the readings."""
-    course = field.course(series)
+    fitted = field.course(series)
     found = []
-    for turn in dips(sign * course.level, field.least):
+    for turn in dips(sign * fitted.level, field.least):
         wide = turn.right - turn.left
-        middle = course.around(turn.place, max(wide // 3, 1))
+        middle = fitted.around(turn.place, max(wide // 3, 1))
         sides = (
             slice(max(turn.left - wide // 2, 0), turn.left + 1),
             slice(turn.right, turn.right + wide // 2 + 1),
         )
-        flanks = min(sign * course.apart(side, middle) for side in sides)
+        flanks = min(sign * fitted.apart(side, middle) for side in sides)
         if flanks >= _FLANK and turn.recovery >= COMES_BACK * turn.fall:
             found.append(_in_readings(field, series, turn, sign))
     return found[:_MOST]
@@ -93,32 +107,51 @@ def _in_readings(field: Field, series: str, turn: Turn, sign: float) -> Turn:
     return turn._replace(place=place, last=place, left=left, right=right)
 
 
-def _lone(field: Field, series: str, sign: float) -> list[Turn]:
-    """One reading that stands out so far that no law of noise makes it: many times as far as the next one.
+def _lone(field: Field, series: str, sign: float) -> tuple[Turn, str] | None:
+    """One to three readings that stand out so far that no law of noise makes it, and what that rests on.
 
     The largest of many readings exceeds the second r times with a probability of 1/r³ where tails fall like
-    those of Student's t with three degrees of freedom, and more seldom where they fall faster.
+    those of Student's t with three degrees of freedom, and more seldom where they fall faster. Where noise is
+    alike from one reading to the next it takes two such deviations to go out and come back, so 1/r⁶.
     """
     values = sign * field.points(series).values
     if values.size < _LONE_AMONG or not field.known(series):
-        return []
-    out = (values[:-2] + values[2:]) / 2 - values[1:-1]
-    around = max(out.size // 10, _LONE_AMONG // 2)
-    # The first readings of a loss bend more than any noise.
-    place = 1 + around + int(np.argmax(out[around:-around])) if out.size > 2 * around else 0
-    first = max(place - 1 - around, 0)
-    beside = np.abs(out[first : place + around])
-    at = place - 1 - first
-    others = np.delete(beside, np.arange(max(at - 1, 0), min(at + 2, beside.size)))
-    if not place or beside[at] <= _LONE * float(others.max()) or out[place - 1] <= 0:
-        return []
-    at = place - 1
-    sides = float(values[at] - values[place]), float(values[place + 1] - values[place])
-    return [Turn(place, place, at, place + 1, min(sides), *sides)]
+        return None
+    tried = []
+    for width in range(1, _LONE_WIDEST + 1):
+        inside = np.lib.stride_tricks.sliding_window_view(values, width).max(axis=1)[1:-1]
+        depth = np.minimum(values[: -width - 1], values[width + 1 :]) - inside
+        left = _LONE_INSIDE + int(np.argmax(depth[_LONE_INSIDE:-_LONE_INSIDE]))
+        tried.append((float(depth[left]), left, left + width + 1))
+    out, left, right = max(tried)
+    change, at = np.abs(np.diff(values)), np.arange(1, values.size - 1)
+    # The first readings of a loss change more than any noise.
+    near = np.abs(at - left) <= max(values.size // 4, _LONE_AMONG // 2)
+    following = float(np.minimum(change[:-1], change[1:])[near & ((at < left) | (at > right))].max())
+    if out <= _LONE_ALIKE * following:
+        return None
+    times = _times_asked(field, values, left, right)
+    if out <= times * following:
+        return None
+    place = left + 1 + int(np.argmin(values[left + 1 : right]))
+    sides = float(values[left] - values[place]), float(values[right] - values[place])
+    said = f"this stands out more than {number(times, significant=2)} times as far as any other reading"
+    return Turn(place, place, left, right, min(sides), *sides), said
 
 
-def _observation(field: Field, series: str, turn: Turn, sign: float) -> Observation:
-    """A turn that a test has found."""
+def _times_asked(field: Field, values: FloatArray, left: int, right: int) -> float:
+    """How many times as far as the next the readings between two places have to stand out."""
+    near = slice(max(left - MOST_READINGS // 2, 0), right + MOST_READINGS // 2)
+    others = values.copy()
+    others[left:right] = np.linspace(values[left], values[right], right - left, endpoint=False)
+    strength = course(others[None, near], field.share_of_course).spread.strength
+    alike = min(max((strength - _NOT_ALIKE) / (_ALIKE - _NOT_ALIKE), 0.0), 1.0)
+    least = _LONE_ALIKE if looks_normal(others[near]) else _LONE_UNUSUAL
+    return float(_LONE ** (1 - alike) * least**alike)
+
+
+def _observation(field: Field, series: str, turn: Turn, sign: float, threshold: str) -> Observation:
+    """A turn that a test has found, by the words of that test."""
     label = "dip" if sign > 0 else "spike" if _narrow(field, series, turn) else "peak"
     steps, values = field.points(series)
     places = (turn.left, turn.place, turn.right)
@@ -131,7 +164,8 @@ def _observation(field: Field, series: str, turn: Turn, sign: float) -> Observat
     else:
         head = f"{series} {label}s from {before} {start} to {at} {there}"
     back = "back at" if _BACK * fall <= recovery <= fall / _BACK else "at"
-    return _made(field, series, turn, sign, f"{head}; by {end} it is {back} {after}.")
+    made = _made(field, series, turn, sign, f"{head}; by {end} it is {back} {after}.")
+    return replace(made, threshold=threshold)
 
 
 def _reading(field: Field, series: str, turn: Turn, sign: float) -> Observation:
@@ -164,7 +198,7 @@ def _made(field: Field, series: str, turn: Turn, sign: float, text: str) -> Obse
             reading_fact(field, series, float(steps[at]), float(values[at]))
             for at in (turn.left, turn.place, turn.right)
         ),
-        threshold=_threshold(field, series, turn) if not alone else held.words(turn.prominence),
+        threshold=held.words(turn.prominence),
         series=(series,),
         strength=held.strength(turn.prominence),
         from_step=float(steps[turn.left]),
@@ -173,12 +207,6 @@ def _made(field: Field, series: str, turn: Turn, sign: float, text: str) -> Obse
         mark=float(steps[turn.place]),
         label=f"{shown} {field.reading(float(values[turn.place]), series)}",
     )
-
-
-def _threshold(field: Field, series: str, turn: Turn) -> str:
-    if turn.right - turn.left == _BESIDE:
-        return f"this reading stands out more than {_LONE} times as far as any other"
-    return field.course_words(series)
 
 
 def _narrow(field: Field, series: str, turn: Turn) -> bool:

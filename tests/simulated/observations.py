@@ -156,6 +156,24 @@ PLANTED: dict[str, Planted] = {
 }
 
 
+def _narrow(rule: str, width: int, size: float) -> Planted:
+    """So many readings that stand apart."""
+
+    def truth(share: FloatArray, place: float) -> FloatArray:
+        first = int((0.25 + 0.5 * place) * (share.size - 1))
+        at = np.arange(share.size)
+        return size * ((at >= first) & (at < first + width)).astype(np.float64)
+
+    return Planted(rule, truth, "A ")
+
+
+NARROW: dict[str, Planted] = {
+    "spike of 1 reading": _narrow("spike", 1, EFFECT),
+    "dip of 2 readings": _narrow("dip", 2, -EFFECT),
+    "spike of 3 readings": _narrow("spike", 3, EFFECT),
+}
+
+
 # ---- blocks -------------------------------------------------------------------------------------------
 
 
