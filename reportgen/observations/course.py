@@ -361,8 +361,9 @@ def _of_runs(search: _Search, each: FloatArray, kinds: IntArray) -> tuple[int, f
     for kind in range(counts.size):
         own_kind = np.flatnonzero(kinds == kind)
         best = int(own_kind[np.argmax(z[own_kind])])
-        # A fifth of a width is from one place to the next; in walks each place counts twice.
-        places = _PLACES * (1 + spread.strength**40) * counts.size * (counts[kind] / 5 + 1)
+        # A fifth of a width is from one place to the next, of narrow ones all; in walks each counts twice.
+        beside = 1 if kind >= counts.size - len(_NARROW) else 5
+        places = _PLACES * (1 + spread.strength**40) * counts.size * (counts[kind] / beside + 1)
         found.append((2 * t_tail(float(z[best]), spread.df) * places, -float(z[best]), best))
     p, _, best = min(found)
     return best, min(p, 1.0)
