@@ -152,6 +152,7 @@ class Description:
         settings: keys of ``source.yml`` that are worth writing, and their values.
         repetitions: keys of ``source.yml`` that make series that only a number or seed tells apart runs of
             fewer series; empty where there are none of these.
+        clusters: columns for ``source.yml`` that name one which may hold clusters of problems, if any.
         settings_file: where ``source.yml`` is or would be.
         has_settings: whether it is there.
     """
@@ -175,5 +176,6 @@ class Description:
     problems: tuple[Problem, ...] = ()
     settings: Mapping[str, object] = field(default_factory=dict)
     repetitions: Mapping[str, object] = field(default_factory=dict)
+    clusters: Mapping[str, object] = field(default_factory=dict)
     settings_file: str = ""
     has_settings: bool = False

@@ -150,6 +150,25 @@ def test_what_is_suggested_is_valid_and_changes_nothing(tmp_path: Path, kind: st
     assert after["has_settings"]
 
 
+def test_a_column_of_groups_of_questions_is_suggested_as_clusters(tmp_path: Path) -> None:
+    """The finest of those that are called so and have each problem in one group; settings make it one."""
+    rows = [f"{m},q{p},t{p // 2},{p % 2},s{p % 3},{p},1" for m in "AB" for p in range(8)]
+    header = "model,problem,passage,topic,level,story_id,score"
+    table = "\n".join([header, *rows])
+    write_file(tmp_path / "data" / "answers.csv", table)
+    said = told(tmp_path, "data")
+    why = "if problems of one passage are answered right or wrong together"
+    settings = "columns:\n  cluster: passage\n"
+    assert f"To write into data/source.yml  {why}\n{settings}\n" in said
+    assert known(tmp_path, "data")["suggested"]["source.yml for clusters"] == settings
+    write_file(tmp_path / "data" / "source.yml", settings)
+    assert "cluster" not in told(tmp_path, "data")
+    (tmp_path / "data" / "source.yml").unlink()
+    split = table.replace("B,q0,t0", "B,q0,t3").replace("topic", "kind")
+    write_file(tmp_path / "data" / "answers.csv", split)
+    assert known(tmp_path, "data")["suggested"]["source.yml for clusters"] == ""
+
+
 def test_seeds_guessed_from_names_are_settled(tmp_path: Path) -> None:
     """The keys say what was guessed, and the guess is told no more."""
     said = known(tmp_path, made(tmp_path, "trainer_state"))

@@ -206,8 +206,8 @@ def test_only_all_is_read_as_all() -> None:
     The lower end is 99.9667 (1 - q) with q = 1 - 0.025^(1/1000) = 0.3682 %.
     """
     made = figure(answers([12] * 999 + [1], samples=12))
-    assert made.table.rows[3][1] == "99.967 % [99.599, 99.995]"
-    assert made.table.rows[-1][1].startswith("100.000 % [")
+    assert made.table.rows[3][1] == "99.97 % [99.60, 99.99]"
+    assert made.table.rows[-1][1].startswith("100.00 % [")
 
 
 def test_other_ranges_are_plain_numbers() -> None:

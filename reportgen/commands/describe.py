@@ -60,12 +60,15 @@ def describe(path: Path, form: str) -> None:
     if place.cache:
         place.hashes.save()
     settings, block = describing.suggested_settings(told), describing.suggested_block(told)
-    repetitions = describing.suggested_repetitions(told)
+    others = {
+        "repetitions": describing.suggested_repetitions(told),
+        "clusters": describing.suggested_clusters(told),
+    }
     if form == "json":
-        click.echo(description_json(told, settings, repetitions, block), nl=False)
+        click.echo(description_json(told, settings, others, block), nl=False)
     else:
         _tell(told)
-        _tell_settings(told, settings, repetitions)
+        _tell_settings(told, settings, others)
         _tell_block(place, block)
     sys.exit(1 if any(problem.severity == "error" for problem in told.problems) else 0)
 
@@ -124,7 +127,7 @@ def _tell_fitted(header: tuple[str, ...], rows: list[tuple[str, ...]], room: int
         click.secho(f"A wider terminal has room for: {listing(left)}.", dim=True)
 
 
-def _tell_settings(told: Description, settings: str, repetitions: str) -> None:
+def _tell_settings(told: Description, settings: str, others: dict[str, str]) -> None:
     """What to write into ``source.yml``."""
     from reportgen.site.checking.excerpts import printable
 
@@ -135,10 +138,12 @@ def _tell_settings(told: Description, settings: str, repetitions: str) -> None:
     columns = told.settings.get("columns")
     if isinstance(columns, dict) and "step" in columns and not told.step_name:
         why_settled = f"if {printable(str(columns['step']))} is the step"
+    cluster = printable(str(told.clusters.get("cluster")))
     verb = "To add to" if told.has_settings else "To write into"
     for text, why in (
         (settings, why_settled),
-        (repetitions, why_repeated),
+        (others["repetitions"], why_repeated),
+        (others["clusters"], f"if problems of one {cluster} are answered right or wrong together"),
     ):
         if text:
             click.echo()

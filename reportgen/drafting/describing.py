@@ -99,6 +99,13 @@ def suggested_repetitions(told: Description) -> str:
     return yaml_text({**kept, **told.repetitions}) if told.repetitions else ""
 
 
+def suggested_clusters(told: Description) -> str:
+    """The same, with a column that may hold clusters of problems; empty where there is none."""
+    columns = told.settings.get("columns")
+    also = columns if isinstance(columns, dict) else {}
+    return yaml_text({**told.settings, "columns": {**also, **told.clusters}}) if told.clusters else ""
+
+
 def suggested_block(told: Description) -> str:
     """A fenced block that shows the source; empty where there is nothing to show."""
     if told.kind in {"outcomes", "totals"}:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.description import DescribedEvaluation, DescribedTotal
@@ -28,6 +29,18 @@ WITH answers AS (
 SELECT series, run, any_value(seed), benchmark, count(*), sum(written), min(samples), max(samples),
     sum(missing), sum(written) - sum(samples), avg(score)
 FROM problems GROUP BY series, run, benchmark ORDER BY min(row)
+"""
+
+# What questions may have in common, by the last word of a column's name.
+_GROUP: Final = re.compile(
+    r"(?:.*[^a-z])?(?:clusters?|groups?|categor(?:y|ies)|topics?|subjects?|domains?|passages?|contexts?"
+    r"|documents?|articles?|stor(?:y|ies)|chapters?|repos?|repositor(?:y|ies)|templates?)(?:[^a-z]?id)?",
+    re.IGNORECASE,
+)
+_GROUPED: Final = """
+SELECT count(DISTINCT (benchmark, problem)), count(DISTINCT groups),
+    count(DISTINCT (benchmark, problem, groups)), count(*) FILTER (groups IS NULL)
+FROM (SELECT {benchmark} AS benchmark, problem, {column} AS groups FROM answered)
 """
 
 
@@ -58,6 +71,31 @@ def described_answers(root: Path, source: Source) -> tuple[DescribedEvaluation, 
         )
         for series, run, seed, named, *counts, mean in rows
     )
+
+
+def likely_clusters(root: Path, source: Source) -> str | None:
+    """The column that groups problems, by its name, and has each of them in one group of several.
+
+    Where there are several such columns, the one with the most groups.
+
+    Raises:
+        ReportError: everything that is wrong in the files.
+    """
+    table = outcomes(root, source)
+    names = [name for name in table.slices if _GROUP.fullmatch(name)]
+    if not names or "cluster" in table.has:
+        return None
+    benchmark = "coalesce(benchmark, '')" if "benchmark" in table.slices else "''"
+    found = {}
+    with table.reading():
+        relation: Any = table.frame.to_native()
+        for name in names:
+            column = '"' + name.replace('"', '""') + '"'
+            statement = _GROUPED.format(benchmark=benchmark, column=column)
+            ((problems, groups, pairs, lacking),) = relation.query("answered", statement).fetchall()
+            if 1 < groups < problems == pairs and not lacking:
+                found[name] = groups
+    return max(found, key=found.__getitem__, default=None)
 
 
 def described_totals(root: Path, source: Source) -> tuple[DescribedTotal, ...]:

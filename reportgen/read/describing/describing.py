@@ -10,7 +10,11 @@ from reportgen.description import Counts, Description
 from reportgen.errors import Problem, Problems, Severity, Stage
 from reportgen.read.answering import outcomes
 from reportgen.read.choosing import choose_files
-from reportgen.read.describing.described_answers import described_answers, described_totals
+from reportgen.read.describing.described_answers import (
+    described_answers,
+    described_totals,
+    likely_clusters,
+)
 from reportgen.read.describing.described_bare import bare_runs
 from reportgen.read.describing.described_curves import described_curves
 from reportgen.read.describing.described_imports import with_imported
@@ -212,6 +216,8 @@ def _counted(told: Description, source: Source, imported: Imported | None, asked
     if imported:
         told = with_imported(told, imported, settings)
     told = replace(told, repetitions=told.repetitions or repetitions(settings, told))
+    if source.kind == "outcomes" and (cluster := likely_clusters(asked.location.root, source)):
+        told = replace(told, clusters={**settings.columns.model_dump(exclude_none=True), "cluster": cluster})
     if looking.cache:
         keep_description(looking.cache, source, told)
     return told

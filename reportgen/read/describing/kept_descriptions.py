@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from reportgen.model import Source
 
 # What only the rows and the loggers tell; the rest is at hand once a source is open.
-_TOLD: Final = ("series", "format", "title", "shape", "series_by", "seed_by", "settings", "repetitions")
+_SUGGESTED: Final = ("settings", "repetitions", "clusters")
+_TOLD: Final = ("series", "format", "title", "shape", "series_by", "seed_by", *_SUGGESTED)
 
 
 def keep_description(cache: Cache, source: Source, told: Description) -> None:

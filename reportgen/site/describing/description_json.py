@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from reportgen.errors import Problem
 
 
-def description_json(told: Description, source_yml: str, repetitions: str, block: str) -> str:
+def description_json(told: Description, source_yml: str, others: dict[str, str], block: str) -> str:
     """A description as JSON with a newline at its end; its keys are those of the value, in its order.
 
     Args:
         told: the description.
         source_yml: the suggested settings.
-        repetitions: those that make series that only a number tells apart runs of one.
+        others: those that depend on what the data mean, by what they are for.
         block: the suggested block.
     """
     value = asdict(told)
@@ -34,10 +34,10 @@ def description_json(told: Description, source_yml: str, repetitions: str, block
     value["suggested"] = {
         "file": told.settings_file,
         "source.yml": source_yml,
-        "source.yml for repetitions": repetitions,
+        **{f"source.yml for {purpose}": text for purpose, text in others.items()},
         "block": block,
     }
-    del value["settings"], value["repetitions"]
+    del value["settings"], value["repetitions"], value["clusters"]
     return f"{printable_json(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))}\n"
 
 
