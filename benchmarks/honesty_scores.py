@@ -15,9 +15,9 @@ from simulated.answers import Field, count_called
 
 from reportgen.outcomes import Verdict
 from reportgen.statistics.compare import compare_all
-from reportgen.statistics.pairs_across import pairs_across
+from reportgen.statistics.pairs_across import compare_pairs_across
 from reportgen.statistics.ranks import rank_groups
-from reportgen.statistics.scores import scores
+from reportgen.statistics.scores import score_series
 from reportgen.statistics.verdicts import holm
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _large_families(rng: np.random.Generator) -> Iterator[tuple[str, str, str]]:
     yield "46 series on 100 problems: pairs called of 1,035", str(count_called(compare_all(made))), "no floor"
     field = Field(models=15, problems=20, samples=4)
     parts = {f"b{place}": field.draw(rng, np.linspace(-3, 3, 15).tolist()) for place in range(10)}
-    called = count_called([one.comparison for one in pairs_across(parts)])
+    called = count_called([one.comparison for one in compare_pairs_across(parts)])
     yield "15 models × 10 benchmarks and their average: called of 1,155", str(called), "no floor"
 
 
@@ -145,7 +145,7 @@ def _borders(rng: np.random.Generator, times: int) -> tuple[str, str, str]:
             found = compare_all(made)
             better = {(one.a, one.b) for one in found if one.verdict is Verdict.BETTER}
             better |= {(one.b, one.a) for one in found if one.verdict is Verdict.WORSE}
-            for upper, lower in pairwise(rank_groups(scores(made), found)):
+            for upper, lower in pairwise(rank_groups(score_series(made), found)):
                 borders += 1
                 undecided += (upper.series[-1], lower.series[0]) not in better
     return "borders between groups whose neighbours are undecided", f"{undecided} of {borders}", "0"
@@ -160,7 +160,7 @@ def _intervals(rng: np.random.Generator, times: int) -> tuple[str, str, str]:
             for samples, k in _DRAWS:
                 truth = float(np.mean(1 - (1 - chances) ** k))
                 made = _answered(rng, law(rng, times * problems).reshape(times, problems), samples)
-                found = scores(made, "pass@k", k)
+                found = score_series(made, "pass@k", k)
                 inside = [(one.low or 0.0) <= truth <= (one.high or math.inf) for one in found]
                 covered.append(float(np.mean(inside)))
     cells = np.array(covered)

@@ -21,7 +21,7 @@ import duckdb
 from measure import table
 from platformdirs import user_cache_path
 
-from reportgen.read import measurements, open_path
+from reportgen.read import read_measurements, open_path
 from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def seconds(work: Callable[[], object]) -> float:
 def measure(folder: Path, steps: int, times: int) -> tuple[str, ...]:
     """Opening, grouping through reportgen, grouping by hand, and the ratio of the last two."""
     opening = seconds(lambda: _open(folder))
-    measured = measurements(*_open(folder), ("loss",)).frame.to_native()
+    measured = read_measurements(*_open(folder), ("loss",)).frame.to_native()
     plain = duckdb.connect(config={"threads": 2, "memory_limit": "2GB"})
     bins = f"least(floor(step / {max(1, steps / _BINS)}), {_BINS - 1})"
     grouped = f"avg(value), stddev(value), count(*) FROM measured GROUP BY series, {bins}"

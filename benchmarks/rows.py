@@ -22,7 +22,7 @@ import duckdb
 import narwhals as nw
 from measure import table
 
-from reportgen.read import measurements, open_path
+from reportgen.read import read_measurements, open_path
 from reportgen.settings.loading import load_source_settings
 from reportgen.statistics.reduce import reduce
 
@@ -51,7 +51,7 @@ def write_table(path: Path, rows: int) -> None:
 def measure(path: Path, rows: int, times: int) -> Iterator[tuple[str, ...]]:
     """Rows of the table for one file."""
     root, source = open_path(path, load_settings=load_source_settings)
-    score = measurements(root, source, ("score",))
+    score = read_measurements(root, source, ("score",))
     plain = duckdb.connect(config={"threads": 2, "memory_limit": "2GB"})
     width = max(1, rows // _RUNS / _BINS)
     bins = f"least(floor(step / {width}), {_BINS - 1})"

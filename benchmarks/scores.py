@@ -25,12 +25,12 @@ import narwhals as nw
 from measure import run, table
 
 from reportgen.outcomes import Outcomes
-from reportgen.read.engine import engine
+from reportgen.read.engine import get_engine
 from reportgen.statistics.compare import compare_all
-from reportgen.statistics.power import power_of
-from reportgen.statistics.problem_scores import problem_scores
+from reportgen.statistics.power import estimate_power
+from reportgen.statistics.problem_scores import group_problem_scores
 from reportgen.statistics.ranks import rank_groups
-from reportgen.statistics.scores import scores
+from reportgen.statistics.scores import score_series
 
 
 class Size(NamedTuple):
@@ -79,16 +79,16 @@ def write_table(path: Path, size: Size) -> None:
 
 def measure(path: Path) -> list[float]:
     """Seconds of each stage on one file."""
-    outcomes = Outcomes(frame=nw.from_native(engine().cursor().from_parquet(str(path))), order=())
+    outcomes = Outcomes(frame=nw.from_native(get_engine().open_cursor().from_parquet(str(path))), order=())
     marks = [time.perf_counter()]
-    problems = problem_scores(outcomes)
+    problems = group_problem_scores(outcomes)
     marks.append(time.perf_counter())
-    found = scores(problems)
+    found = score_series(problems)
     marks.append(time.perf_counter())
     pairs = compare_all(problems)
     marks.append(time.perf_counter())
     rank_groups(found, pairs)
-    power_of(pairs)
+    estimate_power(pairs)
     marks.append(time.perf_counter())
     return [after - before for before, after in pairwise(marks)]
 

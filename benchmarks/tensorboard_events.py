@@ -24,7 +24,7 @@ from pathlib import Path
 
 from measure import table
 
-from reportgen.read.loggers.crc32c import checksums
+from reportgen.read.loggers.crc32c import calculate_checksums
 
 _TAGS = (
     *("train/loss", "train/grad_norm", "train/learning_rate", "train/epoch", "reward/mean"),
@@ -109,7 +109,9 @@ def _varint(value: int) -> bytes:
 
 def _framed(messages: list[bytes]) -> bytes:
     lengths = [struct.pack("<Q", len(message)) for message in messages]
-    ends = [checksums([memoryview(part) for part in parts]).tolist() for parts in (lengths, messages)]
+    ends = [
+        calculate_checksums([memoryview(part) for part in parts]).tolist() for parts in (lengths, messages)
+    ]
     return b"".join(
         length + struct.pack("<I", first) + message + struct.pack("<I", last)
         for length, first, message, last in zip(lengths, ends[0], messages, ends[1], strict=True)

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 import duckdb
 from measure import table
 
-from reportgen.read import measurements, open_path
+from reportgen.read import read_measurements, open_path
 from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def measure_charts(folder: Path, megabytes: float, times: int) -> Iterator[tuple
     root, source = open_path(path, load_settings=load_source_settings)
     plain = duckdb.connect(config={"threads": 2, "memory_limit": "2GB"})
     for what, series in (("all runs", source.layout.series), ("five runs", source.layout.series[10:15])):  # type: ignore[attr-defined]
-        asked = measurements(root, source, ("train/loss",), series=series)
+        asked = read_measurements(root, source, ("train/loss",), series=series)
         relation = asked.frame.to_native()
         places = [1 + 3 * int(name.removeprefix("run-")) for name in series]
         by_hand = _by_hand(path, places)

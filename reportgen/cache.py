@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _DAY = 24 * 3600
-_KEPT_UNUSED_SECONDS = 30 * _DAY
+_UNUSED_SECONDS = 30 * _DAY
 _SEAL = 4
 """Bytes of the checksum before each value: it tells damage, at ten times the speed of a hash."""
 _ENTRY = re.compile(r"[0-9a-f]{62}(\..+)?")
@@ -69,10 +69,10 @@ def cache_folder(root: Path) -> Path:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             (folder / _TAG_FILE).write_text(_TAG, encoding="utf-8")
             return folder
-    return temporary_folder(Path(tempfile.gettempdir()))
+    return make_temporary_folder(Path(tempfile.gettempdir()))
 
 
-def temporary_folder(parent: Path) -> Path:
+def make_temporary_folder(parent: Path) -> Path:
     """A folder that goes with this process; those that killed processes left a day ago go as well.
 
     Raises:
@@ -111,7 +111,7 @@ def _is_own_folder(path: Path) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptText:
+class CachedText:
     """A long text that the cache keeps in a file of its own, read by whoever asks for it.
 
     Attributes:
@@ -142,7 +142,7 @@ class KeptText:
         return size == self.size
 
 
-def digest_of(text: str | KeptText) -> str:
+def get_digest(text: str | CachedText) -> str:
     """SHA-256 of a text in hex, wherever it is."""
     return hashlib.sha256(text.encode()).hexdigest() if isinstance(text, str) else text.sha256
 
@@ -167,9 +167,9 @@ class Cache:
         return not (self._folder / "pruned").exists()
 
     @staticmethod
-    def key(*parts: str | bytes) -> str:
+    def make_key(*parts: str | bytes) -> str:
         """The key of a value that these parts decide; the tool's own version and code are among them."""
-        digest = hashlib.sha256(_code_digest().encode())
+        digest = hashlib.sha256(_hash_code().encode())
         for part in parts:
             data = part.encode() if isinstance(part, str) else part
             digest.update(len(data).to_bytes(8, "big"))
@@ -178,24 +178,24 @@ class Cache:
 
     def get(self, key: str) -> bytes | None:
         """The value of a key, or None."""
-        path = self._path(key)
+        path = self._get_path(key)
         used, data = 0.0, b""
         with suppress(OSError), open(path, "rb", buffering=0) as file:  # noqa: PTH123 - pathlib takes longer
             used, data = os.fstat(file.fileno()).st_mtime, file.readall()
         value = data[_SEAL:]
-        if len(data) < _SEAL or _checksum(value) != data[:_SEAL]:
+        if len(data) < _SEAL or _calculate_checksum(value) != data[:_SEAL]:
             self.misses += 1
             return None
-        if used < self._now() - _DAY:
+        if used < self._get_time() - _DAY:
             with suppress(OSError):
                 # Marks the use, for pruning; another process may have pruned it just now.
                 os.utime(path)
         self.hits += 1
         return value
 
-    def holds(self, key: str) -> bool:
+    def has_entry(self, key: str) -> bool:
         """Whether there is an entry, which may still turn out to be damaged."""
-        return os.path.isfile(self._path(key))  # noqa: PTH113 - pathlib takes longer
+        return os.path.isfile(self._get_path(key))  # noqa: PTH113 - pathlib takes longer
 
     def put(self, key: str, value: bytes) -> None:
         """Keep a value, unless the disk is full or read-only: a cache that cannot be written is none.
@@ -203,35 +203,35 @@ class Cache:
         Whoever reads at the same time sees the whole of it or nothing.
         """
         with suppress(OSError):
-            _write(self._path(key), _checksum(value) + value)
+            _write(self._get_path(key), _calculate_checksum(value) + value)
 
-    def put_text(self, key: str, name: str, text: str) -> KeptText:
+    def put_text(self, key: str, name: str, text: str) -> CachedText:
         """Keep a long text of the value with this key, in a file that a site can link to.
 
         Raises:
             OSError: the disk is full or read-only.
         """
-        path, data = self.text_path(key, name), text.encode()
+        path, data = self.get_text_path(key, name), text.encode()
         _write(path, data)
         size, changed = _mark(path)
-        return KeptText(path, hashlib.sha256(data).hexdigest(), size, changed)
+        return CachedText(path, hashlib.sha256(data).hexdigest(), size, changed)
 
     @contextmanager
-    def writing(self, key: str, name: str) -> Iterator[Path]:
+    def write_file(self, key: str, name: str) -> Iterator[Path]:
         """A path for a file of the value with this key; after the block the whole file is in its place."""
-        fresh = Path(f"{self.text_path(key, name)}.{os.getpid()}")
+        fresh = Path(f"{self.get_text_path(key, name)}.{os.getpid()}")
         fresh.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield fresh
-            fresh.replace(self.text_path(key, name))
+            fresh.replace(self.get_text_path(key, name))
         finally:
             fresh.unlink(missing_ok=True)
 
-    def text_path(self, key: str, name: str) -> str:
+    def get_text_path(self, key: str, name: str) -> str:
         """Where the text or file of this name of a key's value is kept."""
-        return f"{self._path(key)}.{name}"
+        return f"{self._get_path(key)}.{name}"
 
-    def prune(self, unused_seconds: float = _KEPT_UNUSED_SECONDS) -> int:
+    def prune(self, unused_seconds: float = _UNUSED_SECONDS) -> int:
         """Remove entries not used for so long before the newest one; returns how many files."""
         groups: dict[str, list[tuple[float, Path]]] = defaultdict(list)
         for path in filter(_is_entry, self._folder.glob("??/*")):
@@ -250,7 +250,7 @@ class Cache:
         """Prune, unless that was done within a day: to look at every entry takes longer than to use some."""
         mark = self._folder / "pruned"
         with suppress(OSError):
-            if self._now() - mark.stat().st_mtime < _DAY:
+            if self._get_time() - mark.stat().st_mtime < _DAY:
                 return
         with suppress(OSError):
             self.prune()
@@ -263,10 +263,10 @@ class Cache:
         for mark in self._folder.parent.glob(f"*/{_TAG_FILE}"):
             with suppress(OSError):
                 used = (mark.parent / "used").stat().st_mtime
-                if self._now() - used > _KEPT_UNUSED_SECONDS and mark.read_text("utf-8") == _TAG:
+                if self._get_time() - used > _UNUSED_SECONDS and mark.read_text("utf-8") == _TAG:
                     shutil.rmtree(mark.parent)
 
-    def _now(self) -> float:
+    def _get_time(self) -> float:
         """When this cache was first asked, by the file system's clock, which marks entries too."""
         if self._opened is None:
             mark = self._folder / "used"
@@ -276,7 +276,7 @@ class Cache:
                 self._opened = mark.stat().st_mtime
         return self._opened
 
-    def _path(self, key: str) -> str:
+    def _get_path(self, key: str) -> str:
         return f"{self._root}{os.sep}{key[:2]}{os.sep}{key[2:]}"
 
 
@@ -315,9 +315,9 @@ class FileHashes:
     def save(self) -> None:
         """Remember for the next build; files that nobody asked about are forgotten."""
         if self._changed:
-            kept = {name: self._known[name] for name in sorted(self._asked) if name in self._known}
+            current = {name: self._known[name] for name in sorted(self._asked) if name in self._known}
             with suppress(OSError):
-                _write(str(self._file), json.dumps(kept).encode())
+                _write(str(self._file), json.dumps(current).encode())
 
 
 def _mark(path: str | Path) -> list[int]:
@@ -346,12 +346,12 @@ def _write(path: str, data: bytes) -> None:
         raise
 
 
-def _checksum(value: bytes) -> bytes:
+def _calculate_checksum(value: bytes) -> bytes:
     return zlib.crc32(value).to_bytes(_SEAL, "big")
 
 
 @functools.cache
-def _code_digest() -> str:
+def _hash_code() -> str:
     """The version; in a checkout also when its code last changed, so that work on reportgen is seen."""
     package = Path(__file__).parent
     if (package.parent / "pyproject.toml").is_file():

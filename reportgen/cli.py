@@ -19,7 +19,7 @@ from reportgen.commands.freeze import freeze
 from reportgen.commands.observations import observations
 from reportgen.commands.options import cache_dir_option, config_option
 from reportgen.commands.plan import plan
-from reportgen.commands.telling import problems_told, progress_bar, say, say_lines, warn
+from reportgen.commands.telling import print_line, print_lines, report_problems, show_progress, warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,24 +34,24 @@ class _Commands(click.Group):
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:  # noqa: ANN401 - as click declares it
         """Read the options before the command."""
-        with _printable_errors():
+        with _clean_errors():
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click declares it
         """Read the command's own arguments, and run it."""
-        with _printable_errors():
+        with _clean_errors():
             return super().invoke(ctx)
 
 
 @contextmanager
-def _printable_errors() -> Iterator[None]:
+def _clean_errors() -> Iterator[None]:
     try:
         yield
     except click.UsageError as error:
-        from reportgen.site.checking.excerpts import printable_lines
+        from reportgen.site.checking.excerpts import clean_lines
 
         said = error.format_message()
-        if (safe := printable_lines(said)) != said:
+        if (safe := clean_lines(said)) != said:
             raise click.UsageError(safe, error.ctx) from None
         raise
 
@@ -108,20 +108,20 @@ def init(folder: Path) -> None:
         requirement = find_requirement()
     except UnknownSourceError as error:
         reason = str(error)
-    with problems_told("nothing was written"):
+    with report_problems("nothing was written"):
         for path in write_starter(folder, requirement):
-            say(f"  {folder / path}")
+            print_line(f"  {folder / path}")
     workflow = folder / ".github/workflows/pages.yml"
     click.echo()
     if requirement:
-        say(f"{workflow} installs {requirement}")
+        print_line(f"{workflow} installs {requirement}")
     else:
         warn(
             f"{workflow} fails until you write at REPORTGEN what it has to install, since this reportgen does"
             f" not know where others can get it: {reason}."
         )
     click.echo()
-    say(f"Next: cd {folder} && reportgen serve")
+    print_line(f"Next: cd {folder} && reportgen serve")
 
 
 @cli.command()
@@ -137,23 +137,23 @@ def build(config_file: Path, *, strict: bool, force: bool) -> None:
       reportgen build
       reportgen build --strict --config-file reports/mkdocs.yml
     """
-    from reportgen.site.manifest import unchanged
+    from reportgen.site.manifest import check_unchanged
 
     start = time.perf_counter()
-    summary = None if force else unchanged(config_file, strict=strict)
+    summary = None if force else check_unchanged(config_file, strict=strict)
     if summary:
-        told = (
+        warnings = (
             f", {summary.warnings} warning{'' if summary.warnings == 1 else 's'}" if summary.warnings else ""
         )
         seconds = time.perf_counter() - start
-        click.echo(f"Nothing changed: {_counts(summary)}{told}; checked in {seconds:.2f} s")
+        click.echo(f"Nothing changed: {_format_counts(summary)}{warnings}; checked in {seconds:.2f} s")
         return
     from reportgen.site.publishing import publish
 
-    with problems_told(), progress_bar() as advance:
-        summary = publish(config_file, strict=strict, progress=advance, tell=warn)
+    with report_problems(), show_progress() as advance:
+        summary = publish(config_file, strict=strict, progress=advance, warn=warn)
     hits = f"{summary.cache_hits} cache hit{'' if summary.cache_hits == 1 else 's'}"
-    click.echo(f"Built {_counts(summary)} in {time.perf_counter() - start:.1f} s, {hits}")
+    click.echo(f"Built {_format_counts(summary)} in {time.perf_counter() - start:.1f} s, {hits}")
 
 
 @cli.command()
@@ -170,8 +170,8 @@ def serve(config_file: Path, dev_addr: str | None, *, open_browser: bool) -> Non
     """
     from reportgen.site.serving import serve_site
 
-    with problems_told():
-        serve_site(config_file, dev_addr=dev_addr, open_browser=open_browser, tell=say_lines)
+    with report_problems():
+        serve_site(config_file, dev_addr=dev_addr, open_browser=open_browser, report=print_lines)
 
 
 @cli.command()
@@ -188,7 +188,7 @@ def schema(name: str | None) -> None:
     """
     import json
 
-    from reportgen.settings.schema import schema as schemas
+    from reportgen.settings.schema import make_schemas as schemas
 
     known = schemas()
     if name is not None and name not in known:
@@ -196,6 +196,6 @@ def schema(name: str | None) -> None:
     click.echo(json.dumps(known[name] if name else known, indent=2))
 
 
-def _counts(summary: Summary) -> str:
+def _format_counts(summary: Summary) -> str:
     pages = f"{summary.pages} page{'' if summary.pages == 1 else 's'}"
     return f"{pages}, {summary.figures} figure{'' if summary.figures == 1 else 's'}"

@@ -84,14 +84,14 @@ _GENERAL = {
 }
 _WITHOUT = {"no", "non", "without"}
 # What something takes to get somewhere, as in time_to_accuracy, says nothing about where it got.
-_TAKEN = {
+_EFFORTS = {
     *("time", "seconds", "minutes", "hours", "steps", "step", "epochs", "iterations", "iters", "updates"),
     *("episodes", "samples", "tokens", "frames", "flops", "cost"),
 }
 _ARROWS = {"↑": Direction.HIGHER, "↓": Direction.LOWER}
 _DIGITS = "0123456789"
 # How numbers were put together, and of what: they come after the metric's own name.
-_PUT_TOGETHER = {
+_AGGREGATES = {
     *("mean", "avg", "average", "median", "min", "max", "best", "worst", "final", "last", "sum", "total"),
     *("ema", "smoothed", "macro", "micro", "weighted", "unweighted", "none", "func", "fn", "function"),
     *("train", "training", "val", "valid", "validation", "test", "testing", "eval", "evaluation", "dev"),
@@ -101,7 +101,7 @@ _BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _SAMPLED = re.compile(r"[@^]\s*\w+")
 # A word that begins a level of the name keeps its slash or point.
 _WORD = re.compile(r"[/.]?[a-z0-9]+@?")
-_AROUND = "/.@"
+_SEPARATORS = "/.@"
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST = 3
 
@@ -117,25 +117,25 @@ _OTHER_WAY = {
 }
 
 
-def direction(metric: str, *said: bool | None, ranks: bool = False) -> bool | None:
+def find_direction(metric: str, *stated_by_authors: bool | None, ranks: bool = False) -> bool | None:
     """Whether a larger value is better; None where that is not known, or where neither is.
 
     Args:
         metric: its name.
-        said: what the author says of it, the first that is not None counts before the name.
+        stated_by_authors: what the author says of it, the first that is not None counts before the name.
         ranks: whether a benchmark is ranked by it: it measures quality then, of which more is better unless
             the name says something else.
     """
-    told = next((one for one in said if one is not None), None)
-    if told is not None:
-        return told
-    named = by_name(metric)
+    stated = next((one for one in stated_by_authors if one is not None), None)
+    if stated is not None:
+        return stated
+    named = guess_direction(metric)
     if named is None:
         return True if ranks else None
     return None if named is Direction.NEITHER else named is Direction.HIGHER
 
 
-def by_name(metric: str) -> Direction | None:
+def guess_direction(metric: str) -> Direction | None:
     """What a metric's name says; None for a name that says nothing.
 
     Units and filters in brackets or behind a comma, a number behind ``@``, and words for how numbers were put
@@ -147,31 +147,31 @@ def by_name(metric: str) -> Direction | None:
             return way
     plain = _BRACKETED.sub(" ", metric).partition(",")[0]
     # First as it stands: mIoU is one word, evalLoss two.
-    for spelt in dict.fromkeys((plain, _CAPITAL.sub(" ", plain))):
-        found = _by_words(_WORD.findall(_SAMPLED.sub("@ ", spelt).lower()))
+    for spelling in dict.fromkeys((plain, _CAPITAL.sub(" ", plain))):
+        found = _read_words(_WORD.findall(_SAMPLED.sub("@ ", spelling).lower()))
         if found is not None:
             return found
     return None
 
 
-def _by_words(words: list[str]) -> Direction | None:
+def _read_words(words: list[str]) -> Direction | None:
     """What the last words say that are a known name, before those of how numbers were put together."""
     while words:
-        found = _known(words)
+        found = _match_name(words)
         if found is not None:
             return found
-        last = words.pop().strip(_AROUND)
-        if last not in _PUT_TOGETHER and not last.isdigit():
+        last = words.pop().strip(_SEPARATORS)
+        if last not in _AGGREGATES and not last.isdigit():
             return None
     return None
 
 
-def _known(words: list[str]) -> Direction | None:
+def _match_name(words: list[str]) -> Direction | None:
     """What the last words say, as many as make a name."""
-    bare = [word.strip(_AROUND) for word in words]
-    if words[-1].lstrip(_AROUND) == "avg@":
+    bare = [word.strip(_SEPARATORS) for word in words]
+    if words[-1].lstrip(_SEPARATORS) == "avg@":
         return Direction.HIGHER
-    if len(bare) > 1 and bare[-1] in _PUT_TOGETHER:
+    if len(bare) > 1 and bare[-1] in _AGGREGATES:
         # Of an epoch: what stands before it may be a name.
         return None
     # Of rouge1, map50, bleu4 the number says which one, of f1 it is the name.
@@ -180,37 +180,37 @@ def _known(words: list[str]) -> Direction | None:
             name = " ".join((*bare[-count:-1], last))
             found = _KNOWN.get(name)
             if found is not None:
-                return _in_context(found, name, bare[:-count], _heads(words, len(words) - count))
+                return _apply_context(found, name, bare[:-count], _find_heads(words, len(words) - count))
     return None
 
 
-def _heads(words: list[str], at: int) -> set[str]:
+def _find_heads(words: list[str], at: int) -> set[str]:
     """The word that the metric's own name begins with, behind ``train`` or ``mean``, and levels of one word.
 
     Its own name stands behind the last slash or point before ``at``.
     """
-    begins = [place for place in range(at + 1) if place == 0 or words[place][0] in _AROUND]
-    bare = [word.strip(_AROUND) for word in words[:at]]
-    own = (word for word in bare[begins[-1] :] if word not in _PUT_TOGETHER)
+    begins = [place for place in range(at + 1) if place == 0 or words[place][0] in _SEPARATORS]
+    bare = [word.strip(_SEPARATORS) for word in words[:at]]
+    own = (word for word in bare[begins[-1] :] if word not in _AGGREGATES)
     return {next(own, ""), *(bare[one] for one, after in pairwise(begins) if after == one + 1)}
 
 
-def _in_context(found: Direction, name: str, before: list[str], heads: set[str]) -> Direction:
+def _apply_context(found: Direction, name: str, before: list[str], heads: set[str]) -> Direction:
     """What the words before a name make of it: a policy's loss, a Brier score, a negative error.
 
-    ``heads``: see ``_heads``.
+    ``heads``: see ``_find_heads``.
     """
     last = name.rpartition(" ")[2]
-    if last in _LOSSES and (not PARTS.isdisjoint(heads) or _parts_of_words(before)):
+    if last in _LOSSES and (not PARTS.isdisjoint(heads) or _has_part(before)):
         return Direction.NEITHER
-    if last in _SCORES and before and _known(before) is Direction.LOWER:
+    if last in _SCORES and before and _match_name(before) is Direction.LOWER:
         return Direction.LOWER
     if _is_open(name, before):
         return Direction.NEITHER
     return _OTHER_WAY[found] if _NEGATIVE & set(before) else found
 
 
-def _parts_of_words(before: list[str]) -> bool:
+def _has_part(before: list[str]) -> bool:
     """Whether one of these words, with or without a number, is a part of training: of one letter none is."""
     before = before[:-2] if before[-2:] == ["cross", "entropy"] else before
     return any(len(word) > 1 and word in PARTS for word in (one.rstrip(_DIGITS) for one in before))
@@ -220,6 +220,6 @@ def _is_open(name: str, before: list[str]) -> bool:
     """Whether the words before a name leave open which way is better, or turn it into no quality at all."""
     if before and before[-1] in {"to", *_WITHOUT}:
         return True
-    if any(word in _TAKEN and after == "to" for word, after in pairwise(before)):
+    if any(word in _EFFORTS and after == "to" for word, after in pairwise(before)):
         return True
     return name in _GENERAL and not EITHER_WAY.isdisjoint(before)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class SourceLocation:
     """Where something stands: a file relative to the project, and a 1-based line and column if known."""
 
     file: str
@@ -54,7 +54,7 @@ class Problem:
         severity: error or warning.
     """
 
-    place: Place
+    place: SourceLocation
     message: str
     next_step: str = ""
     stage: Stage = Stage.NARRATIVE
@@ -70,7 +70,7 @@ DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """Error numbers that say nothing about the file that was read, but that there is no space to write."""
 
 
-def disk_problem(error: OSError, path: str, message: str) -> Problem:
+def describe_disk_problem(error: OSError, path: str, message: str) -> Problem:
     """What keeps a file from being written, such as a full disk.
 
     Args:
@@ -79,7 +79,7 @@ def disk_problem(error: OSError, path: str, message: str) -> Problem:
         message: what cannot be done, such as "the site cannot be built".
     """
     step = "Free some space" if error.errno in DISK_FULL else "Check that it may be written"
-    place = Place(str(error.filename or path))
+    place = SourceLocation(str(error.filename or path))
     return Problem(place, f"{message}: {error.strerror or error}", step, Stage.SITE)
 
 
@@ -145,13 +145,13 @@ class Collecting:
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """A context manager: a problem raised inside at place ``found`` is told at ``asked`` instead.
+    """A context manager: a problem raised inside at place ``old`` is told at ``new`` instead.
 
     Who reads data knows the source; who asked for it is the one to mend the question.
     """
 
-    found: Place
-    asked: Place
+    old: SourceLocation
+    new: SourceLocation
 
     def __enter__(self) -> None:
         """Nothing to prepare."""
@@ -161,9 +161,9 @@ class Placing:
     ) -> None:
         """Raise a ``ReportError`` again with its places mended."""
         if isinstance(error, ReportError):
-            raise ReportError(*placed(error.problems, self.found, self.asked)) from error
+            raise ReportError(*move_problems(error.problems, self.old, self.new)) from error
 
 
-def placed(problems: Iterable[Problem], found: Place, asked: Place) -> Iterator[Problem]:
-    """Problems, those at place ``found`` moved to ``asked``."""
-    return (replace(p, place=asked) if p.place == found else p for p in problems)
+def move_problems(problems: Iterable[Problem], old: SourceLocation, new: SourceLocation) -> Iterator[Problem]:
+    """Problems, those at place ``old`` moved to ``new``."""
+    return (replace(p, place=new) if p.place == old else p for p in problems)

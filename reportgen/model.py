@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from reportgen.cache import KeptText  # noqa: TC001 - the kept figures' schema is made of it at run time
+from reportgen.cache import CachedText  # noqa: TC001 - the kept figures' schema is made of it at run time
 from reportgen.statements import Observation  # noqa: TC001 - as above
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import narwhals as nw
 
-    from reportgen.errors import Place, Problem
+    from reportgen.errors import Problem, SourceLocation
     from reportgen.settings.blocks import BlockSettings
     from reportgen.settings.front_matter import FrontMatter
     from reportgen.settings.source import SourceSettings
@@ -50,7 +50,7 @@ class Source:
 
     Attributes:
         name: the name blocks use, the path below ``data/`` without its ending (``math500``).
-        place: its ``source.yml`` if there is one, otherwise the file or folder.
+        location: its ``source.yml`` if there is one, otherwise the file or folder.
         settings: what ``source.yml`` says, or the defaults.
         files: every data file read, in reading order.
         metrics: metric names in order of first appearance (a long table), or of columns (a wide one).
@@ -68,7 +68,7 @@ class Source:
     """
 
     name: str
-    place: Place
+    location: SourceLocation
     settings: SourceSettings
     files: tuple[SourceFile, ...]
     metrics: tuple[str, ...]
@@ -307,13 +307,13 @@ class Figure:
     subtitle: str
     caption: str
     summary: str
-    inline_svg: str | KeptText
-    file_svg: str | KeptText
+    inline_svg: str | CachedText
+    file_svg: str | CachedText
     table: Table
-    csv: str | KeptText
-    spec: str | KeptText
+    csv: str | CachedText
+    spec: str | CachedText
     view: str
-    payload: str | KeptText
+    payload: str | CachedText
     numbers: dict[str, Any]
     legend: tuple[tuple[str, int | None], ...] = ()
     plot_class: str = ""
@@ -430,14 +430,14 @@ class Block:
             ``altair``.
         id: unique on its page: ``id:`` of the body, otherwise the slug of its title, metric or kind.
         settings: the validated body.
-        place: file and line of the opening fence.
+        location: file and line of the opening fence.
         body: the text between the fences, without the fence's own indentation.
     """
 
     kind: str
     id: str
     settings: BlockSettings
-    place: Place
+    location: SourceLocation
     body: str
 
 

@@ -12,7 +12,7 @@ _ISO = re.compile(
 )
 
 
-def moment_at(milliseconds: float) -> datetime:
+def to_datetime(milliseconds: float) -> datetime:
     """The moment so many milliseconds after the beginning of 1970, in UTC.
 
     Raises:
@@ -21,13 +21,13 @@ def moment_at(milliseconds: float) -> datetime:
     return _FIRST + timedelta(milliseconds=milliseconds)
 
 
-def iso_moment(milliseconds: float) -> str | None:
+def format_moment(milliseconds: float) -> str | None:
     """A moment as ``2024-05-03``, or ``2024-05-03T12:30`` where it is not midnight, in UTC.
 
     None outside the years 1 to 9999.
     """
     try:
-        moment = moment_at(milliseconds)
+        moment = to_datetime(milliseconds)
     except OverflowError:
         return None
     part = "milliseconds" if moment.microsecond % 1000 == 0 else "microseconds"
@@ -36,7 +36,7 @@ def iso_moment(milliseconds: float) -> str | None:
     return day if shortest == "00:00" else f"{day}T{shortest}"
 
 
-def read_moment(text: str) -> float | None:
+def parse_moment(text: str) -> float | None:
     """Milliseconds since 1970 of ``2024-05-01`` or ``2024-05-01T12:00``; None if it is no date.
 
     A date without a time is its first moment; a time without an offset is UTC.

@@ -13,7 +13,7 @@ _LONGEST = 100
 """Characters of a name that are looked at: comparing takes the square of its length."""
 
 
-def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+def find_nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """The known name that is most like this one, whatever its capitals; empty if none is.
 
     Args:
@@ -21,16 +21,16 @@ def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
         known: the names there are; of equals the first counts.
         cutoff: how like it has to be: 0 for everything, 1 for the same letters.
     """
-    return _nearest(name, tuple(known), cutoff)
+    return _match_nearest(name, tuple(known), cutoff)
 
 
-def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+def suggest_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """The nearest name as a question with a space behind; empty if there is none."""
-    near = nearest(name, known, cutoff)
+    near = find_nearest(name, known, cutoff)
     return f'Did you mean "{near}"? ' if near else ""
 
 
-def listed(names: Sequence[str], most: int = 12) -> str:
+def quote_names(names: Sequence[str], most: int = 12) -> str:
     """Names in quotes, the first ``most`` of them."""
     shown = ", ".join(f'"{name}"' for name in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
@@ -38,7 +38,7 @@ def listed(names: Sequence[str], most: int = 12) -> str:
 
 # A name that was changed is asked for on many lines, and comparing it with all others takes a while.
 @lru_cache(maxsize=256)
-def _nearest(name: str, known: tuple[str, ...], cutoff: float) -> str:
+def _match_nearest(name: str, known: tuple[str, ...], cutoff: float) -> str:
     by_small = {one.lower(): one for one in reversed(known)}
     found = get_close_matches(name.lower()[:_LONGEST], list(by_small), n=1, cutoff=cutoff)
     return by_small[found[0]] if found else ""

@@ -105,7 +105,7 @@ class RunOfSeries:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class OutcomeNotes:
     """What was found in the outcomes and has to be told.
 
     Attributes:
@@ -162,7 +162,7 @@ class ProblemScores:
         binary: of each series, whether each of its scores is the lowest or the highest possible.
         lowest, highest: the stated range of scores.
         tokens, seconds, cost: mean of a cell's samples; NaN where not given.
-        found: what was found on the way.
+        notes: what was found on the way.
         votes: None unless answers were asked for and are there.
         gold: the right answer of each problem, None where it is not given or not one; empty without any.
         clusters: the cluster of each problem, such as the passage it asks about: problems of one cluster may
@@ -182,7 +182,7 @@ class ProblemScores:
     tokens: FloatArray
     seconds: FloatArray
     cost: FloatArray
-    found: Found
+    notes: OutcomeNotes
     votes: Votes | None = None
     gold: tuple[str | None, ...] = ()
     clusters: tuple[str | None, ...] = ()
@@ -357,7 +357,7 @@ class RankRange:
     best_probability: float | None = None
 
 
-OFTEN: Final = 0.8
+TARGET_POWER: Final = 0.8
 """The probability that ``Power`` states differences for: four times in five (Cohen 1988, 2.4)."""
 
 
@@ -405,7 +405,7 @@ class PlannedDesign:
     """What a design finds: so many problems, samples of each in a run, and runs of each series.
 
     ``alone`` and ``together`` are the probabilities that the planned difference gets a verdict by itself and
-    in the family (None without one); ``found`` is the difference that gets one four times in five, in the
+    in the family (None without one); ``notes`` is the difference that gets one four times in five, in the
     family where there is one.
     """
 

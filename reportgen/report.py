@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
-from reportgen.drafting.answers import Answers
-from reportgen.drafting.blocks import draw, with_overviews
-from reportgen.drafting.colours import colours_of, series_names
-from reportgen.drafting.desk import Desk
-from reportgen.drafting.gathering import fitted, gather_pages, gather_sources
-from reportgen.drafting.kept_subjects import Subjects
-from reportgen.drafting.plan import plan_of
-from reportgen.drafting.second import Second, shared
-from reportgen.drafting.skeletons import Skeletons
-from reportgen.drafting.subjects import asked_of
+from reportgen.drafting.answers import ResultsStore
+from reportgen.drafting.blocks import add_overviews, draw_blocks
+from reportgen.drafting.colours import choose_colours, read_series_names
+from reportgen.drafting.desk import DrawInputs
+from reportgen.drafting.gathering import fit_pages, gather_pages, gather_sources
+from reportgen.drafting.kept_subjects import SubjectStore
+from reportgen.drafting.plan import plan_report
+from reportgen.drafting.second import WorkerShare, split_plan
+from reportgen.drafting.skeletons import SpecCache
+from reportgen.drafting.subjects import list_requests
 from reportgen.errors import Problems
 from reportgen.model import Report
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from reportgen.cache import Cache, FileHashes
     from reportgen.drafting.project import Project
-    from reportgen.drafting.second import Elsewhere
+    from reportgen.drafting.second import StartWorker
     from reportgen.model import Shown
 
 
@@ -34,7 +34,7 @@ def draft(
     *,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
     drawn: Callable[[str, Shown], None] = lambda _page, _shown: None,
-    elsewhere: Elsewhere | None = None,
+    start_worker: StartWorker | None = None,
 ) -> Report:
     """Draft a whole report: read what its pages ask for, compute, draw, and write nothing.
 
@@ -45,7 +45,7 @@ def draft(
         progress: told after each block how many of how many are drawn.
         drawn: told after each block its page's path and what it shows, so that more can be made of it
             while the rest is drawn.
-        elsewhere: starts a function in another process and returns what waits for its result; some pages
+        start_worker: starts a function in another process and returns what waits for its result; some pages
             of a large report are read and drawn there.
 
     Returns:
@@ -57,26 +57,26 @@ def draft(
     problems = Problems()
     pages = gather_pages(project, problems)
     sources = gather_sources(project, pages, hashes, cache, problems)
-    pages = fitted(pages, sources)
-    plan = plan_of(pages, sources, problems)
-    here, away = shared(plan, sources, cache, elsewhere)
-    second = Second(away, project, sources, cache, elsewhere)
-    answers = Answers(project.root, sources, asked_of(here), here.places)
-    names = series_names(here, sources, answers, cache, problems)
-    names |= second.names(problems)
-    colours = colours_of(plan, names, project.settings.series, problems)
-    second.start_drawing(colours)
-    subjects = Subjects(answers, sources, cache)
-    desk = Desk(project, sources, answers, subjects, colours, cache, Skeletons(cache))
+    pages = fit_pages(pages, sources)
+    plan = plan_report(pages, sources, problems)
+    here, away = split_plan(plan, sources, cache, start_worker)
+    worker = WorkerShare(away, project, sources, cache, start_worker)
+    answers = ResultsStore(project.root, sources, list_requests(here), here.places)
+    names = read_series_names(here, sources, answers, cache, problems)
+    names |= worker.fetch_names(problems)
+    colours = choose_colours(plan, names, project.settings.series, problems)
+    worker.start_drawing(colours)
+    subjects = SubjectStore(answers, sources, cache)
+    inputs = DrawInputs(project, sources, answers, subjects, colours, cache, SpecCache(cache))
     done = count(1)
 
-    def told(page: str, block: Shown) -> None:
+    def report_progress(page: str, block: Shown) -> None:
         drawn(page, block)
         progress(next(done), len(plan.blocks))
 
-    parts = draw(here, desk, problems, told)
-    second.add_to(parts, problems, told)
-    whole = with_overviews(plan, parts, problems, told)
+    parts = draw_blocks(here, inputs, problems, report_progress)
+    worker.add_to(parts, problems, report_progress)
+    whole = add_overviews(plan, parts, problems, report_progress)
     problems.raise_errors()
     found = problems.in_order()
     return Report(pages, whole.shown, whole.results, whole.keys, sources, found, cache.hits, whole.statements)

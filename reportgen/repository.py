@@ -23,21 +23,21 @@ class Boundary:
     repository: str
     others: tuple[str, ...] = ()
 
-    def holds(self, real: str) -> bool:
+    def contains(self, real: str) -> bool:
         """Whether a path without links lies within."""
-        if _lies_in(real, self.repository):
+        if _is_inside(real, self.repository):
             return not any(part.casefold() == _GIT for part in Path(real).relative_to(self.repository).parts)
-        return any(_lies_in(real, other) for other in self.others)
+        return any(_is_inside(real, other) for other in self.others)
 
-    def leaves(self, link: Path) -> str | None:
+    def resolve_outside(self, link: Path) -> str | None:
         """Where a path leads if that is outside; None if it is within."""
         try:
             real = os.path.realpath(link)
         except OSError:  # nobody may ask where it leads
             return str(link)
-        return None if self.holds(real) else real
+        return None if self.contains(real) else real
 
-    def including(self, path: Path) -> Boundary:
+    def add(self, path: Path) -> Boundary:
         """The same with one more folder or file, wherever its path leads."""
         return Boundary(self.repository, (*self.others, os.path.realpath(path)))
 
@@ -48,7 +48,7 @@ def find_checkout(folder: Path) -> Path | None:
     return next((around for around in (folder, *folder.parents) if os.path.lexists(around / _GIT)), None)
 
 
-def boundary_around(root: Path) -> Boundary:
+def find_boundary(root: Path) -> Boundary:
     """The repository that holds a report.
 
     Args:
@@ -59,17 +59,17 @@ def boundary_around(root: Path) -> Boundary:
 
 
 @cache
-def data_boundary(root: Path, data_dir: str) -> Boundary:
+def find_data_boundary(root: Path, data_dir: str) -> Boundary:
     """Where links in data may lead: into the repository, and into a data folder that is named outside of it.
 
     Args:
         root: the folder of ``mkdocs.yml``.
         data_dir: the data folder as ``mkdocs.yml`` names it.
     """
-    boundary = boundary_around(root)
+    boundary = find_boundary(root)
     named = os.path.normpath(os.path.join(os.path.realpath(root), data_dir))  # noqa: PTH118 - keeps links
-    return boundary if boundary.holds(named) else boundary.including(Path(named))
+    return boundary if boundary.contains(named) else boundary.add(Path(named))
 
 
-def _lies_in(path: str, folder: str) -> bool:
+def _is_inside(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from reportgen.errors import Place
+    from reportgen.errors import SourceLocation
 
 
 class Quantity(StrEnum):
@@ -102,8 +102,8 @@ class Binding:
         of: the id of a figure on the page, or a source; None for the page's benchmark.
         name: the claim's name, for ``annotate``; empty without one.
         fails: why the claim is expected to fail; empty where it is expected to hold.
-        place: file, line and column of the opening bracket.
-        expression_place: file, line and column of the expression's first character.
+        location: file, line and column of the opening bracket.
+        expression_location: file, line and column of the expression's first character.
         start, end: the words' offsets in the page's text, without the brackets.
     """
 
@@ -113,8 +113,8 @@ class Binding:
     of: str | None
     name: str
     fails: str
-    place: Place
-    expression_place: Place
+    location: SourceLocation
+    expression_location: SourceLocation
     start: int
     end: int
 

@@ -19,7 +19,7 @@ SMALLEST_P = 0.001
 # From here on, and below, zeros are hard to count and an exponent is written.
 _LARGE, _SMALL = 12, -4
 # An interval this much smaller than its value does not share digits with it.
-_FAR_APART = 12
+_MOST_SHARED_DIGITS = 12
 # Room for every digit of every double: nothing is rounded but where it is asked for.
 _EXACT = Context(prec=1100)
 # Verdicts go by p below this.
@@ -36,7 +36,7 @@ _COUNTS = (
 _TIMES = tuple(f"{count} time{'' if count == 'one' else 's'}" for count in _COUNTS)
 
 
-def number(
+def format_number(
     value: float | Decimal,
     *,
     significant: int = 4,
@@ -60,37 +60,39 @@ def number(
     Raises:
         ValueError: if ``value`` is not finite; what is missing is said in words, not as a number.
     """
-    exact = _finite(value)
+    exact = _check_finite(value)
     if decimals is not None:
-        text = f"{_rounded(exact, decimals, within):,f}"
+        text = f"{_round(exact, decimals, within):,f}"
     else:
-        exponent = _exponent(exact, significant)
+        exponent = _find_exponent(exact, significant)
         if exact.adjusted() >= _LARGE or exponent < _SMALL:
-            mantissa = _rounded(exact.scaleb(-exponent, _EXACT), significant - 1, None)
-            text = f"{_trimmed(f'{mantissa:f}')}e{exponent}"
+            mantissa = _round(exact.scaleb(-exponent, _EXACT), significant - 1, None)
+            text = f"{_strip_zeros(f'{mantissa:f}')}e{exponent}"
         else:
             digits = max(0, significant - 1 - exact.adjusted())
-            text = _trimmed(f"{_rounded(exact, digits, within):,f}")
-    return _with_sign(text, signed=signed)
+            text = _strip_zeros(f"{_round(exact, digits, within):,f}")
+    return _add_sign(text, signed=signed)
 
 
-def off_zero(value: float, *, decimals: int | None = None, signed: bool = False) -> str:
-    """A difference as ``number`` writes it, which never seems to be 0 if it is not."""
+def format_nonzero(value: float, *, decimals: int | None = None, signed: bool = False) -> str:
+    """A difference as ``format_number`` writes it, which never seems to be 0 if it is not."""
     far = 10 * abs(value) + 10
-    return number(value, decimals=decimals, within=(0.0, far) if value > 0 else (-far, 0.0), signed=signed)
+    return format_number(
+        value, decimals=decimals, within=(0.0, far) if value > 0 else (-far, 0.0), signed=signed
+    )
 
 
-def percent(share: float, *, decimals: int = 1) -> str:
+def format_percent(share: float, *, decimals: int = 1) -> str:
     """A share of 1 in percent: ``82.1%``; 0.9996 is ``99.9%``, only 1 itself is ``100.0%``.
 
     Raises:
         ValueError: if ``share`` is not finite.
     """
-    hundredfold = _finite(share).scaleb(2, _EXACT)
-    return _with_sign(f"{_rounded(hundredfold, decimals, (0, 100)):,f}") + "%"
+    hundredfold = _check_finite(share).scaleb(2, _EXACT)
+    return _add_sign(f"{_round(hundredfold, decimals, (0, 100)):,f}") + "%"
 
 
-def estimate_words(estimate: Estimate, *, significant: int = 2) -> str:
+def format_estimate(estimate: Estimate, *, significant: int = 2) -> str:
     """A value with its interval, in the digits that the interval deserves: ``0.820 ± 0.012``.
 
     Half the interval is given ``significant`` digits, and the value as many decimals. An interval whose
@@ -105,22 +107,22 @@ def estimate_words(estimate: Estimate, *, significant: int = 2) -> str:
         ValueError: if a number is not finite.
     """
     if estimate.low is None or estimate.high is None:
-        return number(estimate.value)
-    value, low, high = (_finite(end) for end in (estimate.value, estimate.low, estimate.high))
+        return format_number(estimate.value)
+    value, low, high = (_check_finite(end) for end in (estimate.value, estimate.low, estimate.high))
     half = (high - low) / 2
     if half == 0:
-        return f"{number(estimate.value)} ± 0"
+        return f"{format_number(estimate.value)} ± 0"
     largest = max(abs(value), abs(low), abs(high))
-    if _exponent(largest, 1) - _exponent(half, significant) > _FAR_APART:
-        return f"{number(estimate.value, significant=_FAR_APART)} ± {number(float(half), significant=2)}"
-    exponent = _exponent(largest, significant + 1)
+    if _find_exponent(largest, 1) - _find_exponent(half, significant) > _MOST_SHARED_DIGITS:
+        return f"{format_number(estimate.value, significant=_MOST_SHARED_DIGITS)} ± {format_number(float(half), significant=2)}"
+    exponent = _find_exponent(largest, significant + 1)
     if exponent >= _LARGE or exponent < _SMALL:
         value, low, high, half = (part.scaleb(-exponent, _EXACT) for part in (value, low, high, half))
-        return f"({_with_interval(value, low, high, half, significant)})e{exponent}".replace("-", MINUS)
-    return _with_interval(value, low, high, half, significant)
+        return f"({_format_interval(value, low, high, half, significant)})e{exponent}".replace("-", MINUS)
+    return _format_interval(value, low, high, half, significant)
 
 
-def p_words(p: float) -> str:
+def format_p(p: float) -> str:
     """A p value: ``0.012``, ``< 0.001``.
 
     Rounding never carries it over 0.05: 0.0496 is ``0.049``, since the verdict goes by what it is.
@@ -129,39 +131,39 @@ def p_words(p: float) -> str:
         return f"< {SMALLEST_P}"
     below = math.nextafter(_ALPHA, 0)  # the double nearest to 0.05 lies above it
     if p < _ALPHA:
-        return number(min(p, math.nextafter(below, 0)), decimals=3, within=(0.0, below))
-    return number(p, decimals=3, within=(_ALPHA, 1.0))
+        return format_number(min(p, math.nextafter(below, 0)), decimals=3, within=(0.0, below))
+    return format_number(p, decimals=3, within=(_ALPHA, 1.0))
 
 
-def equation(name: str, words: str) -> str:
+def format_equation(name: str, words: str) -> str:
     """What something is, which may be a limit: ``p = 0.012``, ``p < 0.001``."""
     return f"{name} {words}" if words.startswith("<") else f"{name} = {words}"
 
 
-def percent_decimals(half: float | None) -> int:
+def choose_percent_decimals(half: float | None) -> int:
     """Decimals of a share of 1 in percent: one, more where half its interval is below a tenth of a point."""
     if half is None or not 0 < half < _TENTH_OF_A_POINT:
         return 1
     return min(_MOST_DECIMALS, -math.floor(math.log10(half * 100)))
 
 
-def interval_decimals(half: float | None) -> int | None:
+def choose_decimals(half: float | None) -> int | None:
     """As many decimals as give half an interval two significant digits; None where it is not known."""
     if half is None or half <= 0:
         return None
     return max(0, min(_MOST_DECIMALS, 1 - math.floor(math.log10(half))))
 
 
-def step_words(step: float, name: str = "step") -> str:
+def format_step(step: float, name: str = "step") -> str:
     """A step in running text: ``step 120``, ``iteration 1,200,000``, ``epoch 0.25``.
 
     Raises:
         ValueError: if ``step`` is not finite.
     """
-    return f"{name} {number(step, decimals=0) if step == round(step) else number(step, significant=6)}"
+    return f"{name} {format_number(step, decimals=0) if step == round(step) else format_number(step, significant=6)}"
 
 
-def listing(names: Sequence[str], *, most: int | None = None) -> str:
+def join_names(names: Sequence[str], *, most: int | None = None) -> str:
     """Names in a sentence: ``A``, ``A and B``, ``A, B and C``; beyond ``most``: ``A, B and 4 more``."""
     shown = list(names)
     if most is not None and len(shown) > most:
@@ -171,38 +173,38 @@ def listing(names: Sequence[str], *, most: int | None = None) -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def counted(count: int, one: str, many: str | None = None) -> str:
+def format_count(count: int, one: str, many: str | None = None) -> str:
     """A count with its noun: ``1 run``, ``3 runs``, ``0 runs``, ``2 series`` where ``many`` is given."""
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
 
-def _with_interval(value: Decimal, low: Decimal, high: Decimal, half: Decimal, significant: int) -> str:
-    decimals = significant - 1 - _exponent(half, significant)
-    texts = [_with_sign(f"{_rounded(part, decimals, None):,f}") for part in (value, low, high, half)]
+def _format_interval(value: Decimal, low: Decimal, high: Decimal, half: Decimal, significant: int) -> str:
+    decimals = significant - 1 - _find_exponent(half, significant)
+    texts = [_add_sign(f"{_round(part, decimals, None):,f}") for part in (value, low, high, half)]
     if abs((low + high) / 2 - value) > half / 20:
         return f"{texts[0]} [{texts[1]}, {texts[2]}]"
     return f"{texts[0]} ± {texts[3]}"
 
 
-def _finite(value: float | Decimal) -> Decimal:
+def _check_finite(value: float | Decimal) -> Decimal:
     exact = value if isinstance(value, Decimal) else Decimal(float(value))
     if not exact.is_finite():
         raise ValueError(f"{value} is not a number to write; say what is missing and why")
     return exact
 
 
-def _exponent(value: Decimal, significant: int) -> int:
+def _find_exponent(value: Decimal, significant: int) -> int:
     """The power of ten of the first digit, after rounding to so many digits."""
     if not value:
         return 0
-    return _EXACT.plus(value).quantize(unit_of(significant - 1 - value.adjusted()), context=_EXACT).adjusted()
+    return (
+        _EXACT.plus(value).quantize(get_unit(significant - 1 - value.adjusted()), context=_EXACT).adjusted()
+    )
 
 
-def _rounded(
-    value: Decimal, decimals: int, within: tuple[float | Decimal, float | Decimal] | None
-) -> Decimal:
+def _round(value: Decimal, decimals: int, within: tuple[float | Decimal, float | Decimal] | None) -> Decimal:
     """The nearest multiple of 10^-decimals, kept off bounds that ``value`` lies strictly between."""
-    unit = unit_of(decimals)
+    unit = get_unit(decimals)
     result = value.quantize(unit, rounding=ROUND_HALF_EVEN, context=_EXACT)
     if within is not None and Decimal(within[0]) < value < Decimal(within[1]):
         bottom, top = (Decimal(bound) for bound in within)
@@ -210,22 +212,22 @@ def _rounded(
         lowest = bottom.quantize(unit, ROUND_FLOOR, _EXACT) + unit if bottom.is_finite() else bottom
         highest = top.quantize(unit, ROUND_CEILING, _EXACT) - unit if top.is_finite() else top
         if lowest > highest:
-            return _rounded(value, decimals + 1, within)
+            return _round(value, decimals + 1, within)
         result = min(max(result, lowest), highest)
     # Rounded to hundreds, a number still shows its zeros.
     return result.quantize(Decimal(1), context=_EXACT) if decimals < 0 else result
 
 
-def unit_of(decimals: int) -> Decimal:
+def get_unit(decimals: int) -> Decimal:
     """What one of the last of so many decimals counts; tens or hundreds where there are fewer than none."""
     return Decimal((0, (1,), -decimals))
 
 
-def _trimmed(text: str) -> str:
+def _strip_zeros(text: str) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _with_sign(text: str, *, signed: bool = False) -> str:
+def _add_sign(text: str, *, signed: bool = False) -> str:
     """U+2212 before a negative number, a plus before a positive one if wanted, nothing before zero."""
     bare = text.removeprefix("-")
     if not bare.partition("e")[0].strip("0.,"):
@@ -234,12 +236,12 @@ def _with_sign(text: str, *, signed: bool = False) -> str:
     return sign + bare.replace("-", MINUS)
 
 
-def axis_word(title: str) -> str:
+def lower_axis_title(title: str) -> str:
     """An axis title inside a sentence: its capital is dropped, unless the word is all capitals."""
     return title[:1].lower() + title[1:] if title[1:2].islower() else title
 
 
-def chance_words(probability: float) -> str:
+def describe_chance(probability: float) -> str:
     """How often something happens: ``four times in five``, ``one time in three``; off by 0.025 at most.
 
     Args:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from guide_damage import cut, kept
 from guide_messages import Accident
 
-from reportgen.read.harnesses.archive import opened
+from reportgen.read.harnesses.archive import open_archive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ def _first(change: Callable[[dict[str, bytes]], None]) -> Happens:
 
 
 def _repacked(path: Path, change: Callable[[dict[str, bytes]], None]) -> None:
-    with opened(path) as archive:
+    with open_archive(path) as archive:
         members = {name: archive.read(name) for name in archive.names}
     change(members)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:

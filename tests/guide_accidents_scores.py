@@ -10,7 +10,7 @@ from guide_accidents_stores import STORES
 from guide_damage import cut, kept, removed, replaced
 from guide_messages import Accident
 
-from reportgen.read.engine import engine
+from reportgen.read.engine import get_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,7 +116,7 @@ def _details(right: int = 136, *, models: str = "*", size: int | None = None) ->
             beside = folder / "details" / "example" / path.parent.name
             beside.mkdir(parents=True)
             file = beside / f"details_lighteval|sums|5_{path.stem.removeprefix('results_')}.parquet"
-            engine().cursor().execute(f"COPY ({rows}) TO '{file}' (FORMAT parquet)")
+            get_engine().open_cursor().execute(f"COPY ({rows}) TO '{file}' (FORMAT parquet)")
             file.write_bytes(file.read_bytes()[:size])
 
     return happens

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mutated_bytes import mutations
 
-from reportgen.read.logged import Evaluated, Unit, UnreadableError
+from reportgen.read.logged import Evaluation, Unit, UnreadableError
 
 if sys.version_info >= (3, 14):
     from compression.zstd import compress as packed_zstandard
@@ -78,23 +78,23 @@ def pack(content: bytes, method: int) -> bytes:
     return packed_zstandard(content) if method == ZSTANDARD else content
 
 
-def only(found: Iterator[Evaluated]) -> Evaluated:
+def only(found: Iterator[Evaluation]) -> Evaluation:
     """The one evaluation of a unit."""
     (one,) = found
     return one
 
 
-def messages(one: Evaluated) -> list[str]:
+def messages(one: Evaluation) -> list[str]:
     """What was irregular."""
     return [finding.message for finding in one.findings]
 
 
-def scores(one: Evaluated, metric: str) -> list[float | None]:
+def scores(one: Evaluation, metric: str) -> list[float | None]:
     """The scores of one metric, in the order of writing."""
     return [answer.score for answer in one.answers if answer.metric == metric]
 
 
-def survives(path: Path, count: int, read: Callable[[Unit], Iterator[Evaluated]], unit: Unit) -> int:
+def survives(path: Path, count: int, read: Callable[[Unit], Iterator[Evaluation]], unit: Unit) -> int:
     """How many of so many damaged variants of a file were read; every other one is refused in words."""
     whole, refusals = 0, list[str]()
     for changed in mutations(path.read_bytes(), count):
@@ -110,7 +110,7 @@ def survives(path: Path, count: int, read: Callable[[Unit], Iterator[Evaluated]]
     return whole
 
 
-def _hold(one: Evaluated) -> None:
+def _hold(one: Evaluation) -> None:
     """Values are whole: no NaN, no negative error, nothing that cannot be written as UTF-8."""
     texts = [one.model, one.benchmark, one.run, *one.protocol, *one.protocol.values(), *messages(one)]
     for answer in one.answers:

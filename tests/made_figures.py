@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reportgen.errors import Place
-from reportgen.figures.chart import skeleton_text
-from reportgen.figures.curve import curve_figure
+from reportgen.errors import SourceLocation
+from reportgen.figures.chart import write_chart_spec
+from reportgen.figures.curve import draw_curve
 from reportgen.figures.palette import assign_slots
-from reportgen.figures.plotting import plot_of
-from reportgen.figures.shape import shape_of
-from reportgen.figures.specification import specification
-from reportgen.figures.tidy import csv_text
-from reportgen.figures.wanted import Context, Wanted, wanted_curve
+from reportgen.figures.plotting import make_plot
+from reportgen.figures.shape import get_shape
+from reportgen.figures.specification import build_spec
+from reportgen.figures.tidy import write_curves_csv
+from reportgen.figures.wanted import DrawContext, PlotSpec, make_curve_spec
 from reportgen.model import Curve, CurveSet, Figure, Run
 from reportgen.settings.blocks import CurveSettings
-from reportgen.statistics.leading import leads_at_end
+from reportgen.statistics.leading import find_leads_at_end
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,51 +83,56 @@ def curve_set(*curves: Curve, **fields: Any) -> CurveSet:  # noqa: ANN401 - fiel
         "dropped": 0,
         "bins": None,
         "given_interval": None,
-        "leads": leads_at_end(curves, 0.95),
+        "leads": find_leads_at_end(curves, 0.95),
     }
     return CurveSet(**{**plain, **fields})
 
 
-def context(curves: CurveSet, **fields: Any) -> Context:  # noqa: ANN401 - fields of a Context
+def context(curves: CurveSet, **fields: Any) -> DrawContext:  # noqa: ANN401 - fields of a Context
     """What a figure of these curves knows beyond its numbers, on the page of a benchmark ranked by them."""
     said = fields.get("higher_is_better", True)
     plain: dict[str, Any] = {
-        "place": Place("content/page.md", 7),
+        "place": SourceLocation("content/page.md", 7),
         "slots": assign_slots([tuple(curve.series for curve in curves.curves)]),
         "higher_is_better": True,
         "step_title": "step",
         "step_is_time": False,
         "source": "a source",
         "approximate": None,
-        "skeleton_of": skeleton_text,
+        "skeleton_of": write_chart_spec,
         "ranked_by": None if said is None else curves.metric,
     }
-    return Context(**{**plain, **fields})
+    return DrawContext(**{**plain, **fields})
 
 
-def wanted(curves: CurveSet, around: Context | None = None, **settings: Any) -> Wanted:  # noqa: ANN401
+def wanted(curves: CurveSet, around: DrawContext | None = None, **settings: Any) -> PlotSpec:  # noqa: ANN401
     """The plot that a ``curve`` block with these settings asks for."""
     block = CurveSettings.model_validate({"title": "Accuracy", **settings})
-    return wanted_curve("one", block, curves.metric, around or context(curves))
+    return make_curve_spec("one", block, curves.metric, around or context(curves))
 
 
-def plot(curves: CurveSet, around: Context | None = None, **settings: Any) -> Plot:  # noqa: ANN401
+def plot(curves: CurveSet, around: DrawContext | None = None, **settings: Any) -> Plot:  # noqa: ANN401
     """The plot of these curves in a ``curve`` block with these settings."""
     around = around or context(curves)
-    return plot_of(curves, wanted(curves, around, **settings), around)
+    return make_plot(curves, wanted(curves, around, **settings), around)
 
 
-def figure(curves: CurveSet, around: Context | None = None, **settings: Any) -> Figure:  # noqa: ANN401
+def figure(curves: CurveSet, around: DrawContext | None = None, **settings: Any) -> Figure:  # noqa: ANN401
     """The finished figure of these curves in a ``curve`` block with these settings."""
     around = around or context(curves)
-    return curve_figure(curves, wanted(curves, around, **settings), around)
+    return draw_curve(curves, wanted(curves, around, **settings), around)
 
 
-def spec(curves: CurveSet, around: Context | None = None, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
+def spec(curves: CurveSet, around: DrawContext | None = None, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
     """The Vega-Lite specification of these curves in a ``curve`` block with these settings."""
     made = plot(curves, around, **settings)
-    return specification(
-        made, curves, csv_text(curves), skeleton_text(shape_of(made)), title="Title", subtitle="Subtitle"
+    return build_spec(
+        made,
+        curves,
+        write_curves_csv(curves),
+        write_chart_spec(get_shape(made)),
+        title="Title",
+        subtitle="Subtitle",
     )
 
 

@@ -8,7 +8,7 @@ import duckdb
 import narwhals as nw
 import numpy as np
 
-from reportgen.outcomes import Found, Outcomes, ProblemScores, RunOfSeries
+from reportgen.outcomes import OutcomeNotes, Outcomes, ProblemScores, RunOfSeries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -94,5 +94,5 @@ def matrix(
         tokens=nothing,
         seconds=nothing,
         cost=nothing,
-        found=Found(),
+        notes=OutcomeNotes(),
     )

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from reportgen.read.logged import Answered, Evaluated, Finding, Logged, Points, Total, Unit, UnreadableError
+from reportgen.read.logged import (
+    Evaluation,
+    Finding,
+    LoggedRun,
+    Points,
+    ScoredAnswer,
+    Total,
+    Unit,
+    UnreadableError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -24,7 +33,7 @@ def units(files: Sequence[Path]) -> tuple[Unit, ...]:
     return tuple(Unit(NAME, file, (file,)) for file in files if file.suffix == ".made")
 
 
-def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged | Evaluated]:
+def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[LoggedRun | Evaluation]:
     """The runs or evaluations that a file lists.
 
     Raises:
@@ -41,13 +50,13 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged |
         yield _evaluated(unit, run) if "model" in run else _logged(unit, run, wanted)
 
 
-def _logged(unit: Unit, run: dict[str, Any], wanted: Collection[str] | None) -> Logged:
+def _logged(unit: Unit, run: dict[str, Any], wanted: Collection[str] | None) -> LoggedRun:
     metrics = {
         name: _points(rows)
         for name, rows in run.get("metrics", {}).items()
         if wanted is None or name in wanted
     }
-    return Logged(
+    return LoggedRun(
         unit.path,
         run.get("name", ""),
         run.get("id", ""),
@@ -64,15 +73,15 @@ def _points(rows: list[list[float]]) -> Points:
     return Points(columns[0], columns[1], columns[2] if len(columns) > 2 else None)
 
 
-def _evaluated(unit: Unit, run: dict[str, Any]) -> Evaluated:
-    return Evaluated(
+def _evaluated(unit: Unit, run: dict[str, Any]) -> Evaluation:
+    return Evaluation(
         unit.path,
         run["model"],
         run.get("benchmark", "toy"),
         run.get("run", ""),
         run.get("seed"),
         run.get("protocol", {}),
-        tuple(Answered(**answer) for answer in run.get("answers", ())),
+        tuple(ScoredAnswer(**answer) for answer in run.get("answers", ())),
         tuple(Total(**total) for total in run.get("totals", ())),
         run.get("finished", True),
         _findings(unit, run),

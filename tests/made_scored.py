@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reportgen.errors import Place
+from reportgen.errors import SourceLocation
 from reportgen.figures.palette import assign_slots
-from reportgen.figures.score_context import ScoreContext, Scored
+from reportgen.figures.score_context import BenchmarkScores, ScoreContext
 from reportgen.statistics.compare import compare_all
-from reportgen.statistics.leading import leader_of
-from reportgen.statistics.power import half_step, power_of
+from reportgen.statistics.leading import find_leader
+from reportgen.statistics.power import estimate_power, find_half_step
 from reportgen.statistics.ranks import rank_groups, rank_ranges
-from reportgen.statistics.scores import scores
+from reportgen.statistics.scores import score_series
 
 if TYPE_CHECKING:
     from reportgen.outcomes import ProblemScores
@@ -24,23 +24,23 @@ def scored(
     *,
     estimand: str = "problems like these",
     higher_is_better: bool = True,
-) -> Scored:
+) -> BenchmarkScores:
     """One benchmark with its scores, all pairs, groups and power."""
-    found = scores(problems, metric, k, estimand=estimand)
+    found = score_series(problems, metric, k, estimand=estimand)
     pairs = compare_all(problems, metric, k, higher_is_better=higher_is_better)
     ranked = rank_groups(found, pairs, higher_is_better=higher_is_better)
     ranks = rank_ranges(found, pairs)
     known = {one.series: one.estimate for one in found if one.estimate is not None}
     first = (max if higher_is_better else min)(known, key=known.__getitem__, default="")
-    lead = leader_of(pairs, first, [name for name in known if name != first])
-    power = power_of(pairs, half_step(problems, metric)) if pairs else None
-    return Scored(problems, found, pairs, ranked, power, ranks, lead)
+    lead = find_leader(pairs, first, [name for name in known if name != first])
+    power = estimate_power(pairs, find_half_step(problems, metric)) if pairs else None
+    return BenchmarkScores(problems, found, pairs, ranked, power, ranks, lead)
 
 
 def score_context(*names: str, **fields: Any) -> ScoreContext:  # noqa: ANN401 - fields of a ScoreContext
     """The context of series with these names: scores from 0 to 1, higher is better, no protocol."""
     plain: dict[str, Any] = {
-        "place": Place("content/page.md", 7),
+        "place": SourceLocation("content/page.md", 7),
         "slots": assign_slots([names]),
         "source": "a source",
         "benchmark": "Contest",

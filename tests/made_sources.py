@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from reportgen.errors import ReportError
-from reportgen.read import frame, measurements, open_source
+from reportgen.read import make_frame, open_source, read_measurements
 from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Data:
     def frame(self, name: str, *metrics: str, **question: Any) -> pd.DataFrame:  # noqa: ANN401 - passed on
         """Metrics of a source as a frame; all of them if none is named."""
         source = self.open(name)
-        return frame(measurements(self.root, source, metrics or source.metrics, **question))
+        return make_frame(read_measurements(self.root, source, metrics or source.metrics, **question))
 
     def problems(self, name: str, *metrics: str, **question: Any) -> list[str]:  # noqa: ANN401 - passed on
         """What is told of a source that cannot be read."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from reportgen.errors import Place, Problem, Severity, Stage
+from reportgen.errors import Problem, Severity, SourceLocation, Stage
 from reportgen.statements import Binding, Judgement, Statement, Truth
 
 FILE = "content/index.md"
@@ -28,8 +28,8 @@ def statement(
         of=None,
         name="",
         fails=fails,
-        place=Place(FILE, line, column),
-        expression_place=Place(FILE, line, column + len(words) + len('[]{value="')),
+        location=SourceLocation(FILE, line, column),
+        expression_location=SourceLocation(FILE, line, column + len(words) + len('[]{value="')),
         start=0,
         end=len(words),
     )
@@ -40,4 +40,4 @@ def statement(
 def said_of(one: Statement) -> Problem:
     """The warning that a draft gives for a statement."""
     said = f'"{one.binding.words}" but {one.judgement.found}'
-    return Problem(one.binding.place, said, "Look again", Stage.NARRATIVE, Severity.WARNING)
+    return Problem(one.binding.location, said, "Look again", Stage.NARRATIVE, Severity.WARNING)

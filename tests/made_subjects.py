@@ -6,10 +6,10 @@ from collections.abc import Mapping  # noqa: TC003 - a field of a dataclass
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from reportgen.expressions.checking import Wanted, checked
+from reportgen.expressions.checking import Purpose, check_expression
 from reportgen.expressions.evaluation import evaluate
 from reportgen.expressions.faults import ExpressionError
-from reportgen.facts.calls import call_text
+from reportgen.facts.calls import format_call
 from reportgen.facts.subject import FactError
 from reportgen.facts.vocabulary import FACTS
 from reportgen.statements import Fact, Scale
@@ -62,7 +62,7 @@ class MadeSubject:
 
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
         """The fact that is known; a call that is not known is a fault of the test."""
-        call = call_text(name, arguments, self.scale)
+        call = format_call(name, arguments, self.scale)
         self.asked.append(call)
         answer = self.known[call]
         if isinstance(answer, FactError):
@@ -72,13 +72,13 @@ class MadeSubject:
         return Fact(call, FACTS[name].quantity, value, reason, series)
 
 
-def result(text: str, subject: Subject | None = None, wanted: Wanted | None = None) -> Result:
+def result(text: str, subject: Subject | None = None, wanted: Purpose | None = None) -> Result:
     """What the data say to an expression."""
     subject = subject or MadeSubject(CURVES)
-    return evaluate(checked(text, subject, wanted), subject)
+    return evaluate(check_expression(text, subject, wanted), subject)
 
 
-def faults(text: str, subject: Subject | None = None, wanted: Wanted | None = None) -> tuple[Fault, ...]:
+def faults(text: str, subject: Subject | None = None, wanted: Purpose | None = None) -> tuple[Fault, ...]:
     """What is wrong with an expression; a test that finds nothing fails."""
     try:
         found = result(text, subject, wanted)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from reportgen.read.logged import Logged, Unit
+    from reportgen.read.logged import LoggedRun, Unit
 
 _SPITEFUL = (b"\0", b"\n", b"\r", b'"', b"{", b"}", b"[", b"\t", b",", b":", b"\xff\xfe", b"9" * 400, b"-")
 
@@ -49,7 +49,7 @@ def flips(data: bytes, count: int, seed: int = 1) -> Iterator[bytes]:
 
 
 def survives(
-    file: Path, data: bytes, count: int, read: Callable[[Unit], Iterator[Logged]], unit: Unit
+    file: Path, data: bytes, count: int, read: Callable[[Unit], Iterator[LoggedRun]], unit: Unit
 ) -> int:
     """How many variants were read; a reader may refuse the others, but only in words."""
     whole = 0

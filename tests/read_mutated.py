@@ -22,11 +22,11 @@ from mutated_bytes import flips, mutations
 
 from reportgen.cache import Cache
 from reportgen.drafting import describing
-from reportgen.drafting.freezing import freezing
+from reportgen.drafting.freezing import freeze_source
 from reportgen.errors import ReportError
-from reportgen.read.content import sha256
-from reportgen.read.logged import Evaluated, Logged, UnreadableError
-from reportgen.read.units import format_named, reader_of
+from reportgen.read.content import hash_file
+from reportgen.read.logged import Evaluation, LoggedRun, UnreadableError
+from reportgen.read.units import find_format, load_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,15 +40,15 @@ _BY_PLACE = {".parquet", ".db"}
 
 def read_all(reader: Reader, units: Sequence[Unit], files: Sequence[Path]) -> int:
     """Read units, and look for such among files; how many values and scores there are."""
-    reader.units(files)
+    reader.find_units(files)
     found = 0
     for unit in units:
         for one in reader.read(unit):
-            if isinstance(one, Logged):
+            if isinstance(one, LoggedRun):
                 assert all(len(points.steps) == len(points.values) for points in one.metrics.values())
                 found += sum(len(points.values) for points in one.metrics.values())
             else:
-                assert isinstance(one, Evaluated)
+                assert isinstance(one, Evaluation)
                 found += len(one.answers) + len(one.totals)
     return found
 
@@ -60,9 +60,9 @@ def describe_and_freeze(folder: Path) -> int:
         ReportError: it cannot be read; then the description says so, too.
     """
     root, cache = folder.parent, Cache(folder.parent / "cache")
-    told = describing.described(folder, root, "s", sha256, cache)
+    told = describing.describe_path(folder, root, "s", hash_file, cache)
     try:
-        ready = freezing(folder, root, "a test", sha256, cache)
+        ready = freeze_source(folder, root, "a test", hash_file, cache)
     except ReportError:
         if told.kind:
             assert any(problem.severity == "error" for problem in told.problems)
@@ -78,10 +78,10 @@ def tell(form: str, folder: Path, count: int, scratch: Path) -> dict[str, Any]:
     own = files = sorted(path for path in scratch.rglob("*") if path.is_file())
     read: Callable[[], int] = partial(describe_and_freeze, scratch)
     if form != "commands":
-        found = format_named(form)
+        found = find_format(form)
         assert found is not None
-        reader = reader_of(found)
-        units = reader.units(files)
+        reader = load_reader(found)
+        units = reader.find_units(files)
         own = [path for unit in units for path in unit.files]
         read = partial(read_all, reader, units, files)
     told: dict[str, Any] = {"read": 0, "refused": 0, "values": 0, "broken": []}

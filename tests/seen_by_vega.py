@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import vl_convert
 
-from reportgen.figures.render import svg_of_vega_lite
+from reportgen.figures.render import render_vega_lite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +43,7 @@ class VegaPicture:
     """What Vega draws of a Vega-Lite specification: its marks by their names."""
 
     def __init__(self, specification: dict[str, Any], *, width: int) -> None:
-        self._root = ET.fromstring(svg_of_vega_lite(specification | {"width": width}))  # noqa: S314 - our own
+        self._root = ET.fromstring(render_vega_lite(specification | {"width": width}))  # noqa: S314 - our own
 
     def paths(self, name: str) -> list[list[list[tuple[float, float]]]]:
         """Each path of a named layer as stretches of points in pixels."""

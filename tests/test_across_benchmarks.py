@@ -11,14 +11,14 @@ from scipy import stats
 from scipy.special import expit, logit
 
 from reportgen.outcomes import ScoresError, Verdict
-from reportgen.statistics.across import across_benchmarks
+from reportgen.statistics.across import compare_benchmarks
 from reportgen.statistics.compare import compare
-from reportgen.statistics.difficulty import problem_grid
-from reportgen.statistics.given_scores import given_score
-from reportgen.statistics.problem_scores import problem_scores_by
-from reportgen.statistics.scores import scores
-from reportgen.statistics.slices import slices
-from reportgen.statistics.verdicts import mirrored
+from reportgen.statistics.difficulty import build_problem_grid
+from reportgen.statistics.given_scores import score_total
+from reportgen.statistics.problem_scores import group_problem_scores_by
+from reportgen.statistics.scores import score_series
+from reportgen.statistics.slices import score_slices
+from reportgen.statistics.verdicts import swap_sides
 
 
 def _real(
@@ -33,13 +33,13 @@ def _real(
 def test_cells_are_the_scores_and_comparisons_of_each_benchmark() -> None:
     """Each cell as by itself, but for the adjustment, which is Holm's over the whole table."""
     parts = {"x": matrix(_real(1, 3, 30, lift=0.2)), "y": matrix(_real(2, 3, 12))}
-    table = across_benchmarks(parts, baseline="C")
+    table = compare_benchmarks(parts, baseline="C")
     assert (table.series, table.benchmarks) == (("A", "B", "C"), ("x", "y"))
     found = []
     for place, series in enumerate("ABC"):
         for at, (name, part) in enumerate(parts.items()):
             cell = table.cells[place][at]
-            assert cell.score == scores(part)[place]
+            assert cell.score == score_series(part)[place]
             assert (cell.against is None) is (series == "C")
             if cell.against:
                 alone = compare(part, series, "C")
@@ -59,7 +59,7 @@ def test_the_macro_average_is_worked_out_by_hand() -> None:
     h is how far each own interval reaches to that side: logit(m) ± t se/(m (1 - m)), carried back.
     """
     arrays = [_real(1, 1, 30), _real(2, 1, 12)]
-    (cell,) = across_benchmarks({str(at): matrix(array) for at, array in enumerate(arrays)}).macro
+    (cell,) = compare_benchmarks({str(at): matrix(array) for at, array in enumerate(arrays)}).macro
     means = [array.mean() for array in arrays]
     assert cell.score.estimate == pytest.approx(sum(means) / 2)
     ends = []
@@ -77,7 +77,7 @@ def test_the_macro_average_is_worked_out_by_hand() -> None:
 def test_the_macro_difference_flips_every_problem_with_its_weight() -> None:
     """Two small benchmarks: all 2^8 signs by hand, problems of the smaller one weigh more."""
     parts = {"x": matrix(_real(3, 2, 6, lift=0.1)), "y": matrix(_real(4, 2, 2, lift=-0.05))}
-    macro = across_benchmarks(parts, baseline="B").macro[0].against
+    macro = compare_benchmarks(parts, baseline="B").macro[0].against
     assert macro is not None
     weighed = np.concatenate(
         [(part.mean[0] - part.mean[1]) / (2 * part.mean.shape[1]) for part in parts.values()]
@@ -93,18 +93,18 @@ def test_the_macro_difference_flips_every_problem_with_its_weight() -> None:
 def test_turning_the_baseline_turns_the_macro_difference() -> None:
     """A against B is B against A with the sign turned, also where flips are drawn."""
     parts = {"x": matrix(_real(5, 2, 40, lift=0.05)), "y": matrix(_real(6, 2, 30))}
-    first = across_benchmarks(parts, baseline="B").macro[0].against
-    second = across_benchmarks(parts, baseline="A").macro[1].against
+    first = compare_benchmarks(parts, baseline="B").macro[0].against
+    second = compare_benchmarks(parts, baseline="A").macro[1].against
     assert first is not None
     assert second is not None
-    assert mirrored(first) == second
+    assert swap_sides(first) == second
     assert first.method == "20 000 seeded flips"
 
 
 def test_missing_cells_stay_missing_with_a_reason() -> None:
     """No answers to a benchmark, no average; a baseline without problems there compares nothing."""
     parts = {"x": matrix(_real(1, 2, 8)), "y": matrix(_real(2, 1, 8), series=["B"])}
-    table = across_benchmarks(parts, baseline="A")
+    table = compare_benchmarks(parts, baseline="A")
     missing = table.cells[0][1]
     assert (missing.score.estimate, missing.against, missing.reason) == (None, None, "A has no answers to y")
     alone = table.cells[1][1]
@@ -118,13 +118,13 @@ def test_missing_cells_stay_missing_with_a_reason() -> None:
 def test_totals_of_a_harness_are_shown_and_never_paired() -> None:
     """They enter the average with their normal interval; without a standard error it has none."""
     parts = {"x": matrix(_real(1, 2, 8))}
-    given = {"h": [given_score("A", 0.5, 0.03), given_score("B", 0.4)]}
-    table = across_benchmarks(parts, given=given, baseline="B")
+    given = {"h": [score_total("A", 0.5, 0.03), score_total("B", 0.4)]}
+    table = compare_benchmarks(parts, given=given, baseline="B")
     cell = table.cells[0][1]
     assert (cell.score.estimate, cell.against) == (0.5, None)
     assert cell.reason == "as reported: without problems nothing can be paired"
     first, second = (macro.score for macro in table.macro)
-    own = scores(parts["x"])[0]
+    own = score_series(parts["x"])[0]
     assert own.estimate is not None
     assert own.low is not None
     assert first.low is not None
@@ -138,7 +138,7 @@ def test_totals_of_a_harness_are_shown_and_never_paired() -> None:
 def test_problems_come_before_a_total_of_the_same_series() -> None:
     """Where a series has both, its own answers are scored."""
     parts = {"x": matrix(_real(1, 2, 8))}
-    table = across_benchmarks(parts, given={"x": [given_score("A", 0.5, 0.03), given_score("C", 0.1, 0.03)]})
+    table = compare_benchmarks(parts, given={"x": [score_total("A", 0.5, 0.03), score_total("C", 0.1, 0.03)]})
     assert [row[0].score.method for row in table.cells] == [
         *["t over problems on the logit scale"] * 2,
         "as reported",
@@ -148,7 +148,7 @@ def test_problems_come_before_a_total_of_the_same_series() -> None:
 def test_too_few_problems_are_not_decided_across_benchmarks() -> None:
     """Five shared problems in two benchmarks: too few, and no p."""
     parts = {"x": matrix(_real(1, 2, 3, lift=0.2)), "y": matrix(_real(2, 2, 2, lift=0.2))}
-    macro = across_benchmarks(parts, baseline="B").macro[0].against
+    macro = compare_benchmarks(parts, baseline="B").macro[0].against
     assert macro is not None
     assert (macro.verdict, macro.p) == (Verdict.TOO_FEW, None)
     assert macro.reason == "5 shared problems: fewer than 6 cannot decide"
@@ -158,9 +158,9 @@ def test_ranges_and_baselines_that_do_not_fit_are_errors() -> None:
     """0 to 1 and 0 to 100 have no average; a baseline has to be there."""
     percent = matrix(100 * _real(1, 2, 8), highest=100)
     with pytest.raises(ScoresError, match=r"0 to 1 \(x\), 0 to 100 \(y\)"):
-        across_benchmarks({"x": matrix(_real(1, 2, 8)), "y": percent})
+        compare_benchmarks({"x": matrix(_real(1, 2, 8)), "y": percent})
     with pytest.raises(ScoresError, match="no series Z to compare with"):
-        across_benchmarks({"x": matrix(_real(1, 2, 8))}, baseline="Z")
+        compare_benchmarks({"x": matrix(_real(1, 2, 8))}, baseline="Z")
 
 
 def test_slices_are_the_scores_of_their_rows() -> None:
@@ -171,12 +171,12 @@ def test_slices_are_the_scores_of_their_rows() -> None:
         for subject in subjects
         for p in range(9)
     ]
-    parts = problem_scores_by(outcomes(rows, slices=["subject"]), "subject")
-    found = slices(parts)
+    parts = group_problem_scores_by(outcomes(rows, slices=["subject"]), "subject")
+    found = score_slices(parts)
     assert list(found) == ["algebra", "geometry"]
     assert [one.series for one in found["algebra"]] == ["A", "B"]
     assert found["algebra"][1].reason == "no answers in algebra"
-    assert found["geometry"] == scores(parts["geometry"])
+    assert found["geometry"] == score_series(parts["geometry"])
     assert found["geometry"][0].low is not None
 
 
@@ -185,12 +185,12 @@ def test_problems_stand_by_difficulty() -> None:
     nan = math.nan
     first = [[1.0, 1.0], [0.0, 0.0], [1.0, 1.0], [1.0, 0.0]]
     second = [[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [nan, nan]]
-    grid = problem_grid(matrix([first, second], problems=list("abcd")))
+    grid = build_problem_grid(matrix([first, second], problems=list("abcd")))
     assert grid.problems == ("c", "a", "d", "b")
     assert grid.difficulty.tolist() == [1, 0.5, 0.5, 0.25]
     np.testing.assert_array_equal(grid.score, [[1, 1, 0.5, 0], [1, 0, nan, 0.5]])
     assert grid.samples.tolist() == [[2, 2, 2, 2], [2, 2, 0, 2]]
     assert grid.solved_by_one == (("a", "A"), ("b", "B"))
-    turned = problem_grid(matrix([first, second], problems=list("abcd")), higher_is_better=False)
+    turned = build_problem_grid(matrix([first, second], problems=list("abcd")), higher_is_better=False)
     assert turned.problems == ("b", "a", "d", "c")
-    assert problem_grid(matrix([[[0.5]], [[0.0]]])).solved_by_one == ()
+    assert build_problem_grid(matrix([[[0.5]], [[0.0]]])).solved_by_one == ()

@@ -12,16 +12,16 @@ from made_figures import HOSTILE
 from made_outcomes import matrix
 from made_scored import score_context
 
-from reportgen.figures.across import across_block
+from reportgen.figures.across import draw_across
 from reportgen.figures.across_csv import AVERAGE
-from reportgen.figures.score_words import estimate_text
+from reportgen.figures.score_words import format_score_estimate
 from reportgen.model import ResultTable
-from reportgen.outcomes import Found
+from reportgen.outcomes import OutcomeNotes
 from reportgen.settings.score_blocks import ComparisonSettings
-from reportgen.statistics.across import across_benchmarks
+from reportgen.statistics.across import compare_benchmarks
 from reportgen.statistics.compare import compare_all
-from reportgen.statistics.given_scores import given_score
-from reportgen.statistics.power import power_of
+from reportgen.statistics.given_scores import score_total
+from reportgen.statistics.power import estimate_power
 
 if TYPE_CHECKING:
     from reportgen.model import Stack
@@ -48,14 +48,14 @@ def block(
     baseline: str | None = "B",
     given: dict[str, list[Score]] | None = None,
     context: dict[str, Any] | None = None,
-    found: dict[str, Found] | None = None,
+    found: dict[str, OutcomeNotes] | None = None,
 ) -> Stack:
     """The block of these benchmarks."""
-    across = across_benchmarks(parts, given=given, baseline=baseline)
-    powers = {name: power_of(compare_all(part)) for name, part in parts.items()}
+    across = compare_benchmarks(parts, given=given, baseline=baseline)
+    powers = {name: estimate_power(compare_all(part)) for name, part in parts.items()}
     here = score_context(*across.series, **(context or {}))
     contexts = dict.fromkeys(across.benchmarks, here)
-    return across_block("all", ComparisonSettings(), across, powers, contexts, here, found=found)
+    return draw_across("all", ComparisonSettings(), across, powers, contexts, here, found=found)
 
 
 def table(stack: Stack) -> ResultTable:
@@ -74,13 +74,13 @@ def cell(stack: Stack, series: str, column: str) -> list[str]:
 def test_a_cell_has_score_verdict_difference_interval_and_p() -> None:
     """As the statistics give them; the average is a column of its own and comes first."""
     stack = block(BOTH)
-    across = across_benchmarks(BOTH, baseline="B")
+    across = compare_benchmarks(BOTH, baseline="B")
     assert table(stack).header == ("series", AVERAGE, "easy", "hard")
     lines = cell(stack, "C", "hard")
     one = across.cells[2][1]
     assert one.against is not None
     assert one.against.difference is not None
-    assert lines[0] == estimate_text(one.score, score_context(*NAMES))
+    assert lines[0] == format_score_estimate(one.score, score_context(*NAMES))
     assert lines[1] == f"worse: −{100 * abs(one.against.difference):.1f}"
     assert lines[2].startswith("[−")
     assert lines[2].endswith("], p < 0.001")
@@ -121,7 +121,7 @@ def test_a_missing_score_is_missing_and_leaves_no_average() -> None:
 
 def test_scores_that_a_harness_reports_are_not_compared() -> None:
     """They have their interval and a reason."""
-    given = {"total": [given_score(name, 0.5, 0.01, metric="acc", problems=0) for name in NAMES]}
+    given = {"total": [score_total(name, 0.5, 0.01, metric="acc", problems=0) for name in NAMES]}
     stack = block({"easy": BOTH["easy"]}, given=given)
     lines = cell(stack, "A", "total")
     assert lines[0] == "50.0 % [48.0, 52.0]"
@@ -154,7 +154,7 @@ def test_each_benchmark_says_what_it_finds() -> None:
     stack = block(BOTH)
     said = [part for part in stack.parts[1:] if isinstance(part, str)]
     for words, (name, part) in zip(said, BOTH.items(), strict=True):
-        found = power_of(compare_all(part))
+        found = estimate_power(compare_all(part))
         assert found.difference is not None
         assert found.family_difference is not None
         alone, family = (f"{100 * one:.1f} points" for one in (found.difference, found.family_difference))
@@ -166,7 +166,7 @@ def test_each_benchmark_says_what_it_finds() -> None:
 
 def test_the_caption_says_how_every_number_came_about() -> None:
     """Estimands of scores, average and differences; the test; what was adjusted together."""
-    found = {"easy": Found(replaced=2)}
+    found = {"easy": OutcomeNotes(replaced=2)}
     protocol = (("A", (("temperature", "0"),)), ("B", (("temperature", "1"),)))
     caption = block(BOTH, found=found, context={"protocol": protocol}).caption
     for said in (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reportgen.errors import ReportError
-from reportgen.site.around import around
+from reportgen.site.around import locate_data
 
 
 def test_a_path_that_may_not_be_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,7 +24,7 @@ def test_a_path_that_may_not_be_looked_at(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "closed" / "a.csv").touch()
     monkeypatch.setattr(Path, "stat", stat)
     with pytest.raises(ReportError, match="it may not be looked at: Permission denied"):
-        around(tmp_path / "closed" / "a.csv")
-    assert around(tmp_path / "closed").data_dir == ""
+        locate_data(tmp_path / "closed" / "a.csv")
+    assert locate_data(tmp_path / "closed").data_dir == ""
     with pytest.raises(ReportError, match="there is no such file or folder"):
-        around(tmp_path / "gone")
+        locate_data(tmp_path / "gone")

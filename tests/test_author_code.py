@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
-from reportgen.errors import Place, ReportError
-from reportgen.figures.author_code import chart_of
+from reportgen.errors import ReportError, SourceLocation
+from reportgen.figures.author_code import run_chart_function
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 FRAME = pd.DataFrame({"series": ["a", "b"], "score": [0.1, 0.2]})
-PLACE = Place("content/page.md", 7)
+PLACE = SourceLocation("content/page.md", 7)
 GOOD = """
 import altair as alt
 
@@ -28,7 +28,7 @@ def told(root: Path, code: str | bytes, function: str = "charts.py:bars") -> str
     write = code if isinstance(code, bytes) else code.encode()
     (root / "charts.py").write_bytes(write)
     with pytest.raises(ReportError) as error:
-        chart_of(root, function, FRAME, PLACE)
+        run_chart_function(root, function, FRAME, PLACE)
     assert len(error.value.problems) == 1
     return str(error.value)
 
@@ -36,7 +36,7 @@ def told(root: Path, code: str | bytes, function: str = "charts.py:bars") -> str
 def test_a_function_gets_the_frame_and_gives_a_chart(tmp_path: Path) -> None:
     """The specification is Altair's, with the frame's rows."""
     (tmp_path / "charts.py").write_text(GOOD, encoding="utf-8")
-    spec = chart_of(tmp_path, "charts.py:bars", FRAME, PLACE)
+    spec = run_chart_function(tmp_path, "charts.py:bars", FRAME, PLACE)
     assert spec["mark"] == {"type": "bar"}
     assert next(iter(spec["datasets"].values())) == FRAME.to_dict("records")
 
@@ -45,7 +45,7 @@ def test_a_function_may_stand_in_a_folder(tmp_path: Path) -> None:
     """The path is relative to ``mkdocs.yml``."""
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "charts.py").write_text(GOOD, encoding="utf-8")
-    assert chart_of(tmp_path, "code/charts.py:bars", FRAME, PLACE)["mark"] == {"type": "bar"}
+    assert run_chart_function(tmp_path, "code/charts.py:bars", FRAME, PLACE)["mark"] == {"type": "bar"}
 
 
 @pytest.mark.parametrize("file", ["missing.py", "../outside.py", "link.py"])
@@ -56,7 +56,7 @@ def test_a_file_that_is_not_in_the_report(tmp_path: Path, file: str) -> None:
     (tmp_path / "outside.py").write_text("raise SystemExit('was run')", encoding="utf-8")
     (root / "link.py").symlink_to(tmp_path / "outside.py")
     with pytest.raises(ReportError, match=f'content/page.md:7: there is no file "{file}" in the report'):
-        chart_of(root, f"{file}:bars", FRAME, PLACE)
+        run_chart_function(root, f"{file}:bars", FRAME, PLACE)
 
 
 def test_a_function_that_is_not_there(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_function_that_wants_to_leave(tmp_path: Path, call: str) -> None:
     (tmp_path / "charts.py").write_text(f"def bars(frame):\n    {call}\n", encoding="utf-8")
     wanted: type[BaseException] = KeyboardInterrupt if "Keyboard" in call else ReportError
     with pytest.raises(wanted):
-        chart_of(tmp_path, "charts.py:bars", FRAME, PLACE)
+        run_chart_function(tmp_path, "charts.py:bars", FRAME, PLACE)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_what_the_function_does_to_its_frame_stays_there(tmp_path: Path) -> None
     frame = FRAME.copy()
     code = GOOD.replace("    return", "    frame['score'] = 0\n    return")
     (tmp_path / "charts.py").write_text(code, encoding="utf-8")
-    chart_of(tmp_path, "charts.py:bars", frame, PLACE)
+    run_chart_function(tmp_path, "charts.py:bars", frame, PLACE)
     assert frame.equals(FRAME)
 
 
@@ -131,7 +131,10 @@ def test_two_files_of_one_name_are_two(tmp_path: Path) -> None:
     for folder, mark in (("a", "bar"), ("b", "point")):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "charts.py").write_text(GOOD.replace("bar()", f"{mark}()"), encoding="utf-8")
-    marks = [chart_of(tmp_path, f"{f}/charts.py:bars", FRAME, PLACE)["mark"]["type"] for f in ("a", "b", "a")]
+    marks = [
+        run_chart_function(tmp_path, f"{f}/charts.py:bars", FRAME, PLACE)["mark"]["type"]
+        for f in ("a", "b", "a")
+    ]
     assert marks == ["bar", "point", "bar"]
 
 
@@ -140,7 +143,7 @@ def test_an_edit_is_seen_at_once(tmp_path: Path) -> None:
     marks = []
     for mark in ("bar", "arc"):
         (tmp_path / "charts.py").write_text(GOOD.replace("bar()", f"{mark}()"), encoding="utf-8")
-        marks.append(chart_of(tmp_path, "charts.py:bars", FRAME, PLACE)["mark"]["type"])
+        marks.append(run_chart_function(tmp_path, "charts.py:bars", FRAME, PLACE)["mark"]["type"])
     assert marks == ["bar", "arc"]
     assert [path.name for path in tmp_path.iterdir()] == ["charts.py"]
 
@@ -149,7 +152,7 @@ def test_a_frame_of_many_rows_is_no_problem(tmp_path: Path) -> None:
     """Altair would refuse more than 5000 rows, for notebooks' sake."""
     (tmp_path / "charts.py").write_text(GOOD, encoding="utf-8")
     many = pd.DataFrame({"series": ["a"] * 6000, "score": range(6000)})
-    spec = chart_of(tmp_path, "charts.py:bars", many, PLACE)
+    spec = run_chart_function(tmp_path, "charts.py:bars", many, PLACE)
     assert len(next(iter(spec["datasets"].values()))) == 6000
 
 
@@ -158,4 +161,4 @@ def test_an_author_s_dataclass_works(tmp_path: Path) -> None:
     head = "from __future__ import annotations\n\nimport dataclasses\n"
     head += "\n@dataclasses.dataclass\nclass Row:\n    x: int\n"
     (tmp_path / "charts.py").write_text(head + GOOD, encoding="utf-8")
-    assert chart_of(tmp_path, "charts.py:bars", FRAME, PLACE)["mark"] == {"type": "bar"}
+    assert run_chart_function(tmp_path, "charts.py:bars", FRAME, PLACE)["mark"] == {"type": "bar"}

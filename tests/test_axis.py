@@ -14,13 +14,13 @@ from seen_by_vega import vega_words
 from reportgen.figures.axis import (
     Axis,
     format_value,
-    linear_axis,
-    log_axis,
+    make_linear_axis,
+    make_log_axis,
+    make_time_axis,
     position,
     tick_step,
-    time_axis,
 )
-from reportgen.figures.d3_format import format_number, format_time
+from reportgen.figures.d3_format import format_d3, format_time
 
 SIZES = st.floats(1e-12, 1e24) | st.floats(-1e24, -1e-12) | st.integers(-1000, 1000).map(float)
 COUNTS = st.sampled_from([4, 5, 7])
@@ -32,14 +32,14 @@ def linear_axes(draw: st.DrawFn) -> Axis:
     """A linear axis over any range, narrow ones far from zero too."""
     low = draw(SIZES)
     high = low + abs(low or 1.0) * 10 ** draw(st.floats(-11, 3))
-    return linear_axis("", low, high, count=draw(COUNTS), pad=draw(st.sampled_from([0.0, 0.04])))
+    return make_linear_axis("", low, high, count=draw(COUNTS), pad=draw(st.sampled_from([0.0, 0.04])))
 
 
 @st.composite
 def log_axes(draw: st.DrawFn) -> Axis:
     """A log axis over a fraction of a decade to dozens of decades."""
     low = draw(st.floats(1e-12, 1e12))
-    return log_axis("", low, low * 10 ** draw(st.floats(0.01, 24)))
+    return make_log_axis("", low, low * 10 ** draw(st.floats(0.01, 24)))
 
 
 @st.composite
@@ -48,7 +48,7 @@ def time_axes(draw: st.DrawFn) -> Axis:
     low = draw(st.floats(-6e13, 2e14))
     high = low + 10 ** draw(st.floats(2, 13.5))
     assume(high < 2.5e14)
-    return time_axis("", low, high, count=6)
+    return make_time_axis("", low, high, count=6)
 
 
 AXES = linear_axes() | log_axes() | time_axes()
@@ -59,9 +59,9 @@ def sample_axes() -> list[Axis]:
     made: list[Axis] = []
     for size in (1e-12, 3.7e-8, 2e-4, 0.013, 0.86, 1.0, 41.0, 1234.5, 99_000.0, 3.2e6, 1e12, 7.7e17, 1e24):
         for low in (0.0, size, -size, -size / 3, size * 1e3):
-            made.append(linear_axis("", low, low + size, count=5, pad=0.04))
-            made.append(linear_axis("", low, low + size * 0.0037, count=7))
-        made += [log_axis("", size, size * reach) for reach in (1.4, 9.0, 320.0, 8e4, 1e15)]
+            made.append(make_linear_axis("", low, low + size, count=5, pad=0.04))
+            made.append(make_linear_axis("", low, low + size * 0.0037, count=7))
+        made += [make_log_axis("", size, size * reach) for reach in (1.4, 9.0, 320.0, 8e4, 1e15)]
     return made
 
 
@@ -82,7 +82,7 @@ def sample_time_axes() -> list[Axis]:
         4e3 * DAY,
         4e5 * DAY,
     )
-    return [time_axis("", start, start + span, count=6) for span in spans]
+    return [make_time_axis("", start, start + span, count=6) for span in spans]
 
 
 def test_labels_are_those_that_vega_writes() -> None:
@@ -123,7 +123,7 @@ def test_values_read_out_are_those_that_vega_writes() -> None:
 )
 def test_numbers_are_those_that_d3_writes(pairs: list[tuple[float, str]]) -> None:
     """Whatever the number, each kind of format gives d3's words."""
-    assert [format_number(value, spec) for value, spec in pairs] == vega_words(pairs)
+    assert [format_d3(value, spec) for value, spec in pairs] == vega_words(pairs)
 
 
 @settings(max_examples=25)
@@ -131,20 +131,20 @@ def test_numbers_are_those_that_d3_writes(pairs: list[tuple[float, str]]) -> Non
 def test_ties_are_rounded_as_a_browser_does(eighths: int, digits: int) -> None:
     """Eighths stand exactly between two decimals; Python would round them to even, a browser does not."""
     pair = (eighths / 8, f",.{digits}f")
-    assert [format_number(*pair)] == vega_words([pair])
+    assert [format_d3(*pair)] == vega_words([pair])
 
 
 def test_a_tie_is_rounded_up() -> None:
     """An accuracy of 1/8 in two digits is 0.13, in the caption as in the tooltip; zero has no sign."""
-    assert format_number(0.125, ",.2f") == "0.13"
-    assert format_number(-0.001, ",.2f") == "0.00"
-    assert format_number(-1234.5, ",.1f") == "\N{MINUS SIGN}1,234.5"
+    assert format_d3(0.125, ",.2f") == "0.13"
+    assert format_d3(-0.001, ",.2f") == "0.00"
+    assert format_d3(-1234.5, ",.1f") == "\N{MINUS SIGN}1,234.5"
 
 
 def test_a_format_that_no_axis_uses_is_refused() -> None:
     """A specifier or a directive outside the few that are translated is an error, not a wrong word."""
     with pytest.raises(ValueError, match="no such number format"):
-        format_number(1.0, "+.2%")
+        format_d3(1.0, "+.2%")
     with pytest.raises(KeyError):
         format_time(0.0, "%A")
 
@@ -204,7 +204,7 @@ def test_position_maps_the_domain_to_zero_to_one(axis: Axis, share: float) -> No
 def test_a_constant_is_drawn_in_the_middle(value: float) -> None:
     """Constant data have a range to stand in, and so does the noise of adding them up."""
     for high in (value, math.nextafter(value, math.inf)):
-        axis = linear_axis("", value, high, count=5, pad=0.04)
+        axis = make_linear_axis("", value, high, count=5, pad=0.04)
         assert position(axis, value) == pytest.approx(0.5)
         assert len(axis.ticks) >= 2
 
@@ -212,27 +212,27 @@ def test_a_constant_is_drawn_in_the_middle(value: float) -> None:
 @given(st.floats(1e-300, 1e300))
 def test_a_constant_on_a_log_axis_is_drawn_in_the_middle(value: float) -> None:
     """A log axis has a factor of two on both sides of a constant."""
-    assert position(log_axis("", value, value), value) == pytest.approx(0.5, abs=1e-6)
+    assert position(make_log_axis("", value, value), value) == pytest.approx(0.5, abs=1e-6)
 
 
 @pytest.mark.parametrize("value", [0.0, 5e-324, 1e-308, -1e-308, 1e299, -1e299])
 def test_numbers_at_the_ends_of_what_a_double_holds(value: float) -> None:
     """Neither the smallest nor the largest numbers stop a build."""
-    axis = linear_axis("", value, value, count=5)
+    axis = make_linear_axis("", value, value, count=5)
     assert axis.domain[0] < value < axis.domain[1]
     assert all(math.isfinite(tick) for tick in axis.ticks)
 
 
 def test_a_range_that_no_double_can_hold_is_cut() -> None:
     """A diverged run that reaches the largest double is drawn from edge to edge, and stops no build."""
-    axis = linear_axis("", -1.7e308, 1.7e308, count=5)
+    axis = make_linear_axis("", -1.7e308, 1.7e308, count=5)
     assert axis.domain == (-1e300, 1e300)
     assert len(axis.ticks) >= 2
 
 
 def test_a_single_moment_is_drawn_in_the_middle_of_its_day() -> None:
     """Half a day on both sides."""
-    axis = time_axis("", 1.7e12, 1.7e12, count=6)
+    axis = make_time_axis("", 1.7e12, 1.7e12, count=6)
     assert position(axis, 1.7e12) == pytest.approx(0.5)
     assert axis.domain[1] - axis.domain[0] == DAY
 
@@ -250,13 +250,13 @@ def test_a_single_moment_is_drawn_in_the_middle_of_its_day() -> None:
 )
 def test_labels_of_usual_ranges(low: float, high: float, labels: tuple[str, ...]) -> None:
     """Ticks as a person would choose them."""
-    assert linear_axis("", low, high, count=5).labels == labels
+    assert make_linear_axis("", low, high, count=5).labels == labels
 
 
 @given(st.integers(-1000, 10**9), st.integers(1, 10**6), COUNTS)
 def test_whole_steps_have_whole_ticks(low: int, span: int, count: int) -> None:
     """There is no step 0.5."""
-    axis = linear_axis("", low, low + span, count=count, whole=True)
+    axis = make_linear_axis("", low, low + span, count=count, whole=True)
     assert all(tick == round(tick) for tick in axis.ticks)
     assert axis.ticks
 
@@ -273,7 +273,7 @@ def test_whole_steps_have_whole_ticks(low: int, span: int, count: int) -> None:
 )
 def test_labels_of_usual_log_ranges(low: float, high: float, labels: tuple[str, ...]) -> None:
     """Powers of ten; 2 and 5 on a short range; round values within less than a decade."""
-    assert log_axis("", low, high).labels == labels
+    assert make_log_axis("", low, high).labels == labels
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,7 @@ def test_labels_of_usual_log_ranges(low: float, high: float, labels: tuple[str, 
 def test_labels_of_time_axes(span: float, words: str, read: str) -> None:
     """Times of day where one day is shown, with the day where midnight passes, then days, months, years."""
     start = datetime(2024, 2, 28, 21, 7, tzinfo=UTC).timestamp() * 1000
-    axis = time_axis("", start, start + span, count=6)
+    axis = make_time_axis("", start, start + span, count=6)
     assert all(re.fullmatch(words, label) for label in axis.labels)
     assert format_value(axis, start) == read
 
@@ -297,4 +297,4 @@ def test_labels_of_time_axes(span: float, words: str, read: str) -> None:
 def test_times_that_no_calendar_holds_are_refused() -> None:
     """The caller can tell the author; see ``plotting``."""
     with pytest.raises(OverflowError):
-        time_axis("", 0.0, 1e18, count=6)
+        make_time_axis("", 0.0, 1e18, count=6)

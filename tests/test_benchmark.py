@@ -10,8 +10,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from made_figures import HOSTILE, context, curve, curve_set, wave
 
-from reportgen.errors import Place, ReportError
-from reportgen.figures.benchmark import benchmark_result, overview
+from reportgen.errors import ReportError, SourceLocation
+from reportgen.figures.benchmark import collect_overview, summarize_benchmark
 from reportgen.model import Block
 from reportgen.settings.blocks import OverviewSettings
 from reportgen.settings.front_matter import Benchmark
@@ -27,7 +27,7 @@ def result(curves: CurveSet, around: dict[str, Any] | None = None, **said: Any) 
     """The result of a benchmark on these curves."""
     benchmark = Benchmark(name="AIME", source="aime", **said)
     here = context(curves, higher_is_better=benchmark.higher_is_better, **(around or {}))
-    return benchmark_result(benchmark, "aime.md", curves, here)
+    return summarize_benchmark(benchmark, "aime.md", curves, here)
 
 
 def facts(curves: CurveSet, **said: Any) -> dict[str, str]:  # noqa: ANN401
@@ -130,8 +130,8 @@ def cards(*asked: str) -> tuple[str, ...]:
     """The names of an overview's cards."""
     results = {f"{name}.md": replace(result(curve_set(MEL)), name=name) for name in ("AIME", "MATH500")}
     settings = OverviewSettings(benchmarks=asked)
-    block = Block("overview", "overview", settings, Place("content/index.md", 3), "")
-    return tuple(card.name for card in overview(block, settings, results).cards)
+    block = Block("overview", "overview", settings, SourceLocation("content/index.md", 3), "")
+    return tuple(card.name for card in collect_overview(block, settings, results).cards)
 
 
 def test_the_overview_shows_all_in_the_order_of_the_report() -> None:

@@ -12,13 +12,13 @@ from html_tree import classed, read_html, words
 from made_projects import PAGE, RUNS, SETTINGS, files_below, write_file, write_report
 from markdown import Markdown
 
-from reportgen.errors import Place, Problems
+from reportgen.errors import Problems, SourceLocation
 from reportgen.model import Observations
 from reportgen.narrative.bindings import find_bindings
-from reportgen.narrative.spans import Spans
-from reportgen.site.bound_spans import Bound, bound_on, untold, with_statements
+from reportgen.narrative.spans import BindingsExtension
+from reportgen.site.bound_spans import BoundMarks, find_unmatched, insert_statements, match_statements
 from reportgen.site.publishing import publish
-from reportgen.site.statement_fragments import BADGE, CHECKED, anchored, states_on
+from reportgen.site.statement_fragments import BADGE, CHECKED, add_anchors, group_states
 from reportgen.statements import Judgement, Observation, Statement, Truth
 
 if TYPE_CHECKING:
@@ -41,18 +41,18 @@ def stated(text: str, *truths: Truth, repaired: str = "", found: str = "peak(MEL
     ]
 
 
-def converted(text: str) -> tuple[str, Spans]:
+def converted(text: str) -> tuple[str, BindingsExtension]:
     """A page as MkDocs makes it."""
-    spans = Spans()
+    spans = BindingsExtension()
     markdown = Markdown(extensions=["attr_list", "footnotes", "pymdownx.superfences", "toc", spans])
     return f"{BADGE}\n{markdown.convert(text)}{CHECKED}", spans
 
 
-def shown(text: str, statements: list[Statement]) -> tuple[str, Bound]:
+def shown(text: str, statements: list[Statement]) -> tuple[str, BoundMarks]:
     """The page with what the data say."""
     html, spans = converted(text)
-    bound = bound_on(html, spans.seen, statements)
-    return with_statements(html, bound), bound
+    bound = match_statements(html, spans.seen, statements)
+    return insert_statements(html, bound), bound
 
 
 def tree(html: str) -> ET.Element:
@@ -102,7 +102,7 @@ def test_words_that_nobody_checked_never_look_checked() -> None:
     html, bound = shown(text, stated(f"It is [0.84]{PEAK}."))
     assert html.count("rg-bound") == 1
     assert "and 0.9." in html
-    (problem,) = untold(bound, "content/a.md")
+    (problem,) = find_unmatched(bound, "content/a.md")
     assert str(problem).startswith('content/a.md: "0.9" was not held against the data')
 
 
@@ -111,15 +111,15 @@ def test_a_statement_that_the_page_does_not_show_is_told() -> None:
     text = f"It is [0.84]{PEAK}."
     html, bound = shown("It is 0.84.", stated(text))
     assert "checked" not in html
-    (problem,) = untold(bound, "content/a.md")
-    assert problem.place == Place("content/a.md", 1, 7)
+    (problem,) = find_unmatched(bound, "content/a.md")
+    assert problem.place == SourceLocation("content/a.md", 1, 7)
 
 
 def test_equal_statements_go_by_their_order() -> None:
     """What is shown as code between them is no statement."""
     text = f"[a]{PEAK} `[a]{PEAK}` [b]{PEAK} <!-- [a]{PEAK} --> [a]{PEAK}\n\nNote[^1]\n\n[^1]: [b]{PEAK}"
     html, bound = shown(text, stated(text))
-    assert not list(untold(bound, "a.md"))
+    assert not list(find_unmatched(bound, "a.md"))
     assert re.findall(r'id="statement-(\d)"[^>]*>(\w)<', html) == [
         ("1", "a"),
         ("2", "b"),
@@ -170,10 +170,10 @@ def test_hostile_words_stay_words() -> None:
         for one in stated(text, Truth.FAILS, repaired=evil, found=evil)
     ]
     html, bound = shown(text, statements)
-    assert not list(untold(bound, "a.md"))
+    assert not list(find_unmatched(bound, "a.md"))
     assert "<script" not in html
     assert "<b>" not in html
-    assert "<b>" not in anchored("<p>x</p>", ['f"><b>'])
+    assert "<b>" not in add_anchors("<p>x</p>", ['f"><b>'])
 
 
 def test_anchors_lead_to_states_of_a_figure() -> None:
@@ -182,12 +182,12 @@ def test_anchors_lead_to_states_of_a_figure() -> None:
     first, second, third = stated(text)
     seen = Observation("rise", "A rises.", (), "", ("A",), 1.0, figure="g-2", state="g-2~mark=1@A")
     block = Observations("o", "Seen", (seen, seen), "", 0)
-    states = states_on([first, second, replace(third, state="f")], [block])
+    states = group_states([first, second, replace(third, state="f")], [block])
     assert states == {"f": ["f~series=A1", "f~series=A2"], "g-2": ["g-2~mark=1@A"]}
-    html = anchored('<figure id="f"><p>x</p></figure>', states["f"])
+    html = add_anchors('<figure id="f"><p>x</p></figure>', states["f"])
     assert [one.get("id") for one in classed(tree(html), "rg-anchor")] == states["f"]
     assert html.startswith('<figure id="f"><span class="rg-anchor"')
-    assert anchored("<p>x</p>", []) == "<p>x</p>"
+    assert add_anchors("<p>x</p>", []) == "<p>x</p>"
 
 
 STATED = (
@@ -208,7 +208,7 @@ FILES = {
 
 def build(root: Path) -> dict[str, bytes]:
     """Every file of the site."""
-    publish(root / "mkdocs.yml", strict=False, progress=lambda _done, _all: None, tell=lambda _: None)
+    publish(root / "mkdocs.yml", strict=False, progress=lambda _done, _all: None, warn=lambda _: None)
     return files_below(root / "site")
 
 

@@ -21,7 +21,7 @@ PARTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), 
 def test_what_was_put_is_found(tmp_path: Path) -> None:
     """Bytes come back as they were, also in the next process, and hits and misses are counted."""
     cache = Cache(tmp_path)
-    key = cache.key("block", "a")
+    key = cache.make_key("block", "a")
     assert cache.get(key) is None
     cache.put(key, b"\x00value")
     assert cache.get(key) == b"\x00value"
@@ -32,29 +32,29 @@ def test_what_was_put_is_found(tmp_path: Path) -> None:
 def test_an_empty_value_is_a_value(tmp_path: Path) -> None:
     """No bytes at all are not the same as no entry."""
     cache = Cache(tmp_path)
-    cache.put(cache.key("a"), b"")
-    assert cache.get(cache.key("a")) == b""
+    cache.put(cache.make_key("a"), b"")
+    assert cache.get(cache.make_key("a")) == b""
 
 
 @given(PARTS, PARTS)
 def test_other_parts_give_another_key(one: list[str], other: list[str]) -> None:
     """No two lists of parts share a key, however they are cut; text and its bytes are the same part."""
-    assert (Cache.key(*one) == Cache.key(*other)) == (one == other)
-    assert Cache.key(*one) == Cache.key(*(part.encode() for part in one))
+    assert (Cache.make_key(*one) == Cache.make_key(*other)) == (one == other)
+    assert Cache.make_key(*one) == Cache.make_key(*(part.encode() for part in one))
 
 
 def test_the_version_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """What another version computed is not taken."""
-    before = Cache.key("a")
+    before = Cache.make_key("a")
     monkeypatch.setattr("reportgen.cache._code_digest", lambda: "another version")
-    assert Cache.key("a") != before
+    assert Cache.make_key("a") != before
 
 
 @pytest.mark.parametrize("damage", [b"", b"short", b"x" * 100])
 def test_a_damaged_entry_is_a_missing_one(tmp_path: Path, damage: bytes) -> None:
     """A torn or changed file is computed anew, and can be put again."""
     cache = Cache(tmp_path)
-    key = cache.key("a")
+    key = cache.make_key("a")
     cache.put(key, b"value")
     (entry,) = (path for path in tmp_path.rglob("*") if path.is_file())
     for broken in (damage, entry.read_bytes()[:-1]):
@@ -67,7 +67,7 @@ def test_a_damaged_entry_is_a_missing_one(tmp_path: Path, damage: bytes) -> None
 def test_a_folder_in_the_place_of_an_entry_is_a_miss(tmp_path: Path) -> None:
     """Whatever stands in the cache, asking it does not fail."""
     cache = Cache(tmp_path)
-    key = cache.key("a")
+    key = cache.make_key("a")
     cache.put(key, b"value")
     (entry,) = (path for path in tmp_path.rglob("*") if path.is_file())
     entry.unlink()
@@ -79,7 +79,7 @@ def test_nothing_but_entries_is_left_behind(tmp_path: Path) -> None:
     """Writing leaves no temporary file."""
     cache = Cache(tmp_path)
     for number in range(5):
-        cache.put(cache.key("a"), str(number).encode())
+        cache.put(cache.make_key("a"), str(number).encode())
     assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 1
 
 
@@ -104,7 +104,7 @@ def test_two_processes_share_a_folder(tmp_path: Path) -> None:
 def test_pruning_measures_from_the_last_use_of_anything(tmp_path: Path) -> None:
     """Entries go when they were unused for long before the newest; the clock has no say, and using helps."""
     cache = Cache(tmp_path)
-    keys = [cache.key(name) for name in ("old", "used", "new")]
+    keys = [cache.make_key(name) for name in ("old", "used", "new")]
     for key in keys:
         cache.put(key, b"value")
     for path in tmp_path.rglob("*"):
@@ -122,8 +122,8 @@ def test_pruning_is_for_once_a_day(tmp_path: Path) -> None:
     """A build in between looks at no entry; the first one and that of the next day do."""
     cache = Cache(tmp_path)
     for name in ("old", "new"):
-        cache.put(cache.key(name), b"value")
-    old = tmp_path / cache.key("old")[:2] / cache.key("old")[2:]
+        cache.put(cache.make_key(name), b"value")
+    old = tmp_path / cache.make_key("old")[:2] / cache.make_key("old")[2:]
     cache.prune_daily()
     os.utime(old, (1000, 1000))
     cache.prune_daily()
@@ -208,11 +208,11 @@ def test_a_file_that_changes_while_it_is_read_is_not_remembered(
 def test_a_kept_text_is_read_when_asked_for(tmp_path: Path) -> None:
     """From a file beside its value, which a site may link to."""
     cache = Cache(tmp_path)
-    text = cache.put_text(cache.key("figure"), "0.csv", "a,b\n1,ä\n")
+    text = cache.put_text(cache.make_key("figure"), "0.csv", "a,b\n1,ä\n")
     assert str(text) == "a,b\n1,ä\n"
     assert text.stands
     assert text.sha256 == sha256("a,b\n1,ä\n".encode())
-    assert text.path == cache.text_path(cache.key("figure"), "0.csv")
+    assert text.path == cache.get_text_path(cache.make_key("figure"), "0.csv")
 
 
 @pytest.mark.parametrize("harm", ["x", "a,b\n1,2\n", None])
@@ -241,11 +241,11 @@ def test_a_kept_text_that_was_restored_stands(tmp_path: Path) -> None:
 def test_texts_are_pruned_with_their_value(tmp_path: Path) -> None:
     """Not before it, though nobody marks their use."""
     cache = Cache(tmp_path)
-    used, old = cache.key("used"), cache.key("old")
+    used, old = cache.make_key("used"), cache.make_key("old")
     for key in (used, old):
         cache.put(key, b"value")
         os.utime(cache.put_text(key, "0.csv", "text").path, (1000, 1000))
     os.utime(tmp_path / old[:2] / old[2:], (1000, 1000))
     assert cache.prune(10) == 2
-    assert Path(cache.text_path(used, "0.csv")).exists()
-    assert not Path(cache.text_path(old, "0.csv")).exists()
+    assert Path(cache.get_text_path(used, "0.csv")).exists()
+    assert not Path(cache.get_text_path(old, "0.csv")).exists()

@@ -45,7 +45,7 @@ def build(case: str, folder: Path, warm: Path | None) -> Path:
     shutil.copytree(CASES / case, root, ignore=shutil.ignore_patterns("expected"))
     if warm:
         share_cache(warm, root)
-    publish(root / "mkdocs.yml", strict=False, progress=lambda _done, _all: None, tell=lambda _: None)
+    publish(root / "mkdocs.yml", strict=False, progress=lambda _done, _all: None, warn=lambda _: None)
     return root
 
 

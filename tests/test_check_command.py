@@ -14,11 +14,11 @@ from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 from made_projects import PAGE, RUNS, SETTINGS, files_below, share_cache, write_report
 from made_statements import said_of, statement
 
-from reportgen.errors import Place, Problem, Severity, Stage
+from reportgen.errors import Problem, Severity, SourceLocation, Stage
 from reportgen.site.checking.checking import Check
-from reportgen.site.checking.findings import RULES, closing_words, findings_of
-from reportgen.site.checking.sarif import check_sarif
-from reportgen.site.checking.statement_reports import check_json, github_annotations
+from reportgen.site.checking.findings import RULES, describe_counts, make_findings
+from reportgen.site.checking.sarif import format_sarif
+from reportgen.site.checking.statement_reports import format_annotations, format_json
 from reportgen.statements import Statement, Truth
 
 HOLDS, FAILS = statement(Truth.HOLDS), statement(Truth.FAILS, line=4, column=7)
@@ -27,13 +27,17 @@ EXPECTED = statement(Truth.FAILS, "never falls", kind="claim", fails="noise", li
 UNEXPECTED = statement(Truth.HOLDS, "never rises", kind="claim", fails="noise", line=7)
 STATEMENTS = (HOLDS, FAILS, UNDECIDED, EXPECTED, UNEXPECTED)
 TORN = Problem(
-    Place("data/runs, 100%.csv", 10), "the last line\r\nis torn off", "", Stage.DATA, Severity.WARNING
+    SourceLocation("data/runs, 100%.csv", 10),
+    "the last line\r\nis torn off",
+    "",
+    Stage.DATA,
+    Severity.WARNING,
 )
 
 
 def made(*problems: Problem, statements: tuple[Statement, ...] = ()) -> Check:
     """A check of a report whose pages are not on disk."""
-    return Check(findings_of(problems, statements, Path("nowhere")), statements, is_whole=True)
+    return Check(make_findings(problems, statements, Path("nowhere")), statements, is_whole=True)
 
 
 def everything() -> Check:
@@ -58,7 +62,7 @@ def test_a_statement_that_is_not_as_expected_fails_the_check(
 def test_an_error_fails_the_check_and_a_warning_does_not() -> None:
     """A torn line of data was handled, and is told."""
     assert not made(TORN).fails
-    assert made(Problem(Place("mkdocs.yml"), "no plugin", "", Stage.SETTINGS)).fails
+    assert made(Problem(SourceLocation("mkdocs.yml"), "no plugin", "", Stage.SETTINGS)).fails
 
 
 def test_what_is_told_of_a_statement_is_an_error_here() -> None:
@@ -84,7 +88,7 @@ def test_what_is_told_of_a_statement_is_an_error_here() -> None:
 )
 def test_the_closing_words_count(statements: tuple[Statement, ...], words: str) -> None:
     """Only what there is is named."""
-    assert closing_words(statements) == words
+    assert describe_counts(statements) == words
 
 
 # ---- annotations --------------------------------------------------------------------------------
@@ -92,7 +96,7 @@ def test_the_closing_words_count(statements: tuple[Statement, ...], words: str) 
 
 def test_annotations_name_file_line_column_and_title() -> None:
     """As GitHub reads them, from the folder of the repository."""
-    lines = list(github_annotations(everything(), "reports/"))
+    lines = list(format_annotations(everything(), "reports/"))
     assert lines[0] == (
         "::error file=reports/content/index.md,line=4,col=7,title=Statement fails::"
         '"0.84" but peak(MEL) = 0.82 at step 10. Look again.'
@@ -105,8 +109,8 @@ def test_annotations_name_file_line_column_and_title() -> None:
 
 def test_an_annotation_says_no_more_than_is_known() -> None:
     """A problem of a whole file has neither line nor column."""
-    check = made(Problem(Place("mkdocs.yml"), "a: b, 5 %", "", Stage.SETTINGS))
-    assert list(github_annotations(check, "")) == [
+    check = made(Problem(SourceLocation("mkdocs.yml"), "a: b, 5 %", "", Stage.SETTINGS))
+    assert list(format_annotations(check, "")) == [
         "::error file=mkdocs.yml,title=Problem in settings::a: b, 5 %25."
     ]
 
@@ -116,7 +120,7 @@ def test_an_annotation_says_no_more_than_is_known() -> None:
 
 def test_json_holds_problems_and_statements() -> None:
     """With counts, sorted keys, and nothing left out."""
-    text = check_json(everything())
+    text = format_json(everything())
     value = json.loads(text)
     assert text == json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     assert value["fails"] is True
@@ -146,7 +150,7 @@ def test_json_holds_problems_and_statements() -> None:
 
 def test_json_of_an_unfinished_draft_has_no_statements() -> None:
     """None is not the same as nothing to check."""
-    value = json.loads(check_json(Check((), (), is_whole=False)))
+    value = json.loads(format_json(Check((), (), is_whole=False)))
     assert (value["statements"], value["counts"]) == (None, None)
 
 
@@ -222,7 +226,7 @@ LOG = closed(
 @pytest.mark.parametrize("check", [made(), everything(), made(TORN)], ids=["nothing", "everything", "data"])
 def test_sarif_has_the_structure_of_the_standard(check: Check) -> None:
     """Required members are there, no other is, and each rule named is described at its index."""
-    log = json.loads(check_sarif(check, ""))
+    log = json.loads(format_sarif(check, ""))
     Draft7Validator(LOG).validate(log)
     (only,) = log["runs"]
     rules = [rule["id"] for rule in only["tool"]["driver"]["rules"]]
@@ -233,7 +237,7 @@ def test_sarif_has_the_structure_of_the_standard(check: Check) -> None:
 
 def test_sarif_addresses_are_relative_and_escaped() -> None:
     """From the folder of the repository, as code hosts want it."""
-    log = json.loads(check_sarif(everything(), "reports/"))
+    log = json.loads(format_sarif(everything(), "reports/"))
     places = [result["locations"][0]["physicalLocation"] for result in log["runs"][0]["results"]]
     addresses = [place["artifactLocation"]["uri"] for place in places]
     assert addresses[3] == "reports/data/runs%2C%20100%25.csv"
@@ -245,7 +249,7 @@ def test_sarif_addresses_are_relative_and_escaped() -> None:
 def test_a_file_outside_the_report_has_its_whole_address() -> None:
     """Data may lie beside the repository, and then it is relative to nothing."""
     log = json.loads(
-        check_sarif(made(Problem(Place("/data/a b.csv", 3), "torn", "", Stage.DATA)), "reports/")
+        format_sarif(made(Problem(SourceLocation("/data/a b.csv", 3), "torn", "", Stage.DATA)), "reports/")
     )
     (found,) = log["runs"][0]["results"]
     assert found["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "file:///data/a%20b.csv"}

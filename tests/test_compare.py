@@ -17,12 +17,12 @@ from scipy import stats
 
 from reportgen.outcomes import RankGroup, ScoresError, Verdict
 from reportgen.statistics.compare import compare, compare_all
-from reportgen.statistics.leading import leader_of
-from reportgen.statistics.power import half_step, power_of
+from reportgen.statistics.leading import find_leader
+from reportgen.statistics.power import estimate_power, find_half_step
 from reportgen.statistics.ranks import rank_groups, rank_ranges
-from reportgen.statistics.scores import scores
-from reportgen.statistics.sign_flips import FLIPS, flip_test, flip_tests
-from reportgen.statistics.verdicts import holm, mirrored
+from reportgen.statistics.scores import score_series
+from reportgen.statistics.sign_flips import FLIPS, run_flip_test, run_flip_tests
+from reportgen.statistics.verdicts import holm, swap_sides
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,7 +126,7 @@ def test_ties_count_as_far_whatever_rounding_says(heads: int, problems: int, tol
     expected = stats.binomtest(heads, problems).pvalue
     assert compare(made, "A", "B").p == pytest.approx(expected, abs=tolerance or 1e-12)
     differences = made.mean[0] - made.mean[1]
-    assert flip_test(differences, made.problems).p == pytest.approx(expected, abs=tolerance or 1e-12)
+    assert run_flip_test(differences, made.problems).p == pytest.approx(expected, abs=tolerance or 1e-12)
 
 
 @given(_scores)
@@ -137,8 +137,8 @@ def test_turning_a_pair_turns_the_sign_and_nothing_else(array: FloatArray) -> No
         matrix(np.tile(array, (1, 9, 1)) * np.linspace(0.1, 1, 9 * array.shape[1])[:, None]),
     ):
         one, other = compare(made, "A", "B"), compare(made, "B", "A")
-        assert other == mirrored(one)
-        assert one == mirrored(mirrored(one))
+        assert other == swap_sides(one)
+        assert one == swap_sides(swap_sides(one))
 
 
 @given(_scores)
@@ -194,7 +194,7 @@ def test_order_and_names_are_irrelevant(array: FloatArray, random: Random) -> No
     )
     known = {(found.a, found.b): found for found in compare_all(one)}
     for found in compare_all(other):
-        expected = known.get((found.a, found.b)) or mirrored(known[found.b, found.a])
+        expected = known.get((found.a, found.b)) or swap_sides(known[found.b, found.a])
         assert found == expected
 
 
@@ -255,7 +255,7 @@ def test_all_right_against_all_wrong_is_better() -> None:
     assert one.high == 1.0
     assert one.verdict is Verdict.BETTER
     assert "all 30 problems have the same difference" in one.reason
-    assert power_of([one]).difference is None
+    assert estimate_power([one]).difference is None
 
 
 def test_an_unknown_series_is_named() -> None:
@@ -315,7 +315,7 @@ def test_no_number_of_pairs_is_too_many_for_a_large_difference() -> None:
     values = rng.random((46, 25, 1)) * 0.1 + np.where(np.arange(46) == 0, 0.8, 0.0)[:, None, None]
     names = [f"{place:02}" for place in range(46)]
     together = compare_all(matrix(values, series=names))
-    assert leader_of(together, "00", names[1:]).series == "00"
+    assert find_leader(together, "00", names[1:]).series == "00"
     assert sum(one.verdict is not Verdict.UNCLEAR for one in together) == 45
     assert {type(one.p) for one in together} == {float}
 
@@ -331,7 +331,7 @@ def test_a_difference_that_few_of_many_problems_carry_is_said_to_be_theirs() -> 
 
 def _judged(made: ProblemScores, *, higher_is_better: bool = True) -> tuple[RankGroup, ...]:
     together = compare_all(made, higher_is_better=higher_is_better)
-    return rank_groups(scores(made), together, higher_is_better=higher_is_better)
+    return rank_groups(score_series(made), together, higher_is_better=higher_is_better)
 
 
 def _named(groups: tuple[RankGroup, ...]) -> list[tuple[str, ...]]:
@@ -353,12 +353,14 @@ def test_one_undecided_pair_across_a_border_is_no_border() -> None:
         replace(one, verdict=Verdict.BETTER if (one.a, one.b) == ("A", "C") else Verdict.UNCLEAR)
         for one in compare_all(made)
     ]
-    for pairs in (together, [mirrored(one) for one in together]):
-        assert _named(rank_groups(scores(made), pairs)) == [("A", "B", "C")]
-        ranges = [(one.series, one.best, one.worst, one.count) for one in rank_ranges(scores(made), pairs)]
+    for pairs in (together, [swap_sides(one) for one in together]):
+        assert _named(rank_groups(score_series(made), pairs)) == [("A", "B", "C")]
+        ranges = [
+            (one.series, one.best, one.worst, one.count) for one in rank_ranges(score_series(made), pairs)
+        ]
         assert ranges == [("A", 1, 2, 3), ("B", 1, 3, 3), ("C", 2, 3, 3)]
-        assert leader_of(pairs, "A", ["B", "C"]).series is None
-        assert leader_of(pairs, "A", ["C"]).series == "A"
+        assert find_leader(pairs, "A", ["B", "C"]).series is None
+        assert find_leader(pairs, "A", ["C"]).series == "A"
 
 
 def test_groups_leave_out_who_has_no_score() -> None:
@@ -366,7 +368,7 @@ def test_groups_leave_out_who_has_no_score() -> None:
     nan = math.nan
     made = _values([1.0] * 8, [nan] * 8, [0.0] * 3 + [nan] * 5)
     assert _named(_judged(made)) == [("A", "C")]
-    assert [one.series for one in rank_ranges(scores(made), [])] == ["A", "C"]
+    assert [one.series for one in rank_ranges(score_series(made), [])] == ["A", "C"]
 
 
 def test_power_alone_is_that_of_the_noncentral_t() -> None:
@@ -374,7 +376,7 @@ def test_power_alone_is_that_of_the_noncentral_t() -> None:
     one = replace(
         compare(_values([1, 0] * 8, [0, 1] * 8), "A", "B"), shared=30, df=29.0, stderr=0.02, spread=0.11
     )
-    found = power_of([one])
+    found = estimate_power([one])
     assert found.difference is not None
     critical = stats.t.ppf(0.975, 29)
     for difference, probability in ((found.difference, 0.8), (found.difference / 2, found.half)):
@@ -393,7 +395,7 @@ def test_power_in_a_family_needs_its_critical_value() -> None:
     one = replace(
         pair, df=1e7, stderr=0.02, spread=0.11, family_stderr=0.02, critical=3.0, tested_together=15
     )
-    found = power_of([one, replace(one, stderr=None), replace(one, spread=0.0)])
+    found = estimate_power([one, replace(one, stderr=None), replace(one, spread=0.0)])
     assert found.together == 15
     assert found.difference == pytest.approx(0.02 * (1.95996 + 0.84162), abs=1e-6)
     assert found.family_difference == pytest.approx(0.02 * (3 + 0.84162), abs=1e-6)
@@ -402,15 +404,15 @@ def test_power_in_a_family_needs_its_critical_value() -> None:
 
 def test_power_of_series_that_are_alike() -> None:
     """A series and its copy say nothing about others."""
-    found = power_of(compare_all(_values([1, 0] * 8, [1, 0] * 8)))
+    found = estimate_power(compare_all(_values([1, 0] * 8, [1, 0] * 8)))
     assert (found.difference, found.reason) == (None, "no two series whose differences have a spread")
 
 
 def test_flips_of_right_and_wrong_count_in_steps() -> None:
     """4 samples of 10 problems: a flipped sign moves the mean by 2/40, and half of that is more to ask."""
-    assert half_step(matrix(np.zeros((2, 10, 4))), "mean") == 1 / 40
-    assert half_step(matrix(np.full((2, 10, 4), 0.3)), "mean") == 0
-    assert half_step(matrix(np.zeros((2, 10, 4))), "pass@2") == 0
+    assert find_half_step(matrix(np.zeros((2, 10, 4))), "mean") == 1 / 40
+    assert find_half_step(matrix(np.full((2, 10, 4), 0.3)), "mean") == 0
+    assert find_half_step(matrix(np.zeros((2, 10, 4))), "pass@2") == 0
 
 
 def test_differences_are_those_of_the_metric() -> None:
@@ -425,8 +427,8 @@ def test_differences_are_those_of_the_metric() -> None:
 def test_the_grid_keeps_what_differs() -> None:
     """On a wide range small differences still count, and nothing shared is p = 1."""
     values = np.array([[1e6 + 1e-3] * 8, [1e6] * 8])
-    (found,) = flip_tests(values, [(0, 1)], list("abcdefgh"), (0.0, 2e6))
+    (found,) = run_flip_tests(values, [(0, 1)], list("abcdefgh"), (0.0, 2e6))
     assert found.p == 2 / 2**8
-    nothing = flip_tests(np.array([[1.0, np.nan], [np.nan, 0.0]]), [(0, 1)], ["a", "b"], (0, 1))
+    nothing = run_flip_tests(np.array([[1.0, np.nan], [np.nan, 0.0]]), [(0, 1)], ["a", "b"], (0, 1))
     assert nothing[0].p == 1
-    assert flip_test(np.zeros(3), ["a", "b", "c"]).p == 1
+    assert run_flip_test(np.zeros(3), ["a", "b", "c"]).p == 1

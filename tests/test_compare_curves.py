@@ -13,9 +13,9 @@ from scipy import stats
 
 from reportgen.outcomes import Verdict
 from reportgen.statistics.compare_curves import compare_curves
-from reportgen.statistics.curves import curves
+from reportgen.statistics.curves import compute_curves
 from reportgen.statistics.reduce import reduce
-from reportgen.statistics.verdicts import adjusted, mirrored
+from reportgen.statistics.verdicts import adjust_comparisons, swap_sides
 
 if TYPE_CHECKING:
     from reportgen.model import Curve
@@ -29,7 +29,7 @@ def _curves(*sides: list[list[float]]) -> tuple[Curve, ...]:
         for run, values in enumerate(runs)
         for step, value in enumerate(values)
     ]
-    return curves(reduce(measurements(rows))["score"]).curves
+    return compute_curves(reduce(measurements(rows))["score"]).curves
 
 
 _runs = st.lists(st.lists(st.integers(-50, 50).map(float), min_size=3, max_size=3), min_size=2, max_size=5)
@@ -62,8 +62,8 @@ def test_verdicts_know_the_direction_and_turn_with_the_pair() -> None:
     a, b = _curves([[1.0, 1.1], [1.0, 1.0], [1.1, 1.0]], [[2.0, 2.1], [2.0, 2.0], [2.1, 2.0]])
     one = compare_curves(a, b, at=10, metric="loss", higher_is_better=False)
     assert (one.verdict, one.metric, one.shared) == (Verdict.BETTER, "loss", 3)
-    assert compare_curves(b, a, at=10, metric="loss", higher_is_better=False) == mirrored(one)
-    together = adjusted([one, compare_curves(a, b, at=0)], higher_is_better=False)
+    assert compare_curves(b, a, at=10, metric="loss", higher_is_better=False) == swap_sides(one)
+    together = adjust_comparisons([one, compare_curves(a, b, at=0)], higher_is_better=False)
     assert together[0].tested_together == 2
 
 

@@ -16,13 +16,13 @@ from made_outcomes import matrix
 from made_scored import score_context, scored
 
 from reportgen.errors import ReportError
-from reportgen.figures.comparison import MOST_WHOLE, comparison_block
-from reportgen.figures.pairs import WORDS, pairs_of
-from reportgen.figures.render import svg_of_vega_lite
+from reportgen.figures.comparison import MOST_WHOLE, draw_comparison
+from reportgen.figures.pairs import VERDICT_WORDS, collect_pairs
+from reportgen.figures.render import render_vega_lite
 from reportgen.model import Figure, ResultTable
 from reportgen.settings.score_blocks import ComparisonSettings
-from reportgen.statistics.verdicts import mirrored
-from reportgen.words import chance_words
+from reportgen.statistics.verdicts import swap_sides
+from reportgen.words import describe_chance
 
 if TYPE_CHECKING:
     from reportgen.model import Stack
@@ -42,7 +42,7 @@ def block(problems: ProblemScores, *, better: bool = True, **given: Any) -> Stac
     """The block of these problem scores."""
     context = score_context(*problems.series, higher_is_better=better, lowest=problems.lowest)
     settings = ComparisonSettings.model_validate(given)
-    return comparison_block("pairs", settings, scored(problems, higher_is_better=better), context)
+    return draw_comparison("pairs", settings, scored(problems, higher_is_better=better), context)
 
 
 def parts(stack: Stack) -> tuple[ResultTable, Figure]:
@@ -103,17 +103,17 @@ def test_every_cell_is_the_comparison_seen_from_its_row() -> None:
     """Both triangles hold the statistics' own numbers; the picture and the CSV file too."""
     problems = skilled(1.0, 0.6, 0.2, -1.0)
     found = scored(problems)
-    pairs = pairs_of(found, None, score_context(*problems.series))
+    pairs = collect_pairs(found, None, score_context(*problems.series))
     stack = block(problems)
     table, figure = parts(stack)
     for one in found.comparisons:
-        assert pairs.seen(one.a, one.b) == one
-        assert pairs.seen(one.b, one.a) == mirrored(one)
-        for seen in (one, mirrored(one)):
+        assert pairs.get_comparison(one.a, one.b) == one
+        assert pairs.get_comparison(one.b, one.a) == swap_sides(one)
+        for seen in (one, swap_sides(one)):
             (row,) = [row for row in table.rows if row[0].text == seen.a]
             here = row[table.header.index(seen.b)]
             assert here.sort == seen.difference
-            assert here.text.startswith(WORDS[seen.verdict])
+            assert here.text.startswith(VERDICT_WORDS[seen.verdict])
     listed = list(csv.DictReader(io.StringIO(table.csv)))
     assert [(row["a"], row["b"]) for row in listed] == list(combinations("ABCD", 2))
     assert [float(row["adjusted_p"]) for row in listed] == pytest.approx(
@@ -189,7 +189,7 @@ def test_the_caption_has_the_level_and_the_metric_that_were_asked_for() -> None:
     """Nothing in it is a fixed text about 95 % and means."""
     problems = skilled(1.0, -1.0)
     found = scored(problems, "pass@k", 4)
-    stack = comparison_block(
+    stack = draw_comparison(
         "pairs", ComparisonSettings(metric="pass@4"), found, score_context(*problems.series)
     )
     assert "difference in pass@4" in stack.caption
@@ -214,7 +214,7 @@ def test_mixed_protocols_and_cautions_are_told() -> None:
     context = score_context(
         *problems.series, protocol=protocol, approximate="read off a figure", notes=("So.",)
     )
-    caption = comparison_block("pairs", ComparisonSettings(), scored(problems), context).caption
+    caption = draw_comparison("pairs", ComparisonSettings(), scored(problems), context).caption
     assert "Mixed protocols: temperature is 0.6 for A, 1.0 for B" in caption
     assert caption.endswith("So. Source: a source (read off a figure).")
 
@@ -251,7 +251,7 @@ def test_a_baseline_that_is_not_there_is_a_problem_at_the_block() -> None:
 def test_the_power_stands_under_it() -> None:
     """The difference that is found four times in five, and half of it, alone and among all pairs."""
     found = scored(skilled(0.4, 0.2, -3.0))
-    stack = comparison_block("pairs", ComparisonSettings(), found, score_context("A", "B", "C"))
+    stack = draw_comparison("pairs", ComparisonSettings(), found, score_context("A", "B", "C"))
     said, power = str(stack.parts[-1]), found.power
     assert power is not None
     assert power.difference is not None
@@ -259,7 +259,7 @@ def test_the_power_stands_under_it() -> None:
     alone, half = (f"{100 * size:.1f} points" for size in (power.difference, power.difference / 2))
     assert said.startswith(
         f"With the 30 problems of Contest a true difference of {alone} is found four times in five; one of "
-        f"{half}, {chance_words(power.half)}. Among these 3 pairs it takes "
+        f"{half}, {describe_chance(power.half)}. Among these 3 pairs it takes "
     )
 
 
@@ -309,8 +309,8 @@ def test_the_specification_draws_what_the_picture_does() -> None:
     found = scored(problems)
     _, figure = parts(block(problems))
     spec = json.loads(str(figure.spec))
-    assert svg_of_vega_lite(spec).startswith("<svg")
-    against = {one.b: mirrored(one) for one in found.comparisons if one.a == "A"}
+    assert render_vega_lite(spec).startswith("<svg")
+    against = {one.b: swap_sides(one) for one in found.comparisons if one.a == "A"}
     assert {row["name"]: row["value"] for row in spec["datasets"]["rows"]} == {
         name: one.difference for name, one in against.items()
     }

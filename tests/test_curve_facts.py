@@ -12,10 +12,10 @@ import pytest
 from made_figures import curve, curve_set
 from scipy import stats
 
-from reportgen.facts.all_facts import all_facts
-from reportgen.facts.calls import Call, Found, call_text, fact_of
+from reportgen.facts.all_facts import collect_facts
+from reportgen.facts.calls import Answer, Call, format_call, make_fact
 from reportgen.facts.curve_facts import CurveSubject
-from reportgen.facts.curve_numbers import crossing_steps, detrended, differences, volatility
+from reportgen.facts.curve_numbers import compute_differences, find_crossings, remove_trend, volatility
 from reportgen.facts.curve_pairs import PAIR_FACTS
 from reportgen.facts.curve_values import SERIES_FACTS
 from reportgen.facts.subject import FactError
@@ -24,7 +24,7 @@ from reportgen.model import Curve, Run
 from reportgen.outcomes import Verdict
 from reportgen.statements import Fact, Quantity, Scale
 from reportgen.statistics.compare_curves import compare_curves
-from reportgen.statistics.verdicts import adjusted
+from reportgen.statistics.verdicts import adjust_comparisons
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -288,7 +288,7 @@ def test_widest_gap_over_unequal_steps() -> None:
     a = curve("A", [0.0, 0.0, 9.0], steps=[0.0, 10.0, 30.0])
     b = curve("B", [5.0, 1.0, 2.0], steps=[-10.0, 5.0, 20.0])
     of = subject(a, b)
-    steps, difference = differences(a, b)
+    steps, difference = compute_differences(a, b)
     assert steps.tolist() == [0.0, 5.0, 10.0, 20.0]
     assert difference == pytest.approx([-7 / 3, -1.0, -4 / 3, 2.5])
     assert (value(of, "widest_gap", "A", "B"), value(of, "widest_gap_step", "A", "B")) == (2.5, 20.0)
@@ -327,7 +327,7 @@ def test_crossings(difference: list[float], crossed: list[float]) -> None:
     """A sign before and the other after; to touch, to part and to meet is not to cross, nor is rounding."""
     a = curve("A", [5.0 + one for one in difference])
     b = curve("B", [5.0] * len(difference))
-    assert crossing_steps(a, b).tolist() == pytest.approx(crossed)
+    assert find_crossings(a, b).tolist() == pytest.approx(crossed)
     fact = subject(a, b).fact("crossings", ("A", "B"))
     assert fact.value == len(crossed)
     assert fact.step == (pytest.approx(crossed[0]) if len(crossed) == 1 else None)
@@ -338,7 +338,7 @@ def test_volatility_by_hand() -> None:
     made = curve("A", [1.0, 4.0, 2.0, 6.0], steps=[0.0, 1.0, 2.0, 4.0])
     slope, intercept = np.polyfit(made.steps, made.values, 1)
     rest = made.values - slope * made.steps - intercept
-    assert detrended(made) == pytest.approx(rest)
+    assert remove_trend(made) == pytest.approx(rest)
     assert value(subject(made), "volatility", "A") == pytest.approx(stdev(np.diff(rest).tolist()))
 
 
@@ -394,7 +394,7 @@ def test_verdicts_are_adjusted_over_all_pairs() -> None:
     made = [spread(name, [[0.1, end] for end in ends], [[0, 9]] * 3) for name, ends in runs.items()]
     of = subject(*made)
     pairs = [(made[i], made[j]) for i, j in ((0, 1), (0, 2), (1, 2))]
-    expected = adjusted([compare_curves(a, b, at=9.0) for a, b in pairs])
+    expected = adjust_comparisons([compare_curves(a, b, at=9.0) for a, b in pairs])
     assert [one.verdict for one in expected] == [Verdict.BETTER, Verdict.UNCLEAR, Verdict.WORSE]
     for one in expected:
         assert value(of, "p_value", one.a, one.b) == one.adjusted_p == value(of, "p_value", one.b, one.a)
@@ -500,20 +500,20 @@ def test_numbers_too_large_are_said_to_be() -> None:
     assert value(of, "peak", "A") == 1.7e308
     assert of.fact("mean", ("B", 1.0, 2.0)).reason == said
     assert of.fact("crossings", ("A", "B")).reason == said
-    assert crossing_steps(*of.curve_set.curves).size == 1
+    assert find_crossings(*of.curve_set.curves).size == 1
 
 
 def test_half_an_interval_is_none() -> None:
     """An end that does not fit into a float takes the other with it."""
     call = Call("final", "final(A)", Quantity.VALUE, ("A",), ())
-    fact = fact_of(call, Found(1.0, low=-math.inf, high=2.0))
+    fact = make_fact(call, Answer(1.0, low=-math.inf, high=2.0))
     assert (fact.value, fact.low, fact.high) == (1.0, None, None)
 
 
 def test_all_facts() -> None:
     """Every fact that needs no step, of each series and each pair once; better as it is true."""
     made = [curve(name, [0.0, end], half=0.01, runs=3) for name, end in (("A", 0.5), ("B", 0.9), ("C", 0.1))]
-    calls = [fact.call for fact in all_facts(subject(*made))]
+    calls = [fact.call for fact in collect_facts(subject(*made))]
     assert len(calls) == len(set(calls)) == 3 * 7 + 3 * 6
     assert calls[:3] == ["start(A)", "final(A)", "peak(A)"]
     assert {"better(B, A)", "better(A, C)", "better(B, C)", "widest_gap_step(A, B)"} <= set(calls)
@@ -529,5 +529,5 @@ def test_calls_are_written_as_authors_write_them() -> None:
     assert of.fact("steps_to", ("it's 4B", 1.5)).call == "steps_to('it''s 4B', 1.5)"
     assert two().fact("gap", ("MEL", "GRPO", 120.0)).call == "gap(MEL, GRPO, 120)"
     assert two().fact("at", ("MEL", 0.25)).call == "at(MEL, 0.25)"
-    assert call_text("at", ("MEL", 1e300), Scale("accuracy")) == "at(MEL, 1e+300)"
-    assert call_text("at", ("MEL", 1e300), Scale("accuracy", step_is_time=True)) == "at(MEL, 1e+300)"
+    assert format_call("at", ("MEL", 1e300), Scale("accuracy")) == "at(MEL, 1e+300)"
+    assert format_call("at", ("MEL", 1e300), Scale("accuracy", step_is_time=True)) == "at(MEL, 1e+300)"

@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 from made_figures import HOSTILE
 
-from reportgen.drafting.author import _rows
-from reportgen.errors import Place, ReportError
-from reportgen.figures.custom import author_figure
-from reportgen.figures.house_style import in_house_style
+from reportgen.drafting.author import _convert_rows
+from reportgen.errors import ReportError, SourceLocation
+from reportgen.figures.custom import draw_author_figure
+from reportgen.figures.house_style import apply_house_style
 
 if TYPE_CHECKING:
     from reportgen.model import Figure
@@ -32,8 +32,8 @@ SCORES = [{"name": "MEL", "score": 0.84, "n": 5}, {"name": "GRPO", "score": -0.1
 def made(specification: dict[str, Any], rows: list[dict[str, Any]] = SCORES, **words: Any) -> Figure:  # noqa: ANN401
     """The figure of a specification with one source."""
     said: dict[str, Any] = {"title": None, "caption": "A caption.", "summary": None, **words}
-    place = Place("content/page.md", 7)
-    return author_figure("mine", "vega-lite", specification, {"scores": rows}, place=place, **said)
+    place = SourceLocation("content/page.md", 7)
+    return draw_author_figure("mine", "vega-lite", specification, {"scores": rows}, place=place, **said)
 
 
 def fault(specification: dict[str, Any]) -> str:
@@ -58,11 +58,11 @@ def test_a_source_inside_a_layer_becomes_rows_too() -> None:
 
 def test_the_author_overrules_the_house_style() -> None:
     """What the author says stands; what is left unsaid is ours, inside a part of the config as well."""
-    spec = in_house_style({"width": 300, "config": {"axis": {"grid": False}, "font": "Georgia"}})
+    spec = apply_house_style({"width": 300, "config": {"axis": {"grid": False}, "font": "Georgia"}})
     assert (spec["width"], spec["height"]) == (300, 320)
-    assert spec["config"]["axis"] == in_house_style({})["config"]["axis"] | {"grid": False}
+    assert spec["config"]["axis"] == apply_house_style({})["config"]["axis"] | {"grid": False}
     assert spec["config"]["font"] == "Georgia"
-    assert in_house_style({"config": 7})["config"] == 7
+    assert apply_house_style({"config": 7})["config"] == 7
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_the_author_overrules_the_house_style() -> None:
 )
 def test_units_of_time_are_those_of_utc(said: object, drawn: object) -> None:
     """A month begins at the same moment for everybody, in an encoding and in a transform."""
-    spec = in_house_style(
+    spec = apply_house_style(
         {
             "transform": [{"timeUnit": said, "field": "day", "as": "month"}],
             "encoding": {"color": {"field": "day", "timeUnit": said}},
@@ -92,16 +92,16 @@ def test_time_axes_are_in_utc() -> None:
     temporal = {"field": "day", "type": "temporal"}
     values = [{"x": {"type": "temporal"}, "timeUnit": "month"}]
     layer = {"encoding": {"x": temporal, "y": temporal | {"scale": {"type": "time", "zero": False}}}}
-    spec = in_house_style({"data": {"values": values}, "layer": [layer]})
+    spec = apply_house_style({"data": {"values": values}, "layer": [layer]})
     assert spec["layer"][0]["encoding"]["x"]["scale"] == {"type": "utc"}
     assert spec["layer"][0]["encoding"]["y"]["scale"] == {"type": "time", "zero": False}
     assert spec["data"]["values"] == values
-    assert "scale" not in in_house_style({"encoding": {"tooltip": temporal}})["encoding"]["tooltip"]
+    assert "scale" not in apply_house_style({"encoding": {"tooltip": temporal}})["encoding"]["tooltip"]
 
 
 def test_a_container_has_a_width() -> None:
     """A picture has no container to ask, so it gets the width of its page."""
-    assert in_house_style({"width": "container"})["width"] == 640
+    assert apply_house_style({"width": "container"})["width"] == 640
 
 
 def test_the_page_s_picture_takes_its_colours_from_the_page() -> None:
@@ -242,9 +242,9 @@ def test_rows_of_a_frame_keep_every_digit() -> None:
             "name": ["a", None, "b"],
         }
     )
-    assert _rows(frame) == [
+    assert _convert_rows(frame) == [
         {"x": 1.23456789012e-20, "n": 1, "at": "2024-01-02T03:04:05.678", "name": "a"},
         {"x": None, "n": 2, "at": None, "name": None},
         {"x": None, "n": 3, "at": "2024-01-01T00:00:00.000", "name": "b"},
     ]
-    json.dumps(_rows(frame), allow_nan=False)
+    json.dumps(_convert_rows(frame), allow_nan=False)

@@ -23,8 +23,8 @@ def block(tmp_path: Path, *axes: bytes, other: dict[str, object] | None = None) 
         made.write(tmp_path / f"data/s/run-{number}/run-{number}.wandb", [*records, made.ended()])
     data = Data(tmp_path)
     hashes = FileHashes(tmp_path / ".kept")
-    return describing.suggested_block(
-        describing.described(data.root / "data/s", data.root, "s", hashes, None)
+    return describing.suggest_block(
+        describing.describe_path(data.root / "data/s", data.root, "s", hashes, None)
     )
 
 

@@ -14,8 +14,8 @@ from made_projects import write_file, write_report
 
 from reportgen.cache import cache_folder
 from reportgen.description import DescribedMetric
-from reportgen.drafting.describing import headline
-from reportgen.errors import Place
+from reportgen.drafting.describing import choose_metric
+from reportgen.errors import SourceLocation
 from reportgen.settings.loading import load_block, load_source_settings
 
 
@@ -138,7 +138,7 @@ def test_what_is_suggested_is_valid_and_changes_nothing(tmp_path: Path, kind: st
         return
     block = re.fullmatch(r"```(\w+)\n(.*)```\n", before["suggested"]["block"], re.DOTALL)
     assert block
-    load_block(block[1], block[2], Place("page.md", 1))
+    load_block(block[1], block[2], SourceLocation("page.md", 1))
     with (tmp_path / path / "source.yml").open("a") as file:
         file.write(before["suggested"]["source.yml"] or "# nothing to add\n")
     load_source_settings(tmp_path / path / "source.yml", "source.yml")
@@ -205,7 +205,7 @@ def measured(name: str, values: int = 10) -> DescribedMetric:
 )
 def test_the_block_shows_what_a_report_is_about(names: str, first: str) -> None:
     """A score before a loss, both best of data held out; whole words of names count."""
-    found = headline(tuple(measured(name) for name in names.split()))
+    found = choose_metric(tuple(measured(name) for name in names.split()))
     assert found is not None
     assert found.name == first
 
@@ -213,9 +213,9 @@ def test_the_block_shows_what_a_report_is_about(names: str, first: str) -> None:
 def test_a_score_taken_once_at_the_end_is_no_curve() -> None:
     """Where another metric has one."""
     once, curve = measured("test/acc", 2), measured("val/loss")
-    assert headline((once, curve)) == curve
-    assert headline((once,)) == once
-    assert headline(()) is None
+    assert choose_metric((once, curve)) == curve
+    assert choose_metric((once,)) == once
+    assert choose_metric(()) is None
 
 
 def test_mapped_files_are_told_as_what_they_are(tmp_path: Path) -> None:

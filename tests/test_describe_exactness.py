@@ -24,8 +24,8 @@ def described(data: Data, name: str) -> Description:
     """A source, as it is told the second time, from the cache."""
     cache, hashes = Cache(data.root / ".kept"), FileHashes(data.root / ".kept")
     path = data.root / "data" / name
-    told = describing.described(path, data.root, "s", hashes, cache)
-    assert describing.described(path, data.root, "s", hashes, cache) == told
+    told = describing.describe_path(path, data.root, "s", hashes, cache)
+    assert describing.describe_path(path, data.root, "s", hashes, cache) == told
     return told
 
 

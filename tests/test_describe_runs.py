@@ -12,7 +12,7 @@ from command_line import run_on_terminal
 from made_projects import write_file
 from test_describe_command import known, told
 
-from reportgen.site.describing.description_words import duration_words, logged_words
+from reportgen.site.describing.description_words import format_duration, format_logged
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,14 +114,14 @@ def test_runs_are_told_with_their_times(tmp_path: Path) -> None:
 )
 def test_durations_have_two_units(seconds: float, words: str) -> None:
     """What is small beside them is left out."""
-    assert duration_words(seconds) == words
+    assert format_duration(seconds) == words
 
 
 def test_times_that_no_calendar_has_are_not_told() -> None:
     """A sentinel is no time."""
-    assert logged_words(None, None) == "–"
-    assert logged_words(0.0, 1e18) == "–"
-    assert logged_words(0.0, 0.0) == "1970-01-01 00:00"
+    assert format_logged(None, None) == "–"
+    assert format_logged(0.0, 1e18) == "–"
+    assert format_logged(0.0, 0.0) == "1970-01-01 00:00"
 
 
 @pytest.mark.parametrize(

@@ -25,14 +25,14 @@ WRITTEN = sorted(path.parent.name for path in KEPT.glob("*/README.md"))
 def suggested(root: Path, name: str) -> Figure | None:
     """The figure that comes first of the only block when everything that is suggested is pasted."""
     cache, hashes = Cache(cache_folder(root)), FileHashes(cache_folder(root))
-    told = describing.described(root / "data" / name, root, name, hashes, cache)
+    told = describing.describe_path(root / "data" / name, root, name, hashes, cache)
     path = root / "data" / name / "source.yml"
-    if settings := describing.suggested_settings(told):
+    if settings := describing.suggest_settings(told):
         write_file(path, (path.read_text() if path.exists() else "") + settings)
-    block = describing.suggested_block(told)
-    told = describing.described(root / "data" / name, root, name, hashes, cache)
-    assert block in {describing.suggested_block(told), ""}
-    block = describing.suggested_block(told)
+    block = describing.suggest_block(told)
+    told = describing.describe_path(root / "data" / name, root, name, hashes, cache)
+    assert block in {describing.suggest_block(told), ""}
+    block = describing.suggest_block(told)
     assert block, told.problems
     write_file(root / "content" / "index.md", f"# Pasted\n\n{block}")
     report = draft(Project(root, "content", ("index.md",), ProjectSettings()), cache, hashes)

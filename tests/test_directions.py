@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from made_figures import context, curve, curve_set, figure
 
-from reportgen.directions import HIGHER, LOWER, NEITHER, Direction, by_name, direction
+from reportgen.directions import HIGHER, LOWER, NEITHER, Direction, find_direction, guess_direction
 from reportgen.facts.curve_facts import CurveSubject
-from reportgen.figures.benchmark import benchmark_result
+from reportgen.figures.benchmark import summarize_benchmark
 from reportgen.model import Run
-from reportgen.observations.choosing import observed
+from reportgen.observations.choosing import observe_curves
 from reportgen.observations.field import Field
-from reportgen.observations.part_company import part_company
+from reportgen.observations.part_company import observe_part_company
 from reportgen.settings.front_matter import Benchmark
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Scale
@@ -45,7 +45,7 @@ PRAISE = ("best", "better", "worse", "lead", "ahead", "behind", "overtake", "las
 )
 def test_of_these_less_is_better(name: str) -> None:
     """Losses, errors and perplexities, whatever stands before and behind the name."""
-    assert by_name(name) is Direction.LOWER
+    assert guess_direction(name) is Direction.LOWER
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_of_these_less_is_better(name: str) -> None:
 )
 def test_of_these_more_is_better(name: str) -> None:
     """Accuracies, scores, rewards; and the negative of an error, as scikit-learn writes it."""
-    assert by_name(name) is Direction.HIGHER
+    assert guess_direction(name) is Direction.HIGHER
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_of_these_more_is_better(name: str) -> None:
 )
 def test_of_these_neither_is_better(name: str) -> None:
     """What training descends on or logs beside quality, and how much a number varies."""
-    assert by_name(name) in {Direction.NEITHER, None}
-    assert direction(name) is None
+    assert guess_direction(name) in {Direction.NEITHER, None}
+    assert find_direction(name) is None
 
 
 @pytest.mark.parametrize(
@@ -88,26 +88,28 @@ def test_of_these_neither_is_better(name: str) -> None:
 )
 def test_a_name_that_says_nothing_is_not_guessed(name: str) -> None:
     """Unless a benchmark is ranked by it: then it measures quality, and more is better."""
-    assert by_name(name) is None
-    assert direction(name) is None
-    assert direction(name, ranks=True) is True
+    assert guess_direction(name) is None
+    assert find_direction(name) is None
+    assert find_direction(name, ranks=True) is True
 
 
 def test_what_is_said_counts_before_the_name() -> None:
     """The first who says something; a benchmark's rank is no word about a loss, nor about an entropy."""
-    assert direction("loss", None, True, False) is True
-    assert direction("accuracy", False) is False
-    assert direction("loss", ranks=True) is False
-    assert direction("entropy", ranks=True) is None
+    assert find_direction("loss", None, True, False) is True
+    assert find_direction("accuracy", False) is False
+    assert find_direction("loss", ranks=True) is False
+    assert find_direction("entropy", ranks=True) is None
 
 
 def test_no_name_stands_in_two_lists() -> None:
     """And all are written as they are looked up."""
     names = [*LOWER, *HIGHER, *NEITHER]
     assert len(names) == len(set(names))
-    assert [by_name(name) for name in LOWER] == [Direction.LOWER] * len(LOWER)
-    assert [by_name(name) for name in HIGHER if "@" not in name] == [Direction.HIGHER] * (len(HIGHER) - 1)
-    assert [by_name(name) for name in NEITHER] == [Direction.NEITHER] * len(NEITHER)
+    assert [guess_direction(name) for name in LOWER] == [Direction.LOWER] * len(LOWER)
+    assert [guess_direction(name) for name in HIGHER if "@" not in name] == [Direction.HIGHER] * (
+        len(HIGHER) - 1
+    )
+    assert [guess_direction(name) for name in NEITHER] == [Direction.NEITHER] * len(NEITHER)
 
 
 # ---- where no way is better ---------------------------------------------------------------------
@@ -124,7 +126,7 @@ def pair(*, runs: int = 1) -> tuple[Curve, Curve]:
 @pytest.mark.parametrize("third", [(), (curve("C", [0.0, 0.2, 0.1, 0.0]),)])
 def test_observations_without_praise(runs: int, third: tuple[Curve, ...]) -> None:
     """Highest and lowest, above and below: nobody leads, and nothing is best."""
-    found = observed([(curve_set(*pair(runs=runs), *third), OPEN)])
+    found = observe_curves([(curve_set(*pair(runs=runs), *third), OPEN)])
     said = [part for one in found for part in (one.text, *one.evidence, one.threshold, one.label)]
     assert said
     assert not [part for part in said if any(word in part for word in PRAISE)]
@@ -132,18 +134,18 @@ def test_observations_without_praise(runs: int, third: tuple[Curve, ...]) -> Non
 
 def test_who_is_highest_is_told_as_that() -> None:
     """In place of who leads; of two that never change places which one is above."""
-    (one,) = observed([(curve_set(*pair()), OPEN)], rules=(Rule.CROSSING,))
+    (one,) = observe_curves([(curve_set(*pair()), OPEN)], rules=(Rule.CROSSING,))
     assert one.text == "By the readings alone, A is highest from step 0 to 1, B from step 2 on."
     assert one.evidence[1] == "above by the readings alone: A from step 0 to 1, B from step 2 on"
     above = curve_set(curve("A", [5, 5, 5]), curve("B", [1, 2, 1]))
-    (one,) = observed([(above, OPEN)], rules=(Rule.CROSSING,))
+    (one,) = observe_curves([(above, OPEN)], rules=(Rule.CROSSING,))
     assert one.text == "By the readings alone, A is above B from step 0 on."
 
 
 def test_both_ends_of_the_range_are_told() -> None:
     """The lowest value as the highest, each under the name that claims have for it; but not a mere start."""
     hump, fall = curve("A", [1.0, 5.0, 0.5]), curve("B", [1.0, 4.0, 3.0])
-    high, low = observed([(curve_set(hump, fall), OPEN)], rules=(Rule.BEST,))
+    high, low = observe_curves([(curve_set(hump, fall), OPEN)], rules=(Rule.BEST,))
     if high.text.startswith("The lowest"):
         high, low = low, high
     assert high.text.startswith("The highest reading is 5, of A at step 1; that of B is 4 at step 1.")
@@ -151,7 +153,7 @@ def test_both_ends_of_the_range_are_told() -> None:
     assert "peak(A) = 5 at step 1" in high.evidence
     assert "trough(A) = 0.5 at step 2" in low.evidence
     falling = curve_set(curve("A", [5.0, 2.0, 1.0]), curve("B", [5.0, 3.0, 2.0]))
-    (one,) = observed([(falling, OPEN)], rules=(Rule.BEST,))
+    (one,) = observe_curves([(falling, OPEN)], rules=(Rule.BEST,))
     assert one.text.startswith("The lowest reading is 1, of A at step 2; that of B is 2 at step 2.")
 
 
@@ -172,7 +174,7 @@ def test_groups_are_told_from_the_highest() -> None:
     """They have an order, but no best."""
     ends = {"A": 0.92, "B": 0.91, "C": 0.3, "D": 0.29}
     made = curve_set(*(curve(name, [0.0, end]) for name, end in ends.items()))
-    (one,) = observed([(made, OPEN)], rules=(Rule.TIERS,))
+    (one,) = observe_curves([(made, OPEN)], rules=(Rule.TIERS,))
     assert one.text.startswith("Two groups by the last readings alone, highest first: A (0.92)")
 
 
@@ -182,12 +184,12 @@ def test_only_a_quality_gets_worse() -> None:
     rising, falling = (Field((one,), Scale("reward"), "ci") for one in (up, down))
     for moving, words in ((up, "goes from 0 to 4"), (down, "goes from 4 to 0")):
         entropy = Field((moving,), OPEN, "ci")
-        assert not list(part_company([rising, entropy]))
-        (one,) = part_company([entropy, falling])
+        assert not list(observe_part_company([rising, entropy]))
+        (one,) = observe_part_company([entropy, falling])
         assert one.text == (
             f"A, by its readings, from step 0 to 4: entropy {words}, while reward goes from 4 to 0."
         )
-        assert not list(part_company([entropy, replace(entropy, scale=replace(OPEN, metric="KL"))]))
+        assert not list(observe_part_company([entropy, replace(entropy, scale=replace(OPEN, metric="KL"))]))
 
 
 def test_who_is_better_cannot_be_decided() -> None:
@@ -230,7 +232,7 @@ def test_a_benchmark_of_such_a_metric_has_a_highest_value() -> None:
     """Neither "Best" nor an end without its way."""
     curves = curve_set(*pair(), metric="entropy")
     here = context(curves, higher_is_better=None, ranked_by="entropy")
-    made = benchmark_result(Benchmark(name="one", source="runs"), "one.md", curves, here)
+    made = summarize_benchmark(Benchmark(name="one", source="runs"), "one.md", curves, here)
     assert [label for label, _ in made.facts[:2]] == ["Highest at the end", "Highest of 4 checkpoints"]
 
 

@@ -12,12 +12,12 @@ from made_projects import RUNS, write_report
 
 from reportgen.cache import Cache, FileHashes
 from reportgen.drafting.project import Project
-from reportgen.errors import Place, ReportError
+from reportgen.errors import ReportError, SourceLocation
 from reportgen.report import draft
 from reportgen.settings.kinds import BLOCKS
 from reportgen.settings.loading import load_project
 from reportgen.settings.project import ProjectSettings
-from reportgen.settings.schema import schema
+from reportgen.settings.schema import make_schemas
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,7 +77,7 @@ DRAFTS_AT_ONCE: Final = 10
 def block(chance: random.Random) -> str:
     """A fence of one of our kinds, or nearly, with keys that it has and values that fit or do not."""
     kind = chance.choice(sorted(BLOCKS))
-    keys = sorted(schema()[kind].get("properties", {"data": {}}))
+    keys = sorted(make_schemas()[kind].get("properties", {"data": {}}))
     settings = {
         key: chance.choice(VALUES) for key in chance.sample(keys, min(len(keys), chance.randint(0, 3)))
     }
@@ -150,7 +150,7 @@ def test_mutated_pages_are_drafted_or_refused(tmp_path: Path, seed: int) -> None
             raise AssertionError(text) from error
 
 
-OPTIONS: Final = sorted(schema()["plugin"]["properties"])
+OPTIONS: Final = sorted(make_schemas()["plugin"]["properties"])
 WRONG: Final[tuple[object, ...]] = (
     *VALUES,
     "../data",
@@ -178,7 +178,7 @@ def test_every_option_takes_any_value_or_refuses_it(tmp_path: Path, option: str)
         options = {option: value}
         text = f"site_name: A\nplugins:\n  - reportgen: {json.dumps(options)}\n"
         try:
-            settings = load_project(options, Place("mkdocs.yml"), text)
+            settings = load_project(options, SourceLocation("mkdocs.yml"), text)
         except ReportError as error:
             refused = problems_of(error)
         else:

@@ -14,11 +14,11 @@ from made_projects import RUNS, write_report
 from reportgen.cache import Cache, FileHashes
 from reportgen.drafting import author
 from reportgen.drafting.project import Project
-from reportgen.errors import Place, ReportError
+from reportgen.errors import ReportError, SourceLocation
 from reportgen.figures import drawing
-from reportgen.figures.custom import author_figure
+from reportgen.figures.custom import draw_author_figure
 from reportgen.figures.drawing import compile_chart, draw_chart
-from reportgen.figures.render import compile_to_vega, svg_of_vega_lite
+from reportgen.figures.render import compile_to_vega, render_vega_lite
 from reportgen.model import Figure
 from reportgen.report import draft
 from reportgen.settings.project import ProjectSettings
@@ -53,18 +53,18 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def own_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[drawing._Drawer]:
+def own_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[drawing._Worker]:
     """A process that other tests do not use."""
-    drawer = drawing._Drawer()
+    drawer = drawing._Worker()
     monkeypatch.setattr(drawing, "_drawer", drawer)
     yield drawer
-    drawer.end()
+    drawer.stop()
 
 
 def test_a_chart_is_the_same_as_in_this_process() -> None:
     """Picture and compiled specification, with letters of every kind."""
     spec = BARS | {"title": 'größe \u2028 😀 \\ " \n', "mark": "point"}
-    assert draw_chart(spec) == svg_of_vega_lite(spec)
+    assert draw_chart(spec) == render_vega_lite(spec)
     assert compile_chart(spec) == compile_to_vega(spec)
 
 
@@ -73,9 +73,9 @@ def test_a_chart_is_the_same_as_in_this_process() -> None:
 def test_a_chart_that_never_ends_is_told(name: str) -> None:
     """With the place of its block and what to do; the next chart is drawn."""
     spec = {key: value for key, value in BARS.items() if "repeat" not in NEVER_ENDING[name] or key == "data"}
-    place = Place("content/page.md", 7)
+    place = SourceLocation("content/page.md", 7)
     with pytest.raises(ReportError) as told:
-        author_figure(
+        draw_author_figure(
             "mine",
             "vega-lite",
             spec | NEVER_ENDING[name],
@@ -91,7 +91,7 @@ def test_a_chart_that_never_ends_is_told(name: str) -> None:
     )
 
 
-def test_a_process_that_breaks_down_is_started_again(own_process: drawing._Drawer) -> None:
+def test_a_process_that_breaks_down_is_started_again(own_process: drawing._Worker) -> None:
     """The engine ends the process where it lacks memory."""
     assert draw_chart(BARS)
     assert own_process._process is not None
@@ -99,18 +99,18 @@ def test_a_process_that_breaks_down_is_started_again(own_process: drawing._Drawe
     with pytest.raises(ChildProcessError):
         draw_chart(BARS | NEVER_ENDING["regular expression"])
     assert draw_chart(BARS)
-    place = Place("content/page.md", 7)
+    place = SourceLocation("content/page.md", 7)
 
     def broken(_: object) -> str:
         raise ChildProcessError(-5)
 
     with pytest.raises(ReportError, match=r"page.md:7: drawing the chart broke off, .* memory"):
-        author_figure(
+        draw_author_figure(
             "mine", "vega-lite", BARS, {}, title=None, caption="", summary=None, place=place, draw=broken
         )
 
 
-def test_what_is_refused_does_not_end_the_process(own_process: drawing._Drawer) -> None:
+def test_what_is_refused_does_not_end_the_process(own_process: drawing._Worker) -> None:
     """The words of Vega-Lite come over."""
     with pytest.raises(ValueError, match="Vega-Lite"):
         draw_chart({"mark": {"type": 7}})
@@ -179,7 +179,7 @@ def test_a_known_chart_starts_no_process(tmp_path: Path, monkeypatch: pytest.Mon
     project, folder = report_of_charts(tmp_path), tmp_path / "cache"
     first = draft(project, Cache(folder), FileHashes(folder))
     monkeypatch.setattr(drawing, "_started", None)
-    monkeypatch.setattr(drawing, "_drawer", drawing._Drawer())
+    monkeypatch.setattr(drawing, "_drawer", drawing._Worker())
     again = draft(project, Cache(folder), FileHashes(folder))
     pictures = [
         [str(one.file_svg) for one in report.shown.values() if isinstance(one, Figure)]

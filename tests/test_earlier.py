@@ -11,7 +11,7 @@ from made_projects import PAGE, RUNS, SETTINGS, files_below, write_file, write_r
 
 from reportgen.cache import cache_folder
 from reportgen.site import manifest
-from reportgen.site.earlier import Earlier
+from reportgen.site.earlier import LastBuild
 from reportgen.site.publishing import publish
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ TWO = {
 
 def build(root: Path) -> dict[str, bytes]:
     """Every file of the site, built once more."""
-    publish(root / "mkdocs.yml", strict=False, progress=lambda _done, _all: None, tell=lambda _: None)
+    publish(root / "mkdocs.yml", strict=False, progress=lambda _done, _all: None, warn=lambda _: None)
     return files_below(root / "site")
 
 
@@ -100,16 +100,16 @@ def test_nothing_is_taken_over_after_an_update(root: Path) -> None:
     """Another version of any package may make another page of the same words."""
     file = manifest_of(root)
     told = json.loads(file.read_text())
-    assert set(manifest.written(root)) >= {"index.html", "figures/index/card.png"}
+    assert set(manifest.read_outputs(root)) >= {"index.html", "figures/index/card.png"}
     file.write_text(json.dumps(told | {"environment": told["environment"] | {"packages": "others"}}))
-    assert manifest.written(root) == {}
+    assert manifest.read_outputs(root) == {}
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 3}'])
 def test_a_damaged_manifest_is_none(tmp_path: Path, text: str) -> None:
     """Everything is made again."""
     manifest_of(tmp_path).write_text(text)
-    assert manifest.written(tmp_path) == {}
+    assert manifest.read_outputs(tmp_path) == {}
 
 
 def test_where_nothing_can_be_linked_everything_is_made(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +129,7 @@ def test_keys_are_told_for_the_next_build(tmp_path: Path) -> None:
     old.mkdir()
     (old / "a").write_text("a")
     found = (old / "a").stat()
-    earlier = Earlier(old, {"a": ("key", found.st_size, found.st_mtime_ns)})
+    earlier = LastBuild(old, {"a": ("key", found.st_size, found.st_mtime_ns)})
     assert earlier.link("a", "key", new)
     assert not earlier.link("b", "other", new)
     assert earlier.keys == {"a": "key", "b": "other"}

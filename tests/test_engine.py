@@ -5,7 +5,7 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from reportgen.read.engine import engine
+from reportgen.read.engine import get_engine
 
 
 @pytest.mark.parametrize(
@@ -24,8 +24,8 @@ from reportgen.read.engine import engine
 )
 def test_settings_are_locked_and_nothing_is_loaded(statement: str) -> None:
     """Neither on the database's own connection nor on a cursor."""
-    database = engine()
-    for run in (database.rows, database._connection.execute):
+    database = get_engine()
+    for run in (database.fetch_rows, database._connection.execute):
         with pytest.raises(duckdb.Error):
             run(statement)
 
@@ -33,4 +33,4 @@ def test_settings_are_locked_and_nothing_is_loaded(statement: str) -> None:
 def test_the_database_is_as_it_was_set_up() -> None:
     """Times are in UTC, in every cursor."""
     asked = "SELECT current_setting('TimeZone'), current_setting('allow_community_extensions')"
-    assert engine().rows(asked) == [("UTC", False)]
+    assert get_engine().fetch_rows(asked) == [("UTC", False)]

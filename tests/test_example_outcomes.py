@@ -11,14 +11,14 @@ import pytest
 from made_outcomes import outcomes
 
 from reportgen.outcomes import Verdict
-from reportgen.statistics.across import across_benchmarks
+from reportgen.statistics.across import compare_benchmarks
 from reportgen.statistics.compare import compare, compare_all
-from reportgen.statistics.difficulty import problem_grid
-from reportgen.statistics.power import power_of
-from reportgen.statistics.problem_scores import problem_scores, problem_scores_by
+from reportgen.statistics.difficulty import build_problem_grid
+from reportgen.statistics.power import estimate_power
+from reportgen.statistics.problem_scores import group_problem_scores, group_problem_scores_by
 from reportgen.statistics.ranks import rank_groups
-from reportgen.statistics.run_spreads import run_spreads
-from reportgen.statistics.scores import scores
+from reportgen.statistics.run_spreads import measure_run_spreads
+from reportgen.statistics.scores import score_series
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,13 +48,13 @@ def rows(path: str) -> list[dict[str, Any]]:
 def parts() -> dict[str, ProblemScores]:
     """The four models' answers, by benchmark."""
     table = outcomes(rows("model-comparison/outcomes.csv"), slices=("benchmark", "subject", "level"))
-    return problem_scores_by(table, "benchmark", answers=True)
+    return group_problem_scores_by(table, "benchmark", answers=True)
 
 
 @pytest.fixture(scope="module")
 def aime() -> ProblemScores:
     """The answers of both configurations at iteration 900."""
-    return problem_scores(outcomes(rows("aime-outcomes/outcomes.csv")))
+    return group_problem_scores(outcomes(rows("aime-outcomes/outcomes.csv")))
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_nothing_is_wrong_with_the_answers(parts: dict[str, ProblemScores]) -> N
         assert len(part.problems) == PARTS[name]
         assert set(part.samples.ravel().tolist()) == {16}
         assert part.binary == (True,) * 4
-        found = part.found
+        found = part.notes
         assert (found.replaced, found.missing, found.lacking, found.uneven) == (0, 0, (), ())
         assert found.differing_gold == ()
 
@@ -103,7 +103,7 @@ def test_one_model_is_different_from_all_others(parts: dict[str, ProblemScores],
         ("Aspen", other) for other in ("Birch", "Cedar", "Damson")
     }
     assert set(verdicts.values()) == {Verdict.BETTER, Verdict.UNCLEAR}
-    first, second = rank_groups(scores(parts[benchmark]), compared)
+    first, second = rank_groups(score_series(parts[benchmark]), compared)
     assert first.series == ("Aspen",)
     assert second.series == ("Cedar", "Birch", "Damson")
 
@@ -129,7 +129,7 @@ def test_one_model_is_worse_by_less_than_is_found(
     models = script["MODELS"]
     true = models[other][0][benchmark] - models["Damson"][0][benchmark]
     one = compare(parts[benchmark], other, "Damson")
-    found = power_of([one]).difference
+    found = estimate_power([one]).difference
     assert one.difference is not None
     assert one.difference > 0
     assert one.verdict is Verdict.UNCLEAR
@@ -139,13 +139,16 @@ def test_one_model_is_worse_by_less_than_is_found(
 
 def test_two_problems_are_solved_by_one_model_only(parts: dict[str, ProblemScores]) -> None:
     """Aspen alone ever solves two of the hardest problems of Contest; Textbook has no such problem."""
-    assert problem_grid(parts["Contest"]).solved_by_one == (("contest-15", "Aspen"), ("contest-27", "Aspen"))
-    assert problem_grid(parts["Textbook"]).solved_by_one == ()
+    assert build_problem_grid(parts["Contest"]).solved_by_one == (
+        ("contest-15", "Aspen"),
+        ("contest-27", "Aspen"),
+    )
+    assert build_problem_grid(parts["Textbook"]).solved_by_one == ()
 
 
 def test_the_average_of_both_benchmarks_says_the_same(parts: dict[str, ProblemScores]) -> None:
     """Against Birch, Aspen is better on both benchmarks and on average; nothing else is clear."""
-    across = across_benchmarks(parts, baseline="Birch")
+    across = compare_benchmarks(parts, baseline="Birch")
     found = {
         series: [cell.against.verdict for cell in (*row, average) if cell.against]
         for series, row, average in zip(across.series, across.cells, across.macro, strict=True)
@@ -166,11 +169,11 @@ def test_the_aime_answers_are_those_of_the_runs(aime: ProblemScores) -> None:
             for row in csv.DictReader(file)
             if row["iteration"] == "900"
         }
-    for spread in run_spreads(aime):
+    for spread in measure_run_spreads(aime):
         assert [run.run for run in spread.runs] == ["1", "2", "3", "4", "5"]
         for run in spread.runs:
             assert run.score == pytest.approx(runs[spread.series, run.run], abs=1 / 480)
-    means = {score.series: score.estimate for score in scores(aime)}
+    means = {score.series: score.estimate for score in score_series(aime)}
     assert means["v10-l1-length-4096"] == pytest.approx(0.321, abs=0.0005)
     assert means["v1-l1-length-4096"] == pytest.approx(0.280, abs=0.0005)
 
@@ -180,6 +183,6 @@ def test_the_aime_gap_is_less_than_is_found(aime: ProblemScores) -> None:
     one = compare(aime, "v10-l1-length-4096", "v1-l1-length-4096")
     assert one.verdict is Verdict.UNCLEAR
     assert one.difference == pytest.approx(0.041, abs=0.0005)
-    found = power_of([one]).difference
+    found = estimate_power([one]).difference
     assert found is not None
     assert found > 0.041

@@ -15,7 +15,7 @@ from example_site import ROOT, copy_example, made_once
 from reportgen.cli import cli
 from reportgen.model import Observations
 from reportgen.settings.blocks import CurveSettings
-from reportgen.site.checking.checking import drafted
+from reportgen.site.checking.checking import draft_report
 from reportgen.statements import Truth
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example report with what a draft of it computed; nobody may change it."""
 
     def make(folder: Path) -> Path:
-        drafted(copy_example(folder) / "mkdocs.yml", progress=lambda _done, _all: None)
+        draft_report(copy_example(folder) / "mkdocs.yml", progress=lambda _done, _all: None)
         return folder
 
     return made_once(tmp_path_factory, "statements", make)
@@ -59,7 +59,7 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def report(example: Path) -> Report:
     """The draft of the example report."""
-    return drafted(example / "mkdocs.yml", progress=lambda _done, _all: None)[0]
+    return draft_report(example / "mkdocs.yml", progress=lambda _done, _all: None)[0]
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from made_subjects import ACCURACY, CURVES, MadeSubject, faults, marked, result
 
-from reportgen.expressions.checking import checked
+from reportgen.expressions.checking import check_expression
 from reportgen.expressions.faults import ExpressionError, Fault
-from reportgen.expressions.quantities import Kind, combined
-from reportgen.facts.vocabulary import FACTS, ParameterKind, facts_of
+from reportgen.expressions.quantities import Kind, combine_kinds
+from reportgen.facts.vocabulary import FACTS, ParameterKind, list_fact_kinds
 from reportgen.statements import Quantity, Scale
 
 SCORES = MadeSubject({"score(MEL)": 0.6}, holds="scores")
@@ -302,9 +302,9 @@ def test_a_value_is_a_number_and_a_claim_a_truth() -> None:
 def test_nothing_is_asked_before_all_is_checked() -> None:
     """Checking touches no data."""
     subject = MadeSubject(CURVES)
-    checked("final(MEL) > at(GRPO, peak_step(MEL))", subject)
+    check_expression("final(MEL) > at(GRPO, peak_step(MEL))", subject)
     with pytest.raises(ExpressionError):
-        checked("final(MEL) > final(NO)", subject)
+        check_expression("final(MEL) > final(NO)", subject)
     assert subject.asked == []
 
 
@@ -353,7 +353,7 @@ def test_quantities_come_out_as_they_are_meant(text: str, quantity: Quantity) ->
     """Like from like is a distance, like by like a ratio, and a plain number changes nothing."""
     found = result(text)
     assert found.quantity is quantity
-    assert checked(text, MadeSubject(CURVES)).quantity is quantity
+    assert check_expression(text, MadeSubject(CURVES)).quantity is quantity
 
 
 def test_dates_are_steps_on_an_axis_of_time() -> None:
@@ -373,9 +373,9 @@ def test_the_vocabulary_is_whole() -> None:
         assert {ParameterKind.STEP, ParameterKind.LEVEL} - set(kinds)
         assert fact.says.endswith(".")
         assert fact.holds
-    assert {fact.name for fact in facts_of("curves")} & {fact.name for fact in facts_of("scores")} == {
-        *("p_value", "better", "unclear", "equivalent")
-    }
+    assert {fact.name for fact in list_fact_kinds("curves")} & {
+        fact.name for fact in list_fact_kinds("scores")
+    } == {*("p_value", "better", "unclear", "equivalent")}
     assert FACTS["mean"].signature == "mean(s, from, to)"
 
 
@@ -384,8 +384,8 @@ def test_sums_do_not_mind_their_order() -> None:
     kinds = [Kind(quantity, constant) for quantity in Quantity for constant in (False, True)]
     for left in kinds:
         for right in kinds:
-            assert combined("+", left, right) == combined("+", right, left)
-            assert combined("*", left, right) == combined("*", right, left)
+            assert combine_kinds("+", left, right) == combine_kinds("+", right, left)
+            assert combine_kinds("*", left, right) == combine_kinds("*", right, left)
 
 
 def test_a_subject_without_series_is_told_so() -> None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from reportgen.expressions.checking import Wanted, checked
+from reportgen.expressions.checking import Purpose, check_expression
 from reportgen.expressions.evaluation import evaluate
 from reportgen.expressions.faults import ExpressionError
-from reportgen.facts.calls import call_text
+from reportgen.facts.calls import format_call
 from reportgen.facts.subject import FactError
 from reportgen.facts.vocabulary import FACTS, ParameterKind
 from reportgen.statements import Fact, Quantity, Scale
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from reportgen.facts.subject import Argument, Subject
 
 STRINGS = 100_000
-WANTED: tuple[Wanted | None, ...] = ("value", "claim", None, None)
+WANTED: tuple[Purpose | None, ...] = ("value", "claim", None, None)
 SERIES = ("MEL", "GRPO", "Series A", "v10-l1-length-4096", "4B", "Bob's", "and")
 VALUES = (0.0, -0.0, 0.82, 1.0, -3.5, 1e-300, 1.7e308, -1.7e308, 5e-324, 120.0)
 
@@ -133,7 +133,7 @@ class Anything:
             else:
                 assert isinstance(argument, float)
                 assert math.isfinite(argument)
-        call = call_text(name, arguments, self.scale)
+        call = format_call(name, arguments, self.scale)
         dice = Random(call)  # noqa: S311 - no secret
         value: float | bool | None = dice.choice((*VALUES, dice.uniform(0, 1), None))
         if dice.random() < 0.02 and name not in {"peak", "trough", "score"}:
@@ -182,10 +182,10 @@ def mutated(text: str, dice: Random) -> str:
     )
 
 
-def outcome(text: str, subject: Subject, wanted: Wanted | None = None) -> Result | ExpressionError:
+def outcome(text: str, subject: Subject, wanted: Purpose | None = None) -> Result | ExpressionError:
     """What comes out; anything that is neither of the two fails the test by being raised."""
     try:
-        return evaluate(checked(text, subject, wanted), subject)
+        return evaluate(check_expression(text, subject, wanted), subject)
     except ExpressionError as error:
         return error
 
@@ -244,5 +244,5 @@ def test_the_seeds_of_the_fuzz_are_valid(text: str) -> None:
     readings = []
     for subject in SUBJECTS:
         with suppress(ExpressionError):
-            readings.append(checked(text, subject))
+            readings.append(check_expression(text, subject))
     assert readings

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from reportgen.expressions.faults import ExpressionError, Fault
 from reportgen.expressions.language import Call, Chain, Name, Number, Prefix, Tree, parse
-from reportgen.expressions.tokens import TokenKind, tokens
-from reportgen.facts.names import written
+from reportgen.expressions.tokens import TokenKind, tokenize
+from reportgen.facts.names import quote_name
 
 
 def plain(tree: Tree) -> str:
@@ -248,7 +248,7 @@ def test_places_cover_the_words_they_stand_for(text: str) -> None:
 @given(st.text(max_size=30))
 def test_every_name_can_be_written(name: str) -> None:
     """Quotes where they are needed, doubled inside; reading gives the name back."""
-    assert parse(f"peak({written(name)})").arguments[0].name == name  # type: ignore[union-attr]
+    assert parse(f"peak({quote_name(name)})").arguments[0].name == name  # type: ignore[union-attr]
 
 
 def test_names_are_quoted_only_where_they_need_it() -> None:
@@ -266,7 +266,7 @@ def test_names_are_quoted_only_where_they_need_it() -> None:
         "a-",
         "",
     ]
-    assert [written(name) for name in names] == [
+    assert [quote_name(name) for name in names] == [
         *("MEL", "v10-l1-length-4096", "Llama3.2", "_x", "'not'", "'Series A'", "'4B'", "'Bob''s'"),
         *("'a--b'", "'a-'", "''"),
     ]
@@ -277,7 +277,7 @@ def test_no_character_is_passed_over() -> None:
     for code in (*range(0x3000), 0xD800, 0xFEFF, 0x1F600):
         places: list[tuple[int, int]] = []
         try:
-            places = [(token.position, token.length) for token in tokens(f"a{chr(code)}b")]
+            places = [(token.position, token.length) for token in tokenize(f"a{chr(code)}b")]
         except ExpressionError as error:
             places = [(fault.position, fault.length) for fault in error.faults]
         covered = any(at <= 1 < at + length for at, length in places)
@@ -293,7 +293,7 @@ def test_foreign_characters_beside_each_other_keep_their_next_steps() -> None:
 
 def test_tokens_know_their_place() -> None:
     """A mark has its plain form, text in quotes what it says; the end stands behind the last character."""
-    found = [(token.kind, token.text, token.position, token.length) for token in tokens("a ≤ 'b''c'")]
+    found = [(token.kind, token.text, token.position, token.length) for token in tokenize("a ≤ 'b''c'")]
     assert found == [
         (TokenKind.NAME, "a", 0, 1),
         (TokenKind.MARK, "<=", 2, 1),

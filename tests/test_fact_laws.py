@@ -12,9 +12,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from made_figures import curve_set
 
-from reportgen.facts.all_facts import all_facts
+from reportgen.facts.all_facts import collect_facts
 from reportgen.facts.curve_facts import CurveSubject
-from reportgen.facts.curve_numbers import crossing_steps, differences, points, value_at, volatility
+from reportgen.facts.curve_numbers import (
+    compute_differences,
+    find_crossings,
+    get_points,
+    interpolate_value,
+    volatility,
+)
 from reportgen.model import Curve, Run
 from reportgen.statements import Fact, Quantity, Scale
 
@@ -72,7 +78,7 @@ def subject(*curves: Curve, higher: bool | None = True) -> CurveSubject:
 def by_call(of: CurveSubject) -> dict[str, Fact]:
     """Every fact that needs no step, each pair both ways."""
     turned = CurveSubject(replace(of.curve_set, curves=of.curve_set.curves[::-1]), of.scale)
-    return {fact.call: fact for one in (of, turned) for fact in all_facts(one)}
+    return {fact.call: fact for one in (of, turned) for fact in collect_facts(one)}
 
 
 def number(fact: Fact) -> float:
@@ -175,7 +181,7 @@ def test_another_series_moves_no_line(drawn: tuple[Line, ...], level: float) -> 
         if not call.startswith(VERDICTS):
             assert after[call] == fact
     above = Line("above", (0.0, 40.0), ((1e3, 1e3),)).curve()
-    assert crossing_steps(constant, above).size == 0
+    assert find_crossings(constant, above).size == 0
 
 
 @given(lines("A", 2), lines("B", 2), st.floats(0, 1))
@@ -233,7 +239,7 @@ def test_steps_to_a_level(a: Line, level: float, more: float, higher: bool) -> N
         assert sign * there >= sign * level - 1e-9
     else:
         assert there == pytest.approx(level, abs=1e-6)
-    steps, curve_values = points(a.curve())
+    steps, curve_values = get_points(a.curve())
     assert all(sign * one < sign * level for one in curve_values[steps < step])
     further = of.fact("steps_to", ("A", level + sign * more))
     assert further.value is None or number(further) >= step - 1e-9
@@ -243,14 +249,14 @@ def test_steps_to_a_level(a: Line, level: float, more: float, higher: bool) -> N
 def test_crossings(a: Line, b: Line) -> None:
     """They lie inside both ranges, in order, the lines meet there, and an odd number changes the leader."""
     one, two = a.curve(), b.curve()
-    steps, difference = differences(one, two)
-    crossed = crossing_steps(one, two)
-    assert crossed.tolist() == pytest.approx(crossing_steps(two, one).tolist())
+    steps, difference = compute_differences(one, two)
+    crossed = find_crossings(one, two)
+    assert crossed.tolist() == pytest.approx(find_crossings(two, one).tolist())
     assert np.all(np.diff(crossed) > 0)
     assert crossed.size <= max(0, steps.size - 1)
     for step in crossed.tolist():
         assert steps[0] < step < steps[-1]
-        first, second = value_at(one, step), value_at(two, step)
+        first, second = interpolate_value(one, step), interpolate_value(two, step)
         assert first is not None
         assert first == pytest.approx(second, abs=1e-6)
     signs = np.sign(difference[difference != 0])
@@ -264,7 +270,7 @@ def test_points_on_the_line_change_nothing(a: Line, b: Line, extra: list[float])
     one, two = a.curve(), b.curve()
     inside = [step for step in extra if a.steps[0] < step < a.steps[-1] and step not in a.steps]
     x = np.array(sorted({*a.steps, *inside}))
-    y = np.array([value_at(one, float(step)) for step in x], dtype=np.float64)
+    y = np.array([interpolate_value(one, float(step)) for step in x], dtype=np.float64)
     unknown = np.full(x.size, np.nan)
     denser = Curve("A", x, y, unknown, unknown, np.ones(x.size, dtype=np.int64), one.runs)
     before, after = subject(one, two), subject(denser, two)
@@ -272,9 +278,9 @@ def test_points_on_the_line_change_nothing(a: Line, b: Line, extra: list[float])
         assert before.fact(name, ("A",)).value == after.fact(name, ("A",)).value
     widest = [of.fact("widest_gap", ("A", "B")).value for of in (before, after)]
     assert widest[0] is None if widest[1] is None else widest[0] == pytest.approx(widest[1], abs=1e-9)
-    steps, difference = differences(one, two)
+    steps, difference = compute_differences(one, two)
     if steps.size and np.all(np.abs(difference) > 1e-9):
-        assert crossing_steps(denser, two).tolist() == pytest.approx(crossing_steps(one, two).tolist())
+        assert find_crossings(denser, two).tolist() == pytest.approx(find_crossings(one, two).tolist())
 
 
 @given(several)
@@ -326,8 +332,8 @@ def test_a_trend_is_no_volatility(a: Line, slope: float) -> None:
 def test_every_fact_is_finite_or_has_a_reason(drawn: tuple[Line, ...]) -> None:
     """No NaN, no infinity and no empty reason leaves a subject; asked again it says the same."""
     made = [line.curve() for line in drawn]
-    facts = all_facts(subject(*made))
-    assert facts == all_facts(subject(*made))
+    facts = collect_facts(subject(*made))
+    assert facts == collect_facts(subject(*made))
     for fact in facts:
         assert bool(fact.reason) is (fact.value is None)
         for one in (fact.value, fact.step, fact.from_step, fact.to_step, fact.low, fact.high):

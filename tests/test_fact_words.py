@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from made_scored import score_context
 
 from reportgen.facts.fact_words import (
-    at_step,
-    fact_words,
-    found_words,
-    interval_words,
-    step_said,
-    value_words,
+    describe_fact,
+    describe_position,
+    describe_step,
+    format_fact_value,
+    format_quantity,
+    format_quantity_interval,
 )
-from reportgen.figures.score_words import interval_text, score_text
+from reportgen.figures.score_words import format_interval, format_score
 from reportgen.statements import Fact, Quantity, Scale
 
 PLAIN = Scale("accuracy")
@@ -73,7 +73,7 @@ DAY = 86_400_000.0
 )
 def test_values(value: float, quantity: Quantity, scale: Scale, words: str) -> None:
     """Each quantity has its unit, and what is inside its bounds does not seem to reach them."""
-    assert value_words(value, quantity, scale) == words
+    assert format_quantity(value, quantity, scale) == words
 
 
 @pytest.mark.parametrize(
@@ -94,18 +94,18 @@ def test_decimals_as_asked_for(
     value: float, quantity: Quantity, scale: Scale, decimals: int, words: str
 ) -> None:
     """They are counted as they are written, with the percent sign too."""
-    assert value_words(value, quantity, scale, decimals=decimals) == words
+    assert format_quantity(value, quantity, scale, decimals=decimals) == words
 
 
 def test_differences_without_a_plus() -> None:
     """A size has no sign to show."""
-    assert value_words(0.02, Quantity.DIFFERENCE, PLAIN, signed=False) == "0.02"
+    assert format_quantity(0.02, Quantity.DIFFERENCE, PLAIN, signed=False) == "0.02"
 
 
 @given(st.floats(0, 1), st.integers(0, 4))
 def test_no_rounding_reaches_a_bound(value: float, decimals: int) -> None:
     """Only all is 100 %, and only none is 0 %."""
-    words = value_words(value, Quantity.VALUE, SHARE, decimals=decimals)
+    words = format_quantity(value, Quantity.VALUE, SHARE, decimals=decimals)
     number = float(words.removesuffix(" %"))
     assert (number == 100) is (value == 1)
     assert (number == 0) is (value == 0)
@@ -114,7 +114,7 @@ def test_no_rounding_reaches_a_bound(value: float, decimals: int) -> None:
 @given(st.floats(-1e9, 1e9), st.sampled_from([PLAIN, SHARE, PERCENT, TEN]))
 def test_no_difference_seems_to_be_none(value: float, scale: Scale) -> None:
     """Unless it is, and the sign is its own."""
-    words = value_words(value, Quantity.DIFFERENCE, scale)
+    words = format_quantity(value, Quantity.DIFFERENCE, scale)
     digits = words.partition(" ")[0].partition("e")[0].strip("+−").replace(",", "")
     assert (float(digits) == 0) is (value == 0)
     assert words.startswith("+" if value > 0 else "−" if value < 0 else "0")
@@ -122,10 +122,10 @@ def test_no_difference_seems_to_be_none(value: float, scale: Scale) -> None:
 
 def test_steps_in_a_sentence() -> None:
     """At a step, on a day, at a time of day."""
-    assert at_step(120.0, PLAIN) == "at step 120"
-    assert at_step(19846 * DAY, TIME) == "on 2024-05-03"
-    assert at_step(19846 * DAY + 1000, TIME) == "at 2024-05-03 00:00:01"
-    assert step_said(900.0, ITERATION) == "iteration 900"
+    assert describe_position(120.0, PLAIN) == "at step 120"
+    assert describe_position(19846 * DAY, TIME) == "on 2024-05-03"
+    assert describe_position(19846 * DAY + 1000, TIME) == "at 2024-05-03 00:00:01"
+    assert describe_step(900.0, ITERATION) == "iteration 900"
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_steps_in_a_sentence() -> None:
 )
 def test_intervals(value: float, low: float, high: float, scale: Scale, words: str) -> None:
     """Value and ends share the digits that half the interval deserves."""
-    assert interval_words(value, low, high, Quantity.VALUE, scale) == words
+    assert format_quantity_interval(value, low, high, Quantity.VALUE, scale) == words
 
 
 @given(st.floats(0, 1), st.floats(1e-9, 0.5), st.sampled_from([1.0, 10.0]))
@@ -153,42 +153,44 @@ def test_intervals_of_scores_are_those_of_tables(share: float, half: float, high
     """The same score reads the same in a fact and in a table, whatever its range."""
     context = score_context("A", highest=highest)
     value, low, high = share * highest, max(0.0, share - half) * highest, min(1.0, share + half) * highest
-    ends = interval_text(low, high, context)
-    said = f"{score_text(value, context, half=(high - low) / 2)} {ends}"
+    ends = format_interval(low, high, context)
+    said = f"{format_score(value, context, half=(high - low) / 2)} {ends}"
     scale = Scale("score", step_name="", bounds=(0.0, highest))
-    assert interval_words(value, low, high, Quantity.VALUE, scale) == said
+    assert format_quantity_interval(value, low, high, Quantity.VALUE, scale) == said
 
 
 def test_facts() -> None:
     """A fact with where it stands, unless its call says that already."""
     peak = Fact("peak(MEL)", Quantity.VALUE, 0.84, series=("MEL",), step=120.0)
-    assert fact_words(peak, PLAIN) == "peak(MEL) = 0.84 at step 120"
-    assert fact_words(peak, TIME) == "peak(MEL) = 0.84 at 1970-01-01 00:00:00.120"
+    assert describe_fact(peak, PLAIN) == "peak(MEL) = 0.84 at step 120"
+    assert describe_fact(peak, TIME) == "peak(MEL) = 0.84 at 1970-01-01 00:00:00.120"
     at = Fact("at(MEL, 15)", Quantity.VALUE, 0.84, step=15.0)
-    assert fact_words(at, PLAIN) == "at(MEL, 15) = 0.84"
-    assert fact_words(Fact("peak_step(A)", Quantity.STEP, 9.0, step=9.0), PLAIN) == "peak_step(A) = step 9"
+    assert describe_fact(at, PLAIN) == "at(MEL, 15) = 0.84"
+    assert describe_fact(Fact("peak_step(A)", Quantity.STEP, 9.0, step=9.0), PLAIN) == "peak_step(A) = step 9"
     widest = Fact("widest_gap(A, B)", Quantity.DIFFERENCE, 0.1, step=5.0)
-    assert fact_words(widest, PLAIN) == "widest_gap(A, B) = 0.1 at step 5"
-    assert fact_words(Fact("gap(A, B, 5)", Quantity.DIFFERENCE, 0.1, step=5.0), PLAIN) == (
+    assert describe_fact(widest, PLAIN) == "widest_gap(A, B) = 0.1 at step 5"
+    assert describe_fact(Fact("gap(A, B, 5)", Quantity.DIFFERENCE, 0.1, step=5.0), PLAIN) == (
         "gap(A, B, 5) = +0.1"
     )
     crossed = Fact("crossings(A, B)", Quantity.NUMBER, 2.0, from_step=5.0, to_step=9.0)
-    assert fact_words(crossed, PLAIN) == "crossings(A, B) = 2 between step 5 and step 9"
+    assert describe_fact(crossed, PLAIN) == "crossings(A, B) = 2 between step 5 and step 9"
     better = Fact("better(A, B)", Quantity.TRUTH, value=True, step=9.0, note="difference +1")
-    assert fact_words(better, PLAIN) == "better(A, B) is true at step 9: difference +1"
+    assert describe_fact(better, PLAIN) == "better(A, B) is true at step 9: difference +1"
 
 
 def test_facts_without_a_value() -> None:
     """The reason stands where the value would."""
     undecided = Fact("better(A, B)", Quantity.TRUTH, None, "1 run of A")
-    assert fact_words(undecided, PLAIN) == "better(A, B) cannot be decided: 1 run of A"
+    assert describe_fact(undecided, PLAIN) == "better(A, B) cannot be decided: 1 run of A"
     never = Fact("steps_to(A, 0.9)", Quantity.STEP, None, "A never reaches 0.9")
-    assert fact_words(never, PLAIN) == "steps_to(A, 0.9) has no value: A never reaches 0.9"
-    assert found_words(never, PLAIN) == ""
+    assert describe_fact(never, PLAIN) == "steps_to(A, 0.9) has no value: A never reaches 0.9"
+    assert format_fact_value(never, PLAIN) == ""
 
 
 def test_what_was_found_alone() -> None:
     """For labels: no call, no interval, no place."""
-    assert found_words(Fact("peak(A)", Quantity.VALUE, 0.84, step=9.0, low=0.8, high=0.9), PLAIN) == "0.84"
-    assert found_words(Fact("volatility(A)", Quantity.DIFFERENCE, 0.1), PLAIN) == "0.1"
-    assert found_words(Fact("tied(A, B)", Quantity.TRUTH, value=False), PLAIN) == "false"
+    assert (
+        format_fact_value(Fact("peak(A)", Quantity.VALUE, 0.84, step=9.0, low=0.8, high=0.9), PLAIN) == "0.84"
+    )
+    assert format_fact_value(Fact("volatility(A)", Quantity.DIFFERENCE, 0.1), PLAIN) == "0.1"
+    assert format_fact_value(Fact("tied(A, B)", Quantity.TRUTH, value=False), PLAIN) == "false"

@@ -11,7 +11,7 @@ from command_line import run
 from made_projects import RUNS, write_report
 
 from reportgen.cli import cli
-from reportgen.facts.vocabulary import FACTS, facts_of
+from reportgen.facts.vocabulary import FACTS, list_fact_kinds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,7 +98,7 @@ def test_one_series_has_no_pairs(report: Path) -> None:
     said = told(report, "facts", "losses", "--metric", "loss")
     assert "crossings(a, b)  " in said
     assert said.count("It needs two series.") == sum(
-        "b" in [parameter.name for parameter in kind.parameters] for kind in facts_of("curves")
+        "b" in [parameter.name for parameter in kind.parameters] for kind in list_fact_kinds("curves")
     )
 
 

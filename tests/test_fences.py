@@ -16,7 +16,7 @@ from pymdownx.superfences import SuperFencesException
 from reportgen.model import BenchmarkResult, Cell, Overview, Panels, ResultTable
 from reportgen.narrative.pages import read_page
 from reportgen.settings.kinds import BLOCKS
-from reportgen.site.fences import Fences, custom_fences, words_of
+from reportgen.site.fences import Fences, collect_search_text, make_custom_fences
 
 if TYPE_CHECKING:
     from reportgen.model import Shown
@@ -32,14 +32,14 @@ def entered(text: str, shown: Shown = FIGURE) -> Fences:
     """The fences of a page that Markdown is about to read."""
     page = read_page("page.md", text, "content/page.md")
     fences = Fences((page,), {("page.md", block.id): shown for block in page.blocks})
-    fences.enter("page.md", page.text)
+    fences.enter_page("page.md", page.text)
     return fences
 
 
 def rendered(text: str, fences: Fences) -> str:
     """A page's HTML with marks, as MkDocs makes it."""
     page = read_page("page.md", text, "content/page.md")
-    settings = {"pymdownx.superfences": {"custom_fences": custom_fences(fences.mark)}}
+    settings = {"pymdownx.superfences": {"custom_fences": make_custom_fences(fences.mark)}}
     return markdown.markdown(
         page.text, extensions=["pymdownx.superfences", "admonition", "tables"], extension_configs=settings
     )
@@ -50,7 +50,7 @@ def test_a_fence_becomes_a_mark_with_words_for_the_search() -> None:
     text = f"# Title\n\n{BLOCK}"
     fences = entered(text)
     html = rendered(text, fences)
-    assert fences.marked_ids("page.md", html) == ["curve"]
+    assert fences.list_marked_ids("page.md", html) == ["curve"]
     assert "Accuracy. MEL has its highest accuracy" in html
     assert "<svg" not in html
 
@@ -58,7 +58,7 @@ def test_a_fence_becomes_a_mark_with_words_for_the_search() -> None:
 @pytest.mark.parametrize("kind", BLOCKS)
 def test_every_kind_of_block_has_a_fence(kind: str) -> None:
     """What settings know, Markdown hands over."""
-    assert kind in {fence["name"] for fence in custom_fences(lambda _: "")}
+    assert kind in {fence["name"] for fence in make_custom_fences(lambda _: "")}
 
 
 def test_marks_keep_the_order_of_the_page() -> None:
@@ -66,7 +66,7 @@ def test_marks_keep_the_order_of_the_page() -> None:
     text = f"{BLOCK}\nwords\n\n- item\n\n    {BLOCK.replace(chr(10), chr(10) + '    ')}\n\n{BLOCK}"
     fences = entered(text)
     html = rendered(text, fences)
-    assert fences.marked_ids("page.md", html) == ["curve", "curve-2", "curve-3"]
+    assert fences.list_marked_ids("page.md", html) == ["curve", "curve-2", "curve-3"]
 
 
 def test_a_fence_that_is_only_shown_is_left_alone() -> None:
@@ -74,7 +74,7 @@ def test_a_fence_that_is_only_shown_is_left_alone() -> None:
     text = f"````text\n{BLOCK}````\n\n<!--\n{BLOCK}-->\n\n{BLOCK}"
     fences = entered(text)
     html = rendered(text, fences)
-    assert fences.marked_ids("page.md", html) == ["curve"]
+    assert fences.list_marked_ids("page.md", html) == ["curve"]
     assert "source: runs" in html
 
 
@@ -83,9 +83,9 @@ def test_two_pages_do_not_mix() -> None:
     pages = tuple(read_page(name, BLOCK + BLOCK, name) for name in ("a.md", "b.md"))
     shown = {(page.path, block.id): FIGURE for page in pages for block in page.blocks}
     fences = Fences(pages, shown)
-    fences.enter("a.md", pages[0].text)
+    fences.enter_page("a.md", pages[0].text)
     assert '-curve"' in fences.mark("curve")
-    fences.enter("b.md", pages[1].text)
+    fences.enter_page("b.md", pages[1].text)
     assert '-curve"' in fences.mark("curve")
     assert '-curve-2"' in fences.mark("curve")
 
@@ -95,7 +95,7 @@ def test_a_fence_that_the_draft_did_not_find_is_an_error(kind: str, entered: str
     """Another plugin may have changed the page; nobody gets another block's figure instead."""
     page = read_page("page.md", BLOCK, "content/page.md")
     fences = Fences((page,), {("page.md", "curve"): FIGURE})
-    fences.enter(entered, page.text)
+    fences.enter_page(entered, page.text)
     with pytest.raises(
         SuperFencesException, match=f"Markdown shows a {kind} block that the draft did not find"
     ):
@@ -106,7 +106,7 @@ def test_one_fence_too_many_is_an_error() -> None:
     """More fences than blocks."""
     page = read_page("page.md", BLOCK, "content/page.md")
     fences = Fences((page,), {("page.md", "curve"): FIGURE})
-    fences.enter("page.md", page.text)
+    fences.enter_page("page.md", page.text)
     fences.mark("curve")
     with pytest.raises(SuperFencesException):
         fences.mark("curve")
@@ -123,7 +123,7 @@ def test_fill_replaces_marks_and_nothing_else(parts: list[tuple[str, str, str]],
     wanted = "".join(f"{before}<figure id={name}></figure>" for before, name, _ in parts) + end
     fences = entered(BLOCK)
     assert fences.fill("page.md", page, lambda name: f"<figure id={name}></figure>") == wanted
-    assert fences.marked_ids("page.md", page) == [name for _, name, _ in parts]
+    assert fences.list_marked_ids("page.md", page) == [name for _, name, _ in parts]
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -149,7 +149,7 @@ def test_raw_html_that_looks_like_a_mark_is_left_alone(block: str) -> None:
     text = f"{raw}\n\n{BLOCK}"
     fences = entered(text)
     html = rendered(text, fences)
-    assert fences.marked_ids("page.md", html) == ["curve"]
+    assert fences.list_marked_ids("page.md", html) == ["curve"]
     filled = fences.fill("page.md", html, lambda _: "FIGURE")
     assert filled.count("FIGURE") == 1
     assert raw in filled
@@ -175,10 +175,10 @@ def card(name: str) -> BenchmarkResult:
 )
 def test_what_a_search_finds(shown: Shown, words: list[str]) -> None:
     """Every kind of block has words."""
-    assert all(word in words_of(shown) for word in words)
+    assert all(word in collect_search_text(shown) for word in words)
 
 
 def test_an_unknown_kind_is_a_fault_of_ours() -> None:
     """A new kind needs words too."""
     with pytest.raises(TypeError):
-        words_of("text")  # type: ignore[arg-type]
+        collect_search_text("text")  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reportgen.figures.palette import DASHES, SLOTS
-from reportgen.site.vega_bundle import BUNDLE, bundle
+from reportgen.site.vega_bundle import BUNDLE, make_bundle
 
 ASSETS = Path(__file__).parents[1] / "reportgen" / "site" / "assets"
 CSS = (ASSETS / "figure.css").read_text(encoding="utf-8")
@@ -39,7 +39,7 @@ def test_every_margin_has_its_class(side: str) -> None:
 
 def test_the_committed_vega_is_what_vl_convert_carries() -> None:
     """Figures are compiled for it; ``python -m reportgen.site.vega_bundle`` writes it again."""
-    assert BUNDLE.read_text(encoding="utf-8") == bundle()
+    assert BUNDLE.read_text(encoding="utf-8") == make_bundle()
 
 
 def test_scripts_are_small() -> None:

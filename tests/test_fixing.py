@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.errors import Place, ReportError
+from reportgen.errors import ReportError, SourceLocation
 from reportgen.narrative.pages import read_page
-from reportgen.settings.text import normalised
-from reportgen.site.checking.fixing import Repair, difference, fixed_text, repairs, write
+from reportgen.settings.text import normalise_text
+from reportgen.site.checking.fixing import Repair, apply_repairs, find_repairs, make_diff, write_page
 from reportgen.statements import Binding, Judgement, Statement, Truth
 
 if TYPE_CHECKING:
@@ -27,22 +27,22 @@ NEW = {"0.84": "0.86", "84 %": "86 %", "**84 %**": "**86 %**", "1 step": "3 step
 def wanted(text: str) -> list[Repair]:
     """A repair for each bound value of a text that has a new reading."""
     found = []
-    for match in BOUND.finditer(normalised(text)):
+    for match in BOUND.finditer(normalise_text(text)):
         words = re.sub(r" *\n *(?:> *)*", " ", match[1])
         if words in NEW:
-            place = Place("content/page.md", normalised(text).count("\n", 0, match.start()) + 1)
+            place = SourceLocation("content/page.md", normalise_text(text).count("\n", 0, match.start()) + 1)
             found.append(Repair(match.start(1), match.end(1), words, NEW[words], place))
     return found
 
 
 def fixed(text: str) -> str:
     """A text after its repairs."""
-    return fixed_text(text.encode("utf-8"), wanted(text)).decode("utf-8")
+    return apply_repairs(text.encode("utf-8"), wanted(text)).decode("utf-8")
 
 
 def statement(words: str, truth: Truth = Truth.FAILS, new: str = "0.86", kind: str = "value") -> Statement:
     """A judged binding on line 3 of a page."""
-    place = Place("content/page.md", 3, 5)
+    place = SourceLocation("content/page.md", 3, 5)
     binding = Binding(
         "claim" if kind == "claim" else "value", words, "peak(MEL)", None, "", "", place, place, 9, 13
     )
@@ -87,7 +87,7 @@ def test_any_text_with_any_line_ends(pieces: list[str], mark: str) -> None:
     """What is repaired is what would be repaired in a plain text, and everything else is the same bytes."""
     text = mark + "".join(pieces)
     after = fixed(text)
-    plain = normalised(text)
+    plain = normalise_text(text)
     for repair in reversed(wanted(text)):
         words = (
             plain[repair.start : repair.end].replace("84", "86")
@@ -95,7 +95,7 @@ def test_any_text_with_any_line_ends(pieces: list[str], mark: str) -> None:
             else ""
         )
         plain = plain[: repair.start] + (words or repair.new) + plain[repair.end :]
-    assert normalised(after) == plain
+    assert normalise_text(after) == plain
     assert [*re.findall("\r\n|\r|\n", after)] == [*re.findall("\r\n|\r|\n", text)]
     assert after.startswith("\ufeff") == text.startswith("\ufeff")
     assert fixed(after) == after
@@ -116,7 +116,7 @@ def test_a_page_that_has_changed_is_left_alone(now: str) -> None:
     """Places of an older text mean nothing in a newer one; the problem names the line."""
     asked = wanted('at [0.84]{value="peak(MEL)"}.\n')
     with pytest.raises(ReportError) as caught:
-        fixed_text(now.encode(), asked)
+        apply_repairs(now.encode(), asked)
     (problem,) = caught.value.problems
     assert str(problem) == (
         'content/page.md:1: "0.84" no longer stands here: the page has changed since it was read. '
@@ -127,13 +127,15 @@ def test_a_page_that_has_changed_is_left_alone(now: str) -> None:
 def test_bytes_that_are_no_longer_text() -> None:
     """A file that stopped being UTF-8 has changed too."""
     with pytest.raises(ReportError, match="has changed since it was read"):
-        fixed_text(b"at [0.84\xff]{", wanted('at [0.84]{value="peak(MEL)"}.\n'))
+        apply_repairs(b"at [0.84\xff]{", wanted('at [0.84]{value="peak(MEL)"}.\n'))
 
 
 def test_repairs_of_statements() -> None:
     """Values that fail are repaired, by file and once; claims and what cannot be decided are not."""
-    other = replace(statement("0.84").binding, place=Place("content/a.md", 1, 1), start=20, end=24)
-    found = repairs(
+    other = replace(
+        statement("0.84").binding, location=SourceLocation("content/a.md", 1, 1), start=20, end=24
+    )
+    found = find_repairs(
         [
             statement("0.84"),
             statement("0.84"),
@@ -144,7 +146,9 @@ def test_repairs_of_statements() -> None:
         ]
     )
     assert list(found) == ["content/a.md", "content/page.md"]
-    assert found["content/page.md"] == (Repair(9, 13, "0.84", "0.86", Place("content/page.md", 3, 5)),)
+    assert found["content/page.md"] == (
+        Repair(9, 13, "0.84", "0.86", SourceLocation("content/page.md", 3, 5)),
+    )
 
 
 def test_places_of_a_page_are_those_of_its_bindings() -> None:
@@ -152,14 +156,14 @@ def test_places_of_a_page_are_those_of_its_bindings() -> None:
     raw = '\ufeff---\r\ntitle: É\r\n---\r\n# T\r\n\r\nIt is [84\r\n  %]{value="peak(MEL)"} here.\r\n'
     (binding,) = read_page("page.md", raw, "content/page.md").bindings
     judged = replace(statement("84 %", new="86 %"), binding=binding)
-    after = fixed_text(raw.encode(), repairs([judged])["content/page.md"])
+    after = apply_repairs(raw.encode(), find_repairs([judged])["content/page.md"])
     assert after.decode() == raw.replace("84", "86")
 
 
 def test_a_difference_as_tools_read_it() -> None:
     """Unified, with line feeds, and with the mark for a text that ends without a line."""
     text = 'One\r\n\r\nat [0.84]{value="a"}.'
-    said = difference("content/page.md", text.encode(), fixed(text).encode())
+    said = make_diff("content/page.md", text.encode(), fixed(text).encode())
     assert said.splitlines() == [
         "--- a/content/page.md",
         "+++ b/content/page.md",
@@ -172,7 +176,7 @@ def test_a_difference_as_tools_read_it() -> None:
         "\\ No newline at end of file",
     ]
     assert said.endswith("\n")
-    assert not difference("content/page.md", text.encode(), text.encode())
+    assert not make_diff("content/page.md", text.encode(), text.encode())
 
 
 def test_writing_keeps_mode_and_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -183,7 +187,7 @@ def test_writing_keeps_mode_and_leaves_nothing_behind(tmp_path: Path) -> None:
     page.chmod(0o640)
     link = tmp_path / "link.md"
     link.symlink_to(page)
-    write(link, b"old\r\n", b"new\r\n", "content/page.md")
+    write_page(link, b"old\r\n", b"new\r\n", "content/page.md")
     assert page.read_bytes() == b"new\r\n"
     assert stat.S_IMODE(page.stat().st_mode) == 0o640
     assert link.is_symlink()
@@ -195,26 +199,26 @@ def test_a_page_saved_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_bytes(b"newer")
     with pytest.raises(ReportError, match="has changed since it was read"):
-        write(page, b"old", b"new", "content/page.md")
+        write_page(page, b"old", b"new", "content/page.md")
     assert page.read_bytes() == b"newer"
 
 
 def test_what_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A missing page, a read-only one and a full disk: the old page stays, and nothing beside it."""
     with pytest.raises(ReportError, match=r"content/page\.md: this page cannot be written \(No such file"):
-        write(tmp_path / "none.md", b"old", b"new", "content/page.md")
+        write_page(tmp_path / "none.md", b"old", b"new", "content/page.md")
     page = tmp_path / "page.md"
     page.write_bytes(b"old")
     with monkeypatch.context() as patched:
         patched.setattr("os.access", lambda *_: False)
         with pytest.raises(ReportError, match="it may not be written"):
-            write(page, b"old", b"new", "content/page.md")
+            write_page(page, b"old", b"new", "content/page.md")
 
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(ReportError, match="No space left on device"):
-        write(page, b"old", b"new", "content/page.md")
+        write_page(page, b"old", b"new", "content/page.md")
     assert page.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [page]

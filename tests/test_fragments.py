@@ -8,7 +8,7 @@ from html import escape
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.site.fragments import data_rows
+from reportgen.site.fragments import render_data_rows
 
 _ROW = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=8), min_size=1, max_size=4)
 
@@ -21,4 +21,4 @@ def test_rows_are_those_of_a_template(rows: list[list[str]]) -> None:
     for first, *others in cells:
         data = "".join(f"<td>{escape(cell)}</td>" for cell in others)
         expected += f'<tr><th scope="row">{escape(first)}</th>{data}</tr>'
-    assert data_rows(rows) == expected.replace("&quot;", "&#34;").replace("&#x27;", "&#39;")
+    assert render_data_rows(rows) == expected.replace("&quot;", "&#34;").replace("&#x27;", "&#39;")

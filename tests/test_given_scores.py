@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reportgen.outcomes import ReportedScore
-from reportgen.statistics.given_scores import given_score, given_scores
+from reportgen.statistics.given_scores import score_total, score_totals
 
 if TYPE_CHECKING:
     from reportgen.outcomes import Score
@@ -35,18 +35,18 @@ def reported(
 
 def test_a_harness_interval_ends_at_the_stated_range() -> None:
     """0.97 ± 1.96 · 0.05 reaches 1.068: cut at 1 where scores are known to end there, and only there."""
-    stated = given_score("A", 0.97, 0.05, ends=(0, 1))
+    stated = score_total("A", 0.97, 0.05, ends=(0, 1))
     assert _ends(stated) == pytest.approx((0.97 - 1.959964 * 0.05, 1), abs=1e-6)
-    assert _ends(given_score("A", 0.03, 0.05, ends=(0, 1)))[0] == 0
-    assert _ends(given_score("A", 0.97, 0.05))[1] > 1
+    assert _ends(score_total("A", 0.03, 0.05, ends=(0, 1)))[0] == 0
+    assert _ends(score_total("A", 0.97, 0.05))[1] > 1
     # A total outside of the range is shown as given, inside its own interval.
-    low, high = _ends(given_score("A", 84.0, 0.05, ends=(0, 1)))
+    low, high = _ends(score_total("A", 84.0, 0.05, ends=(0, 1)))
     assert low <= 84.0 <= high
 
 
 def test_a_harness_total_is_used_as_given() -> None:
     """0.62 ± 1.959964 · 0.05; without a standard error, or with one of 0, a reason."""
-    score = given_score("A", 0.62, 0.05, metric="acc", problems=100)
+    score = score_total("A", 0.62, 0.05, metric="acc", problems=100)
     assert _ends(score) == pytest.approx((0.62 - 1.959964 * 0.05, 0.62 + 1.959964 * 0.05), abs=1e-6)
     assert (score.method, score.metric, score.estimand) == ("as reported", "acc", "")
     for value, stderr, reason in (
@@ -56,7 +56,7 @@ def test_a_harness_total_is_used_as_given() -> None:
         (None, 0.1, "no score is reported"),
         (math.nan, 0.1, "no score is reported"),
     ):
-        missing = given_score("A", value, stderr)
+        missing = score_total("A", value, stderr)
         assert (missing.low, missing.high, missing.reason) == (None, None, reason)
         assert missing.estimate is None or math.isfinite(missing.estimate)
 
@@ -66,7 +66,7 @@ def test_several_totals_are_averaged_with_no_smaller_an_error(
     totals: list[tuple[float, float]], correlation: float
 ) -> None:
     """However the runs depend on each other, the error of their mean is at most the one that is taken."""
-    (score,) = given_scores([reported(*total) for total in totals])
+    (score,) = score_totals([reported(*total) for total in totals])
     values, errors = (np.array(column) for column in zip(*totals, strict=True))
     assert score.estimate == pytest.approx(values.mean())
     assert score.runs == len(totals)
@@ -85,22 +85,22 @@ def test_several_totals_are_averaged_with_no_smaller_an_error(
 
 def test_totals_that_lack_something() -> None:
     """A run without a value counts nowhere; one without a standard error leaves no interval."""
-    (score,) = given_scores([reported(0.5, 0.1), reported(None, 0.3), reported(0.7, 0.2)])
+    (score,) = score_totals([reported(0.5, 0.1), reported(None, 0.3), reported(0.7, 0.2)])
     assert score.estimate == pytest.approx(0.6)
     assert score.stderr == pytest.approx(0.15)
     assert score.runs == 2
     assert score.reason == "1 of 3 runs have no score"
-    (score,) = given_scores([reported(0.5, 0.1), reported(0.7, None)])
+    (score,) = score_totals([reported(0.5, 0.1), reported(0.7, None)])
     assert (score.low, score.reason) == (None, "1 of 2 report no standard error")
-    (score,) = given_scores([reported(0.5, None), reported(0.7, None)])
+    (score,) = score_totals([reported(0.5, None), reported(0.7, None)])
     assert (score.low, score.reason) == (None, "no standard error is reported")
-    (score,) = given_scores([reported(None, None)])
+    (score,) = score_totals([reported(None, None)])
     assert (score.estimate, score.runs, score.reason) == (None, 0, "no score is reported")
 
 
 def test_problems_that_differ_between_runs_are_not_known() -> None:
     """Series stand in the order of writing."""
-    first, second = given_scores(
+    first, second = score_totals(
         [reported(0.5, 0.1, "B", 10), reported(0.5, 0.1), reported(0.5, 0.1, "B", 20)]
     )
     assert [(one.series, one.problems) for one in (first, second)] == [("B", 0), ("A", 9)]

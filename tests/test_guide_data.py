@@ -57,7 +57,7 @@ def test_what_is_mapped_is_read(tmp_path: Path, shown: str, settings: str) -> No
     source = data.open("s")
     assert (source.kind, data.warnings("s")) == ("totals" if "totals" in settings else "outcomes", [])
     if source.kind == "totals":
-        (one,) = TotalsTable(data.root, source).scores("Sums")
+        (one,) = TotalsTable(data.root, source).get_scores("Sums")
         assert (one.series, one.value, one.stderr) == ("Elm", 0.6, 0.02)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from made_projects import PAGE, RUNS, files_below, write_file, write_report
 
-from reportgen.cache import CACHE_DIR, cache_folder, temporary_folder
+from reportgen.cache import CACHE_DIR, cache_folder, make_temporary_folder
 
 # Every module that Python imports before a worker process does its work may be looked for in its folder.
 MODULES = ("signal", "struct", "json", "multiprocessing", "pickle", "tempfile", "click", "duckdb", "numpy")
@@ -195,9 +195,9 @@ def test_folders_of_killed_processes_are_removed(tmp_path: Path) -> None:
         if not name.endswith("new"):
             os.utime(tmp_path / name, (1000, 1000))
     (tmp_path / "reportgen-999999998-link").symlink_to(tmp_path / names[2])
-    ours = temporary_folder(tmp_path)
+    ours = make_temporary_folder(tmp_path)
     os.utime(ours, (1000, 1000))
-    made = temporary_folder(tmp_path)
+    made = make_temporary_folder(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         [ours.name, made.name, *names[1:], "reportgen-999999998-link"]
     )

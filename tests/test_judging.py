@@ -14,12 +14,12 @@ from made_outcomes import matrix
 from made_scored import scored
 from made_subjects import CURVES, MadeSubject
 
-from reportgen.errors import Place
+from reportgen.errors import SourceLocation
 from reportgen.expressions.faults import ExpressionError
 from reportgen.facts.curve_facts import CurveSubject
-from reportgen.facts.fact_words import measured_words
+from reportgen.facts.fact_words import format_fact_interval
 from reportgen.facts.score_facts import ScoreSubject
-from reportgen.judging.agreement import agrees, typed_value
+from reportgen.judging.agreement import agrees, get_typed_value
 from reportgen.judging.judge import judge
 from reportgen.judging.typed import read_typed
 from reportgen.statements import Binding, Judgement, Quantity, Scale, Truth
@@ -58,7 +58,7 @@ def shares() -> ScoreSubject:
 
 def bound(kind: Literal["value", "claim"], words: str, expression: str) -> Binding:
     """A binding of a page's first line."""
-    place = Place("content/page.md", 1, 1)
+    place = SourceLocation("content/page.md", 1, 1)
     return Binding(kind, words, expression, None, "", "", place, place, 1, 1 + len(words))
 
 
@@ -269,7 +269,9 @@ def test_what_holds_only_within_noise(expression: str, said: str) -> None:
     (one,) = [one for one in of.comparisons if {one.a, one.b} == {"B", "C"}]
     assert one.low is not None
     assert one.low < 0
-    noise, turned = (measured_words(of.fact("difference", pair), SHARE) for pair in (("B", "C"), ("C", "B")))
+    noise, turned = (
+        format_fact_interval(of.fact("difference", pair), SHARE) for pair in (("B", "C"), ("C", "B"))
+    )
     holds = "the interval of the difference holds 0: "
     said = said.format(noise=f"{holds}{noise}", turned=f"{holds}{turned}")
     assert claim(expression, of).found == f"{expression} {said}"
@@ -351,8 +353,8 @@ def test_a_failing_value_is_seen_to_differ(number: float, words: str, scale: Sca
     assert bool(judged.repaired) is (judged.truth is Truth.FAILS)
     if judged.repaired:
         shown = read_typed(judged.found.partition(" = ")[2], scale)
-        assert not agrees(typed, typed_value(shown, Quantity.VALUE, scale), Quantity.VALUE, scale)
-        assert not agrees(shown, typed_value(typed, Quantity.VALUE, scale), Quantity.VALUE, scale)
+        assert not agrees(typed, get_typed_value(shown, Quantity.VALUE, scale), Quantity.VALUE, scale)
+        assert not agrees(shown, get_typed_value(typed, Quantity.VALUE, scale), Quantity.VALUE, scale)
         assert value(judged.repaired, "peak(MEL)", of).truth is Truth.HOLDS
 
 

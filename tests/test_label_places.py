@@ -15,16 +15,16 @@ from seen_by_vega import VegaPicture
 
 from reportgen.errors import ReportError
 from reportgen.figures.axis import position
-from reportgen.figures.curve import curve_figure
-from reportgen.figures.label_choice import chosen
-from reportgen.figures.label_places import Drawn, along_line, around_point
+from reportgen.figures.curve import draw_curve
+from reportgen.figures.label_choice import choose_places
+from reportgen.figures.label_places import Obstacles, list_places_at_line, list_places_at_point
 from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE
-from reportgen.figures.line_paths import PIXELS_WIDE, line_paths
-from reportgen.figures.live import payload
-from reportgen.figures.picture import body, inline_svg
-from reportgen.figures.plotting import plot_of
-from reportgen.figures.text_width import text_width
-from reportgen.figures.wanted import wanted_curve
+from reportgen.figures.line_paths import PIXELS_WIDE, make_line_paths
+from reportgen.figures.live import build_payload
+from reportgen.figures.picture import draw_body, draw_picture
+from reportgen.figures.plotting import make_plot
+from reportgen.figures.text_width import measure_text
+from reportgen.figures.wanted import make_curve_spec
 from reportgen.settings.blocks import Annotation, CurveSettings
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def label_of(mark: Mark) -> Label:
 def covered(made: Plot, mark: Mark, width: float) -> Rectangle:
     """What the words of a mark cover in a plot of this width."""
     label = label_of(mark)
-    wide = text_width(label.short if width <= NARROW else label.text, TICK_SIZE)
+    wide = measure_text(label.short if width <= NARROW else label.text, TICK_SIZE)
     part = {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor]
     left = position(made.x, mark.x or 0.0) * width + label.dx - part * wide
     y = label.dy + (0.0 if mark.y is None else (1 - position(made.y, mark.y)) * made.height)
@@ -66,7 +66,7 @@ def names_at_ends(made: Plot, width: float) -> list[Rectangle]:
     """What the names at the line ends cover; a narrow picture has none."""
     if width <= NARROW:
         return []
-    ends = [(width + 10, text_width(end.text, LABEL_SIZE, 600), end.y) for end in made.ends]
+    ends = [(width + 10, measure_text(end.text, LABEL_SIZE, 600), end.y) for end in made.ends]
     return [Rectangle(left, left + wide, y - 8, y + 8) for left, wide, y in ends]
 
 
@@ -105,7 +105,7 @@ def marked_plot(notes: Sequence[Annotation], *, own: Sequence[Annotation] = (), 
     settled = CurveSettings.model_validate({"title": "t", **block}).model_copy(
         update={"annotations": tuple(own)}
     )
-    return plot_of(CURVES, wanted_curve("one", settled, "accuracy", around, tuple(notes)), around)
+    return make_plot(CURVES, make_curve_spec("one", settled, "accuracy", around, tuple(notes)), around)
 
 
 NOTES = st.builds(
@@ -156,8 +156,8 @@ def test_words_without_room_are_told_below_and_keep_their_ring() -> None:
     """What is most important has its words in the picture; the rest stands in the caption."""
     notes = tuple(Annotation(x=60 + n, text=f"mark number {n}", series="MEL") for n in range(60))
     around = context(CURVES)
-    wish = wanted_curve("one", CurveSettings(title="t"), "accuracy", around, notes)
-    made, shown = plot_of(CURVES, wish, around), curve_figure(CURVES, wish, around)
+    wish = make_curve_spec("one", CurveSettings(title="t"), "accuracy", around, notes)
+    made, shown = make_plot(CURVES, wish, around), draw_curve(CURVES, wish, around)
     labelled = [mark.text for mark in made.annotations if mark.label]
     left = [mark.text for mark in made.annotations if not mark.label]
     assert labelled[0] == "mark number 0"
@@ -209,11 +209,11 @@ def test_long_words_are_shortened_in_a_narrow_picture_only() -> None:
     label = label_of(made.annotations[0])
     assert label.text == words
     assert label.short.endswith("…")
-    fluid = inline_svg(made, line_paths(made), labelled_by="x")
+    fluid = draw_picture(made, make_line_paths(made), labelled_by="x")
     assert re.search(f'<text class="rg-wide"[^>]*>{words}<', fluid)
     assert re.search(f'<text class="rg-narrow"[^>]*>{label.short}<', fluid)
     assert f"<title>{words}</title>" in fluid
-    assert body(made, line_paths(made), fluid=False).count("learning rate") == 1
+    assert draw_body(made, make_line_paths(made), fluid=False).count("learning rate") == 1
 
 
 @pytest.mark.parametrize("block", [{"x_domain": (0, 50)}, {"y_domain": (0.7, 0.78)}])
@@ -249,9 +249,9 @@ def test_words_stand_where_vega_writes_them() -> None:
         ]
     }
     made = plot(CURVES, **block)
-    drawn = body(made, line_paths(made), fluid=False)
+    drawn = draw_body(made, make_line_paths(made), fluid=False)
     vega = VegaPicture(spec(CURVES, **block), width=PIXELS_WIDE)
-    rows = payload(made, band_name="")
+    rows = build_payload(made, band_name="")
     for mark, row in zip(
         (*made.references, *made.annotations), (*rows["references"], *rows["annotations"]), strict=True
     ):
@@ -273,9 +273,9 @@ def test_the_same_marks_get_the_same_places() -> None:
 
 def test_the_more_important_label_keeps_its_place_when_only_one_fits() -> None:
     """Another round counts only if it leaves out fewer words, or less important ones."""
-    drawn = Drawn((), (), np.empty((0, 481)))
-    wishes = [list(along_line(0.5, (120, 120), 12)) for _ in range(3)]
-    first, second, third = chosen(wishes, drawn)
+    drawn = Obstacles((), (), np.empty((0, 481)))
+    wishes = [list(list_places_at_line(0.5, (120, 120), 12)) for _ in range(3)]
+    first, second, third = choose_places(wishes, drawn)
     assert first is not None
     assert second is not None
     assert third is None
@@ -283,10 +283,10 @@ def test_the_more_important_label_keeps_its_place_when_only_one_fits() -> None:
 
 def test_words_that_found_no_room_take_the_first_turn() -> None:
     """A label with one place only gets it, where the other has several."""
-    drawn = Drawn((), (), np.empty((0, 481)))
-    many = list(around_point(0.5, 60, (80, 80), 120))
+    drawn = Obstacles((), (), np.empty((0, 481)))
+    many = list(list_places_at_point(0.5, 60, (80, 80), 120))
     one = [min(many, key=lambda place: place.cost)]
-    wide, narrow = chosen([many, one], drawn)
+    wide, narrow = choose_places([many, one], drawn)
     assert wide is not None
     assert narrow == one[0]
 

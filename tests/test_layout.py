@@ -11,18 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_figures import context, curve, curve_set, plot, wave
 
-from reportgen.figures.axis import Axis, format_value, linear_axis, log_axis, position
-from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE, end_labels, margins, spread
+from reportgen.figures.axis import Axis, format_value, make_linear_axis, make_log_axis, position
+from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE, compute_margins, place_end_labels, spread_apart
 from reportgen.figures.line_paths import PIXELS_WIDE
 from reportgen.figures.plot import EndLabel, SeriesLine
-from reportgen.figures.text_width import text_width
+from reportgen.figures.text_width import measure_text
 
 if TYPE_CHECKING:
     from reportgen.figures.plot import Plot
 
 HEIGHT, DISTANCE = 320, 16
 PLACES = st.lists(st.floats(0, HEIGHT), min_size=1, max_size=HEIGHT // DISTANCE)
-Y = linear_axis("y", 0, 1, count=5)
+Y = make_linear_axis("y", 0, 1, count=5)
 
 
 def line(name: str, *values: float) -> SeriesLine:
@@ -35,7 +35,7 @@ def line(name: str, *values: float) -> SeriesLine:
 @given(PLACES)
 def test_places_are_apart_and_inside(wanted: list[float]) -> None:
     """No two names touch and none leaves the plot."""
-    placed = spread(wanted, DISTANCE, 0, HEIGHT)
+    placed = spread_apart(wanted, DISTANCE, 0, HEIGHT)
     ordered = sorted(placed)
     assert all(b - a >= DISTANCE - 1e-6 for a, b in itertools.pairwise(ordered))
     assert ordered[0] >= -1e-6
@@ -45,7 +45,7 @@ def test_places_are_apart_and_inside(wanted: list[float]) -> None:
 @given(PLACES)
 def test_places_keep_their_order(wanted: list[float]) -> None:
     """A name above another stays above it; of two equal ones the first given does."""
-    placed = spread(wanted, DISTANCE, 0, HEIGHT)
+    placed = spread_apart(wanted, DISTANCE, 0, HEIGHT)
     before = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
     assert sorted(range(len(placed)), key=placed.__getitem__) == before
 
@@ -53,16 +53,16 @@ def test_places_keep_their_order(wanted: list[float]) -> None:
 @given(PLACES)
 def test_places_that_are_apart_stay(wanted: list[float]) -> None:
     """Who does not touch is not moved."""
-    placed = spread(wanted, DISTANCE, 0, HEIGHT)
+    placed = spread_apart(wanted, DISTANCE, 0, HEIGHT)
     if all(b - a >= DISTANCE for a, b in itertools.pairwise(sorted(wanted))):
         assert placed == pytest.approx(wanted)
-    assert spread(placed, DISTANCE, 0, HEIGHT) == pytest.approx(placed)
+    assert spread_apart(placed, DISTANCE, 0, HEIGHT) == pytest.approx(placed)
 
 
 @given(PLACES, st.data())
 def test_no_other_places_move_less(wanted: list[float], data: st.DataObject) -> None:
     """Any other allowed places in the same order are farther from the wanted ones, in squares."""
-    placed = spread(wanted, DISTANCE, 0, HEIGHT)
+    placed = spread_apart(wanted, DISTANCE, 0, HEIGHT)
     rest = HEIGHT - DISTANCE * (len(wanted) - 1)
     slack = sorted(data.draw(st.lists(st.floats(0, rest), min_size=len(wanted), max_size=len(wanted))))
     order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
@@ -78,31 +78,31 @@ def test_no_other_places_move_less(wanted: list[float], data: st.DataObject) -> 
 
 def test_two_names_at_one_place_share_the_move() -> None:
     """Both go half the way."""
-    assert spread([100.0, 100.0], 16, 0, 320) == [92.0, 108.0]
+    assert spread_apart([100.0, 100.0], 16, 0, 320) == [92.0, 108.0]
 
 
 def test_names_stand_at_the_last_known_value() -> None:
     """A line that ends early has its name at its own end."""
     nan = float("nan")
-    found = end_labels([line("early", 0.25, nan), line("late", 0.1, 0.75)], Y, HEIGHT)
+    found = place_end_labels([line("early", 0.25, nan), line("late", 0.1, 0.75)], Y, HEIGHT)
     assert found == (EndLabel("early", 0, 240.0), EndLabel("late", 0, 80.0))
 
 
 def test_a_series_without_values_has_no_name_at_its_end() -> None:
     """There is no end to stand at."""
-    assert end_labels([line("none", float("nan"))], Y, HEIGHT) == ()
+    assert place_end_labels([line("none", float("nan"))], Y, HEIGHT) == ()
 
 
 def test_a_line_that_ends_outside_has_its_name_at_the_edge() -> None:
     """A domain may cut a line off; its name stays beside the plot."""
-    found = end_labels([line("over", 7.0), line("under", -7.0)], Y, HEIGHT)
+    found = place_end_labels([line("over", 7.0), line("under", -7.0)], Y, HEIGHT)
     assert [end.y for end in found] == [0.0, 320.0]
 
 
 def test_what_a_log_axis_cannot_show_ends_at_its_foot() -> None:
     """A loss of exactly 0 on a log axis stops no build."""
-    axis: Axis = log_axis("y", 0.01, 1.0)
-    assert [end.y for end in end_labels([line("zero", 0.5, 0.0)], axis, HEIGHT)] == [320.0]
+    axis: Axis = make_log_axis("y", 0.01, 1.0)
+    assert [end.y for end in place_end_labels([line("zero", 0.5, 0.0)], axis, HEIGHT)] == [320.0]
 
 
 @pytest.mark.parametrize(
@@ -110,29 +110,29 @@ def test_what_a_log_axis_cannot_show_ends_at_its_foot() -> None:
 )
 def test_names_that_do_not_fit_give_way_to_a_legend(names: list[str]) -> None:
     """Nine names are too many, and one too long would squeeze the plot."""
-    assert end_labels([line(name, 0.5) for name in names], Y, HEIGHT) == ()
+    assert place_end_labels([line(name, 0.5) for name in names], Y, HEIGHT) == ()
 
 
 def test_names_that_are_higher_than_the_plot_give_way_to_a_legend() -> None:
     """Eight names need 128 pixels."""
     eight = [line(str(n), 0.5) for n in range(8)]
-    assert len(end_labels(eight, Y, 128)) == 8
-    assert end_labels(eight, Y, 127) == ()
+    assert len(place_end_labels(eight, Y, 128)) == 8
+    assert place_end_labels(eight, Y, 127) == ()
 
 
 @given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=8))
 def test_names_fit_into_the_margin_made_for_them(names: list[str]) -> None:
     """Tick labels fit at the left and names at the right; both margins have a class in the style sheet."""
     ends = tuple(EndLabel(name, 0, 0.0) for name in names)
-    room = margins(Y, ends)
-    assert room.right >= 10 + max(text_width(name, LABEL_SIZE, 600) for name in names)
-    assert room.left >= 8 + max(text_width(label, 12) for label in Y.labels)
+    room = compute_margins(Y, ends)
+    assert room.right >= 10 + max(measure_text(name, LABEL_SIZE, 600) for name in names)
+    assert room.left >= 8 + max(measure_text(label, 12) for label in Y.labels)
     assert (room.left % 8, room.right % 8) == (0, 0)
 
 
 def test_without_names_the_plot_gets_their_room() -> None:
     """Only the half of a last tick label reaches out at the right."""
-    assert margins(Y, ()).right == 16
+    assert compute_margins(Y, ()).right == 16
 
 
 @pytest.mark.parametrize("high", [4, 1000, 90_000, 12_345_678])
@@ -154,7 +154,7 @@ def test_times_stand_beside_each_other(span: float) -> None:
 def fits(made: Plot) -> bool:
     """Whether no two labels of the x axis touch in a picture of usual width."""
     places = [position(made.x, tick) * PIXELS_WIDE for tick in made.x.ticks]
-    halves = [text_width(label, TICK_SIZE) / 2 for label in made.x.labels]
+    halves = [measure_text(label, TICK_SIZE) / 2 for label in made.x.labels]
     ends = list(zip(places, halves, strict=True))
     return all(b - a > half + other for (a, half), (b, other) in itertools.pairwise(ends)) and len(ends) > 1
 

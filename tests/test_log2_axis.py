@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from made_figures import context, curve, curve_set, wanted
 from seen_by_vega import VegaPicture, vega_words
 
-from reportgen.figures.axis import format_value, log2_axis, position
-from reportgen.figures.chart import skeleton_text
-from reportgen.figures.line_paths import PIXELS_WIDE, UNITS_A_PIXEL, line_paths
-from reportgen.figures.plotting import plot_of
-from reportgen.figures.shape import shape_of
-from reportgen.figures.specification import specification
-from reportgen.figures.tidy import csv_text
+from reportgen.figures.axis import format_value, make_log2_axis, position
+from reportgen.figures.chart import write_chart_spec
+from reportgen.figures.line_paths import PIXELS_WIDE, UNITS_A_PIXEL, make_line_paths
+from reportgen.figures.plotting import make_plot
+from reportgen.figures.shape import get_shape
+from reportgen.figures.specification import build_spec
+from reportgen.figures.tidy import write_curves_csv
 
 if TYPE_CHECKING:
     from reportgen.figures.plot import Plot
@@ -34,13 +34,13 @@ CURVES = curve_set(
 def made() -> Plot:
     """The plot of ``CURVES`` over a log2 axis."""
     around = context(CURVES)
-    return plot_of(CURVES, replace(wanted(CURVES, around), x_scale="log2", x_title="k"), around)
+    return make_plot(CURVES, replace(wanted(CURVES, around), x_scale="log2", x_title="k"), around)
 
 
 def written(ours: Plot) -> dict[str, Any]:
     """Its specification."""
-    skeleton = skeleton_text(shape_of(ours))
-    return specification(ours, CURVES, csv_text(CURVES), skeleton, title="", subtitle="")
+    skeleton = write_chart_spec(get_shape(ours))
+    return build_spec(ours, CURVES, write_curves_csv(CURVES), skeleton, title="", subtitle="")
 
 
 def pixels(path: str) -> FloatArray:
@@ -66,13 +66,13 @@ def pixels(path: str) -> FloatArray:
 )
 def test_ticks_stand_at_powers_of_two(low: float, high: float, labels: str) -> None:
     """Every power as long as there are at most a dozen; whole numbers where there are hardly any."""
-    assert " ".join(log2_axis("k", low, high).labels) == labels
+    assert " ".join(make_log2_axis("k", low, high).labels) == labels
 
 
 @given(st.integers(1, 10**6), st.integers(0, 10**6))
 def test_ticks_are_whole_and_rise_inside_the_domain(low: int, more: int) -> None:
     """There is no half of a sample, and no tick outside the plot."""
-    axis = log2_axis("k", low, low + more)
+    axis = make_log2_axis("k", low, low + more)
     assert 2 <= len(axis.ticks) <= 12
     assert list(axis.ticks) == sorted(set(axis.ticks))
     assert all(tick == round(tick) and tick >= 1 for tick in axis.ticks)
@@ -82,14 +82,14 @@ def test_ticks_are_whole_and_rise_inside_the_domain(low: int, more: int) -> None
 
 def test_doublings_are_equally_far_apart() -> None:
     """1 to 2 takes as much room as 8 to 16, and a single count stands in the middle."""
-    axis = log2_axis("k", 1, 16)
+    axis = make_log2_axis("k", 1, 16)
     assert [position(axis, k) for k in (1, 2, 4, 8, 16)] == pytest.approx([0, 0.25, 0.5, 0.75, 1])
-    assert position(log2_axis("k", 1, 1), 1) == pytest.approx(0.5)
+    assert position(make_log2_axis("k", 1, 1), 1) == pytest.approx(0.5)
 
 
 def test_words_are_those_that_vega_writes() -> None:
     """Labels and values read out are what d3-format makes of them."""
-    axis = log2_axis("k", 1, 2048)
+    axis = make_log2_axis("k", 1, 2048)
     pairs = [(tick, axis.format) for tick in axis.ticks] + [(1500.0, axis.read_format)]
     assert [*axis.labels, format_value(axis, 1500.0)] == vega_words(pairs)
 
@@ -100,7 +100,7 @@ def test_the_picture_is_the_one_that_vega_draws() -> None:
     vega = VegaPicture(written(ours), width=PIXELS_WIDE)
     assert vega.words("role-axis-label") == [*ours.x.labels, *ours.y.labels]
     assert ours.x.labels == ("1", "2", "4", "8", "16")
-    paths = line_paths(ours)
+    paths = make_line_paths(ours)
     for mine, theirs in zip([path.line for path in paths], vega.paths("lines"), strict=True):
         assert np.abs(pixels(mine) - np.array(theirs[0])).max() <= 0.5
     places = [(position(ours.x, k) * PIXELS_WIDE) for line in ours.lines for k in line.steps.tolist()]

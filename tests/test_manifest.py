@@ -12,7 +12,7 @@ import pytest
 
 from reportgen.cache import cache_folder
 from reportgen.site import manifest
-from reportgen.site.manifest import Build, Summary, repository_files, unchanged
+from reportgen.site.manifest import Build, Summary, check_unchanged, list_repository_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,7 @@ class Project:
 
     def unchanged(self, *, strict: bool = False) -> bool:
         """Whether the next build would be spared."""
-        return unchanged(self.config, strict=strict) is not None
+        return check_unchanged(self.config, strict=strict) is not None
 
 
 @pytest.fixture
@@ -67,13 +67,13 @@ def project(tmp_path: Path) -> Project:
 
 def test_nothing_changed(project: Project) -> None:
     """The summary of the build comes back, as often as it is asked for."""
-    assert unchanged(project.config, strict=False) == MADE
-    assert unchanged(project.config, strict=True) == MADE
+    assert check_unchanged(project.config, strict=False) == MADE
+    assert check_unchanged(project.config, strict=True) == MADE
 
 
 def test_without_a_build_there_is_nothing_to_compare(tmp_path: Path) -> None:
     """A fresh clone builds."""
-    assert unchanged(Project(tmp_path).config, strict=False) is None
+    assert check_unchanged(Project(tmp_path).config, strict=False) is None
 
 
 CHANGES: dict[str, Callable[[Project], Any]] = {
@@ -115,7 +115,7 @@ def test_another_environment_asks_for_a_build(
     project: Project, monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
     """Another date, another Python, or another version of a package may give another site."""
-    here = manifest.environment()
+    here = manifest.describe_environment()
     assert name in here
     monkeypatch.setattr(manifest, "environment", lambda: here | {name: value})
     assert not project.unchanged()
@@ -124,17 +124,17 @@ def test_another_environment_asks_for_a_build(
 def test_the_date_in_the_environment_is_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """It decides the dates on the pages."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1")
-    one = manifest.environment()
+    one = manifest.describe_environment()
     monkeypatch.delenv("SOURCE_DATE_EPOCH")
-    assert manifest.environment() != one
+    assert manifest.describe_environment() != one
 
 
 def test_a_package_of_another_version_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An upgrade of MkDocs or of a theme is an upgrade of the site."""
-    before = manifest.environment()
+    before = manifest.describe_environment()
     (tmp_path / "site-packages" / "mkdocs-9.9.9.dist-info").mkdir(parents=True)
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "site-packages")])
-    assert manifest.environment() != before
+    assert manifest.describe_environment() != before
 
 
 def test_a_file_that_was_only_touched_is_hashed(project: Project) -> None:
@@ -170,7 +170,7 @@ def test_another_settings_file_is_another_report(project: Project) -> None:
     """Two files in one folder do not stand for each other."""
     other = project.root / "other.yml"
     other.write_text(project.config.read_text(encoding="utf-8"), encoding="utf-8")
-    assert unchanged(other, strict=False) is None
+    assert check_unchanged(other, strict=False) is None
 
 
 def test_a_file_that_is_saved_during_the_build_is_no_input_of_it(project: Project) -> None:
@@ -206,8 +206,8 @@ def test_a_manifest_with_one_wrong_part_is_none(project: Project, key: str, valu
 
 def test_forgetting_asks_for_a_build(project: Project) -> None:
     """And forgetting twice is no error."""
-    manifest.forget(project.root)
-    manifest.forget(project.root)
+    manifest.remove(project.root)
+    manifest.remove(project.root)
     assert not project.unchanged()
 
 
@@ -252,7 +252,7 @@ def test_a_new_commit_is_seen(tmp_path: Path) -> None:
     git = tmp_path / ".git"
     new_file(git / "refs" / "heads" / "main")
     (git / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
-    found = list(repository_files(tmp_path / "docs"))
+    found = list(list_repository_files(tmp_path / "docs"))
     assert found == [git / "HEAD", git / "packed-refs", git / "refs" / "heads" / "main"]
 
 
@@ -266,10 +266,10 @@ def test_a_new_commit_in_a_second_work_tree_is_seen(tmp_path: Path) -> None:
     (own / "commondir").write_text("../..\n", encoding="utf-8")
     (tmp_path / "second").mkdir()
     (tmp_path / "second" / ".git").write_text(f"gitdir: {own}\n", encoding="utf-8")
-    found = [path.resolve() for path in repository_files(tmp_path / "second")]
+    found = [path.resolve() for path in list_repository_files(tmp_path / "second")]
     assert found == [own / "HEAD", git / "packed-refs", git / "refs" / "heads" / "side"]
 
 
 def test_a_folder_without_a_repository_has_no_commit(tmp_path: Path) -> None:
     """Nothing to watch."""
-    assert list(repository_files(tmp_path)) == []
+    assert list(list_repository_files(tmp_path)) == []

@@ -7,12 +7,12 @@ import re
 import pytest
 from markdown import Markdown
 
-from reportgen.errors import Place, Problem, Problems, ReportError
+from reportgen.errors import Problem, Problems, ReportError, SourceLocation
 from reportgen.narrative import bindings as module
-from reportgen.narrative.bindings import find_bindings, typed_text
-from reportgen.narrative.headings import headings
+from reportgen.narrative.bindings import find_bindings, strip_bindings
+from reportgen.narrative.headings import find_headings
 from reportgen.narrative.pages import read_page
-from reportgen.narrative.spans import Spans, marks
+from reportgen.narrative.spans import BindingsExtension, find_marks
 from reportgen.narrative.superfences import Walk
 from reportgen.statements import Binding
 
@@ -46,9 +46,9 @@ def drafted(text: str, first_line: int = 1, offset: int = 0) -> tuple[tuple[Bind
 
 def rendered(text: str) -> tuple[list[tuple[str, str, str]], str]:
     """What the site marks, by the order of writing, and the page's HTML."""
-    spans = Spans()
+    spans = BindingsExtension()
     html = Markdown(extensions=[*EXTENSIONS, spans]).convert(text)
-    numbers = sorted((mark.number, mark.salt) for mark in marks(html))
+    numbers = sorted((mark.number, mark.salt) for mark in find_marks(html))
     found = [spans.seen[salt][number] for number, salt in numbers]
     return [(one.kind, one.words, one.expression) for one in found], html
 
@@ -65,11 +65,11 @@ def agree(text: str) -> tuple[Binding, ...]:
         assert " ".join(re.sub(r"\n[> ]*", " ", text[one.start : one.end]).split()) == " ".join(
             one.words.split()
         )
-        line, column = one.place.line, one.place.column
+        line, column = one.location.line, one.location.column
         assert line is not None
         assert column is not None
         assert lines[line - 1][column - 1] == "["
-        line, column = one.expression_place.line, one.expression_place.column
+        line, column = one.expression_location.line, one.expression_location.column
         assert line is not None
         assert column is not None
         assert lines[line - 1][column - 1] == one.expression[0]
@@ -90,8 +90,8 @@ def test_a_binding_is_read_whole() -> None:
         of="scores",
         name="up",
         fails="so",
-        place=Place("a.md", 7, 4),
-        expression_place=Place("a.md", 8, 25),
+        location=SourceLocation("a.md", 7, 4),
+        expression_location=SourceLocation("a.md", 8, 25),
         start=104,
         end=118,
     )
@@ -228,7 +228,7 @@ def test_what_is_badly_written_is_a_problem(text: str, column: int, expected: st
     assert expected in problems[0].message
     assert problems[0].next_step
     line = 12 + (2 if "|a|b|" in text else 0)
-    assert problems[0].place == Place("a.md", line, column)
+    assert problems[0].place == SourceLocation("a.md", line, column)
 
 
 def test_all_problems_of_a_page_are_told_and_the_rest_is_found() -> None:
@@ -264,7 +264,7 @@ def test_a_page_knows_its_bindings_by_lines_of_the_file() -> None:
     for written in (text, text.replace("\n", "\r\n"), "\ufeff" + text):
         page = read_page("a.md", written, "content/a.md")
         (one,) = page.bindings
-        assert one.place == Place("content/a.md", 7, 7)
+        assert one.location == SourceLocation("content/a.md", 7, 7)
         assert page.text[one.start : one.end] == "0.84"
 
 
@@ -290,13 +290,13 @@ HEADINGS = [
 @pytest.mark.parametrize("text", HEADINGS)
 def test_a_heading_is_called_by_the_typed_words(text: str) -> None:
     """Its id, its entry in the contents and the page's title have no braces, on the page and in the draft."""
-    markdown = Markdown(extensions=["toc", "attr_list", "smarty", Spans()])
+    markdown = Markdown(extensions=["toc", "attr_list", "smarty", BindingsExtension()])
     html = markdown.convert(text)
     tokens = getattr(markdown, "toc_tokens", [])
     assert len(tokens) == html.count("<h")
     for token in tokens:
         assert not re.search(r"[{}\[\]<]|value", token["name"])
-    found = [one for one in headings(typed_text(text)) if not text.startswith(">")]
+    found = [one for one in find_headings(strip_bindings(text)) if not text.startswith(">")]
     flat = [(token["id"], token["name"]) for token in tokens]
     assert [(one.id, one.words) for one in found] == (flat if found else [])
     title = read_page("file.md", text, "file.md").title
@@ -306,7 +306,7 @@ def test_a_heading_is_called_by_the_typed_words(text: str) -> None:
 def test_typed_text_keeps_lines_and_everything_else() -> None:
     """Code, comments and an author's own braces stay; each line stays the line that it was."""
     text = f'a [b\nc]{{value="x\ny"}} d `[e]{PEAK}` [f]{{.g}} \\[h]{PEAK}\n\n\t[i]{PEAK}\n'
-    typed = typed_text(text)
+    typed = strip_bindings(text)
     assert typed == f"a b\nc\n d `[e]{PEAK}` [f]{{.g}} \\[h]{PEAK}\n\n\t[i]{PEAK}\n"
     assert typed.count("\n") == text.count("\n")
 
@@ -331,4 +331,4 @@ def test_a_page_without_bindings_costs_nothing(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(module, "_found", None)
     for text in ("# A\n\nWords [a](b) {.c}", "[a]{.b} value", "value= claim="):
         assert drafted(text) == ((), [])
-        assert typed_text(text) == text
+        assert strip_bindings(text) == text

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from test_narrative_bindings import PEAK, drafted, rendered
 
-from reportgen.narrative.candidates import candidates
-from reportgen.narrative.plain_prose import surely_shown
-from reportgen.narrative.spans import Spans, marks, signs
+from reportgen.narrative.candidates import find_candidates
+from reportgen.narrative.plain_prose import find_surely_shown
+from reportgen.narrative.spans import BindingsExtension, find_marks, put_placeholders
 from reportgen.narrative.superfences import walk
 from reportgen.settings.kinds import BLOCKS
 
@@ -79,8 +79,8 @@ def test_plain_prose_is_shown(text: str) -> None:
     """What needs no conversion to be known to be shown is shown by one."""
     walked = walk(text, tuple(BLOCKS))
     left = "\n".join(walked.left)
-    sure = surely_shown(signs(left, candidates(left)).text)
-    assert sure <= {mark.number for mark in marks(walked.rendered(Spans(restoring=False)))}
+    sure = find_surely_shown(put_placeholders(left, find_candidates(left)).text)
+    assert sure <= {mark.number for mark in find_marks(walked.render(BindingsExtension(restoring=False)))}
 
 
 CUTS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 12), st.one_of(BOUND, MARKS, STARTS)), max_size=5)

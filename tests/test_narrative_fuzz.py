@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from reportgen.errors import Place, ReportError
+from reportgen.errors import ReportError, SourceLocation
 from reportgen.narrative.pages import read_page
 from reportgen.settings.kinds import BLOCKS
 from reportgen.settings.loading import load_block, load_front_matter, load_project, load_source_settings
-from reportgen.settings.schema import schema
+from reportgen.settings.schema import make_schemas
 
 CONTENT = sorted((Path(__file__).parents[1] / "content").rglob("*.md"))
-KEYS = sorted({key for part in schema().values() for key in part.get("properties", {})})
+KEYS = sorted({key for part in make_schemas().values() for key in part.get("properties", {})})
 
 SCALARS = (
     st.none()
@@ -61,7 +61,7 @@ def only_problems(error: ReportError) -> None:
 def test_any_body_gives_settings_or_problems(kind: str, body: str) -> None:
     """Random keys with random values, and random characters, never make the loader fail."""
     try:
-        load_block(kind, body, Place("a.md", 1))
+        load_block(kind, body, SourceLocation("a.md", 1))
     except ReportError as error:
         only_problems(error)
 
@@ -72,7 +72,7 @@ def test_any_options_give_settings_or_problems(options: dict[str, object]) -> No
     """MkDocs may hand over anything."""
     for text in (None, json.dumps({"plugins": [{"reportgen": options}]})):
         try:
-            load_project(options, Place("mkdocs.yml"), text)
+            load_project(options, SourceLocation("mkdocs.yml"), text)
         except ReportError as error:
             only_problems(error)
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.errors import Place, ReportError
-from reportgen.narrative.generated import about_scores, generated_pages, page_text
+from reportgen.errors import ReportError, SourceLocation
+from reportgen.narrative.generated import generate_for_scores, generate_pages, generate_text
 from reportgen.narrative.pages import read_page
 from reportgen.settings.blocks import CurveSettings, TableSettings
 from reportgen.settings.front_matter import Benchmark
@@ -17,7 +17,7 @@ AIME = Benchmark(name="AIME Pass@1", source="aime", metric="pass@1", description
 
 def test_a_benchmark_without_a_page_gets_one() -> None:
     """Title, description, a curve and a table, and the benchmark as the page's own."""
-    (page,) = generated_pages([AIME], [])
+    (page,) = generate_pages([AIME], [])
     assert (page.path, page.title, page.file, page.generated) == (
         "aime-pass-1.md",
         "AIME Pass@1",
@@ -30,30 +30,30 @@ def test_a_benchmark_without_a_page_gets_one() -> None:
     assert isinstance(first.settings, CurveSettings)
     assert isinstance(second.settings, TableSettings)
     assert (first.settings.source, first.settings.metric) == ("aime", "pass@1")
-    assert (first.place, second.id) == (Place("mkdocs.yml"), "values")
+    assert (first.location, second.id) == (SourceLocation("mkdocs.yml"), "values")
     assert "Nobody has written about this benchmark yet" in page.text
 
 
 def test_a_page_of_outcomes_is_about_scores() -> None:
     """At the same address, with everything that the benchmark says; an author's page stays as it is."""
     said = Benchmark(name="Quiz", source="answers", page="more/quiz.md", metric="pass@2", baseline="base")
-    (page,) = generated_pages([said], [])
-    scored = about_scores(page)
+    (page,) = generate_pages([said], [])
+    scored = generate_for_scores(page)
     assert (scored.path, scored.file, scored.title, scored.generated) == (
         *("more/quiz.md", "mkdocs.yml", "Quiz"),
         True,
     )
     assert [block.kind for block in scored.blocks] == ["scores", "comparison", "problems"]
     assert scored.front_matter.benchmark == said.model_copy(update={"page": None})
-    assert [block.kind for block in about_scores(page, totals=True).blocks] == ["scores"]
+    assert [block.kind for block in generate_for_scores(page, totals=True).blocks] == ["scores"]
     own = read_page("a.md", "---\nbenchmark: {name: Quiz, source: answers}\n---\n", "content/a.md")
-    assert about_scores(own) is own
+    assert generate_for_scores(own) is own
 
 
 def test_a_benchmark_with_a_page_gets_none() -> None:
     """A page that names the benchmark as its own is enough, whatever else declares it."""
     own = read_page("a.md", "---\nbenchmark: {name: AIME Pass@1, source: aime}\n---\n", "content/a.md")
-    assert generated_pages([AIME], [own]) == ()
+    assert generate_pages([AIME], [own]) == ()
 
 
 def test_front_matter_declares_benchmarks_too() -> None:
@@ -63,7 +63,7 @@ def test_front_matter_declares_benchmarks_too() -> None:
         "- {name: B, source: b, higher_is_better: false}\n---\n"
     )
     index = read_page("index.md", text, "content/index.md")
-    first, second = generated_pages([], [index])
+    first, second = generate_pages([], [index])
     assert (first.path, first.file, second.path) == ("more/a.md", "content/index.md", "b.md")
     assert second.front_matter.benchmark is not None
     assert not second.front_matter.benchmark.higher_is_better
@@ -73,7 +73,7 @@ def refused(*benchmarks: Benchmark, pages: tuple[str, ...] = ()) -> list[str]:
     """Why benchmarks get no pages."""
     written = [read_page(path, "", f"content/{path}") for path in pages]
     with pytest.raises(ReportError) as caught:
-        generated_pages(benchmarks, written)
+        generate_pages(benchmarks, written)
     return [str(problem) for problem in caught.value.problems]
 
 
@@ -90,7 +90,7 @@ def test_two_pages_of_one_benchmark_are_refused() -> None:
     text = "---\nbenchmark: {name: A, source: a}\n---\n"
     pages = [read_page(path, text, f"content/{path}") for path in ("a.md", "b.md")]
     with pytest.raises(ReportError, match=r"content/b\.md:2: two benchmarks are called"):
-        generated_pages([], pages)
+        generate_pages([], pages)
 
 
 @pytest.mark.parametrize("path", ["aime-pass-1.md", "aime-pass-1/index.md", "AIME-pass-1.md"])
@@ -120,9 +120,9 @@ NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_
 def test_any_name_makes_a_page(name: str, source: str, metric: str | None, description: str | None) -> None:
     """Whatever a benchmark is called, its page is read back as it was meant and shows the name as text."""
     benchmark = Benchmark(name=name, source=source, metric=metric, description=description)
-    (page,) = generated_pages([benchmark], [])
+    (page,) = generate_pages([benchmark], [])
     assert page.front_matter.benchmark == benchmark
     assert [block.kind for block in page.blocks] == ["curve", "table"]
-    prose = page_text(benchmark).split("---\n\n", 1)[1].split("```curve")[0]
+    prose = generate_text(benchmark).split("---\n\n", 1)[1].split("```curve")[0]
     assert "<" not in prose
     assert "[" not in prose

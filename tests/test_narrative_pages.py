@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reportgen.errors import Place, Problems, ReportError
-from reportgen.narrative.headings import headings, slug
+from reportgen.errors import Problems, ReportError, SourceLocation
+from reportgen.narrative.headings import find_headings, make_slug
 from reportgen.narrative.pages import read_page, read_pages
 from reportgen.settings.blocks import CurveSettings
 
@@ -71,9 +71,9 @@ def test_a_page_is_read(text: str) -> None:
     assert (page.path, page.file, page.title, page.generated) == ("aime.md", "content/aime.md", "AIME", False)
     assert page.front_matter.description == "v10 leads."
     assert page.front_matter.benchmark is not None
-    assert [(b.kind, b.id, b.place, b.body) for b in page.blocks] == [
-        ("curve", "widest-gap", Place("content/aime.md", 12), "title: Widest gap"),
-        ("table", "table", Place("content/aime.md", 18), "columns: [final]"),
+    assert [(b.kind, b.id, b.location, b.body) for b in page.blocks] == [
+        ("curve", "widest-gap", SourceLocation("content/aime.md", 12), "title: Widest gap"),
+        ("table", "table", SourceLocation("content/aime.md", 18), "columns: [final]"),
     ]
     assert page.text == PAGE
 
@@ -263,7 +263,7 @@ def test_blocks_of_a_page_with_faulty_front_matter_are_left_out(tmp_path: Path) 
 )
 def test_slugs_are_safe_and_short(words: str, name: str) -> None:
     """An id is also a file name: ASCII, no more than 60 characters, cut between words."""
-    assert slug(words) == name
+    assert make_slug(words) == name
 
 
 def test_heading_ids_are_those_of_the_table_of_contents() -> None:
@@ -275,8 +275,8 @@ def test_heading_ids_are_those_of_the_table_of_contents() -> None:
     )
     converter = Markdown(extensions=["toc", "attr_list"])
     page = converter.convert(text)
-    assert all(f'id="{heading.id}"' in page for heading in headings(text))
-    assert len(headings(text)) == 5
+    assert all(f'id="{heading.id}"' in page for heading in find_headings(text))
+    assert len(find_headings(text)) == 5
 
 
 CONFLICT = "<<<<<<< HEAD\nsource: a\n=======\nsource: b\n>>>>>>> other\n"

@@ -17,12 +17,12 @@ import reportgen as rg
 from reportgen.errors import ReportError
 from reportgen.notebook.answers import MACRO
 from reportgen.outcomes import Comparison, Score
-from reportgen.read import outcomes as outcomes_of
-from reportgen.statistics.across import across_benchmarks
+from reportgen.read import read_outcomes as outcomes_of
+from reportgen.statistics.across import compare_benchmarks
 from reportgen.statistics.compare import compare_all
-from reportgen.statistics.problem_scores import problem_scores
+from reportgen.statistics.problem_scores import group_problem_scores
 from reportgen.statistics.ranks import rank_groups
-from reportgen.statistics.scores import scores
+from reportgen.statistics.scores import score_series
 
 if TYPE_CHECKING:
     from reportgen.outcomes import Outcomes
@@ -45,21 +45,23 @@ def _made() -> Outcomes:
 
 def test_scores_are_those_of_the_statistics_with_their_groups_best_first() -> None:
     """Every number and word of each score, in the order of a page."""
-    made = problem_scores(_made())
+    made = group_problem_scores(_made())
     frame = rg.scores(_made())
     ranks = {
-        name: group.rank for group in rank_groups(scores(made), compare_all(made)) for name in group.series
+        name: group.rank
+        for group in rank_groups(score_series(made), compare_all(made))
+        for name in group.series
     }
     assert frame["series"].tolist() == ["best", "good", "poor"]
     assert ranks == {"best": 1, "good": 1, "poor": 1}
-    for score, row in zip(scores(made), frame.to_dict("records"), strict=True):
+    for score, row in zip(score_series(made), frame.to_dict("records"), strict=True):
         for name in ("series", "metric", "estimate", "low", "high", "level", "estimand", "method", "reason"):
             assert row[name] == getattr(score, name), name
         assert (row["fewest_samples"], row["most_samples"]) == score.samples
         assert (row["problems"], row["runs"], row["group"]) == (score.problems, 1, ranks[score.series])
         assert math.isnan(row["tokens"])
         assert math.isnan(row["between_runs"])
-    assert frame.loc[0, "reason"] == scores(made)[0].reason != ""
+    assert frame.loc[0, "reason"] == score_series(made)[0].reason != ""
     assert {str(kind) for kind in frame[["group", "problems", "runs"]].dtypes} == {"Int64"}
 
 
@@ -84,7 +86,7 @@ def test_where_lower_is_better_the_order_and_the_groups_turn() -> None:
 def test_metrics_are_named_as_in_a_block(metric: str) -> None:
     """``pass@1`` is pass@k with 1; a majority needs the answers, which are asked for."""
     frame = rg.scores(_made(), f"{metric[:-1]}1", level=0.8)
-    wanted = scores(problem_scores(_made(), answers=True), metric, 1, level=0.8)
+    wanted = score_series(group_problem_scores(_made(), answers=True), metric, 1, level=0.8)
     assert set(frame["metric"]) == {f"{metric[:-1]}1"}
     assert frame["low"].tolist() == sorted((score.low or 0 for score in wanted), reverse=True)
 
@@ -105,7 +107,7 @@ def test_the_interval_can_be_about_these_problems() -> None:
 
 def test_comparisons_are_those_of_the_statistics() -> None:
     """Every number and word of each pair, with the problems that only one side answered."""
-    together = compare_all(problem_scores(_made()))
+    together = compare_all(group_problem_scores(_made()))
     frame = rg.compare(_made())
     assert len(frame) == 3
     for one, row in zip(together, frame.to_dict("records"), strict=True):
@@ -165,10 +167,10 @@ def test_several_benchmarks_are_those_of_the_page_with_their_average() -> None:
     """Scores of each and of the average; against a baseline every number of the table across benchmarks."""
     table = _example()
     parts = {
-        name: problem_scores(outcomes_of(table.root, table.source, benchmark=name))
+        name: group_problem_scores(outcomes_of(table.root, table.source, benchmark=name))
         for name in table.source.benchmarks
     }
-    page = across_benchmarks(parts, "pass@k", 4, baseline="Birch")
+    page = compare_benchmarks(parts, "pass@k", 4, baseline="Birch")
     rows = {(row["benchmark"], row["series"]): row for row in rg.scores(table, "pass@4").to_dict("records")}
     pairs = {
         (row["benchmark"], row["a"]): row

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reportgen.drafting.notes import notes_of
-from reportgen.errors import Place, Problem
+from reportgen.drafting.notes import list_notes
+from reportgen.errors import Problem, SourceLocation
 from reportgen.model import Source, SourceFile
 from reportgen.settings.source import Provenance, SourceSettings
 
@@ -20,7 +20,7 @@ def notes(
 ) -> tuple[str, ...]:
     """Those of a source of which this is told."""
     settings = SourceSettings(provenance=Provenance(found=found))
-    return notes_of(Source("le", Place(place), settings, files, (), (), "", warnings))
+    return list_notes(Source("le", SourceLocation(place), settings, files, (), (), "", warnings))
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def notes(
 )
 def test_advice_is_for_the_author(advice: str) -> None:
     """Readers of a figure write no blocks and no source.yml."""
-    assert notes(Problem(Place("data/le/a.wandb"), advice)) == ()
+    assert notes(Problem(SourceLocation("data/le/a.wandb"), advice)) == ()
 
 
 def test_what_a_block_could_do_is_left_out_of_what_is_irregular() -> None:
@@ -42,25 +42,27 @@ def test_what_a_block_could_do_is_left_out_of_what_is_irregular() -> None:
     found = 'all values of "loss" stand at step 0'
     advice = f'{found}: "x: time" in a block draws them one after the other'
     others = "; the same in 5 more: b and c"
-    assert notes(Problem(Place("data/le/a"), f"{advice}{others}")) == (f"a: {found}{others}.",)
-    assert notes(Problem(Place("data/le/a"), advice)) == (f"a: {found}.",)
+    assert notes(Problem(SourceLocation("data/le/a"), f"{advice}{others}")) == (f"a: {found}{others}.",)
+    assert notes(Problem(SourceLocation("data/le/a"), advice)) == (f"a: {found}.",)
 
 
 def test_what_is_irregular_is_told_without_the_next_step() -> None:
     """And files by their paths below the source."""
-    problem = Problem(Place("data/le/s1/events.out", 3), f"{TORN}; data/le/s2/x too", "Name it with files:")
+    problem = Problem(
+        SourceLocation("data/le/s1/events.out", 3), f"{TORN}; data/le/s2/x too", "Name it with files:"
+    )
     assert notes(problem) == (f"s1/events.out:3: {TORN}; s2/x too.",)
     assert notes(problem, place="data/le/source.yml") == (f"s1/events.out:3: {TORN}; s2/x too.",)
 
 
 def test_a_file_elsewhere_is_told_by_its_name() -> None:
     """Where data lie concerns its author."""
-    assert notes(Problem(Place("/disk/runs/a.csv"), TORN)) == (f"a.csv: {TORN}.",)
+    assert notes(Problem(SourceLocation("/disk/runs/a.csv"), TORN)) == (f"a.csv: {TORN}.",)
 
 
 def test_a_source_of_one_file_keeps_its_line() -> None:
     """So that it can be looked up."""
-    problem = Problem(Place("data/le.csv", 7), TORN)
+    problem = Problem(SourceLocation("data/le.csv", 7), TORN)
     assert notes(problem, place="data/le.csv", files=(SourceFile("data/le.csv", 1, ""),)) == (
         f"le.csv:7: {TORN}.",
     )
@@ -70,16 +72,18 @@ def test_a_source_of_one_file_keeps_its_line() -> None:
 def test_the_whole_source_has_its_name(place: str) -> None:
     """Its settings and its folder are the same to readers."""
     guessed = "series were told apart by their folders: A and B"
-    assert notes(Problem(Place(place), guessed), place=place) == (f"le: {guessed}.",)
+    assert notes(Problem(SourceLocation(place), guessed), place=place) == (f"le: {guessed}.",)
 
 
 def test_what_is_alike_is_told_once() -> None:
     """With every file of it, as long as they are few."""
-    alike = [Problem(Place(f"data/le/{name}.json"), "all is a score over others") for name in "abcde"]
+    alike = [
+        Problem(SourceLocation(f"data/le/{name}.json"), "all is a score over others") for name in "abcde"
+    ]
     assert notes(*alike[:2]) == ("a.json and b.json: all is a score over others.",)
     assert notes(*alike) == ("a.json, b.json, c.json and 2 more: all is a score over others.",)
 
 
 def test_a_frozen_source_still_has_what_was_found() -> None:
     """Before what is found in it now."""
-    assert notes(Problem(Place("data/le"), "now"), found=("s1: then.",)) == ("s1: then.", "le: now.")
+    assert notes(Problem(SourceLocation("data/le"), "now"), found=("s1: then.",)) == ("s1: then.", "le: now.")

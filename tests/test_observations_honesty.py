@@ -15,11 +15,11 @@ import pytest
 
 from reportgen.facts.curve_facts import CurveSubject
 from reportgen.model import ReducedMetric, Run
-from reportgen.observations.choosing import observed
-from reportgen.observations.thresholds import Threshold, scientific
+from reportgen.observations.choosing import observe_curves
+from reportgen.observations.thresholds import Threshold, format_scientific
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Scale
-from reportgen.statistics.curves import curves
+from reportgen.statistics.curves import compute_curves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,14 +38,14 @@ def measured(series: Mapping[str, Sequence[tuple[FloatArray, FloatArray]]]) -> C
         for name, each in series.items()
         for seed, (steps, values) in enumerate(each)
     )
-    return curves(ReducedMetric("reward", runs, 0, 0, None, None))
+    return compute_curves(ReducedMetric("reward", runs, 0, 0, None, None))
 
 
 def found(
     series: Mapping[str, Sequence[tuple[FloatArray, FloatArray]]], scale: Scale = HIGHER
 ) -> list[Observation]:
     """All that rules find in these runs."""
-    return list(observed([(measured(series), scale)]))
+    return list(observe_curves([(measured(series), scale)]))
 
 
 def texts(
@@ -116,7 +116,7 @@ def test_sentences_about_the_end_say_what_claims_say(runs: int) -> None:
         better = {(a, b) for a in names for b in names if a != b and subject.fact("better", (a, b)).value}
         unclear = {pair for pair in combinations(names, 2) if subject.fact("unclear", pair).value}
         unclear |= {(b, a) for a, b in unclear}
-        for one in observed([(made, HIGHER)]):
+        for one in observe_curves([(made, HIGHER)]):
             first = re.search(r"\b([A-F])(?: \([^)]*\))? ends highest", one.text)
             if first:
                 decided += 1
@@ -185,7 +185,7 @@ def test_series_that_do_not_change_are_told_as_they_are() -> None:
 
 def test_small_numbers_are_written_with_an_exponent() -> None:
     """All or none of a figure's."""
-    assert [scientific(value, 7) for value in (1.6e-6, 0.0, 4e-9, 2.98e-4)] == [
+    assert [format_scientific(value, 7) for value in (1.6e-6, 0.0, 4e-9, 2.98e-4)] == [
         "1.6e−6",
         "0",
         "0",
@@ -198,8 +198,8 @@ def test_small_numbers_are_written_with_an_exponent() -> None:
 
 def test_an_effect_and_its_threshold_never_read_the_same() -> None:
     """Digits are added until they differ."""
-    assert Threshold(0.0652, "half the band").words(0.0653) == "0.0653 is more than 0.0652, half the band"
-    assert Threshold(0.0652, "half the band").words(0.2) == "0.2 is more than 0.065, half the band"
+    assert Threshold(0.0652, "half the band").describe(0.0653) == "0.0653 is more than 0.0652, half the band"
+    assert Threshold(0.0652, "half the band").describe(0.2) == "0.2 is more than 0.065, half the band"
 
 
 def test_one_name_is_never_left_out() -> None:

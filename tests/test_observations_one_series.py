@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from reportgen.model import Curve, Run
 from reportgen.observations.field import Field
-from reportgen.observations.noise import noise_scale
+from reportgen.observations.noise import estimate_noise
 from reportgen.observations.rules import RULES
 from reportgen.observations.smoothing import running_mean
-from reportgen.observations.turns import deepest_fall, dips, setbacks
+from reportgen.observations.turns import find_deepest_fall, find_dips, find_setbacks
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Scale
 
@@ -256,7 +256,7 @@ def _events(found: Sequence[Observation]) -> list[tuple[object, ...]]:
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=40), st.integers(0, 3))
 def test_dips_agree_with_their_definition(values: list[int], threshold: int) -> None:
     """A dip is as deep as the lower of the highest readings on each side before a lower one; by hand."""
-    found = dips(np.array(values, dtype=np.float64), float(threshold))
+    found = find_dips(np.array(values, dtype=np.float64), float(threshold))
     for turn in found:
         low = values[turn.place]
         left = _before_lower(values[: turn.place][::-1], low, strictly=False)
@@ -287,10 +287,10 @@ def _depth(values: Sequence[int], at: int) -> int:
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=40))
 def test_the_deepest_fall_is_the_largest_of_all_pairs(values: list[int]) -> None:
     """Every pair of readings, tried out; and no setback is deeper."""
-    fall = deepest_fall(np.array(values, dtype=np.float64))
+    fall = find_deepest_fall(np.array(values, dtype=np.float64))
     pairs = [a - b for at, a in enumerate(values) for b in values[at:]]
     assert fall.depth == max(pairs) == values[fall.start] - values[fall.end]
-    assert all(one.depth <= fall.depth for one in setbacks(np.array(values, dtype=np.float64)))
+    assert all(one.depth <= fall.depth for one in find_setbacks(np.array(values, dtype=np.float64)))
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=50), st.sampled_from([1, 3, 5, 21]))
@@ -308,9 +308,9 @@ def test_neither_slope_nor_bend_of_a_curve_is_noise() -> None:
     noise = np.random.default_rng(7).normal(0, 0.01, steps.size)
     bent = 1 - np.exp(-steps / 15)
     flat_scale, bent_scale = (
-        noise_scale(curve("A", values.tolist())).value for values in (noise, bent + noise)
+        estimate_noise(curve("A", values.tolist())).value for values in (noise, bent + noise)
     )
-    assert noise_scale(curve("A", bent.tolist())).value < 0.001
+    assert estimate_noise(curve("A", bent.tolist())).value < 0.001
     assert bent_scale == pytest.approx(flat_scale, rel=0.2)
     # Twice the median difference of white noise is 1.9 of its deviations.
     assert flat_scale == pytest.approx(0.019, rel=0.3)

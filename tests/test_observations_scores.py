@@ -9,10 +9,10 @@ import numpy as np
 from made_outcomes import matrix
 from made_scored import scored
 
-from reportgen.observations.choosing import in_order, observed_scores
+from reportgen.observations.choosing import observe_scores, order_observations
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation, Scale
-from reportgen.statistics.given_scores import given_score
+from reportgen.statistics.given_scores import score_total
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ def found(
     """What is found in the scores of such series."""
     made = scored(matrix(answers(shares, problems), series=names), higher_is_better=higher)
     scale = Scale("mean score", higher_is_better=higher, step_name="", bounds=(0.0, 1.0))
-    return observed_scores(made.scores, made.comparisons, made.groups, scale, rules)
+    return observe_scores(made.scores, made.comparisons, made.groups, scale, rules)
 
 
 def test_a_clear_best_is_told_with_interval_p_and_problems() -> None:
@@ -77,7 +77,7 @@ def test_equal_scores_are_shared() -> None:
     """Nobody is first by the order of names."""
     twice = np.repeat(answers((0.5,), 20), 2, axis=0)
     made = scored(matrix(twice))
-    (one,) = observed_scores(made.scores, made.comparisons, made.groups, SHARE)
+    (one,) = observe_scores(made.scores, made.comparisons, made.groups, SHARE)
     assert one.text.startswith("A and B share the highest score, ")
 
 
@@ -99,8 +99,8 @@ def test_the_lowest_is_best_where_lower_is() -> None:
 
 def test_scores_without_problems_are_not_compared() -> None:
     """A harness's totals: who is next is told, and that nobody compared them."""
-    totals = [given_score("A", 0.8), given_score("B", 0.7)]
-    (one,) = observed_scores(totals, (), (), SHARE)
+    totals = [score_total("A", 0.8), score_total("B", 0.7)]
+    (one,) = observe_scores(totals, (), (), SHARE)
     assert one.text.endswith("B is next, 70.0 %, and was not compared with it.")
 
 
@@ -111,7 +111,7 @@ def test_the_order_of_series_changes_no_score_observation() -> None:
         scored(matrix(chances[order], series=[f"S{at}" for at in order]))
         for order in ([0, 1, 2, 3], [3, 1, 0, 2])
     ]
-    told = [observed_scores(one.scores, one.comparisons, one.groups, SHARE) for one in made]
+    told = [observe_scores(one.scores, one.comparisons, one.groups, SHARE) for one in made]
     assert [one.text for one in told[0]] == [one.text for one in told[1]]
     assert len(told[0]) >= 3
 
@@ -119,7 +119,7 @@ def test_the_order_of_series_changes_no_score_observation() -> None:
 def test_one_score_and_none_say_nothing() -> None:
     """Alone nobody is best."""
     assert found((0.5,), 20) == ()
-    assert observed_scores((), (), (), SHARE) == ()
+    assert observe_scores((), (), (), SHARE) == ()
 
 
 def test_order_mixes_rules_series_and_metrics() -> None:
@@ -130,7 +130,7 @@ def test_order_mixes_rules_series_and_metrics() -> None:
 
     dips = [one(Rule.DIP, "A", 8.0, step) for step in range(10)]
     gap, rise = one(Rule.WIDEST_GAP, "B", 4.0, 3), one(Rule.RISE, "A", 3.0, 1)
-    expected = in_order([*dips, gap, rise])
+    expected = order_observations([*dips, gap, rise])
     assert [one.rule for one in expected[:3]] == [Rule.DIP, Rule.WIDEST_GAP, Rule.RISE]
-    assert in_order([rise, gap, *dips[::-1]]) == expected
+    assert order_observations([rise, gap, *dips[::-1]]) == expected
     assert sorted(one.text for one in expected) == sorted(one.text for one in [*dips, gap, rise])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reportgen.directions import EITHER_WAY, Direction, by_name, direction
+from reportgen.directions import EITHER_WAY, Direction, find_direction, guess_direction
 
 
 @pytest.mark.parametrize(
@@ -17,14 +17,14 @@ from reportgen.directions import EITHER_WAY, Direction, by_name, direction
 )
 def test_what_may_be_better_either_way_is_not_guessed(name: str) -> None:
     """Not even where a benchmark is ranked by it."""
-    assert direction(name) is None
-    assert direction(name, ranks=True) is None
+    assert find_direction(name) is None
+    assert find_direction(name, ranks=True) is None
 
 
 @pytest.mark.parametrize("word", sorted(EITHER_WAY))
 def test_a_word_that_leaves_it_open_counts_before_general_names_only(word: str) -> None:
     """An accuracy is one, whatever it is of."""
     for name in ("score", "reward", "return", "success", "success_rate"):
-        assert by_name(f"{word}_{name}") is Direction.NEITHER
-    assert by_name(f"{word}_accuracy") is Direction.HIGHER
-    assert by_name(f"{word}_error") is Direction.LOWER
+        assert guess_direction(f"{word}_{name}") is Direction.NEITHER
+    assert guess_direction(f"{word}_accuracy") is Direction.HIGHER
+    assert guess_direction(f"{word}_error") is Direction.LOWER

@@ -12,9 +12,9 @@ import reportgen as rg
 from reportgen.cache import Cache, FileHashes
 from reportgen.drafting.gathering import gather_pages, gather_sources
 from reportgen.drafting.project import Project
-from reportgen.errors import Place, Problems
+from reportgen.errors import Problems, SourceLocation
 from reportgen.model import Figure, Panels, ResultTable
-from reportgen.narrative.topics import topics_of
+from reportgen.narrative.topics import find_topics
 from reportgen.report import draft
 from reportgen.settings.project import ProjectSettings
 from reportgen.statements import Truth
@@ -53,7 +53,9 @@ def ways(root: Path, text: str) -> list[bool | None]:
     problems = Problems()
     pages = gather_pages(project, problems)
     sources = gather_sources(project, pages, FileHashes(folder), Cache(folder), problems)
-    stated = [topic.higher_is_better for topic in topics_of("one", pages[0], sources, Place("index.md"))]
+    stated = [
+        topic.higher_is_better for topic in find_topics("one", pages[0], sources, SourceLocation("index.md"))
+    ]
     shown = drafted(root).shown["index.md", "one"]
     assert isinstance(shown, Figure | Panels)
     figures = shown.figures if isinstance(shown, Panels) else (shown,)

@@ -9,9 +9,9 @@ import pytest
 from made_outcomes import matrix
 
 from reportgen.outcomes import ScoresError, Verdict
-from reportgen.statistics.across import across_benchmarks
+from reportgen.statistics.across import compare_benchmarks
 from reportgen.statistics.compare import compare_all
-from reportgen.statistics.pairs_across import pairs_across
+from reportgen.statistics.pairs_across import compare_pairs_across
 
 if TYPE_CHECKING:
     from reportgen.outcomes import ProblemScores
@@ -32,7 +32,7 @@ def _parts() -> dict[str, ProblemScores]:
 def test_one_benchmark_is_all_its_pairs(*, higher: bool) -> None:
     """Nothing is averaged, and nothing else is adjusted with them."""
     part = _parts()["long"]
-    found = pairs_across({"long": part}, higher_is_better=higher)
+    found = compare_pairs_across({"long": part}, higher_is_better=higher)
     assert [one.benchmark for one in found] == ["long"] * 3
     assert tuple(one.comparison for one in found) == compare_all(part, higher_is_better=higher)
 
@@ -42,9 +42,9 @@ def test_against_one_series_it_is_the_table_with_that_baseline() -> None:
     parts = _parts()
     found = {
         (one.benchmark, one.comparison.a): one.comparison
-        for one in pairs_across(parts, pairs=[("B", "A"), ("C", "A")])
+        for one in compare_pairs_across(parts, pairs=[("B", "A"), ("C", "A")])
     }
-    table = across_benchmarks(parts, baseline="A")
+    table = compare_benchmarks(parts, baseline="A")
     for place, series in enumerate(table.series[1:], start=1):
         for benchmark, cell in zip(table.benchmarks, table.cells[place], strict=True):
             if cell.against is not None:
@@ -56,7 +56,7 @@ def test_against_one_series_it_is_the_table_with_that_baseline() -> None:
 
 def test_everything_shown_is_adjusted_together() -> None:
     """Three pairs and one on the benchmarks, and the one average that there is: five in one family."""
-    tested = [one.comparison for one in pairs_across(_parts()) if one.comparison.p is not None]
+    tested = [one.comparison for one in compare_pairs_across(_parts()) if one.comparison.p is not None]
     assert len(tested) == 5
     assert {one.tested_together for one in tested} == {5}
     assert len({one.critical for one in tested}) == 1
@@ -66,7 +66,8 @@ def test_everything_shown_is_adjusted_together() -> None:
 def test_what_is_missing_has_a_reason() -> None:
     """A series that a benchmark lacks is compared neither there nor on average."""
     found = {
-        (one.benchmark, one.comparison.a, one.comparison.b): one.comparison for one in pairs_across(_parts())
+        (one.benchmark, one.comparison.a, one.comparison.b): one.comparison
+        for one in compare_pairs_across(_parts())
     }
     assert len(found) == 9
     assert found["short", "A", "C"].reason == "no answers to short from C"
@@ -78,4 +79,4 @@ def test_what_is_missing_has_a_reason() -> None:
 def test_an_unknown_series_is_named_with_those_of_all_benchmarks() -> None:
     """As ``compare_all`` does on one."""
     with pytest.raises(ScoresError, match=r"there is no series Z. There are A, B, C"):
-        pairs_across(_parts(), pairs=[("A", "Z")])
+        compare_pairs_across(_parts(), pairs=[("A", "Z")])

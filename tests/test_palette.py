@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.figures.palette import DASHES, SLOTS, SYMBOLS, assign_slots, drawn_slots
+from reportgen.figures.palette import DASHES, SLOTS, SYMBOLS, assign_slots, pick_slots
 from reportgen.figures.picture import SYMBOL_PATHS
 
 NAMES = st.sampled_from([f"series {letter}" for letter in "abcdefghijkl"])
@@ -65,18 +65,18 @@ def test_a_neighbour_of_a_pinned_series_takes_another_place() -> None:
 
 def test_without_highlight_each_series_has_its_own_colour() -> None:
     """A figure's slots are those of the report."""
-    assert drawn_slots(("a", "b"), {"a": 3, "b": 0, "c": 1}) == {"a": 3, "b": 0}
+    assert pick_slots(("a", "b"), {"a": 3, "b": 0, "c": 1}) == {"a": 3, "b": 0}
 
 
 def test_with_highlight_the_rest_turn_grey() -> None:
     """Grey is None; the highlighted keep the colour they have everywhere."""
-    assert drawn_slots(("a", "b", "c"), {"a": 0, "b": 1, "c": 2}, ("b",)) == {"a": None, "b": 1, "c": None}
+    assert pick_slots(("a", "b", "c"), {"a": 0, "b": 1, "c": 2}, ("b",)) == {"a": None, "b": 1, "c": None}
 
 
 def test_beyond_eight_series_the_rest_turn_grey() -> None:
     """Two lines of one figure never share a colour: the later one is grey."""
     names = tuple(f"series {n}" for n in range(12))
-    drawn = drawn_slots(names, assign_slots([names]))
+    drawn = pick_slots(names, assign_slots([names]))
     assert [drawn[name] for name in names] == [0, 1, 2, 3, 4, 5, 6, 7, None, None, None, None]
 
 
@@ -87,7 +87,7 @@ def test_no_two_lines_of_a_figure_share_a_colour(
     """Whatever is highlighted."""
     slots = assign_slots(figures)
     for names in figures:
-        colours = [slot for slot in drawn_slots(names, slots, tuple(highlight)).values() if slot is not None]
+        colours = [slot for slot in pick_slots(names, slots, tuple(highlight)).values() if slot is not None]
         assert len(set(colours)) == len(colours)
 
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from made_outcomes import matrix, outcomes
 
 from reportgen.outcomes import ScoresError
-from reportgen.statistics.metrics import problem_values
+from reportgen.statistics.metrics import compute_problem_values
 from reportgen.statistics.pass_at_k import pass_all_k, pass_at_k, pass_variance
-from reportgen.statistics.pass_curves import pass_at_k_curves
-from reportgen.statistics.problem_scores import problem_scores
-from reportgen.statistics.scores import scores
+from reportgen.statistics.pass_curves import score_pass_at_k
+from reportgen.statistics.problem_scores import group_problem_scores
+from reportgen.statistics.scores import score_series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,10 +86,10 @@ def test_pass_at_k_rises_and_starts_at_the_mean(right: list[tuple[int, int]]) ->
     array = np.array([[np.arange(8) < pair[series] for pair in right] for series in range(2)], dtype=float)
     made = matrix(array)
     for metric, sign in (("pass@k", 1), ("pass^k", -1)):
-        values = np.array([problem_values(made, metric, k).series for k in range(1, 9)])
+        values = np.array([compute_problem_values(made, metric, k).series for k in range(1, 9)])
         assert np.all(sign * np.diff(values, axis=0) >= 0)
         np.testing.assert_allclose(values[0], made.mean, atol=1e-15)
-    for one, other in zip(scores(made, "pass@k", 1), scores(made), strict=True):
+    for one, other in zip(score_series(made, "pass@k", 1), score_series(made), strict=True):
         assert one.estimate == pytest.approx(other.estimate)
 
 
@@ -97,37 +97,37 @@ def test_too_large_a_k_names_series_and_problem() -> None:
     """Which series has how many samples of which problem, and what to do."""
     made = matrix([[[1, 0, 1], [1, np.nan, np.nan]]])
     with pytest.raises(ScoresError) as error:
-        scores(made, "pass@k", 2)
+        score_series(made, "pass@k", 2)
     assert (
         error.value.message == "pass@k with k = 2 needs 2 samples of each problem: A has 1 of problem p00001"
     )
     assert error.value.next_step == "Ask for fewer"
     with pytest.raises(ScoresError, match="avg@n with n = 2 needs 2"):
-        scores(made, "avg@n", 2)
+        score_series(made, "avg@n", 2)
     with pytest.raises(ScoresError, match="same number of samples everywhere"):
-        scores(made, "avg@n")
+        score_series(made, "avg@n")
 
 
 def test_samples_are_those_of_one_run() -> None:
     """Two runs of one sample each are no two samples of one model, and the error says how to give them."""
     rows = [{"run": run, "score": 1.0} for run in "12"]
     with pytest.raises(ScoresError, match=r"in a run.*give them as samples"):
-        scores(problem_scores(outcomes(rows)), "pass@k", 2)
+        score_series(group_problem_scores(outcomes(rows)), "pass@k", 2)
 
 
 def test_scores_between_right_and_wrong_have_no_pass_at_k() -> None:
     """Half right is neither; the series is named."""
     with pytest.raises(ScoresError, match="those of B are not"):
-        scores(matrix([[[1.0, 0.0]], [[0.5, 0.0]]]), "pass@k", 1)
+        score_series(matrix([[[1.0, 0.0]], [[0.5, 0.0]]]), "pass@k", 1)
 
 
 def test_metrics_are_named_with_their_k() -> None:
     """pass@4, avg@8, and a pass@k that takes every sample is one draw a problem: Wilson."""
     made = matrix(np.array([[np.arange(8) < 3 * p for p in range(4)]], dtype=np.float64))
     assert [
-        scores(made, *ask)[0].metric for ask in (("pass@k", 4), ("pass^k", 2), ("avg@n", 5), ("avg@n",))
+        score_series(made, *ask)[0].metric for ask in (("pass@k", 4), ("pass^k", 2), ("avg@n", 5), ("avg@n",))
     ] == [*("pass@4", "pass^2", "avg@5", "avg@8")]
-    assert [scores(made, "pass@k", k)[0].method for k in (4, 8)] == [
+    assert [score_series(made, "pass@k", k)[0].method for k in (4, 8)] == [
         *("t over problems on the logit scale", "Wilson")
     ]
 
@@ -137,8 +137,8 @@ def test_pass_at_k_is_on_the_scale_of_the_scores(estimand: str) -> None:
     """Right is 100: everything is a hundred times what it is where right is 1."""
     array = np.array([[np.arange(8) < right for right in (1, 3, 8, 0)]], dtype=np.float64)
     for metric in ("pass@k", "pass^k"):
-        (one,) = scores(matrix(array), metric, 2, estimand=estimand)
-        (percent,) = scores(matrix(100 * array, highest=100), metric, 2, estimand=estimand)
+        (one,) = score_series(matrix(array), metric, 2, estimand=estimand)
+        (percent,) = score_series(matrix(100 * array, highest=100), metric, 2, estimand=estimand)
         for name in ("estimate", "low", "high"):
             assert getattr(percent, name) == pytest.approx(100 * getattr(one, name)), name
 
@@ -149,12 +149,12 @@ def test_curves_of_pass_at_k_are_its_scores() -> None:
     first: list[list[float]] = [[1, 0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 1], [1, 1, 1, 0, 1, 1]]
     second = [[1, 0, nan, nan, nan, nan], [0, 0, 0, nan, nan, nan], [nan] * 6]
     made = matrix([first, second])
-    one, other = pass_at_k_curves(made)
+    one, other = score_pass_at_k(made)
     assert [score.metric for score in one] == ["pass@1", "pass@2", "pass@4", "pass@6"]
     assert [score.metric for score in other] == ["pass@1", "pass@2"]
     alone = matrix([first])
-    assert one == tuple(scores(alone, "pass@k", k)[0] for k in (1, 2, 4, 6))
-    asked = pass_at_k_curves(made, ks=(1, 3))
+    assert one == tuple(score_series(alone, "pass@k", k)[0] for k in (1, 2, 4, 6))
+    asked = score_pass_at_k(made, ks=(1, 3))
     assert [[score.metric for score in curve] for curve in asked] == [["pass@1", "pass@3"], ["pass@1"]]
 
 
@@ -164,7 +164,7 @@ def _voted(answers: Sequence[str | None], right: set[str], runs: int = 1) -> Pro
         for run in range(runs)
         for k, answer in enumerate(answers)
     ]
-    return problem_scores(outcomes(rows), answers=True)
+    return group_problem_scores(outcomes(rows), answers=True)
 
 
 def _by_enumeration(answers: Sequence[str | None], right: set[str], k: int) -> float:
@@ -182,7 +182,7 @@ def test_a_vote_of_three_is_worked_out_by_hand() -> None:
     The other two are 7, 8, 9: a tie of three, right in 1/3. Together (2 + 2/3)/4 = 2/3.
     """
     made = _voted(["7", "7", "8", "9"], {"7"})
-    (score,) = scores(made, "maj@k", 3)
+    (score,) = score_series(made, "maj@k", 3)
     assert score.estimate == pytest.approx(2 / 3)
     assert score.metric == "maj@3"
 
@@ -200,7 +200,7 @@ def test_votes_are_those_of_all_choices(
     k = data.draw(st.integers(1, len(answers)))
     spoken = [answer if (answer or "").strip() else None for answer in answers]
     made = _voted(answers, right, runs=2)
-    values = problem_values(made, "maj@k", k).runs
+    values = compute_problem_values(made, "maj@k", k).runs
     assert values[:, 0] == pytest.approx([_by_enumeration(spoken, right, k)] * 2, abs=1e-12)
 
 
@@ -208,12 +208,12 @@ def test_a_vote_of_one_is_the_mean() -> None:
     """maj@1 of many samples; and hundreds of samples neither overflow nor drift."""
     rng = np.random.default_rng(0)
     made = _voted([str(number) for number in rng.integers(0, 6, 400)], {"3"})
-    assert problem_values(made, "maj@k", 1).runs[0, 0] == pytest.approx(made.mean[0, 0], abs=1e-12)
+    assert compute_problem_values(made, "maj@k", 1).runs[0, 0] == pytest.approx(made.mean[0, 0], abs=1e-12)
     sure = _voted(["3"] * 300 + ["4"] * 100, {"3"})
-    assert problem_values(sure, "maj@k", 201).runs[0, 0] == pytest.approx(1, abs=1e-10)
+    assert compute_problem_values(sure, "maj@k", 201).runs[0, 0] == pytest.approx(1, abs=1e-10)
 
 
 def test_votes_need_answers() -> None:
     """Without a column of answers there is no vote."""
     with pytest.raises(ScoresError, match="needs the answers"):
-        scores(matrix([[[1.0]]]), "maj@k", 1)
+        score_series(matrix([[[1.0]]]), "maj@k", 1)

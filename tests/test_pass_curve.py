@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 from made_outcomes import matrix
 
-from reportgen.errors import Place, ReportError
-from reportgen.figures.pass_curve import passk_block
-from reportgen.figures.render import svg_of_vega_lite
+from reportgen.errors import ReportError, SourceLocation
+from reportgen.figures.pass_curve import draw_passk
+from reportgen.figures.render import render_vega_lite
 from reportgen.figures.score_context import ScoreContext
-from reportgen.outcomes import Found
+from reportgen.outcomes import OutcomeNotes
 from reportgen.settings.score_blocks import PasskSettings
-from reportgen.statistics.pass_curves import pass_at_k_curves
+from reportgen.statistics.pass_curves import score_pass_at_k
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ def figure(
 ) -> Figure:
     """The finished figure of a ``passk`` block with these settings."""
     plain: dict[str, Any] = {
-        "place": Place("content/page.md", 7),
+        "place": SourceLocation("content/page.md", 7),
         "slots": {name: place for place, name in enumerate(problems.series)},
         "source": "made answers",
         "benchmark": "AIME",
@@ -55,8 +55,8 @@ def figure(
         "highest": problems.highest,
     }
     block = PasskSettings.model_validate(settings)
-    curves = pass_at_k_curves(problems, level=block.level)
-    return passk_block("one", block, curves, ScoreContext(**plain | (around or {})), problems=problems)
+    curves = score_pass_at_k(problems, level=block.level)
+    return draw_passk("one", block, curves, ScoreContext(**plain | (around or {})), problems=problems)
 
 
 def rows(made: Figure) -> list[dict[str, str]]:
@@ -155,7 +155,7 @@ def test_a_line_ends_where_a_problem_has_no_more_samples() -> None:
     scores = np.zeros((2, 3, 8))
     scores[:, 0, :5], scores[:, 1, 2:4] = 1, 1
     scores[1, 2, 4:] = NAN
-    problems = replace(matrix(scores), found=Found(uneven=(("B", 4, 8),)))
+    problems = replace(matrix(scores), notes=OutcomeNotes(uneven=(("B", 4, 8),)))
     made = figure(problems)
     assert made.numbers["largest_k"] == {"A": 8, "B": 4}
     assert "n: A 3 problems × 8 samples and B 3 problems × 4 to 8 samples." in made.caption
@@ -233,7 +233,7 @@ def test_the_specification_is_valid_and_draws_the_csv() -> None:
     spec = json.loads(str(made.spec))
     alt.LayerChart.from_dict(spec, validate=True)
     assert spec["datasets"]["means"] == made.csv
-    assert svg_of_vega_lite(spec).startswith("<svg")
+    assert render_vega_lite(spec).startswith("<svg")
     assert made.legend == (("A", None), ("B", 1))
 
 

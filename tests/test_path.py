@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from reportgen.figures.path import band_path, line_path, thin
+from reportgen.figures.path import thin, write_band_path, write_line_path
 
 UNITS = st.floats(-5000, 5000)
 MOST = 20
@@ -42,7 +42,7 @@ def absolute(path: str) -> list[list[tuple[int, int]]]:
 def test_a_path_read_back_is_within_half_a_unit(line: tuple[np.ndarray, np.ndarray]) -> None:
     """Rounding does not add up along the line, as it would with rounded differences."""
     x, y = line
-    (points,) = absolute(line_path(x, y))
+    (points,) = absolute(write_line_path(x, y))
     assert np.abs(np.array(points) - np.column_stack([x, y])).max() <= 0.5
 
 
@@ -50,7 +50,7 @@ def test_a_path_read_back_is_within_half_a_unit(line: tuple[np.ndarray, np.ndarr
 def test_what_is_not_a_number_breaks_the_line(line: tuple[np.ndarray, np.ndarray]) -> None:
     """Each stretch of known values is a line of its own, and nothing is drawn between two."""
     x, y = line
-    stretches = absolute(line_path(x, y))
+    stretches = absolute(write_line_path(x, y))
     known = np.isfinite(y)
     assert sum(len(points) for points in stretches) == known.sum()
     assert len(stretches) == (np.diff(known.astype(int), prepend=0) == 1).sum()
@@ -58,18 +58,18 @@ def test_what_is_not_a_number_breaks_the_line(line: tuple[np.ndarray, np.ndarray
 
 def test_a_line_without_any_value_is_empty() -> None:
     """There is nothing to draw, and no error."""
-    assert line_path(np.array([1.0, 2.0]), np.array([NAN, NAN])) == ""
-    assert line_path(np.array([]), np.array([])) == ""
+    assert write_line_path(np.array([1.0, 2.0]), np.array([NAN, NAN])) == ""
+    assert write_line_path(np.array([]), np.array([])) == ""
 
 
 def test_a_point_alone_is_a_path() -> None:
     """A stretch of one point has a start and no length; its round end shows it."""
-    assert line_path(np.array([3.4]), np.array([5.6])) == "M3 6h0"
+    assert write_line_path(np.array([3.4]), np.array([5.6])) == "M3 6h0"
 
 
 def test_a_point_far_outside_is_still_a_number_that_browsers_read() -> None:
     """A diverged run does not overflow into nonsense."""
-    assert absolute(line_path(np.array([0.0, 1.0, 2.0]), np.array([0.0, 1e30, -1e30]))) == [
+    assert absolute(write_line_path(np.array([0.0, 1.0, 2.0]), np.array([0.0, 1e30, -1e30]))) == [
         [(0, 0), (1, 10_000_000), (2, -10_000_000)]
     ]
 
@@ -78,7 +78,7 @@ def test_a_point_far_outside_is_still_a_number_that_browsers_read() -> None:
 def test_a_band_goes_there_and_back(line: tuple[np.ndarray, np.ndarray], half: float) -> None:
     """The outline is the upper edge, then the lower one backwards, closed."""
     x, y = line
-    path = band_path(x, y - half, y + half)
+    path = write_band_path(x, y - half, y + half)
     (points,) = absolute(path)
     wanted = np.concatenate([np.column_stack([x, y + half]), np.column_stack([x, y - half])[::-1]])
     assert path.endswith("z")
@@ -88,7 +88,7 @@ def test_a_band_goes_there_and_back(line: tuple[np.ndarray, np.ndarray], half: f
 def test_a_band_breaks_where_either_edge_is_unknown() -> None:
     """Where nobody knows the interval there is no band, not a thin one."""
     x, edge = np.arange(5.0), np.array([1.0, NAN, 1.0, 1.0, 1.0])
-    assert [len(points) for points in absolute(band_path(x, edge, edge[::-1]))] == [2, 2, 2]
+    assert [len(points) for points in absolute(write_band_path(x, edge, edge[::-1]))] == [2, 2, 2]
 
 
 @given(lines())

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.figures.d3_format import format_number
-from reportgen.figures.live import rounded
+from reportgen.figures.d3_format import format_d3
+from reportgen.figures.live import round_values
 
 _VALUES = st.lists(st.floats(-1000, 1000, allow_subnormal=False), min_size=1, max_size=20)
 
@@ -17,12 +17,12 @@ def test_rounding_twice_reads_as_rounding_once(values: list[float], read: int, m
     """Also where the payload's rounding would end in the middle of what is read out."""
     near = [round(value, read) + sign * 0.5 * 10**-read - 1e-9 for value in values for sign in (1, -1)]
     column = np.array([*values, *near])
-    for told, value in zip(rounded(column, read + more, read), column.tolist(), strict=True):
+    for told, value in zip(round_values(column, read + more, read), column.tolist(), strict=True):
         assert told is not None
-        assert format_number(told, f",.{read}f") == format_number(value, f",.{read}f")
+        assert format_d3(told, f",.{read}f") == format_d3(value, f",.{read}f")
 
 
 def test_a_column_is_short_where_that_reads_the_same() -> None:
     """Every digit costs room on the page."""
-    assert rounded(np.array([74.94999, 0.123456789, np.nan]), 4, 1) == [74.94999, 0.1235, None]
-    assert rounded(np.array([74.94999]), 4) == [74.95]
+    assert round_values(np.array([74.94999, 0.123456789, np.nan]), 4, 1) == [74.94999, 0.1235, None]
+    assert round_values(np.array([74.94999]), 4) == [74.95]

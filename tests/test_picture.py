@@ -14,10 +14,10 @@ from made_figures import HOSTILE, context, curve, curve_set, figure, plot, spec,
 from seen_by_vega import VegaPicture
 
 from reportgen.figures.layout import LABEL_SIZE
-from reportgen.figures.line_paths import PIXELS_WIDE, UNITS_A_PIXEL, line_paths
-from reportgen.figures.picture import body, inline_svg
-from reportgen.figures.poster import card_svg, file_svg, wrap
-from reportgen.figures.text_width import text_width
+from reportgen.figures.line_paths import PIXELS_WIDE, UNITS_A_PIXEL, make_line_paths
+from reportgen.figures.picture import draw_body, draw_picture
+from reportgen.figures.poster import draw_card, draw_file, wrap_words
+from reportgen.figures.text_width import measure_text
 
 if TYPE_CHECKING:
     from reportgen.figures.plot import Plot
@@ -39,7 +39,7 @@ def parsed(svg: str) -> ET.Element:
 
 def drawn(made: Plot, kind: str) -> list[list[list[tuple[float, float]]]]:
     """Each path of a class as stretches of points in pixels, in the picture of fixed size."""
-    root = parsed(body(made, line_paths(made), fluid=False))
+    root = parsed(draw_body(made, make_line_paths(made), fluid=False))
     paths = [path.get("d", "") for path in root.iter(f"{SVG}path") if path.get("class") == f"rg-{kind}"]
     return [[_points(part) for part in path.split("M")[1:]] for path in paths]
 
@@ -175,7 +175,7 @@ def same_paths(
 def test_symbols_stand_where_vega_draws_them() -> None:
     """Few points have a symbol each, at the same place and of the same shape."""
     curves = curve_set(curve("a", wave(12)), curve("b", wave(12, shift=1)))
-    root = parsed(body(plot(curves), line_paths(plot(curves)), fluid=False))
+    root = parsed(draw_body(plot(curves), make_line_paths(plot(curves)), fluid=False))
     ours = [
         (float(use.get("x", "").rstrip("%")) * PIXELS_WIDE / 100, float(use.get("y", "")))
         for use in root.iter(f"{SVG}use")
@@ -254,9 +254,9 @@ def test_grey_lines_lie_behind_coloured_ones() -> None:
 def test_the_card_holds_the_whole_picture() -> None:
     """A link preview has the usual size, and the figure is scaled to fit."""
     made = str(figure(BANDED).file_svg)
-    card = parsed(card_svg(made))[0]
+    card = parsed(draw_card(made))[0]
     assert (card.get("width"), card.get("height")) == ("1200", "630")
-    scale = float(re.search(r"scale\(([\d.]+)\)", card_svg(made))[1])  # type: ignore[index]
+    scale = float(re.search(r"scale\(([\d.]+)\)", draw_card(made))[1])  # type: ignore[index]
     inner = parsed(made)[0]
     assert float(inner.get("width", "0")) * scale <= 1200
     assert float(inner.get("height", "0")) * scale <= 630
@@ -265,8 +265,8 @@ def test_the_card_holds_the_whole_picture() -> None:
 @given(st.text(max_size=200), st.integers(60, 400))
 def test_words_are_wrapped_to_their_room(text: str, width: int) -> None:
     """No line of a title is wider than its room, and no word is lost but the end of one too long."""
-    lines = wrap(text, 17, 600, width)
-    assert all(text_width(line, 17, 600) <= width for line in lines)
+    lines = wrap_words(text, 17, 600, width)
+    assert all(measure_text(line, 17, 600) <= width for line in lines)
     if "…" not in "".join(lines):
         assert " ".join(lines).split() == text.split()
 
@@ -275,17 +275,17 @@ def test_words_are_wrapped_to_their_room(text: str, width: int) -> None:
 def test_a_long_title_makes_the_picture_higher_not_wider(title: str) -> None:
     """Titles of any length stay inside the file's picture."""
     made = plot(BANDED)
-    short = file_svg(made, line_paths(made), title="short", subtitle="", source="")
-    long = file_svg(made, line_paths(made), title=title, subtitle="", source="")
+    short = draw_file(made, make_line_paths(made), title="short", subtitle="", source="")
+    long = draw_file(made, make_line_paths(made), title=title, subtitle="", source="")
     assert parsed(long)[0].get("width") == parsed(short)[0].get("width")
-    assert all(text_width(word, 17, 600) < 800 for word in words_of(long))
+    assert all(measure_text(word, 17, 600) < 800 for word in words_of(long))
 
 
 def test_the_fluid_picture_and_the_file_have_the_same_paths() -> None:
     """One is stretched, the other is not; both hold the same points."""
     made = plot(BANDED)
-    fluid = inline_svg(made, line_paths(made), labelled_by="x")
-    fixed = body(made, line_paths(made), fluid=False)
+    fluid = draw_picture(made, make_line_paths(made), labelled_by="x")
+    fixed = draw_body(made, make_line_paths(made), fluid=False)
     assert re.findall(r' d="(M[^"]*)"', fluid) == re.findall(r' d="(M[^"]*)"', fixed)
     assert 'vector-effect="non-scaling-stroke"' in fluid
     assert "vector-effect" not in fixed
@@ -298,14 +298,14 @@ def test_a_file_keeps_the_caution_about_its_numbers() -> None:
     long = figure(BANDED, context(BANDED, source="a source " * 40))
     (origin,) = [word for word in words_of(str(long.file_svg)) if word.startswith("Source: ")]
     assert origin.endswith(" …")
-    assert text_width(origin, 11) < 800
+    assert measure_text(origin, 11) < 800
 
 
 def test_a_card_cuts_words_that_it_has_no_room_for() -> None:
     """Setting a text takes the rasteriser the square of its length; entities stay whole."""
     picture = '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="30"><text>{}</text></svg>'
     for text in ("x" * 100_000, "a&amp;b&lt;" * 20_000):
-        card = card_svg(picture.format(text))
+        card = draw_card(picture.format(text))
         parsed(card)
         assert len(card) < 5_000
-    assert "x" * 400 + "</text>" in card_svg(picture.format("x" * 400))
+    assert "x" * 400 + "</text>" in draw_card(picture.format("x" * 400))

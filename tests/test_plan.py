@@ -15,14 +15,14 @@ from made_projects import RUNS, write_report
 from made_scored import score_context
 from simulated.answers import Field
 
-from reportgen.figures.chart import skeleton_text
-from reportgen.figures.plan import plan_block
+from reportgen.figures.chart import write_chart_spec
+from reportgen.figures.plan import draw_plan
 from reportgen.model import Figure, ResultTable
 from reportgen.outcomes import Plan, RunOfSeries, ScoresError
 from reportgen.settings.score_blocks import PlanSettings
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.plan import plan
-from reportgen.statistics.power import power_of
+from reportgen.statistics.power import estimate_power
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +69,7 @@ def test_the_parts_of_the_standard_error() -> None:
 def test_the_present_design_finds_what_its_power_says() -> None:
     """In the family: the same difference four times in five, and half of it as often as is stated."""
     scores = Field(models=4, problems=40, samples=4).draw(np.random.default_rng(2))
-    whole = power_of(compare_all(scores), 1 / 160)
+    whole = estimate_power(compare_all(scores), 1 / 160)
     found = planned(scores, difference=(whole.family_difference or 0.0) / 2)
     now = next(one for one in found.designs if (one.problems, one.samples, one.runs) == (40, 4, 1))
     assert now.found == pytest.approx(whole.family_difference or 0.0, rel=1e-6)
@@ -139,8 +139,12 @@ def test_nothing_to_plan_with() -> None:
 def test_the_block() -> None:
     """Sentences, a line for each design, and a table whose present row says so."""
     scores = Field(models=4, problems=40, samples=4, taste=1.5).draw(np.random.default_rng(2))
-    stack = plan_block(
-        "more", PlanSettings(), planned(scores, 0.1), score_context(*scores.series), skeleton_of=skeleton_text
+    stack = draw_plan(
+        "more",
+        PlanSettings(),
+        planned(scores, 0.1),
+        score_context(*scores.series),
+        get_chart_spec=write_chart_spec,
     )
     first, parts, half, figure, table = stack.parts
     assert str(first).startswith("With the 40 problems of Contest a true difference of ")

@@ -15,16 +15,16 @@ from made_figures import HOSTILE
 from made_outcomes import matrix, outcomes
 from made_scored import score_context
 
-from reportgen.figures.heat_map import LEVELS, MOST_COLUMNS, heat_map
+from reportgen.figures.heat_map import LEVELS, MOST_COLUMNS, build_heat_map
 from reportgen.figures.heat_picture import OPACITIES, PITCH
-from reportgen.figures.problems import problems_block
-from reportgen.figures.render import png_of_svg, svg_of_vega_lite
+from reportgen.figures.problems import draw_problems
+from reportgen.figures.render import render_png, render_vega_lite
 from reportgen.model import Figure, ResultTable
 from reportgen.settings.score_blocks import ProblemsSettings
-from reportgen.statistics.difficulty import problem_grid
-from reportgen.statistics.problem_scores import problem_scores_by
-from reportgen.statistics.scores import scores
-from reportgen.statistics.slices import slices
+from reportgen.statistics.difficulty import build_problem_grid
+from reportgen.statistics.problem_scores import group_problem_scores_by
+from reportgen.statistics.scores import score_series
+from reportgen.statistics.slices import score_slices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +41,7 @@ def block(
 ) -> Stack:
     """The block of these problem scores."""
     context = score_context(*problems.series, lowest=problems.lowest, highest=problems.highest)
-    return problems_block("grid", ProblemsSettings(), problem_grid(problems), sliced or {}, context)
+    return draw_problems("grid", ProblemsSettings(), build_problem_grid(problems), sliced or {}, context)
 
 
 def picture(stack: Stack) -> Figure:
@@ -86,7 +86,7 @@ def test_the_paths_of_a_row_are_its_cells(count: int) -> None:
     generator = np.random.default_rng(count)
     values = np.where(generator.random((3, count, 1)) < 0.2, np.nan, generator.random((3, count, 1)).round(1))
     problems = matrix(values)
-    heat = heat_map(problem_grid(problems), score_context(*problems.series))
+    heat = build_heat_map(build_problem_grid(problems), score_context(*problems.series))
     assert np.array_equal(drawn(picture(block(problems)), count), heat.level)
     assert ((heat.level < 0) == ~np.isfinite(heat.score)).all()
     assert heat.level.max() < LEVELS
@@ -128,8 +128,8 @@ def test_neighbours_share_a_column_where_there_are_too_many_problems() -> None:
     """1 500 problems in columns of 3: the mean of the answered ones, and a caption that says so."""
     values = np.random.default_rng(0).random((2, 1500, 1))
     problems = matrix(values)
-    grid = problem_grid(problems)
-    heat = heat_map(grid, score_context(*problems.series))
+    grid = build_problem_grid(problems)
+    heat = build_heat_map(grid, score_context(*problems.series))
     assert (heat.shared, len(heat.columns)) == (3, 500)
     assert heat.score[1, 7] == pytest.approx(grid.score[1, 21:24].mean())
     assert heat.columns[0] == f"{grid.problems[0]} to {grid.problems[2]} (3 problems)"
@@ -176,12 +176,12 @@ def test_slices_have_intervals_n_and_reasons() -> None:
         for n in range(count)
         if (name, subject) != ("BB", "geometry")
     ]
-    parts = problem_scores_by(outcomes(rows, slices=("subject",)), "subject")
-    by_value = slices(parts)
+    parts = group_problem_scores_by(outcomes(rows, slices=("subject",)), "subject")
+    by_value = score_slices(parts)
     stack = block(matrix(SOME), {"subject": by_value})
     table = tables(stack)["By subject"]
     assert table.header == ("series", "algebra (8 problems)", "geometry (3 problems)")
-    (own,) = [one for one in scores(parts["algebra"]) if one.series == "A"]
+    (own,) = [one for one in score_series(parts["algebra"]) if one.series == "A"]
     assert own.estimate is not None
     assert table.rows[0][1].text.startswith(f"{100 * own.estimate:.1f} % [")
     assert table.rows[1][2].text.startswith("missing\nno answers in")
@@ -221,7 +221,7 @@ def test_the_file_and_the_specification_can_be_drawn() -> None:
     """The file is an SVG of its own with resolved colours; the specification opens in Vega-Lite."""
     figure = picture(block(matrix(SOME)))
     assert "var(" not in str(figure.file_svg)
-    assert png_of_svg(str(figure.file_svg)).startswith(b"\x89PNG")
-    svg = svg_of_vega_lite(json.loads(str(figure.spec)))
+    assert render_png(str(figure.file_svg)).startswith(b"\x89PNG")
+    svg = render_vega_lite(json.loads(str(figure.spec)))
     assert svg.count('aria-roledescription="rect mark"') == 7
     assert svg.startswith("<svg")

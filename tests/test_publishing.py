@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def build(root: Path, *, strict: bool = False, config: str = "mkdocs.yml") -> tuple[Summary, list[str]]:
     """Build a report; what came of it, and every warning."""
     told: list[str] = []
-    summary = publish(root / config, strict=strict, progress=lambda _done, _all: None, tell=told.append)
+    summary = publish(root / config, strict=strict, progress=lambda _done, _all: None, warn=told.append)
     return summary, told
 
 
@@ -92,7 +92,7 @@ def test_progress_is_told_after_each_block(fresh: Path) -> None:
     write_file(fresh / "content" / "index.md", PAGE + PAGE.replace("# Small", ""))
     seen: list[tuple[int, int]] = []
     publish(
-        fresh / "mkdocs.yml", strict=False, progress=lambda *counts: seen.append(counts), tell=lambda _: None
+        fresh / "mkdocs.yml", strict=False, progress=lambda *counts: seen.append(counts), warn=lambda _: None
     )
     assert seen == [(1, 2), (2, 2)]
 
@@ -109,11 +109,11 @@ def test_nothing_but_the_site_is_written(fresh: Path) -> None:
 
 def test_the_second_build_is_spared(report: Path) -> None:
     """The manifest stands for it until something changes."""
-    assert manifest.unchanged(report / "mkdocs.yml", strict=True) is None, "a copy is another report"
+    assert manifest.check_unchanged(report / "mkdocs.yml", strict=True) is None, "a copy is another report"
     build(report)
-    assert manifest.unchanged(report / "mkdocs.yml", strict=True) is not None
+    assert manifest.check_unchanged(report / "mkdocs.yml", strict=True) is not None
     write_file(report / "data" / "runs.csv", RUNS.replace("0.84", "0.85"))
-    assert manifest.unchanged(report / "mkdocs.yml", strict=True) is None
+    assert manifest.check_unchanged(report / "mkdocs.yml", strict=True) is None
 
 
 BREAKS: dict[str, Callable[[Path], Any]] = {
@@ -335,7 +335,7 @@ def test_where_not_all_inputs_are_known_every_build_is_real(report: Path, lines:
     write_file(report / "hook.py", "")
     write_file(report / "mkdocs.yml", SETTINGS + lines)
     build(report)
-    assert manifest.unchanged(report / "mkdocs.yml", strict=False) is None
+    assert manifest.check_unchanged(report / "mkdocs.yml", strict=False) is None
 
 
 def test_what_is_written_into_a_site_does_not_come_back(report: Path) -> None:
@@ -370,9 +370,9 @@ def test_templates_are_inputs(report: Path) -> None:
     write_file(report / "mkdocs.yml", settings)
     write_file(report / "own" / "extra.txt", "x")
     build(report)
-    assert manifest.unchanged(report / "mkdocs.yml", strict=False) is not None
+    assert manifest.check_unchanged(report / "mkdocs.yml", strict=False) is not None
     write_file(report / "own" / "extra.txt", "y")
-    assert manifest.unchanged(report / "mkdocs.yml", strict=False) is None
+    assert manifest.check_unchanged(report / "mkdocs.yml", strict=False) is None
 
 
 def test_the_numbers_in_report_json_are_those_of_the_data(report: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from made_evaluations import messages, only, survives, write, write_lines
 
 from reportgen.read.harnesses import answer_lists
-from reportgen.read.logged import Evaluated, Unit, UnreadableError
+from reportgen.read.logged import Evaluation, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,13 +29,13 @@ LISTS: list[dict[str, Any]] = [
 RIGHT = [("0", "0", 1.0), ("0", "1", 0.0), ("1", "0", 1.0), ("1", "1", 0.0)]
 
 
-def read(path: Path) -> Evaluated:
+def read(path: Path) -> Evaluation:
     """The one evaluation of a file, which has to be recognised."""
-    (unit,) = answer_lists.units([path])
+    (unit,) = answer_lists.find_units([path])
     return only(answer_lists.read(unit))
 
 
-def graded(one: Evaluated) -> list[tuple[str, str, float | None]]:
+def graded(one: Evaluation) -> list[tuple[str, str, float | None]]:
     """Problem, sample and score of every answer."""
     return [(answer.problem, answer.sample, answer.score) for answer in one.answers]
 
@@ -136,7 +136,7 @@ def test_models_and_benchmarks_in_a_file_are_told_apart(tmp_path: Path) -> None:
         for dataset in ("x", "y")
     ]
     path = write_lines(tmp_path / "all.jsonl", rows)
-    (unit,) = answer_lists.units([path])
+    (unit,) = answer_lists.find_units([path])
     found = [(one.model, one.benchmark) for one in answer_lists.read(unit)]
     assert found == [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
 
@@ -180,13 +180,13 @@ def test_other_files_are_not_taken_for_answers(tmp_path: Path) -> None:
     log = {"status": "success", "eval": {"task": "x"}, "id": 1, "scores": [1]}
     write(tmp_path / "log.json", log)
     (tmp_path / "notes.json").write_text('"correct": [1], "id": 1', encoding="utf-8")
-    assert answer_lists.units(sorted(tmp_path.iterdir())) == ()
+    assert answer_lists.find_units(sorted(tmp_path.iterdir())) == ()
 
 
 def test_files_without_scores_and_damaged_files(tmp_path: Path) -> None:
     """The first are refused in words; of the others what is whole is read."""
     path = write(tmp_path / "base.json", [{"id": 1, "question": "?", "responses": ["a"]}])
-    (unit,) = answer_lists.units([path])
+    (unit,) = answer_lists.find_units([path])
     with pytest.raises(UnreadableError, match="no record has a score"):
         list(answer_lists.read(unit))
     path.write_text(json.dumps("answers"), encoding="utf-8")

@@ -8,24 +8,24 @@ import pytest
 from made_evaluations import messages, only, write, write_lines
 
 from reportgen.read.harnesses import answer_lists
-from reportgen.read.logged import Evaluated, Total, Unit, UnreadableError
+from reportgen.read.logged import Evaluation, Total, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def read(path: Path) -> list[Evaluated]:
+def read(path: Path) -> list[Evaluation]:
     """The evaluations of a file, which has to be recognised."""
-    (unit,) = answer_lists.units([path])
+    (unit,) = answer_lists.find_units([path])
     return list(answer_lists.read(unit))
 
 
-def forced(path: Path) -> Evaluated:
+def forced(path: Path) -> Evaluation:
     """The one evaluation of a file whose format is said."""
     return only(answer_lists.read(Unit(answer_lists.NAME, path, (path,))))
 
 
-def graded(one: Evaluated) -> list[tuple[str, str, float | None]]:
+def graded(one: Evaluation) -> list[tuple[str, str, float | None]]:
     """Problem, sample and score of every answer."""
     return [(answer.problem, answer.sample, answer.score) for answer in one.answers]
 
@@ -90,7 +90,7 @@ def test_bare_lists_are_the_scores_of_each_problem(tmp_path: Path) -> None:
     assert graded(one) == [("0", "0", 1.0), ("0", "1", 0.0), ("1", "0", 0.0)]
     numbers = write(tmp_path / "b.json", [[1, 0.5]])
     named = write(tmp_path / "c.json", {"p": [1, 0], "q": ["correct"]})
-    assert answer_lists.units([numbers, named]) == ()
+    assert answer_lists.find_units([numbers, named]) == ()
     assert graded(forced(numbers)) == [("0", "0", 1.0), ("0", "1", 0.5)]
     assert graded(forced(named)) == [("p", "0", 1.0), ("p", "1", 0.0), ("q", "0", 1.0)]
 
@@ -120,7 +120,7 @@ def test_answers_that_passed_are_no_table(tmp_path: Path) -> None:
     ]
     logged = write_lines(tmp_path / "a.jsonl", [{"step": 1, "id": 1, "accuracy": 0.5, "output": "x"}])
     trained = write_lines(tmp_path / "b.jsonl", [{"id": 1, "accuracy": 0.5, "loss": 2.5}])
-    assert answer_lists.units([logged, trained]) == ()
+    assert answer_lists.find_units([logged, trained]) == ()
 
 
 def test_letters_of_choices_are_no_marks(tmp_path: Path) -> None:

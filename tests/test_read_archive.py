@@ -10,7 +10,7 @@ import pytest
 from made_evaluations import DEFLATED, STORED, ZSTANDARD, zipped
 
 from reportgen.read.harnesses import archive, torn_archive
-from reportgen.read.harnesses.archive import opened
+from reportgen.read.harnesses.archive import open_archive
 from reportgen.read.logged import UnreadableError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ METHODS = [STORED, DEFLATED, ZSTANDARD]
 
 def member(path: Path, name: str = "a.json") -> bytes:
     """The content of a member."""
-    with opened(path) as found:
+    with open_archive(path) as found:
         return found.read(name)
 
 
@@ -31,7 +31,7 @@ def test_members_come_back_as_they_were(tmp_path: Path, method: int) -> None:
     contents = {"a.json": b"", "b/c.json": b"{}", "d": bytes(range(256)) * 1000}
     path = tmp_path / "a.zip"
     path.write_bytes(zipped(contents, method))
-    with opened(path) as found:
+    with open_archive(path) as found:
         assert {name: found.read(name) for name in sorted(found.names)} == contents
 
 
@@ -65,7 +65,7 @@ def test_a_member_that_lies_about_its_size_is_measured(
         member(path)
     monkeypatch.setattr(archive, "LARGEST_PART", 1 << 20)
     monkeypatch.setattr(archive, "LARGEST_TOTAL", 300_000)
-    with opened(path) as found:
+    with open_archive(path) as found:
         found.read("a.json")
         with pytest.raises(UnreadableError, match="with what was read before"):
             found.read("a.json")
@@ -141,7 +141,7 @@ def test_an_archive_cut_at_any_byte_has_its_whole_members(tmp_path: Path, method
     for length in range(10, len(whole)):
         path.write_bytes(whole[:length])
         try:
-            with opened(path) as torn:
+            with open_archive(path) as torn:
                 read = {name: torn.read(name) for name in torn.names}
                 assert torn.torn == len(read)
         except UnreadableError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from made_sources import LONG, Data
 
-from reportgen.read import measurements
+from reportgen.read import read_measurements
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +35,7 @@ def test_step_columns(tmp_path: Path, name: str) -> None:
     data = Data(tmp_path)
     data.write("a.csv", f"model,{name},loss\nA,7,1\n")
     source = data.open("a")
-    table = measurements(tmp_path, source, ("loss",))
+    table = read_measurements(tmp_path, source, ("loss",))
     assert (table.step_name, source.metrics) == (name, ("loss",))
     assert list(data.frame("a")["step"]) == [7.0]
 
@@ -277,7 +277,7 @@ def test_x_is_another_metric(tmp_path: Path, ending: str) -> None:
             data.write(f"{name}/a.csv", "".join(_csv(rows, header)))
             path.unlink()
         source = data.open(name)
-        table = measurements(tmp_path, source, ("loss",), x="tokens")
+        table = read_measurements(tmp_path, source, ("loss",), x="tokens")
         assert (table.step_name, table.step_is_time) == ("tokens", False)
         frame = data.frame(name, "loss", x="tokens")
         assert list(zip(frame["step"], frame["value"], strict=True)) == [(100, 2), (200, 1.5), (150, 3)]
@@ -307,7 +307,7 @@ def test_times_are_milliseconds(tmp_path: Path, form: str) -> None:
         )
         cells = cells.replace("31+00", "31 00:00+00")
         data.parquet("a.parquet", f"SELECT CAST(unnest([{cells}]) AS {kind}) AS date, 1 AS loss")
-    table = measurements(tmp_path, data.open("a"), ("loss",), x="date")
+    table = read_measurements(tmp_path, data.open("a"), ("loss",), x="date")
     assert table.step_is_time
     steps = list(table.frame.sort("row").to_native().fetchnumpy()["step"])
     midnight = 1_717_113_600_000
@@ -353,7 +353,7 @@ def test_given_intervals(
     )
     for name in ("long", "wide", "mapped"):
         source = data.open(name)
-        assert measurements(tmp_path, source, ("acc",)).given_interval == given
+        assert read_measurements(tmp_path, source, ("acc",)).given_interval == given
         frame = data.frame(name, "acc")
         found = {column: frame[column][0] for column in frame.columns[6:]}
         assert found.keys() == expected.keys()
@@ -395,9 +395,9 @@ def test_missing_metric_and_order_of_series(tmp_path: Path) -> None:
     data = Data(tmp_path)
     data.write("a.csv", "model,step,loss\nz,0,1\na,0,2\nm,0,3\n")
     source = data.open("a")
-    assert measurements(tmp_path, source, ("loss",)).order == ("z", "a", "m")
-    assert measurements(tmp_path, source, ("loss",), series=("m", "z")).order == ("m", "z")
-    assert measurements(tmp_path, source, ()).frame.collect_schema().names()[:2] == ["series", "run"]
+    assert read_measurements(tmp_path, source, ("loss",)).order == ("z", "a", "m")
+    assert read_measurements(tmp_path, source, ("loss",), series=("m", "z")).order == ("m", "z")
+    assert read_measurements(tmp_path, source, ()).frame.collect_schema().names()[:2] == ["series", "run"]
 
 
 def test_the_order_of_writing_is_kept(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from mutated_bytes import survives
 
-from reportgen.read.logged import Logged, UnreadableError
+from reportgen.read.logged import LoggedRun, UnreadableError
 from reportgen.read.loggers import console
-from reportgen.read.loggers.console_lines import told_by
+from reportgen.read.loggers.console_lines import parse_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,15 +32,15 @@ def write(file: Path, text: str) -> Path:
     return file
 
 
-def only(file: Path, wanted: Sequence[str] | None = None) -> Logged:
+def only(file: Path, wanted: Sequence[str] | None = None) -> LoggedRun:
     """The one run of a file."""
-    (unit,) = console.units([file])
+    (unit,) = console.find_units([file])
     assert (unit.format, unit.path, unit.files) == ("console", file, (file,))
     (run,) = console.read(unit, wanted)
     return run
 
 
-def columns(run: Logged) -> dict[str, list[tuple[float, float]]]:
+def columns(run: LoggedRun) -> dict[str, list[tuple[float, float]]]:
     """Steps and values of every metric."""
     return {
         name: list(zip(points.steps.tolist(), points.values.tolist(), strict=True))
@@ -48,7 +48,7 @@ def columns(run: Logged) -> dict[str, list[tuple[float, float]]]:
     }
 
 
-def told(run: Logged) -> list[str]:
+def told(run: LoggedRun) -> list[str]:
     """What was found irregular."""
     return [finding.message for finding in run.findings]
 
@@ -100,7 +100,7 @@ def test_only_wanted_metrics(tmp_path: Path) -> None:
 )
 def test_shapes_of_a_line(line: str, values: list[tuple[str, float]]) -> None:
     """Every shape that trainers print, and every way to write a number."""
-    found = told_by(line)
+    found = parse_line(line)
     assert found is not None
     assert (found.step, list(found.values)) == (1, values)
 
@@ -120,7 +120,7 @@ def test_shapes_of_a_line(line: str, values: list[tuple[str, float]]) -> None:
 )
 def test_other_lines(line: str) -> None:
     """What looks a little like it is none of our business."""
-    assert told_by(line) is None
+    assert parse_line(line) is None
 
 
 def test_a_bar_is_read_once_for_each_step(tmp_path: Path) -> None:
@@ -204,13 +204,13 @@ def test_what_is_left_to_others(tmp_path: Path) -> None:
     """Other logs, other endings, and files that are not there."""
     other = write(tmp_path / "a.log", "epoch 1 loss 0.5\nstep 1\n")
     python = write(tmp_path / "a.py", VERL)
-    assert console.units([other, python, tmp_path / "missing.log"]) == ()
+    assert console.find_units([other, python, tmp_path / "missing.log"]) == ()
 
 
 def test_every_tear_leaves_the_lines_before_it(tmp_path: Path) -> None:
     """Cut at any byte, no half number is taken for a whole one."""
     file = write(tmp_path / "a.log", VERL)
-    (unit,) = console.units([file])
+    (unit,) = console.find_units([file])
     (whole,) = console.read(unit)
     data = file.read_bytes()
     for cut in range(len(data)):
@@ -233,5 +233,5 @@ def test_accidents_end_in_rows_or_in_words(tmp_path: Path) -> None:
     """Whatever happens to the bytes, there is no other error."""
     printed = f"{RAY}{{'data': {{'seed': 7}},\n{RAY} 'trainer': {{'experiment_name': 'qwen'}}}}\n"
     file = write(tmp_path / "a.log", printed + VERL + "Global step 3: {'a': 0.5, 'b': 1}\n")
-    (unit,) = console.units([file])
+    (unit,) = console.find_units([file])
     assert survives(file, file.read_bytes(), 400, console.read, unit) > 200

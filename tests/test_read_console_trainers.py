@@ -9,7 +9,7 @@ import pytest
 from test_read_console import columns, only, told, write
 
 from reportgen.read.loggers import console
-from reportgen.read.loggers.console_lines import told_by
+from reportgen.read.loggers.console_lines import parse_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +75,7 @@ def test_lines_of_transformers(tmp_path: Path) -> None:
 )
 def test_shapes_of_a_line(line: str, step: float, values: dict[str, float]) -> None:
     """Every shape that these trainers print."""
-    found = told_by(line)
+    found = parse_line(line)
     assert found is not None
     assert (found.step, dict(found.values)) == (step, values)
 
@@ -92,7 +92,7 @@ def test_shapes_of_a_line(line: str, step: float, values: dict[str, float]) -> N
 )
 def test_other_lines(line: str) -> None:
     """What a logger repeats, what has no epoch, and what only looks like it."""
-    assert told_by(line) is None
+    assert parse_line(line) is None
 
 
 def test_epochs_that_are_rounded_to_the_same(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_utf16(tmp_path: Path, encoding: str) -> None:
     run = only(file)
     assert (columns(run), run.findings) == ({"a/ü": [(1, 0.5), (2, 0.25)]}, ())
     file.write_bytes(file.read_bytes()[:-5])
-    (torn,) = console.read(console.units([file])[0])
+    (torn,) = console.read(console.find_units([file])[0])
     assert columns(torn) == {"a/ü": [(1, 0.5)]}
     assert torn.findings[0].message.startswith("the last line is torn")
 
@@ -185,5 +185,5 @@ _MANY = 1_000_000
 )
 def test_a_line_of_megabytes_is_read_once(line: str, values: list[tuple[str, float]] | None) -> None:
     """Where each part of it would be looked at up to its end, or be copied again, this would take hours."""
-    found = told_by(line)
+    found = parse_line(line)
     assert (None if found is None else list(found.values)) == values

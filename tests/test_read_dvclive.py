@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from mutated_bytes import survives
 
-from reportgen.read.logged import Logged, Unit, UnreadableError
+from reportgen.read.logged import LoggedRun, Unit, UnreadableError
 from reportgen.read.loggers import dvclive
 
 if TYPE_CHECKING:
@@ -47,20 +47,20 @@ def write(folder: Path, texts: dict[str, str]) -> list[Path]:
     return files
 
 
-def only(files: Collection[Path], wanted: Collection[str] | None = None) -> tuple[Unit, Logged]:
+def only(files: Collection[Path], wanted: Collection[str] | None = None) -> tuple[Unit, LoggedRun]:
     """The one run of files."""
-    (unit,) = dvclive.units(list(files))
+    (unit,) = dvclive.find_units(list(files))
     (run,) = dvclive.read(unit, wanted)
     return unit, run
 
 
-def column(run: Logged, name: str) -> list[tuple[float, float]]:
+def column(run: LoggedRun, name: str) -> list[tuple[float, float]]:
     """Steps and values of a metric."""
     points = run.metrics[name]
     return list(zip(points.steps.tolist(), points.values.tolist(), strict=True))
 
 
-def told(run: Logged) -> list[str]:
+def told(run: LoggedRun) -> list[str]:
     """What was found irregular."""
     return [finding.message for finding in run.findings]
 
@@ -104,7 +104,7 @@ def test_many_runs_below_a_folder_called_metrics(tmp_path: Path) -> None:
     """A folder of that name further up is somebody's, not DVCLive's."""
     table = "step\tloss\n0\t0.5\n"
     files = write(tmp_path, {"metrics/a/loss.tsv": table, "metrics/b/loss.tsv": table})
-    assert [unit.path.name for unit in dvclive.units(files)] == ["a", "b"]
+    assert [unit.path.name for unit in dvclive.find_units(files)] == ["a", "b"]
 
 
 def test_a_table_with_times_alone(tmp_path: Path) -> None:
@@ -130,13 +130,13 @@ def test_what_is_left_to_others(tmp_path: Path) -> None:
         "metrics.json": '{"step": 1}',
         "deep/params.yaml": "a: 1\n",
     }
-    assert dvclive.units(write(tmp_path, texts)) == ()
+    assert dvclive.find_units(write(tmp_path, texts)) == ()
 
 
 def test_only_wanted_metrics(tmp_path: Path) -> None:
     """Tables that nobody asks for are not even opened."""
     files = write(tmp_path, FOLDER)
-    (unit,) = dvclive.units(files)
+    (unit,) = dvclive.find_units(files)
     (tmp_path / "plots/metrics/train/loss.tsv").unlink()
     (run,) = dvclive.read(unit, ["val/acc(top-1)"])
     assert list(run.metrics) == ["val/acc(top-1)"]
@@ -182,7 +182,7 @@ def test_torn_last_values_and_parameters_are_told(tmp_path: Path) -> None:
 def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
     """A file may change between looking and reading."""
     (file,) = write(tmp_path, {"plots/metrics/loss.tsv": "step\tloss\n"})
-    (unit,) = dvclive.units([file])
+    (unit,) = dvclive.find_units([file])
     for text, words in (
         ("", "the file is empty, nothing was logged into it yet"),
         ("step\tlo", "its first line breaks off, so it holds no whole value yet"),
@@ -220,7 +220,7 @@ def test_a_file_that_a_user_names_wrongly(tmp_path: Path) -> None:
 def test_accidents_end_in_rows_or_in_words(tmp_path: Path) -> None:
     """Whatever happens to the bytes, there is no other error."""
     files = write(tmp_path, FOLDER)
-    (unit,) = dvclive.units(files)
+    (unit,) = dvclive.find_units(files)
     for file in files:
         whole = file.read_bytes()
         assert survives(file, whole, 100, dvclive.read, unit) > 20

@@ -10,9 +10,9 @@ import pytest
 from made_sources import Data
 
 from reportgen.drafting import describing
-from reportgen.drafting.freezing import freezing
+from reportgen.drafting.freezing import freeze_source
 from reportgen.errors import ReportError
-from reportgen.read.content import sha256
+from reportgen.read.content import hash_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,9 +67,9 @@ def known(told: Description) -> bool:
 
 def handled(data: Data, path: Path) -> tuple[str, list[str]]:
     """What kind of source it is, and what is told of it; it is frozen unless an error is told."""
-    told = describing.described(path, data.root, "a", sha256, None)
+    told = describing.describe_path(path, data.root, "a", hash_file, None)
     with nullcontext() if known(told) else pytest.raises(ReportError):
-        freezing(path, data.root, "a test", sha256, None).write(data.root / "frozen.parquet")
+        freeze_source(path, data.root, "a test", hash_file, None).write(data.root / "frozen.parquet")
     return told.kind, [str(problem) for problem in told.problems]
 
 

@@ -30,7 +30,7 @@ def tables(tmp_path: Path, *names: str, content: str = TABLE) -> Data:
 
 def described(data: Data, path: str = "data/s") -> Description:
     """A source."""
-    return describing.described(data.root / path, data.root, "s", FileHashes(data.root / ".kept"), None)
+    return describing.describe_path(data.root / path, data.root, "s", FileHashes(data.root / ".kept"), None)
 
 
 def named(data: Data, path: str = "data/s") -> list[tuple[str, str | None]]:
@@ -82,7 +82,7 @@ def test_seeds_in_file_names(
     assert (told.series_by, told.seed_by) == ("the names of files", "the names of files")
     assert told.settings.get("files", "") == files
     if files:
-        data.write("s/source.yml", describing.suggested_settings(told))
+        data.write("s/source.yml", describing.suggest_settings(told))
         assert (named(data), data.warnings("s")) == (expected, [])
 
 

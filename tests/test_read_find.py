@@ -174,10 +174,10 @@ def test_a_single_file_has_settings_beside_it(tmp_path: Path) -> None:
     """``data/runs.source.yml`` belongs to ``data/runs.csv.gz`` and is its place."""
     data = Data(tmp_path)
     data.write("runs.csv.gz", "step,loss\n0,1\n")
-    assert str(data.open("runs").place) == "data/runs.csv.gz"
+    assert str(data.open("runs").location) == "data/runs.csv.gz"
     data.write("runs.source.yml", "title: My runs")
     source = data.open("runs")
-    assert str(source.place) == "data/runs.source.yml"
+    assert str(source.location) == "data/runs.source.yml"
     assert list(data.frame("runs")["series"]) == ["My runs"]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from reportgen.read.logged import UnreadableError
 from reportgen.read.loggers import growing
-from reportgen.read.loggers.growing import Growing
+from reportgen.read.loggers.growing import MetricsBuilder
 
 LOG = Path("log.jsonl")
 
@@ -17,10 +17,10 @@ LOG = Path("log.jsonl")
 def test_too_many_metrics_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """One by one or many values at once; those that nobody wants do not count."""
     monkeypatch.setattr(growing, "MOST_METRICS", 2)
-    all_, some = Growing(LOG), Growing(LOG, ["c"])
+    all_, some = MetricsBuilder(LOG), MetricsBuilder(LOG, ["c"])
     for name in ("a", "b", "c", "b", "a"):
         some.add(name, 0, 1)
-    assert list(some.points()) == ["c"]
+    assert list(some.build()) == ["c"]
     for name in ("a", "b", "a"):
         all_.add(name, 0, 1)
         all_.extend(name, np.array([1.0]), np.array([2.0]))

@@ -8,7 +8,7 @@ import pytest
 from made_evaluations import messages, only, scores, survives, write
 
 from reportgen.read.harnesses import helm
-from reportgen.read.logged import Evaluated, Total, Unit, UnreadableError
+from reportgen.read.logged import Evaluation, Total, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,11 +65,11 @@ def run(folder: Path, stats: object, of: object) -> Path:
 
 def unit_of(folder: Path) -> Unit:
     """The one unit of a folder."""
-    (unit,) = helm.units(sorted(path for path in folder.rglob("*") if path.is_file()))
+    (unit,) = helm.find_units(sorted(path for path in folder.rglob("*") if path.is_file()))
     return unit
 
 
-def read(folder: Path) -> Evaluated:
+def read(folder: Path) -> Evaluation:
     """The one evaluation of a folder."""
     return only(helm.read(unit_of(folder)))
 
@@ -198,7 +198,7 @@ def test_other_and_damaged_files(tmp_path: Path) -> None:
     write(tmp_path / "a" / "stats.json", [])
     write(tmp_path / "b" / "run_spec.json", {"spec": 1})
     write(tmp_path / "b" / "stats.json", [])
-    assert helm.units(sorted(tmp_path.rglob("*.json"))) == ()
+    assert helm.find_units(sorted(tmp_path.rglob("*.json"))) == ()
     alone = write(tmp_path / "a" / "other.json", [])
     with pytest.raises(UnreadableError, match=r"has a run_spec\.json, stats\.json or"):
         list(helm.read(Unit(helm.NAME, alone, (alone,))))

@@ -19,12 +19,12 @@ from reportgen.errors import ReportError
 from reportgen.read import (
     find,
     find_sources,
-    frame,
-    measurements,
+    make_frame,
     open_path,
     open_source,
-    outcomes,
-    raw_frame,
+    read_measurements,
+    read_outcomes,
+    read_raw_frame,
     units,
 )
 from reportgen.read.runs import tidy_parquet
@@ -83,7 +83,7 @@ def told(data: Data) -> list[str]:
 
 def answers_of(data: Data, *columns: str, **question: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - passed on
     """Columns of the outcomes of the source ``s``, in the order of writing."""
-    table = outcomes(data.root, data.open("s"), **question)
+    table = read_outcomes(data.root, data.open("s"), **question)
     with table.reading():
         picked = table.frame.to_native().order('"row"').project(", ".join(columns))
         found: list[tuple[Any, ...]] = picked.fetchall()
@@ -140,7 +140,7 @@ def test_each_unit_is_read_once(tmp_path: Path) -> None:
     made(tmp_path, a=run_of([[0, 9.0]]))
     source = opened(data, cache)
     assert made_reader.READ == ["a.made", "b.made", "a.made"]
-    assert frame(measurements(tmp_path, source, ("loss",)))["value"].tolist() == [9.0, 2.5, 1.5]
+    assert make_frame(read_measurements(tmp_path, source, ("loss",)))["value"].tolist() == [9.0, 2.5, 1.5]
     for part in (tmp_path / ".reportgen/cache").glob("??/*.parquet"):
         part.unlink()
     opened(data, cache)
@@ -176,7 +176,7 @@ def test_a_file_that_grows_while_it_is_read_is_read_again(
     opened(data, cache)
     monkeypatch.undo()
     monkeypatch.setattr(units, "LOGGERS", (MADE,))
-    assert len(frame(measurements(tmp_path, opened(data, cache), ("loss",)))) == 2
+    assert len(make_frame(read_measurements(tmp_path, opened(data, cache), ("loss",)))) == 2
     assert made_reader.READ == ["a.made", "a.made"]
 
 
@@ -196,7 +196,7 @@ def test_many_points_are_written_in_parts(tmp_path: Path, monkeypatch: pytest.Mo
         tmp_path, "data", "s", load_settings=load_source_settings, cache=Cache(tmp_path / "other")
     )
     assert len(parted.layout.files) > 20 > len(source.layout.files)  # type: ignore[attr-defined]
-    assert frame(measurements(tmp_path, parted, names)).equals(whole)
+    assert make_frame(read_measurements(tmp_path, parted, names)).equals(whole)
     assert len(whole) == 20 * 3 * 3 + 2
 
 
@@ -467,7 +467,7 @@ def test_groups_of_a_pattern_are_columns_of_tables(tmp_path: Path, ending: str) 
         ("B", "2", "2", 2.0),
     ]
     assert set(data.frame("s", "loss", where={"series": "B"})["series"]) == {"B"}
-    assert list(raw_frame(tmp_path, source)["seed"])[:4] == ["1", "1", "1", "2"]
+    assert list(read_raw_frame(tmp_path, source)["seed"])[:4] == ["1", "1", "1", "2"]
 
 
 def test_evaluations_are_a_source_of_outcomes(tmp_path: Path) -> None:
@@ -564,12 +564,12 @@ def test_a_harness_tells_the_protocol(tmp_path: Path) -> None:
         b=evaluation("Long", [1], protocol={**own, "temperature": "1", "max_tokens": "4096"}),
     )
     settings = data.open("s").settings
-    assert dict(settings.protocol_of("Base").stated()) == {
+    assert dict(settings.get_protocol("Base").list_stated()) == {
         "temperature": "0.6",
         "max tokens": "99",
         "harness": "made",
     }
-    assert settings.protocol_of("Long").temperature == 1.0
+    assert settings.get_protocol("Long").temperature == 1.0
     assert (settings.protocol.harness, settings.protocol.max_tokens) == ("made", 99)
 
 
@@ -610,7 +610,7 @@ def test_a_notebook_reads_them_too(tmp_path: Path) -> None:
     _, again = open_path(tmp_path / "data/s", load_settings=load_source_settings)
     assert source == again
     assert made_reader.READ == ["seed_1.made", "seed_2.made"]
-    assert raw_frame(root, source)["series"].tolist() == ["s"] * 4
+    assert read_raw_frame(root, source)["series"].tolist() == ["s"] * 4
 
 
 def test_settings_for_runs_are_refused_for_tables(tmp_path: Path) -> None:
@@ -629,11 +629,11 @@ def test_settings_for_runs_are_refused_for_tables(tmp_path: Path) -> None:
 def test_every_format_has_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     """What ``format:`` may say is what there is, and each reader has the names that it should."""
     monkeypatch.undo()
-    forms = units.unit_formats()
+    forms = units.list_formats()
     for form in forms:
         reader = importlib.import_module(form.module)
         assert (reader.NAME, bool(reader.TITLE)) == (form.name, True)
-        assert reader.units([]) == ()
+        assert reader.find_units([]) == ()
         assert callable(reader.read)
     assert {*FORMATS, "mapped", *(form.name for form in forms)} == set(get_args(Format))
     assert len({form.name for form in forms}) == len(forms)

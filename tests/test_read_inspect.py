@@ -19,7 +19,7 @@ from made_evaluations import (
 )
 
 from reportgen.read.harnesses import inspect_logs
-from reportgen.read.logged import Evaluated, Total, Unit, UnreadableError
+from reportgen.read.logged import Evaluation, Total, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,9 +105,9 @@ def unit(path: Path) -> Unit:
     return Unit(inspect_logs.NAME, path, (path,))
 
 
-def read(path: Path) -> Evaluated:
+def read(path: Path) -> Evaluation:
     """The one evaluation of a log, which has to be recognised."""
-    (found,) = inspect_logs.units([path])
+    (found,) = inspect_logs.find_units([path])
     return only(inspect_logs.read(found))
 
 
@@ -320,7 +320,7 @@ def test_other_files_are_not_taken_for_logs(tmp_path: Path) -> None:
     (tmp_path / "model.eval").write_text("accuracy: 0.5", encoding="utf-8")
     write(tmp_path / "metrics.json", {"eval": {"loss": 1.0}})
     write(tmp_path / "run.json", {"status": "success"})
-    assert inspect_logs.units(sorted(tmp_path.iterdir())) == ()
+    assert inspect_logs.find_units(sorted(tmp_path.iterdir())) == ()
 
 
 @pytest.mark.parametrize("method", [DEFLATED, ZSTANDARD])

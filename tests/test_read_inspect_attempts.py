@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_evaluations import DEFLATED, messages, only, scores, write, zipped
 
-from reportgen.read import open_path, outcomes
+from reportgen.read import open_path, read_outcomes
 from reportgen.read.harnesses import inspect_logs
-from reportgen.read.logged import Evaluated, UnreadableError
+from reportgen.read.logged import Evaluation, UnreadableError
 from reportgen.settings.loading import load_source_settings
-from reportgen.statistics.problem_scores import problem_scores
+from reportgen.statistics.problem_scores import group_problem_scores
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,9 +48,9 @@ def attempt(path: Path, head: dict[str, Any], marks: str) -> Path:
     return path
 
 
-def read(folder: Path) -> list[Evaluated]:
+def read(folder: Path) -> list[Evaluation]:
     """All evaluations of the one unit in a folder."""
-    (unit,) = inspect_logs.units(sorted(folder.iterdir()))
+    (unit,) = inspect_logs.find_units(sorted(folder.iterdir()))
     return list(inspect_logs.read(unit))
 
 
@@ -92,7 +92,7 @@ def test_a_log_that_is_not_graded_does_not_hide_its_twin(tmp_path: Path) -> None
     (tmp_path / NAMES[0]).write_bytes(packed({"summaries.json": bare, "header.json": header(1)}))
     attempt(tmp_path / other, header(3, task=TASK[::-1]), "CIC")
     root, source = open_path(tmp_path, load_settings=load_source_settings)
-    found = problem_scores(outcomes(root, source))
+    found = group_problem_scores(read_outcomes(root, source))
     assert found.mean.tolist() == [[1.0, 0.0, 1.0]]
     told = [warning.message for warning in source.warnings]
     assert (

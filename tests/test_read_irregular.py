@@ -10,7 +10,7 @@ import pytest
 from made_sources import LONG, Data
 
 from reportgen.errors import ReportError, Severity
-from reportgen.read import measurements, raw_frame
+from reportgen.read import read_measurements, read_raw_frame
 from reportgen.statistics.reduce import reduce
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def test_repeated_and_unsorted_steps_stay_as_written(tmp_path: Path) -> None:
     data = Data(tmp_path)
     data.write("a.csv", "model,step,loss\nA,2,9\nA,1,5\nA,2,7\n")
     source = data.open("a")
-    (run,) = reduce(measurements(tmp_path, source, ("loss",)))["loss"].runs
+    (run,) = reduce(read_measurements(tmp_path, source, ("loss",)))["loss"].runs
     assert list(data.frame("a")["value"]) == [9, 5, 7]
     assert (list(run.steps), list(run.values)) == ([1, 2], [5, 7])
 
@@ -363,7 +363,7 @@ def test_a_column_of_mixed_kinds_is_a_metric_only_if_numbers_prevail(tmp_path: P
     source = data.open("a")
     assert source.metrics == ("loss",)
     assert data.problems("a") == [f'data/a.csv:3: "oops" in column "loss" is not a number. {MEND}']
-    assert list(raw_frame(tmp_path, source)["loss"]) == ["1", "oops", "3"]
+    assert list(read_raw_frame(tmp_path, source)["loss"]) == ["1", "oops", "3"]
 
 
 def test_a_column_that_is_empty_at_first(tmp_path: Path) -> None:
@@ -402,7 +402,9 @@ def test_names_of_sorted_tables_are_met(tmp_path: Path, sorted_by: str) -> None:
     data.write("a.csv", "model,step,metric,value\n" + "".join(rows))
     source = data.open("a")
     assert len(source.metrics) == (40 if sorted_by == "metric" else 2)
-    assert len(measurements(tmp_path, source, source.metrics).order) == (2 if sorted_by == "metric" else 40)
+    assert len(read_measurements(tmp_path, source, source.metrics).order) == (
+        2 if sorted_by == "metric" else 40
+    )
 
 
 def test_a_file_that_vanishes_is_told(tmp_path: Path) -> None:
@@ -412,7 +414,7 @@ def test_a_file_that_vanishes_is_told(tmp_path: Path) -> None:
     source = data.open("a")
     path.unlink()
     with pytest.raises(ReportError, match=r"data/a\.csv: the file cannot be read"):
-        measurements(tmp_path, source, ("loss",))
+        read_measurements(tmp_path, source, ("loss",))
 
 
 def test_a_stray_quote_is_told_with_its_line(tmp_path: Path) -> None:
@@ -434,7 +436,7 @@ def test_what_nobody_can_explain_is_told_at_the_source(tmp_path: Path) -> None:
     """A failure that no row accounts for names the source and what the database says."""
     data = Data(tmp_path)
     path = data.parquet("a.parquet", "SELECT i AS step, i AS loss FROM range(5000) AS t(i)")
-    table = measurements(tmp_path, data.open("a"), ("loss",))
+    table = read_measurements(tmp_path, data.open("a"), ("loss",))
     path.write_bytes(path.read_bytes()[:-200])
     with pytest.raises(ReportError, match=r"data/a\.parquet: the data cannot be read: "), table.reading():
         reduce(table)

@@ -9,8 +9,8 @@ import pytest
 from made_evaluations import messages, only, write
 
 from reportgen.read.harnesses import helm
-from reportgen.read.harnesses.documents import json_items
-from reportgen.read.harnesses.slices import grouping
+from reportgen.read.harnesses.documents import read_json_items
+from reportgen.read.harnesses.slices import select_group_fields
 from reportgen.read.logged import UnreadableError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def items(path: Path, text: str) -> list[object]:
     """The items of a file with this text, which has nothing irregular."""
     path.write_text(text, encoding="utf-8")
     findings: list[Finding] = []
-    found = list(json_items(path, findings))
+    found = list(read_json_items(path, findings))
     assert findings == []
     return found
 
@@ -55,7 +55,7 @@ def test_items_come_before_a_later_fault(tmp_path: Path) -> None:
     """Nothing waits for the end of the file."""
     path = tmp_path / "a.json"
     path.write_text("[1, 2, x", encoding="utf-8")
-    found = json_items(path, [])
+    found = read_json_items(path, [])
     assert [next(found), next(found)] == [1, 2]
     with pytest.raises(UnreadableError):
         next(found)
@@ -65,11 +65,17 @@ def test_an_entry_that_is_no_object_is_counted(tmp_path: Path) -> None:
     """Nothing is left out in silence."""
     stat = {"name": {"name": "exact_match", "split": "test"}, "count": 1, "mean": 0.5}
     path = write(tmp_path / "model=m" / "stats.json", [stat, None, 3])
-    (unit,) = helm.units([path])
+    (unit,) = helm.find_units([path])
     assert messages(only(helm.read(unit)))[1:] == ["2 entries are no object: left out"]
 
 
 def test_long_texts_and_lists_are_not_kept_for_grouping() -> None:
     """Responses are long, and there are many of them."""
     said = {"level": 3, "subject": "algebra", "responses": ["x" * 1000], "text": "x" * 61, "none": None}
-    assert grouping(said) == {"level": 3, "subject": "algebra", "responses": (), "text": (), "none": None}
+    assert select_group_fields(said) == {
+        "level": 3,
+        "subject": "algebra",
+        "responses": (),
+        "text": (),
+        "none": None,
+    }

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from made_sources import Data
 
 from reportgen.errors import ReportError
-from reportgen.read import frame, measurements
+from reportgen.read import make_frame, read_measurements
 from reportgen.read.cells import is_missing, is_number, is_time
-from reportgen.read.engine import engine
-from reportgen.read.sql import literal, number, time
+from reportgen.read.engine import get_engine
+from reportgen.read.sql import parse_number, parse_time, quote
 from reportgen.statistics.reduce import reduce
 
 if TYPE_CHECKING:
@@ -159,9 +159,9 @@ def test_what_is_written_comes_out(
 def test_python_and_the_database_agree_on_numbers(cell: str) -> None:
     """A cell that Python takes for a number or for nothing, DuckDB takes for the same, and no other."""
     cell = cell.replace("\0", "")
-    statement = f"SELECT {number('cell', 'VARCHAR')} FROM (SELECT {literal(cell)} AS cell)"  # noqa: S608 - quoted
+    statement = f"SELECT {parse_number('cell', 'VARCHAR')} FROM (SELECT {quote(cell)} AS cell)"  # noqa: S608 - quoted
     try:
-        ((found,),) = engine().rows(statement)
+        ((found,),) = get_engine().fetch_rows(statement)
     except duckdb.Error:
         assert not is_number(cell)
         assert not is_missing(cell)
@@ -195,9 +195,9 @@ def test_python_and_the_database_agree_on_numbers(cell: str) -> None:
 )
 def test_python_and_the_database_agree_on_times(cell: str) -> None:
     """What Python takes for a time DuckDB can read as one, so that no good cell is refused."""
-    statement = f"SELECT {time('cell', 'VARCHAR')} FROM (SELECT '{cell}' AS cell)"  # noqa: S608 - a test's own
+    statement = f"SELECT {parse_time('cell', 'VARCHAR')} FROM (SELECT '{cell}' AS cell)"  # noqa: S608 - a test's own
     if is_time(cell):
-        ((found,),) = engine().rows(statement)
+        ((found,),) = get_engine().fetch_rows(statement)
         assert isinstance(found, float)
 
 
@@ -213,7 +213,7 @@ def test_no_value_is_lost_without_a_word(
     data = Data(tmp_path_factory.mktemp("law"))
     rows = [(label, step, place) for place, (step, label) in enumerate(zip(steps, labels, strict=False))]
     data.write("a.csv", as_csv([(column, "step", "loss"), *rows]))
-    table = measurements(data.root, data.open("a"), ("loss",))
+    table = read_measurements(data.root, data.open("a"), ("loss",))
     try:
         found = reduce(table)["loss"]
     except ReportError as error:
@@ -233,5 +233,5 @@ def test_reading_twice_gives_the_same(tmp_path: Path) -> None:
     data = Data(tmp_path)
     data.write("a.csv", "model,step,a,b\n" + "".join(f"m{i % 3},{i},{i / 7},{i / 3}\n" for i in range(3_000)))
     source = data.open("a")
-    first, second = (frame(measurements(tmp_path, source, ("a", "b"))) for _ in range(2))
+    first, second = (make_frame(read_measurements(tmp_path, source, ("a", "b"))) for _ in range(2))
     assert first.equals(second)

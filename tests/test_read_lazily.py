@@ -10,9 +10,9 @@ import pytest
 from made_sources import LONG, Data
 
 from reportgen.errors import ReportError
-from reportgen.read import measurements, raw_frame
-from reportgen.read.plan import Question, planned
-from reportgen.read.statement import statement
+from reportgen.read import read_measurements, read_raw_frame
+from reportgen.read.plan import MeasurementQuery, plan_measurements
+from reportgen.read.statement import build_statement
 from reportgen.statistics.reduce import reduce
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def test_nothing_is_read_before_the_frame_is_collected(tmp_path: Path) -> None:
     data = Data(tmp_path)
     text = "model,step,loss\n" + "A,1,0.5\n" * 5_000
     data.write("a.csv", text + "A,2,oops\n" + "A,3,0.5\n" * 5_000)
-    table = measurements(tmp_path, data.open("a"), ("loss",))
+    table = read_measurements(tmp_path, data.open("a"), ("loss",))
     with pytest.raises(ReportError, match=r'data/a\.csv:5002: "oops" in column "loss"'), table.reading():
         reduce(table)
 
@@ -40,7 +40,9 @@ def test_only_the_wanted_columns_are_read(tmp_path: Path) -> None:
     source = data.open("a")
     assert len(source.metrics) == 500
     assert set(data.frame("a", "m0", "m498")["value"]) == {1.5}
-    sql = statement(tmp_path, planned(tmp_path, source, Question(("m7",), None, None, {})))
+    sql = build_statement(
+        tmp_path, plan_measurements(tmp_path, source, MeasurementQuery(("m7",), None, None, {}))
+    )
     assert sql.count(" AS k") == 3
     assert data.problems("a", "m499") == [
         'data/a.csv:152: "oops" in column "m499" is not a number. Mend it, or leave the cell empty.'
@@ -56,7 +58,7 @@ def test_parquet_gives_up_single_columns(tmp_path: Path, metrics: tuple[str, ...
         select = f"SELECT 'A' AS model, i AS step, {wide} FROM range(10_000) AS t(i)"  # noqa: S608 - a test's own
         data.parquet(f"s/{name}.parquet", select)
     source = data.open("s")
-    table = measurements(tmp_path, source, metrics)
+    table = read_measurements(tmp_path, source, metrics)
     explained = table.frame.to_native().explain()
     assert "m49" not in explained
     rows = table.frame.to_native().fetchnumpy()
@@ -72,7 +74,9 @@ def test_one_pass_over_a_text_file_serves_several_metrics(tmp_path: Path) -> Non
     data.write("long.csv", LONG)
     for name in ("wide", "long"):
         source = data.open(name)
-        sql = statement(tmp_path, planned(tmp_path, source, Question(source.metrics, None, None, {})))
+        sql = build_statement(
+            tmp_path, plan_measurements(tmp_path, source, MeasurementQuery(source.metrics, None, None, {}))
+        )
         assert sql.count("read_csv(") == 1
 
 
@@ -88,7 +92,7 @@ def test_the_frame_has_the_promised_columns_and_types(tmp_path: Path) -> None:
     for name in "awbc":
         source = data.open(name)
         for question in (source.metrics, source.metrics[:1], ()):
-            native = measurements(tmp_path, source, question).frame.to_native()
+            native = read_measurements(tmp_path, source, question).frame.to_native()
             assert native.columns == ["series", "run", "seed", "metric", "step", "value", "row"]
             types = ["VARCHAR"] * 4 + ["DOUBLE", "DOUBLE", "BIGINT"]
             assert list(map(str, native.types)) == types
@@ -99,7 +103,7 @@ def test_measurements_do_not_disturb_each_other(tmp_path: Path) -> None:
     data = Data(tmp_path)
     data.write("a.csv", LONG)
     data.write("b.csv", "step,loss\n0,7\n")
-    tables = [measurements(tmp_path, data.open(name), ("loss",)) for name in "abab"]
+    tables = [read_measurements(tmp_path, data.open(name), ("loss",)) for name in "abab"]
     sizes = [len(table.frame.collect()) for table in reversed(tables)]
     assert sizes == [1, 6, 1, 6]
     assert len(tables[0].frame.collect()) == 6
@@ -112,7 +116,7 @@ def test_a_source_that_somebody_else_made_is_refused(tmp_path: Path) -> None:
     data = Data(tmp_path)
     data.write("a.csv", LONG)
     with pytest.raises(TypeError, match="not opened by"):
-        measurements(tmp_path, replace(data.open("a"), layout=None), ("loss",))
+        read_measurements(tmp_path, replace(data.open("a"), layout=None), ("loss",))
 
 
 def test_a_process_ends_quietly(tmp_path: Path) -> None:
@@ -138,7 +142,7 @@ def test_a_raw_frame_has_every_column_and_those_recognised(tmp_path: Path) -> No
     data.write("s/a.csv", "Model,Iter,note,done,loss\nm1,1,x,true,2\nm2,0,,false,NA\n")
     data.write("s/b.csv", "Model,Iter,loss\nm1,5,3\n")
     data.write("s/source.yml", "rename: {m1: Model 1}\nfilter: {model: [m1, m2]}")
-    table = raw_frame(tmp_path, data.open("s"))
+    table = read_raw_frame(tmp_path, data.open("s"))
     assert list(table.columns) == ["Model", "Iter", "note", "done", "loss", "series", "run", "step"]
     assert list(table["series"]) == ["Model 1", "m2", "Model 1"]
     assert list(table["run"]) == ["a", "a", "b"]
@@ -151,7 +155,7 @@ def test_a_raw_frame_of_a_long_table(tmp_path: Path) -> None:
     """Parts under their own names are there once; a stranger's column of such a name keeps its cells."""
     data = Data(tmp_path)
     data.write("a.csv", LONG)
-    assert list(raw_frame(tmp_path, data.open("a")).columns) == [
+    assert list(read_raw_frame(tmp_path, data.open("a")).columns) == [
         "model",
         "seed",
         "step",
@@ -162,7 +166,7 @@ def test_a_raw_frame_of_a_long_table(tmp_path: Path) -> None:
     ]
     data.write("s/b.csv", "series,algo,step,loss\nSeries 7,GRPO,0,1\n")
     data.write("s/source.yml", "columns: {series: algo}")
-    table = raw_frame(tmp_path, data.open("s"))
+    table = read_raw_frame(tmp_path, data.open("s"))
     assert list(table.columns) == ["series", "algo", "step", "loss", "run"]
     assert list(table["series"]) == ["Series 7"]
 
@@ -173,7 +177,7 @@ def test_a_raw_frame_keeps_types_of_parquet(tmp_path: Path) -> None:
     data.parquet(
         "a.parquet", "SELECT DATE '2024-05-31' AS day, true AS done, 1 AS step, 'x' AS model, 2.5 AS loss"
     )
-    table = raw_frame(tmp_path, data.open("a"))
+    table = read_raw_frame(tmp_path, data.open("a"))
     assert str(table["day"][0]) == "2024-05-31 00:00:00"
     assert table["done"][0]
     assert table["loss"][0] == 2.5
@@ -184,4 +188,4 @@ def test_a_raw_frame_tells_what_is_wrong(tmp_path: Path) -> None:
     data = Data(tmp_path)
     data.write("a.csv", "step,loss\n" + "1,0.5\n" * 5_000 + "2,oops\n" + "1,0.5\n" * 5_000)
     with pytest.raises(ReportError, match=r'data/a\.csv:5002: "oops" in column "loss"'):
-        raw_frame(tmp_path, data.open("a"))
+        read_raw_frame(tmp_path, data.open("a"))

@@ -9,7 +9,7 @@ import pytest
 from made_evaluations import DATE, messages, survives, write
 
 from reportgen.read.harnesses import lighteval
-from reportgen.read.logged import Evaluated, Total, Unit, UnreadableError
+from reportgen.read.logged import Evaluation, Total, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,9 +44,9 @@ def results(**more: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever stands in
     }
 
 
-def read(folder: Path) -> list[Evaluated]:
+def read(folder: Path) -> list[Evaluation]:
     """The evaluations of the one results file below a folder."""
-    (unit,) = lighteval.units(sorted(folder.rglob("*")))
+    (unit,) = lighteval.find_units(sorted(folder.rglob("*")))
     return list(lighteval.read(unit))
 
 
@@ -191,7 +191,7 @@ def test_other_and_damaged_files(tmp_path: Path) -> None:
     """Other JSON is not recognised; no scores, and bytes that are none, are refused or read whole."""
     write(tmp_path / "results_a.json", {"results": {"a": SCORE}})
     write(tmp_path / "results_b.json", {"config_general": {"lr": 1}})
-    assert lighteval.units(sorted(tmp_path.iterdir())) == ()
+    assert lighteval.find_units(sorted(tmp_path.iterdir())) == ()
     path = write(tmp_path / f"results_{DATE}.json", results(results={"all": 3}))
     unit = Unit(lighteval.NAME, path, (path,))
     with pytest.raises(UnreadableError, match='no scores under "results"'):

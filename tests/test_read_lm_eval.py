@@ -36,7 +36,7 @@ def folder(path: Path) -> Path:
 
 def unit_of(path: Path) -> Unit:
     """The one unit of a folder."""
-    (unit,) = lm_eval.units(sorted(path.rglob("*")))
+    (unit,) = lm_eval.find_units(sorted(path.rglob("*")))
     return unit
 
 
@@ -111,7 +111,7 @@ def test_results_and_answers_of_one_date_belong_together(tmp_path: Path) -> None
     folder(tmp_path / "m")
     write(tmp_path / "m" / f"results_{other}.json", lm_eval_results())
     write_lines(tmp_path / "org__n" / f"samples_sums_{DATE}.jsonl", lm_eval_rows(RIGHT))
-    units = lm_eval.units(sorted(tmp_path.rglob("*.json*")))
+    units = lm_eval.find_units(sorted(tmp_path.rglob("*.json*")))
     assert [len(unit.files) for unit in units] == [2, 1, 1]
     assert next(lm_eval.read(units[1])).answers == ()
     alone = only(lm_eval.read(units[2]))
@@ -239,7 +239,7 @@ def test_other_json_is_not_taken_for_results(tmp_path: Path) -> None:
     write(tmp_path / "results_b.json", [{"results": {}}])
     write(tmp_path / "results.json", {"loss": 3.5})
     write_lines(tmp_path / "samples.jsonl", [{"step": 1, "doc": "x"}])
-    assert lm_eval.units(sorted(tmp_path.rglob("*"))) == ()
+    assert lm_eval.find_units(sorted(tmp_path.rglob("*"))) == ()
 
 
 @pytest.mark.parametrize(

@@ -21,17 +21,17 @@ from reportgen.read.harnesses import lm_eval
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.read.logged import Evaluated
+    from reportgen.read.logged import Evaluation
 
 FILTER = "strict-match"
 
 
-def read(folder: Path, entry: dict[str, Any], rows: list[dict[str, Any]], **config: Any) -> Evaluated:  # noqa: ANN401
+def read(folder: Path, entry: dict[str, Any], rows: list[dict[str, Any]], **config: Any) -> Evaluation:  # noqa: ANN401
     """The task ``sums`` of a folder with results and answers."""
     document = lm_eval_results(results={"sums": {"alias": "sums", **entry}}, configs={"sums": config})
     write(folder / f"results_{DATE}.json", document)
     write_lines(folder / f"samples_sums_{DATE}.jsonl", rows)
-    (unit,) = lm_eval.units(sorted(folder.iterdir()))
+    (unit,) = lm_eval.find_units(sorted(folder.iterdir()))
     return only(lm_eval.read(unit))
 
 
@@ -85,7 +85,7 @@ def test_repeats_are_no_samples_with_scores(tmp_path: Path) -> None:
 def test_an_error_that_cannot_be_tells_no_number_of_problems(tmp_path: Path, error: float) -> None:
     """Its square is beyond the range of a number, or 0."""
     document = {"results": {"arc": {"acc": 0.5, "acc_stderr": error}}, "versions": {"arc": 0}}
-    (unit,) = lm_eval.units([write(tmp_path / "old.json", document)])
+    (unit,) = lm_eval.find_units([write(tmp_path / "old.json", document)])
     assert only(lm_eval.read(unit)).totals[0].n is None
 
 
@@ -96,7 +96,7 @@ def test_a_number_of_problems_beyond_belief_is_none(tmp_path: Path) -> None:
         configs={"sums": {"repeats": 1e300}},
         **{"n-samples": {"sums": {"effective": 1e300}}},
     )
-    (unit,) = lm_eval.units([write(tmp_path / f"results_{DATE}.json", document)])
+    (unit,) = lm_eval.find_units([write(tmp_path / f"results_{DATE}.json", document)])
     assert only(lm_eval.read(unit)).totals[0].n is None
 
 
@@ -110,7 +110,7 @@ def test_a_group_is_over_the_problems_of_its_tasks(tmp_path: Path) -> None:
         **{"n-samples": {name: {"effective": 150} for name in "ab"}},
     )
     path = write(tmp_path / f"results_{DATE}.json", document)
-    (unit,) = lm_eval.units([path])
+    (unit,) = lm_eval.find_units([path])
     found = list(lm_eval.read(unit))
     assert [one.totals[0].n for one in found] == [300, 300, 150, 150]
     told = "all and part are scores over other benchmarks of this file, which count twice in a mean of all"

@@ -10,7 +10,7 @@ from made_sources import Data
 
 from reportgen.cache import Cache
 from reportgen.errors import ReportError
-from reportgen.read import open_source, outcomes
+from reportgen.read import open_source, read_outcomes
 from reportgen.read.tabular.json_path import PathError, parse_path
 from reportgen.settings.loading import load_source_settings
 
@@ -53,7 +53,7 @@ def told(data: Data) -> list[str]:
 
 def rows_of(data: Data, *columns: str) -> list[tuple[Any, ...]]:
     """Columns of the outcomes of the source ``s``."""
-    table = outcomes(data.root, data.open("s"))
+    table = read_outcomes(data.root, data.open("s"))
     with table.reading():
         picked = table.frame.to_native().order('"row"').project(", ".join(columns))
         found: list[tuple[Any, ...]] = picked.fetchall()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from mutated_bytes import survives
 
-from reportgen.read.logged import Logged, UnreadableError
+from reportgen.read.logged import LoggedRun, UnreadableError
 from reportgen.read.loggers import metrics_csv
 
 if TYPE_CHECKING:
@@ -34,15 +34,15 @@ def write(file: Path, text: str) -> Path:
     return file
 
 
-def only(*files: Path, wanted: Sequence[str] | None = None) -> tuple[Unit, Logged]:
+def only(*files: Path, wanted: Sequence[str] | None = None) -> tuple[Unit, LoggedRun]:
     """The one run of files."""
-    (unit,) = metrics_csv.units(files)
+    (unit,) = metrics_csv.find_units(files)
     assert unit.format == "metrics_csv"
     (run,) = metrics_csv.read(unit, wanted)
     return unit, run
 
 
-def columns(run: Logged) -> dict[str, list[tuple[float, float]]]:
+def columns(run: LoggedRun) -> dict[str, list[tuple[float, float]]]:
     """Steps and values of every metric."""
     return {
         name: list(zip(points.steps.tolist(), points.values.tolist(), strict=True))
@@ -50,7 +50,7 @@ def columns(run: Logged) -> dict[str, list[tuple[float, float]]]:
     }
 
 
-def told(run: Logged) -> list[str]:
+def told(run: LoggedRun) -> list[str]:
     """What was found irregular."""
     return [finding.message for finding in run.findings]
 
@@ -133,7 +133,7 @@ def test_a_log_of_keras(tmp_path: Path, name: str, between: str) -> None:
 )
 def test_what_is_left_to_others(tmp_path: Path, name: str, header: str) -> None:
     """A table that any tool may have written is a table."""
-    assert metrics_csv.units([write(tmp_path / name, f"{header}\n1,2\n")]) == ()
+    assert metrics_csv.find_units([write(tmp_path / name, f"{header}\n1,2\n")]) == ()
 
 
 def test_only_wanted_metrics(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_many_rows(tmp_path: Path) -> None:
     """Values keep their order over the pieces that a long file is read in, within a small memory."""
     text = "step,epoch," + ",".join(f"m{place}" for place in range(10)) + "\n"
     text += "".join(f"{step},{step // 100}," + ",".join(["", "0.5"] * 5) + "\n" for step in range(25_000))
-    unit = metrics_csv.units([write(tmp_path / "version_1" / "metrics.csv", text)])[0]
+    unit = metrics_csv.find_units([write(tmp_path / "version_1" / "metrics.csv", text)])[0]
     tracemalloc.start()
     (run,) = metrics_csv.read(unit)
     _, peak = tracemalloc.get_traced_memory()
@@ -191,7 +191,7 @@ def test_many_rows(tmp_path: Path) -> None:
 def test_every_tear_leaves_the_rows_before_it(tmp_path: Path) -> None:
     """Cut at any byte, no half number is taken for a whole one."""
     file = write(tmp_path / "version_0" / "metrics.csv", LIGHTNING)
-    (unit,) = metrics_csv.units([file])
+    (unit,) = metrics_csv.find_units([file])
     (whole,) = metrics_csv.read(unit)
     data = file.read_bytes()
     for cut in range(len(data)):
@@ -218,7 +218,7 @@ def test_every_tear_leaves_the_rows_before_it(tmp_path: Path) -> None:
 def test_accidents_end_in_rows_or_in_words(tmp_path: Path) -> None:
     """Whatever happens to the bytes, there is no other error."""
     csv, settings = write(tmp_path / "metrics.csv", LIGHTNING), write(tmp_path / "hparams.yaml", SETTINGS)
-    (unit,) = metrics_csv.units([csv, settings])
+    (unit,) = metrics_csv.find_units([csv, settings])
     assert survives(csv, csv.read_bytes(), 300, metrics_csv.read, unit) > 150
     csv.write_text(LIGHTNING, encoding="utf-8")
     assert survives(settings, settings.read_bytes(), 300, metrics_csv.read, unit) == 300

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reportgen.read.logged import Finding, Logged, Unit, UnreadableError
+from reportgen.read.logged import Finding, LoggedRun, Unit, UnreadableError
 from reportgen.read.loggers import growing, mlflow_files, mlflow_metric, mlflow_sqlite, sqlite_copy
-from reportgen.read.loggers.mlflow_run import setting
+from reportgen.read.loggers.mlflow_run import parse_setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,15 +96,15 @@ def below(folder: Path) -> list[Path]:
     return sorted(file for file in folder.rglob("*") if file.is_file())
 
 
-def from_files(store: Path, wanted: Sequence[str] | None = None) -> list[Logged]:
+def from_files(store: Path, wanted: Sequence[str] | None = None) -> list[LoggedRun]:
     """Every run of the one store below a folder."""
-    (unit,) = mlflow_files.units(below(store))
+    (unit,) = mlflow_files.find_units(below(store))
     return list(mlflow_files.read(unit, wanted))
 
 
-def from_database(path: Path, wanted: Sequence[str] | None = None) -> list[Logged]:
+def from_database(path: Path, wanted: Sequence[str] | None = None) -> list[LoggedRun]:
     """Every run of a database."""
-    (unit,) = mlflow_sqlite.units([path])
+    (unit,) = mlflow_sqlite.find_units([path])
     return list(mlflow_sqlite.read(unit, wanted))
 
 
@@ -179,9 +179,15 @@ def test_settings_keep_their_text() -> None:
         "",
         "\uff17",
     ]
-    assert [str(setting(text)) for text in texts] == texts
-    assert [type(setting(text)).__name__ for text in texts[:5]] == ["int", "float", "float", "bool", "bool"]
-    assert all(isinstance(setting(text), str) for text in texts[5:10])
+    assert [str(parse_setting(text)) for text in texts] == texts
+    assert [type(parse_setting(text)).__name__ for text in texts[:5]] == [
+        "int",
+        "float",
+        "float",
+        "bool",
+        "bool",
+    ]
+    assert all(isinstance(parse_setting(text), str) for text in texts[5:10])
 
 
 @pytest.mark.parametrize("name", ["1e3", "null", "2024-01-01", "0x10"])
@@ -339,11 +345,11 @@ def test_stores_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "one" / "1" / RUN / "artifacts").mkdir()
     (tmp_path / "one" / "1" / RUN / "artifacts" / "big.bin").write_text("x")
 
-    first, second = mlflow_files.units(below(tmp_path))
+    first, second = mlflow_files.find_units(below(tmp_path))
     assert (first.path, second.path) == (tmp_path / "one", tmp_path / "two")
     assert sorted(file.name for file in first.files) == ["loss", "meta.yaml", "meta.yaml"]
     for named in (tmp_path / "one" / "1", tmp_path / "one" / "1" / RUN):
-        (unit,) = mlflow_files.units(below(named))
+        (unit,) = mlflow_files.find_units(below(named))
         assert unit.path == named
         assert [run.id for run in mlflow_files.read(unit)] == [RUN]
 
@@ -377,7 +383,7 @@ def test_mutated_files_give_values_or_an_error(tmp_path: Path, data: st.DataObje
     meta = (tmp_path / "meta").read_bytes()
     (folder / "metrics" / "loss").write_bytes(mutated(data, LOSS))
     (folder / "meta.yaml").write_bytes(b"run_id: a\n" + mutated(data, meta))
-    for unit in mlflow_files.units(below(tmp_path)):
+    for unit in mlflow_files.find_units(below(tmp_path)):
         try:
             for run in mlflow_files.read(unit):
                 assert all(len(points.steps) == len(points.values) for points in run.metrics.values())
@@ -425,7 +431,7 @@ def test_committed_rows_beside_a_database_are_read(tmp_path: Path) -> None:
         writer.execute("BEGIN")
         writer.execute("INSERT INTO metrics VALUES ('loss', 0.75, 2, 'a', 6, 0)")
         before = {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in below(tmp_path)}
-        (unit,) = mlflow_sqlite.units([path])
+        (unit,) = mlflow_sqlite.find_units([path])
         run = next(mlflow_sqlite.read(unit))
         after = {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in below(tmp_path)}
     assert run.metrics["loss"].values.tolist() == [0.25]
@@ -463,7 +469,7 @@ def test_a_database_that_changes_is_told(tmp_path: Path, monkeypatch: pytest.Mon
     """Rows that are written while others are read are missing, and the user knows."""
     monkeypatch.setattr(sqlite_copy, "_SMALL", 0)
     path = database(tmp_path / "mlflow.db")
-    (unit,) = mlflow_sqlite.units([path])
+    (unit,) = mlflow_sqlite.find_units([path])
     runs = mlflow_sqlite.read(unit)
     next(runs)
     with closing(sqlite3.connect(path)) as writer, writer:
@@ -477,7 +483,7 @@ def test_a_small_database_is_of_one_moment(tmp_path: Path) -> None:
     """What changes while other runs are read changes nothing in the copy, even beyond what SQLite keeps."""
     rows = [("loss", 0.5, step, run, step, 0) for run in "ab" for step in range(30_000)]
     path = database(tmp_path / "mlflow.db", rows)
-    runs = mlflow_sqlite.read(mlflow_sqlite.units([path])[0])
+    runs = mlflow_sqlite.read(mlflow_sqlite.find_units([path])[0])
     next(runs)
     with closing(sqlite3.connect(path)) as writer, writer:
         writer.execute("UPDATE metrics SET value = 1 WHERE run_uuid = 'b' AND step % 2")
@@ -514,7 +520,7 @@ def test_other_databases_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "empty.db").touch()
     (tmp_path / "words.db").write_text("no database")
     (tmp_path / "mlflow.txt").write_bytes(database(tmp_path / "real.db").read_bytes())
-    assert [unit.path.name for unit in mlflow_sqlite.units(below(tmp_path))] == ["real.db"]
+    assert [unit.path.name for unit in mlflow_sqlite.find_units(below(tmp_path))] == ["real.db"]
     forced = Unit("mlflow_sqlite", tmp_path / "endless.db", (tmp_path / "endless.db",))
     with pytest.raises(UnreadableError, match="no table runs"):
         list(mlflow_sqlite.read(forced))
@@ -560,7 +566,7 @@ def test_a_database_that_never_rests_is_an_error(tmp_path: Path, monkeypatch: py
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
         writer.execute("PRAGMA journal_mode = WAL")
         writer.execute("DELETE FROM params")
-        (unit,) = mlflow_sqlite.units([path])
+        (unit,) = mlflow_sqlite.find_units([path])
         moments = iter(range(100))
         monkeypatch.setattr(sqlite_copy, "_state", lambda _: (next(moments), None))
         with pytest.raises(UnreadableError, match="written to all the time"):
@@ -579,7 +585,7 @@ def test_a_mutated_database_gives_rows_or_an_error(tmp_path: Path, data: st.Data
         at = data.draw(st.one_of(st.integers(16, 200), st.integers(16, len(content) - 1)))
         content[at] = data.draw(st.integers(0, 255))
     path.write_bytes(content[: data.draw(st.integers(100, 4 * len(content)))])
-    for unit in mlflow_sqlite.units([path]):
+    for unit in mlflow_sqlite.find_units([path]):
         try:
             for run in mlflow_sqlite.read(unit):
                 assert all(len(points.steps) == len(points.values) for points in run.metrics.values())

@@ -10,11 +10,11 @@ from kept_files import unpacked
 from made_evaluations import messages, write_lines
 
 from reportgen.errors import ReportError
-from reportgen.read import open_path, outcomes
+from reportgen.read import open_path, read_outcomes
 from reportgen.read.harnesses import mt_bench
-from reportgen.read.logged import Evaluated, UnreadableError
+from reportgen.read.logged import Evaluation, UnreadableError
 from reportgen.settings.loading import load_source_settings
-from reportgen.statistics.problem_scores import problem_scores, problem_scores_by
+from reportgen.statistics.problem_scores import group_problem_scores, group_problem_scores_by
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,9 +26,9 @@ def judgment(**changed: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
     return {**told, "judgment": "[[7]]", "score": 7, "turn": 1, "tstamp": 1700367448.5, **changed}
 
 
-def read(path: Path) -> list[Evaluated]:
+def read(path: Path) -> list[Evaluation]:
     """The evaluations of a file."""
-    (unit,) = mt_bench.units([path])
+    (unit,) = mt_bench.find_units([path])
     return list(mt_bench.read(unit))
 
 
@@ -36,11 +36,11 @@ def test_both_turns_of_a_question_are_answers_to_it(tmp_path: Path) -> None:
     """The first one was dropped; the mean is that of ``show_result.py``, and a slice has each turn."""
     root, source = open_path(unpacked("mt_bench", tmp_path), load_settings=load_source_settings)
     assert source.score_range == (1.0, 10.0)
-    found = problem_scores(outcomes(root, source))
+    found = group_problem_scores(read_outcomes(root, source))
     assert (found.series, found.problems) == (("birch-1b", "cedar-3b"), ("81", "82", "83", "84"))
     assert found.mean.tolist() == [[5.0, 6.0, 5.0, 2.5], [7.5, 7.5, 6.25, 4.0]]
-    assert found.found.replaced == 0
-    turns = problem_scores_by(outcomes(root, source), "turn")
+    assert found.notes.replaced == 0
+    turns = group_problem_scores_by(read_outcomes(root, source), "turn")
     assert {turn: one.mean[1].tolist() for turn, one in turns.items()} == {
         "1": [8, 9, 7.5, 4],
         "2": [7, 6, 5, 4],
@@ -74,10 +74,10 @@ def test_a_rating_beyond_the_scale_is_an_error_that_settings_allow(tmp_path: Pat
     write_lines(tmp_path / "a/x.jsonl", [judgment(), judgment(turn=2, score=0)])
     root, source = open_path(tmp_path / "a", load_settings=load_source_settings)
     with pytest.raises(ReportError, match=r"score_range"):
-        problem_scores(outcomes(root, source))
+        group_problem_scores(read_outcomes(root, source))
     (tmp_path / "a/source.yml").write_text("score_range: [0, 10]\n")
     root, source = open_path(tmp_path / "a", load_settings=load_source_settings)
-    assert problem_scores(outcomes(root, source)).mean.tolist() == [[3.5]]
+    assert group_problem_scores(read_outcomes(root, source)).mean.tolist() == [[3.5]]
 
 
 def test_judgments_of_pairs_are_no_ratings(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_judgments_of_pairs_are_no_ratings(tmp_path: Path) -> None:
         "g1_winner": "tie",
         "judge": ["gpt-4", "pair-v2"],
     }
-    assert mt_bench.units([write_lines(tmp_path / "a.jsonl", [line])]) == ()
+    assert mt_bench.find_units([write_lines(tmp_path / "a.jsonl", [line])]) == ()
     path = write_lines(tmp_path / "b.jsonl", [judgment(), line])
     assert messages(read(path)[0]) == ["1 line is no judgment of one answer: left out"]
     (tmp_path / "c.jsonl").write_text(json.dumps(judgment()).replace('"m"', '""') + "\n")

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 from kept_files import KEPT, unpacked
 
-from reportgen.read.units import unit_formats
+from reportgen.read.units import list_formats
 
 ROOT = Path(__file__).parents[1]
 # Of each format the files that its writer left, or such as it leaves.
@@ -32,7 +32,7 @@ MOST_MB = 500
 
 def test_every_format_is_among_them() -> None:
     """No reader is left out."""
-    assert {*FOLDERS, *LISTS} == {form.name for form in unit_formats()}
+    assert {*FOLDERS, *LISTS} == {form.name for form in list_formats()}
 
 
 def files_of(form: str, room: Path) -> Path:

@@ -10,7 +10,7 @@ from command_line import run
 from made_sources import Data
 from test_describe_command import known
 
-from reportgen.read import outcomes
+from reportgen.read import read_outcomes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,6 +77,6 @@ def test_a_nul_in_the_name_of_a_problem_is_shown(tmp_path: Path) -> None:
     data = Data(tmp_path)
     cells = {"model": "A", "problem": "p\0", "correct": 1, "answer": "x\0", "level": "\0hard"}
     data.write("a.jsonl", f"{json.dumps(cells)}\n")
-    relation = outcomes(tmp_path, data.open("a")).frame.to_native()
+    relation = read_outcomes(tmp_path, data.open("a")).frame.to_native()
     (row,) = relation.project("problem, answer, level, score").fetchall()
     assert row == ("p\ufffd", "x\ufffd", "\ufffdhard", 1.0)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.read.runs.numbered_runs import numbered_runs
+from reportgen.read.runs.numbered_runs import detect_numbered_runs
 
 NAMES = st.lists(st.text("ab1(+$[]^\\", min_size=1, max_size=4), min_size=1, max_size=2)
 
@@ -26,7 +26,7 @@ NAMES = st.lists(st.text("ab1(+$[]^\\", min_size=1, max_size=4), min_size=1, max
 )
 def test_repetitions_have_a_pattern(paths: str, files: str, series: list[str] | None) -> None:
     """It fits every path and takes series and run out of it."""
-    found = numbered_runs(paths.split(), "mine")
+    found = detect_numbered_runs(paths.split(), "mine")
     assert found is not None
     assert found.files == files
     matches = [re.fullmatch(found.files, path) for path in paths.split()]
@@ -43,7 +43,7 @@ def test_a_series_without_a_name_gets_that_of_the_source() -> None:
         "A/run_1 A/run_2": {},
     }
     for paths, rename in named.items():
-        found = numbered_runs(paths.split(), "mine")
+        found = detect_numbered_runs(paths.split(), "mine")
         assert found is not None
         assert found.rename == rename
 
@@ -66,14 +66,14 @@ def test_a_series_without_a_name_gets_that_of_the_source() -> None:
 )
 def test_other_numbers_are_no_repetitions(paths: str) -> None:
     """Sizes, rates and parts of names stay what they are."""
-    assert numbered_runs(paths.split(), "mine") is None
+    assert detect_numbered_runs(paths.split(), "mine") is None
 
 
 @given(NAMES, st.integers(2, 4))
 def test_a_pattern_fits_whatever_names_hold(parts: list[str], count: int) -> None:
     """Signs of regular expressions in names are names."""
     paths = ["/".join([*parts, f"run_{number}"]) for number in range(count)]
-    found = numbered_runs(paths, "mine")
+    found = detect_numbered_runs(paths, "mine")
     assert found is not None
     assert [match["run"] for path in paths if (match := re.fullmatch(found.files, path))] == [
         str(number) for number in range(count)

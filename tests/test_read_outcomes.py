@@ -12,10 +12,10 @@ from made_sources import Data
 
 from reportgen.errors import ReportError
 from reportgen.outcomes import ScoresError
-from reportgen.read import measurements, outcomes, problem_set_hash
+from reportgen.read import hash_problem_set, read_measurements, read_outcomes
 from reportgen.settings.loading import load_source_settings
-from reportgen.statistics.problem_scores import problem_scores, problem_scores_by
-from reportgen.statistics.scores import scores
+from reportgen.statistics.problem_scores import group_problem_scores, group_problem_scores_by
+from reportgen.statistics.scores import score_series
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +31,7 @@ TABLE = (
 
 def rows_of(data: Data, name: str, *columns: str, **question: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - passed on
     """Columns of a source's outcomes, in the order of writing."""
-    table = outcomes(data.root, data.open(name), **question)
+    table = read_outcomes(data.root, data.open(name), **question)
     picked = ", ".join(f'"{column}"' for column in columns)
     with table.reading():
         found: list[tuple[Any, ...]] = table.frame.to_native().order('"row"').project(picked).fetchall()
@@ -61,7 +61,7 @@ def test_a_table_of_outcomes_is_read_whole(tmp_path: Path) -> None:
     data.write("aime.csv", TABLE)
     source = data.open("aime")
     assert (source.kind, source.slices, source.benchmarks) == ("outcomes", ("subject",), ())
-    table = outcomes(tmp_path, source)
+    table = read_outcomes(tmp_path, source)
     assert (table.order, table.slices, table.lowest, table.highest) == (("A", "B"), ("subject",), 0.0, 1.0)
     assert table.has == {"answer", "gold", "tokens", "seconds", "cost"}
     columns = ("series", "run", "seed", "problem", "sample", "score", "answer", "gold", "tokens", "cost")
@@ -126,8 +126,8 @@ def test_missing_scores_are_counted(tmp_path: Path) -> None:
     """What reading leaves in, the statistics count and leave out."""
     data = Data(tmp_path)
     data.write("a.csv", "problem,score\np,1\nq,\nr,nan\n")
-    found = problem_scores(outcomes(tmp_path, data.open("a")))
-    assert (found.found.missing, found.mean.tolist()[0][0]) == (2, 1.0)
+    found = group_problem_scores(read_outcomes(tmp_path, data.open("a")))
+    assert (found.notes.missing, found.mean.tolist()[0][0]) == (2, 1.0)
 
 
 def test_scores_that_cannot_be_read(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_a_time_that_is_a_date_is_not_how_long_it_took(tmp_path: Path) -> None:
     data = Data(tmp_path)
     data.write("a.csv", "problem,score,time\np,1,2026-05-31T12:00:00Z\n")
     assert data.open("a").slices == ("time",)
-    assert outcomes(tmp_path, data.open("a")).has == frozenset()
+    assert read_outcomes(tmp_path, data.open("a")).has == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_measurements_stay_measurements(tmp_path: Path, header: str, row: str) -
     source = data.open("a")
     assert (source.kind, source.slices) == ("measurements", ())
     with pytest.raises(ReportError, match="has no outcomes: a column for the problem and one for the score"):
-        outcomes(tmp_path, source)
+        read_outcomes(tmp_path, source)
 
 
 def test_outcomes_can_still_be_measured(tmp_path: Path) -> None:
@@ -266,7 +266,7 @@ def test_outcomes_can_still_be_measured(tmp_path: Path) -> None:
     data.write("a.csv", "model,id,reward\nA,1,0.5\nA,2,0.75\n")
     source = data.open("a")
     assert source.kind == "outcomes"
-    table = measurements(tmp_path, source, ("reward",), x="id")
+    table = read_measurements(tmp_path, source, ("reward",), x="id")
     assert table.frame.to_native().project("step, value").fetchall() == [(1.0, 0.5), (2.0, 0.75)]
 
 
@@ -319,9 +319,9 @@ def test_benchmarks_of_one_table(tmp_path: Path) -> None:
     source = data.open("a")
     assert source.benchmarks == ("MATH", "AIME")
     assert rows_of(data, "a", "problem", "score", benchmark="AIME") == [("1", 0.0)]
-    table = outcomes(tmp_path, source)
-    assert problem_scores(table).problems == ("AIME / 1", "MATH / 1")
-    assert list(problem_scores_by(table, "benchmark")) == ["MATH", "AIME"]
+    table = read_outcomes(tmp_path, source)
+    assert group_problem_scores(table).problems == ("AIME / 1", "MATH / 1")
+    assert list(group_problem_scores_by(table, "benchmark")) == ["MATH", "AIME"]
     assert told(data, "a", benchmark="GSM8K") == [
         'data/a.csv: the source "a" has no benchmark "GSM8K". It has MATH and AIME.'
     ]
@@ -373,7 +373,7 @@ def test_series_and_filters(tmp_path: Path) -> None:
     data.write("s/a.csv", TABLE)
     data.write("s/source.yml", "rename: {B: ours}")
     source = data.open("s")
-    table = outcomes(tmp_path, source, series=("ours",), where={"subject": ("algebra", "logic")})
+    table = read_outcomes(tmp_path, source, series=("ours",), where={"subject": ("algebra", "logic")})
     assert table.order == ("ours",)
     assert rows_of(data, "s", "series", "problem", series=("ours",), where={"subject": "algebra"}) == [
         ("ours", "p1")
@@ -385,11 +385,11 @@ def test_rows_without_a_sample(tmp_path: Path) -> None:
     """The last of several rows counts, unless source.yml says that there are several samples."""
     data = Data(tmp_path)
     data.write("s/a.csv", "model,problem,score\nA,p,1\nA,q,1\nA,p,0\n")
-    found = problem_scores(outcomes(tmp_path, data.open("s")))
-    assert (found.found.replaced, found.samples.tolist(), found.mean.tolist()) == (1, [[1, 1]], [[0.0, 1.0]])
+    found = group_problem_scores(read_outcomes(tmp_path, data.open("s")))
+    assert (found.notes.replaced, found.samples.tolist(), found.mean.tolist()) == (1, [[1, 1]], [[0.0, 1.0]])
     data.write("s/source.yml", "protocols: {A: {samples: 2}}")
-    found = problem_scores(outcomes(tmp_path, data.open("s")))
-    assert (found.found.replaced, found.samples.tolist(), found.mean.tolist()) == (0, [[2, 1]], [[0.5, 1.0]])
+    found = group_problem_scores(read_outcomes(tmp_path, data.open("s")))
+    assert (found.notes.replaced, found.samples.tolist(), found.mean.tolist()) == (0, [[2, 1]], [[0.5, 1.0]])
 
 
 def test_a_repeated_sample_is_replaced(tmp_path: Path) -> None:
@@ -397,8 +397,8 @@ def test_a_repeated_sample_is_replaced(tmp_path: Path) -> None:
     data = Data(tmp_path)
     data.write("s/1.csv", "model,run,problem,sample,score\nA,r,p,1,0\nA,r,p,2,0\n")
     data.write("s/2.csv", "model,run,problem,sample,score\nA,r,p,1,1\n")
-    found = problem_scores(outcomes(tmp_path, data.open("s")))
-    assert (found.found.replaced, found.mean.tolist()) == (1, [[0.5]])
+    found = group_problem_scores(read_outcomes(tmp_path, data.open("s")))
+    assert (found.notes.replaced, found.mean.tolist()) == (1, [[0.5]])
 
 
 def test_columns_that_cannot_be_sliced_by(tmp_path: Path) -> None:
@@ -414,7 +414,7 @@ def test_a_scores_cost_is_the_mean_of_its_samples(tmp_path: Path) -> None:
     """A: one problem with 0.001 and 0.002; B: one of two problems with a cost, 0.004."""
     data = Data(tmp_path)
     data.write("a.csv", TABLE)
-    found = scores(problem_scores(outcomes(tmp_path, data.open("a"))))
+    found = score_series(group_problem_scores(read_outcomes(tmp_path, data.open("a"))))
     assert [one.cost for one in found] == pytest.approx([0.0015, 0.004])
     assert [one.tokens for one in found] == pytest.approx([15.0, 35.0])
 
@@ -437,14 +437,14 @@ def test_the_protocol_of_a_series(tmp_path: Path) -> None:
         "protocols: {B: {samples: 16, harness: lighteval, version: 1.0, prompt: boxed, grader: exact}}\n",
     )
     settings = data.open("s").settings
-    assert settings.protocol_of("A").stated() == (
+    assert settings.get_protocol("A").list_stated() == (
         ("samples", "1"),
         ("temperature", "0.6"),
         ("top-p", "0.95"),
         ("max tokens", "32768"),
         ("date", "2026-05-31"),
     )
-    assert dict(settings.protocol_of("B").stated()) == {
+    assert dict(settings.get_protocol("B").list_stated()) == {
         "samples": "16",
         "temperature": "0.6",
         "top-p": "0.95",
@@ -479,13 +479,13 @@ def test_names_of_problem_sets() -> None:
 
     The first is what `printf '[["p"], ["q"]]' | sha256sum | cut -c1-12` says.
     """
-    plain = problem_set_hash(["q", "p"])
+    plain = hash_problem_set(["q", "p"])
     assert plain == "d498279b4702"
-    assert plain == problem_set_hash(["p", "q", "p"])
+    assert plain == hash_problem_set(["p", "q", "p"])
     assert len(plain) == 12
-    known = problem_set_hash(["p", "q"], ["1", None])
-    assert known == problem_set_hash(["q", "p"], [None, "1"])
-    others = {problem_set_hash(["p"]), problem_set_hash(["p", "q"], ["2", None]), problem_set_hash(["pq"])}
+    known = hash_problem_set(["p", "q"], ["1", None])
+    assert known == hash_problem_set(["q", "p"], [None, "1"])
+    others = {hash_problem_set(["p"]), hash_problem_set(["p", "q"], ["2", None]), hash_problem_set(["pq"])}
     assert len({plain, known, *others}) == 5
 
 
@@ -494,14 +494,14 @@ def test_clusters_are_kept_by_problem(tmp_path: Path) -> None:
     data = Data(tmp_path)
     rows = "model,problem,score,passage,cluster\nA,p1,1,x,u\nA,p2,0,x,u\nB,p2,1,,u\nB,p3,1,,v\n"
     data.write("a/a.csv", rows)
-    assert problem_scores(outcomes(tmp_path, data.open("a"))).clusters == ()
+    assert group_problem_scores(read_outcomes(tmp_path, data.open("a"))).clusters == ()
     assert data.open("a").slices == ("passage", "cluster")
     data.write("b/a.csv", rows)
     data.write("b/source.yml", "columns: {cluster: passage}\n")
-    table = outcomes(tmp_path, data.open("b"))
-    assert problem_scores(table).clusters == ("x", "x", None)
+    table = read_outcomes(tmp_path, data.open("b"))
+    assert group_problem_scores(table).clusters == ("x", "x", None)
     assert table.slices == ("passage",)
-    assert problem_scores_by(table, "passage")["x"].clusters == ("x", "x")
+    assert group_problem_scores_by(table, "passage")["x"].clusters == ("x", "x")
 
 
 def test_a_problem_in_two_clusters(tmp_path: Path) -> None:
@@ -510,12 +510,12 @@ def test_a_problem_in_two_clusters(tmp_path: Path) -> None:
     data.write("a/a.csv", "model,problem,score,passage\nA,p1,1,x\nA,p2,0,\nB,p2,1,y\nB,p1,1,z\n")
     data.write("a/source.yml", "columns: {cluster: passage}\n")
     with pytest.raises(ReportError) as caught:
-        problem_scores(outcomes(tmp_path, data.open("a")))
+        group_problem_scores(read_outcomes(tmp_path, data.open("a")))
     (problem,) = caught.value.problems
     assert str(problem).startswith('data/a/a.csv:5: problem p1 is in the cluster "x" and here in "z". Give ')
     made = made_outcomes([{"cluster": name, "series": name, "score": 1.0} for name in "xy"])
     with pytest.raises(ScoresError, match="problem p is in more than one cluster: x, y"):
-        problem_scores(made)
+        group_problem_scores(made)
 
 
 def test_right_answers_are_kept_by_problem(tmp_path: Path) -> None:
@@ -525,8 +525,8 @@ def test_right_answers_are_kept_by_problem(tmp_path: Path) -> None:
         "a.csv",
         "model,problem,score,gold\nA,p1,1,204\nB,p1,0,204\nA,p2,1,\nB,p2,1,33\nA,p3,1,5\nB,p3,1,6\n",
     )
-    found = problem_scores(outcomes(tmp_path, data.open("a")))
+    found = group_problem_scores(read_outcomes(tmp_path, data.open("a")))
     assert (found.problems, found.gold) == (("p1", "p2", "p3"), ("204", "33", None))
-    assert found.found.differing_gold == ("p3",)
+    assert found.notes.differing_gold == ("p3",)
     data.write("b.csv", "model,problem,score\nA,p1,1\n")
-    assert problem_scores(outcomes(tmp_path, data.open("b"))).gold == ()
+    assert group_problem_scores(read_outcomes(tmp_path, data.open("b"))).gold == ()

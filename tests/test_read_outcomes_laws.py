@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_sources import Data
 
-from reportgen.read import outcomes, sql
+from reportgen.read import read_outcomes, sql
 from reportgen.read.cells import MISSING, is_missing, is_number
-from reportgen.read.engine import engine
-from reportgen.read.tabular import score_cells
-from reportgen.statistics.problem_scores import problem_scores
+from reportgen.read.engine import get_engine
+from reportgen.read.tabular.score_cells import RIGHT, WRONG, check_range, check_score, parse_score
+from reportgen.statistics.problem_scores import group_problem_scores
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,9 +32,7 @@ HOSTILE = [
     "comma, quote \" and 'tick'",
 ]
 
-WORDS = sorted(
-    score_cells.RIGHT | score_cells.WRONG | MISSING | {"maybe", "1,5", "true.", "truefalse", "nan"}
-)
+WORDS = sorted(RIGHT | WRONG | MISSING | {"maybe", "1,5", "true.", "truefalse", "nan"})
 NUMBERS = st.floats(allow_nan=True, allow_infinity=True).map(repr) | st.sampled_from(["0", "1", "2", "-0.0"])
 CELLS = (
     st.sampled_from(WORDS).flatmap(lambda word: st.sampled_from([word, word.upper(), f" {word} "])) | NUMBERS
@@ -44,11 +42,11 @@ ENDS = st.sampled_from([(0.0, 1.0), (-1.0, 1.0), (0.0, 100.0)])
 
 def read(cell: str, ends: tuple[float, float]) -> float | str | None:
     """What the database makes of a cell."""
-    score = score_cells.score("cell", sql.TEXT, ends)
-    checked = score_cells.in_range("score", ends)
-    select = f"SELECT {checked} FROM (SELECT {score} AS score FROM (SELECT {sql.literal(cell)} AS cell))"  # noqa: S608
+    score = parse_score("cell", sql.TEXT, ends)
+    checked = check_range("score", ends)
+    select = f"SELECT {checked} FROM (SELECT {score} AS score FROM (SELECT {sql.quote(cell)} AS cell))"  # noqa: S608
     try:
-        ((found,),) = engine().rows(select)
+        ((found,),) = get_engine().fetch_rows(select)
     except duckdb.Error:
         return "wrong"
     return None if found is None else float(found)
@@ -59,13 +57,13 @@ def test_python_and_the_database_agree(cell: str, ends: tuple[float, float]) -> 
     """A cell fails in the database if and only if Python finds it wrong; otherwise both say its meaning."""
     found = read(cell, ends)
     word = cell.strip().lower()
-    if score_cells.wrong_score(cell, ends) is not None:
+    if check_score(cell, ends) is not None:
         assert found == "wrong"
     elif is_missing(cell):
         assert found is None
-    elif word in score_cells.RIGHT:
+    elif word in RIGHT:
         assert found == ends[1]
-    elif word in score_cells.WRONG:
+    elif word in WRONG:
         assert found == ends[0]
     else:
         assert is_number(cell)
@@ -83,6 +81,6 @@ def test_hostile_names_stay_names(tmp_path: Path) -> None:
     source = data.open("a")
     assert (source.slices, source.benchmarks) == (tuple(HOSTILE), tuple(HOSTILE))
     for name in HOSTILE:
-        table = outcomes(tmp_path, source, benchmark=name, series=(name,), where={name: name})
-        found = problem_scores(table, where={name: name})
-        assert (found.series, found.problems, found.found.rows) == ((name,), (name,), 1)
+        table = read_outcomes(tmp_path, source, benchmark=name, series=(name,), where={name: name})
+        found = group_problem_scores(table, where={name: name})
+        assert (found.series, found.problems, found.notes.rows) == ((name,), (name,), 1)

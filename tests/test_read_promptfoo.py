@@ -9,19 +9,19 @@ import pytest
 from kept_files import unpacked
 from made_evaluations import messages, scores, write, write_lines
 
-from reportgen.read import open_path, outcomes
+from reportgen.read import open_path, read_outcomes
 from reportgen.read.harnesses import answer_lists, promptfoo
-from reportgen.read.logged import Evaluated, UnreadableError
+from reportgen.read.logged import Evaluation, UnreadableError
 from reportgen.settings.loading import load_source_settings
-from reportgen.statistics.problem_scores import problem_scores
+from reportgen.statistics.problem_scores import group_problem_scores
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def read(path: Path) -> list[Evaluated]:
+def read(path: Path) -> list[Evaluation]:
     """The evaluations of a file."""
-    (unit,) = promptfoo.units([path])
+    (unit,) = promptfoo.find_units([path])
     return list(promptfoo.read(unit))
 
 
@@ -66,10 +66,10 @@ def test_a_source_of_it_opens_by_itself(tmp_path: Path) -> None:
     (folder / "sums.jsonl").unlink()
     (folder / "two-prompts.json").unlink()
     root, source = open_path(folder, load_settings=load_source_settings)
-    found = problem_scores(outcomes(root, source))
+    found = group_problem_scores(read_outcomes(root, source))
     assert set(found.series) == {"adder", "guesser"}
     assert len(found.problems) == 5
-    assert not answer_lists.units([folder / "sums.json"])
+    assert not answer_lists.find_units([folder / "sums.json"])
 
 
 def result(**changed: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON

@@ -24,7 +24,7 @@ def read(folder: Path, data: bytes) -> tuple[list[bytes], list[str]]:
     path = folder / "run-abc.wandb"
     path.write_bytes(data)
     log = RecordLog(path)
-    return list(log), [finding.message for finding in log.findings()]
+    return list(log), [finding.message for finding in log.list_findings()]
 
 
 def flipped(data: bytes, *places: int) -> bytes:

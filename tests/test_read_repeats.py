@@ -9,11 +9,11 @@ import pytest
 from command_line import run
 from made_sources import Data
 
-from reportgen.drafting.notes import notes_of
+from reportgen.drafting.notes import list_notes
 from reportgen.errors import ReportError
-from reportgen.read import measurements, outcomes, repeats
+from reportgen.read import read_measurements, read_outcomes, repeats
 from reportgen.statistics import reduce_large
-from reportgen.statistics.problem_scores import problem_scores
+from reportgen.statistics.problem_scores import group_problem_scores
 from reportgen.statistics.reduce import reduce
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def curve(rate: float, steps: Iterable[int]) -> list[tuple[float, float]]:
 
 def reduced(data: Data, name: str, metric: str, **question: Any) -> dict[tuple[str, str], list[float]]:  # noqa: ANN401 - passed on
     """The values of each run, as they are drawn."""
-    found = reduce(measurements(data.root, data.open(name), (metric,), **question))[metric]
+    found = reduce(read_measurements(data.root, data.open(name), (metric,), **question))[metric]
     return {(one.series, one.run): one.values.tolist() for one in found.runs}
 
 
@@ -190,13 +190,13 @@ def test_a_large_file_is_looked_at_as_a_whole(
     rows = [(f"agent {place}", *row) for place in range(5) for row in curve(place + 1, range(4_000))]
     data.write("a.csv", lines("Agent,step,reward", rows))
     source = data.open("a")
-    found = reduce(measurements(tmp_path, source, ("reward",)), max_points=None)["reward"]
+    found = reduce(read_measurements(tmp_path, source, ("reward",)), max_points=None)["reward"]
     assert [(one.series, one.values.size) for one in found.runs] == [(f"agent {n}", 4_000) for n in range(5)]
     assert found.replaced == 0
     data.write("b.csv", lines("step,reward", [row[1:] for row in rows]))
     assert "; 16,000 of 20,000 values repeat a step" in problem(data, "b", "reward")
     data.write("c.csv", lines("step,reward", [*curve(1, range(3_000)), *curve(2, range(2_000, 5_000))]))
-    assert reduce(measurements(tmp_path, data.open("c"), ("reward",)))["reward"].replaced == 1_000
+    assert reduce(read_measurements(tmp_path, data.open("c"), ("reward",)))["reward"].replaced == 1_000
 
 
 def test_several_such_columns_are_an_error_that_names_them(tmp_path: Path) -> None:
@@ -361,7 +361,7 @@ def test_means_are_over_finite_values_of_the_own_step(tmp_path: Path) -> None:
     data.write("a.csv", "step,hours,loss\n0,1,2\n0,3,4\n1,5,NaN\n1,7,6\n2,9,NaN\n")
     data.write("a.source.yml", "repeat: mean")
     assert reduced(data, "a", "loss") == {("a", ""): [3, 6]}
-    (one,) = reduce(measurements(tmp_path, data.open("a"), ("loss",), x="hours"))["loss"].runs
+    (one,) = reduce(read_measurements(tmp_path, data.open("a"), ("loss",), x="hours"))["loss"].runs
     assert (one.steps.tolist(), one.values.tolist()) == ([2, 6], [3, 6])
 
 
@@ -440,7 +440,7 @@ def test_answers_without_a_sample_are_asked_about(tmp_path: Path) -> None:
     data = Data(tmp_path)
     data.write("a.csv", lines("problem,correct", ANSWERS))
     with pytest.raises(ReportError) as caught:
-        problem_scores(outcomes(tmp_path, data.open("a")))
+        group_problem_scores(read_outcomes(tmp_path, data.open("a")))
     assert str(caught.value) == (
         "data/a.csv:10: a second row for problem p0 of series a: the first is line 2; 16 of 24 values repeat "
         "a problem of their run. Set in source.yml repeat: mean (they are samples of the problem), repeat: "
@@ -448,7 +448,7 @@ def test_answers_without_a_sample_are_asked_about(tmp_path: Path) -> None:
     )
     for setting, runs, samples in (("mean", 1, 3), ("runs", 3, 1), ("last", 1, 1)):
         data.write("a.source.yml", f"repeat: {setting}")
-        found = problem_scores(outcomes(tmp_path, data.open("a")))
+        found = group_problem_scores(read_outcomes(tmp_path, data.open("a")))
         assert (len(found.runs), int(found.samples.max())) == (runs, samples)
 
 
@@ -456,7 +456,7 @@ def test_a_few_answers_that_were_asked_for_again_are_replaced(tmp_path: Path) ->
     """As after a crash: the last one counts, and the page says how many were replaced."""
     data = Data(tmp_path)
     data.write("a.csv", lines("problem,correct", [*ANSWERS[:8], ("p1", 1), ("p2", 1)]))
-    assert problem_scores(outcomes(tmp_path, data.open("a"))).found.replaced == 2
+    assert group_problem_scores(read_outcomes(tmp_path, data.open("a"))).notes.replaced == 2
 
 
 def test_the_series_of_answers_is_found_and_a_subject_is_none(tmp_path: Path) -> None:
@@ -464,12 +464,12 @@ def test_the_series_of_answers_is_found_and_a_subject_is_none(tmp_path: Path) ->
     data = Data(tmp_path)
     rows = [(name, f"q{place}", place % 2) for name in ("a", "b") for place in range(6)]
     data.write("a.csv", lines("provider,question_id,correct", rows))
-    assert problem_scores(outcomes(tmp_path, data.open("a"))).series == ("a", "b")
+    assert group_problem_scores(read_outcomes(tmp_path, data.open("a"))).series == ("a", "b")
     data.write("b.csv", lines("subject,question_id,correct", rows))
     with pytest.raises(
         ReportError, match=r'Column "subject" tells these rows apart: set columns: \{series: subject\}'
     ):
-        problem_scores(outcomes(tmp_path, data.open("b")))
+        group_problem_scores(read_outcomes(tmp_path, data.open("b")))
 
 
 def test_describe_and_freeze_say_the_same(tmp_path: Path) -> None:
@@ -487,8 +487,8 @@ def test_describe_and_freeze_say_the_same(tmp_path: Path) -> None:
     assert "columns:\n  series: Agent\n" in told
     assert run(tmp_path, "freeze", "data/a.csv", "--to", "data/b").returncode == 0
     assert "repeat: runs" in (tmp_path / "data/b/source.yml").read_text()
-    assert notes_of(data.open("a")) == notes_of(data.open("b"))
-    assert notes_of(data.open("a")) == ("Rows of one run and step are read as runs of their own.",)
+    assert list_notes(data.open("a")) == list_notes(data.open("b"))
+    assert list_notes(data.open("a")) == ("Rows of one run and step are read as runs of their own.",)
     assert list(reduced(data, "b", "loss")) == [("a", "1"), ("a", "2"), ("a", "3")]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from made_sources import Data
 
-from reportgen.read.layout import layout_of
+from reportgen.read.layout import get_layout
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +57,7 @@ def trained(data: Data, folder: str, **settings: float) -> None:
 
 def series_of(data: Data) -> tuple[str, ...]:
     """The series of the source."""
-    return layout_of(data.open("s")).series
+    return get_layout(data.open("s")).series
 
 
 def test_evaluations_with_other_shots_are_told_and_the_advice_works(tmp_path: Path) -> None:

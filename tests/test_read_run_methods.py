@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 def described(data: Data) -> Description:
     """The source ``s``."""
-    return describing.described(data.root / "data/s", data.root, "s", FileHashes(data.root / ".kept"), None)
+    return describing.describe_path(
+        data.root / "data/s", data.root, "s", FileHashes(data.root / ".kept"), None
+    )
 
 
 def runs(tmp_path: Path, *configs: Mapping[str, object]) -> Data:
@@ -44,8 +46,8 @@ def test_a_method_is_suggested(tmp_path: Path) -> None:
         )
     ]
     told = described(data)
-    assert describing.suggested_settings(told) == ""
-    data.write("s/source.yml", describing.suggested_repetitions(told))
+    assert describing.suggest_settings(told) == ""
+    data.write("s/source.yml", describing.suggest_repetitions(told))
     assert described(data).series == ("A", "B")
     assert data.warnings("s") == []
     data.write("s/source.yml", "series_from: name")

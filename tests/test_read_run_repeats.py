@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reportgen.read.runs.kept_units import KeptRun
-from reportgen.read.runs.run_labels import distinct_paths
+from reportgen.read.runs.kept_units import StoredRun
+from reportgen.read.runs.run_labels import shorten_paths
 from reportgen.read.runs.run_names import Naming, name_runs
-from reportgen.read.runs.run_repeats import differences
-from reportgen.read.runs.run_settings import Candidate, seed_of_config, value_named
+from reportgen.read.runs.run_repeats import find_differences
+from reportgen.read.runs.run_settings import Candidate, find_config_seed, get_value
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 NOTHING = SourceSettings()
 
 
-def candidates(*told: KeptRun) -> list[Candidate]:
+def candidates(*told: StoredRun) -> list[Candidate]:
     """Runs at their paths."""
     paths = [one.path for one in told]
-    folders = distinct_paths(paths)
+    folders = shorten_paths(paths)
     return [Candidate(run, {}, path, folder) for run, path, folder in zip(told, paths, folders, strict=True)]
 
 
-def named(*told: KeptRun, settings: SourceSettings = NOTHING) -> Naming:
+def named(*told: StoredRun, settings: SourceSettings = NOTHING) -> Naming:
     """Their names."""
     return name_runs(candidates(*told), settings, "the source")
 
@@ -36,9 +36,9 @@ def series(naming: Naming) -> list[tuple[str, str | None]]:
     return [(one.series, one.seed) for one in naming.names]
 
 
-def trained(path: str, seed: int, rate: float, **config: Setting) -> KeptRun:
+def trained(path: str, seed: int, rate: float, **config: Setting) -> StoredRun:
     """A run with the name that all have."""
-    return KeptRun(path, "train", config={"lr": rate, "seed": seed, **config})
+    return StoredRun(path, "train", config={"lr": rate, "seed": seed, **config})
 
 
 def test_settings_tell_apart_runs_of_one_name_whatever_their_seeds() -> None:
@@ -80,7 +80,7 @@ def test_what_no_few_settings_tell_apart_is_known() -> None:
     runs = [trained("x", place, 0.1, **{f"s{place}": 1}) for place in range(6)]
     found = named(*runs)
     assert series(found) == [("train", str(place)) for place in range(6)]
-    assert (found.mixed, found.alike) == ((tuple(range(6)),), ())
+    assert (found.mixed, found.indistinct) == ((tuple(range(6)),), ())
     assert named(*runs, settings=SourceSettings(series_from="name")).mixed == ()
 
 
@@ -96,7 +96,8 @@ def test_what_no_few_settings_tell_apart_is_known() -> None:
 def test_what_a_start_of_a_run_has_of_its_own_makes_no_other_experiment(key: str) -> None:
     """Where its values lie, what it is called, and on which machine it ran."""
     assert (
-        differences(candidates(trained("x", 1, 0.1, **{key: 1}), trained("x", 2, 0.1, **{key: 2}))).keys == ()
+        find_differences(candidates(trained("x", 1, 0.1, **{key: 1}), trained("x", 2, 0.1, **{key: 2}))).keys
+        == ()
     )
 
 
@@ -110,7 +111,9 @@ def test_what_a_start_of_a_run_has_of_its_own_makes_no_other_experiment(key: str
 )
 def test_every_other_setting_counts(key: str) -> None:
     """Also one whose name only sounds like a place or a time."""
-    found = differences(candidates(trained("x", 1, 0.1, **{key: "a"}), trained("x", 2, 0.1, **{key: "b"})))
+    found = find_differences(
+        candidates(trained("x", 1, 0.1, **{key: "a"}), trained("x", 2, 0.1, **{key: "b"}))
+    )
     assert found.keys == (key,)
 
 
@@ -119,36 +122,41 @@ def test_a_text_may_hold_what_names_the_run() -> None:
     config: list[dict[str, Setting]] = [
         {"save": f"o/{name}-seed{seed}"} for name, seed in (("sun", 1), ("sea", 2))
     ]
-    sun, sea = KeptRun("x", "sun", config=config[0]), KeptRun("x", "sea", config=config[1])
-    assert differences(candidates(sun, sea)).repeated((0, 1))
-    numbered: list[KeptRun] = [KeptRun("x", "a", id=id_, config={"model": "v12"}) for id_ in ("1", "3")]
-    assert differences(candidates(*numbered)).keys == ()
+    sun, sea = StoredRun("x", "sun", config=config[0]), StoredRun("x", "sea", config=config[1])
+    assert find_differences(candidates(sun, sea)).is_repeated((0, 1))
+    numbered: list[StoredRun] = [StoredRun("x", "a", id=id_, config={"model": "v12"}) for id_ in ("1", "3")]
+    assert find_differences(candidates(*numbered)).keys == ()
     times: list[dict[str, Setting]] = [{"to": f"o/2024-01-0{day}_10-00-0{day}"} for day in (1, 2)]
-    assert differences(candidates(*(KeptRun("x", "a", config=one) for one in times))).repeated((0, 1))
+    assert find_differences(candidates(*(StoredRun("x", "a", config=one) for one in times))).is_repeated(
+        (0, 1)
+    )
     methods = [
-        KeptRun("x", name, group="p", config={"algo": name, "seed": place}) for place, name in enumerate("ab")
+        StoredRun("x", name, group="p", config={"algo": name, "seed": place})
+        for place, name in enumerate("ab")
     ]
     assert series(named(*methods)) == [("a", "0"), ("b", "1")]
 
 
 def test_a_run_of_which_nothing_is_known_is_no_other_experiment() -> None:
     """Nor is one that says the same in another way."""
-    found = differences(candidates(trained("x", 1, 1), KeptRun("x", "train"), trained("x", 2, 1.0)))
-    assert (found.keys, found.repeated((0, 1, 2))) == ((), True)
+    found = find_differences(candidates(trained("x", 1, 1), StoredRun("x", "train"), trained("x", 2, 1.0)))
+    assert (found.keys, found.is_repeated((0, 1, 2))) == ((), True)
 
 
 def test_short_seeds_are_seeds_only_of_repetitions() -> None:
     """``s1`` and ``s2`` are also stages and sizes, and then the settings differ."""
-    stages = [KeptRun("x", f"sft-s{stage}", config={"lr": 0.1 / stage}) for stage in (1, 2)]
+    stages = [StoredRun("x", f"sft-s{stage}", config={"lr": 0.1 / stage}) for stage in (1, 2)]
     assert series(named(*stages)) == [("sft-s1", None), ("sft-s2", None)]
-    seeds = [KeptRun("x", f"sft-s{seed}", config={"lr": 0.1}) for seed in (1, 2)]
+    seeds = [StoredRun("x", f"sft-s{seed}", config={"lr": 0.1}) for seed in (1, 2)]
     assert series(named(*seeds)) == [("sft", "1"), ("sft", "2")]
 
 
 def test_evaluations_under_other_protocols_are_known() -> None:
     """Whatever their seeds; on another day, or of another benchmark, they are not."""
     told = [
-        KeptRun("x", day, model="M", benchmark=benchmark, seed=seed, protocol={"prompt": prompt, "date": day})
+        StoredRun(
+            "x", day, model="M", benchmark=benchmark, seed=seed, protocol={"prompt": prompt, "date": day}
+        )
         for day, benchmark, seed, prompt in (
             ("2024-01-01", "a", "1", "0-shot"),
             ("2024-01-02", "a", "2", "25-shot"),
@@ -158,7 +166,7 @@ def test_evaluations_under_other_protocols_are_known() -> None:
     ]
     found = named(*told)
     assert {one for one, _ in series(found)} == {"M"}
-    assert (found.mixed, found.alike) == (((0, 1),), ())
+    assert (found.mixed, found.indistinct) == (((0, 1),), ())
     by_prompt = named(*told, settings=SourceSettings(series_from=("model", "prompt")))
     assert [one for one, _ in series(by_prompt)] == ["M, 0-shot", "M, 25-shot", "M, 5-shot", "M, 5-shot"]
     assert by_prompt.mixed == ()
@@ -166,9 +174,9 @@ def test_evaluations_under_other_protocols_are_known() -> None:
 
 def test_a_number_of_a_protocol_is_told_with_its_name() -> None:
     """A number alone says nothing."""
-    run = KeptRun("x", "", model="M", protocol={"limit": "100"})
+    run = StoredRun("x", "", model="M", protocol={"limit": "100"})
     (candidate,) = candidates(run)
-    assert value_named(candidate, "limit") == "100"
+    assert get_value(candidate, "limit") == "100"
     settings = SourceSettings(series_from=("model", "limit"))
     assert series(named(run, settings=settings)) == [("M, limit=100", None)]
 
@@ -190,16 +198,16 @@ def test_what_says_nothing_by_itself_is_told_with_its_name() -> None:
 @pytest.mark.parametrize("seed", ["None", "null", "", True, False, "NaN"])
 def test_what_says_that_there_is_no_seed_is_none(seed: Setting) -> None:
     """In a configuration, of an evaluation, and where ``seed_from`` asks for it."""
-    assert seed_of_config({"seed": seed}) is None
-    assert seed_of_config({"seed": seed, "trainer.random_seed": 4}) == "4"
-    found = named(KeptRun("x", "a", config={"seed": seed}), settings=SourceSettings(seed_from="seed"))
+    assert find_config_seed({"seed": seed}) is None
+    assert find_config_seed({"seed": seed, "trainer.random_seed": 4}) == "4"
+    found = named(StoredRun("x", "a", config={"seed": seed}), settings=SourceSettings(seed_from="seed"))
     assert series(found) == [("a", None)]
-    assert series(named(KeptRun("x", "a", seed=str(seed), model="m"))) == [("m", None)]
+    assert series(named(StoredRun("x", "a", seed=str(seed), model="m"))) == [("m", None)]
 
 
 def test_one_id_under_two_names_is_no_resumed_run() -> None:
     """Such as ``1`` in two folders: parts of one run have its name and group, too."""
-    first = KeptRun("A/1", "a", id="1", group="g")
-    assert named(first, KeptRun("B/1", "b", id="1", group="g")).resumed == ()
-    assert named(first, KeptRun("B/1", "a", id="1", group="h")).resumed == ()
-    assert named(first, KeptRun("B/1", "a", id="1", group="g")).resumed == ((0, 1),)
+    first = StoredRun("A/1", "a", id="1", group="g")
+    assert named(first, StoredRun("B/1", "b", id="1", group="g")).resumed == ()
+    assert named(first, StoredRun("B/1", "a", id="1", group="h")).resumed == ()
+    assert named(first, StoredRun("B/1", "a", id="1", group="g")).resumed == ((0, 1),)

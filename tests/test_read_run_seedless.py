@@ -29,7 +29,9 @@ def runs(tmp_path: Path) -> Data:
 
 def described(data: Data) -> Description:
     """The source ``s``."""
-    return describing.described(data.root / "data/s", data.root, "s", FileHashes(data.root / ".kept"), None)
+    return describing.describe_path(
+        data.root / "data/s", data.root, "s", FileHashes(data.root / ".kept"), None
+    )
 
 
 def named(data: Data) -> list[tuple[str, str | None]]:

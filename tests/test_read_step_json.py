@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mutated_bytes import survives
 
-from reportgen.read.logged import Logged, UnreadableError
+from reportgen.read.logged import LoggedRun, UnreadableError
 from reportgen.read.loggers import step_json
 
 if TYPE_CHECKING:
@@ -30,21 +30,21 @@ def write(file: Path, items: Sequence[Any]) -> Path:
     return file
 
 
-def only(file: Path, wanted: Sequence[str] | None = None) -> Logged:
+def only(file: Path, wanted: Sequence[str] | None = None) -> LoggedRun:
     """The one run of a file."""
-    (unit,) = step_json.units([file])
+    (unit,) = step_json.find_units([file])
     assert (unit.format, unit.path, unit.files) == ("step_json", file, (file,))
     (run,) = step_json.read(unit, wanted)
     return run
 
 
-def column(run: Logged, name: str) -> list[tuple[float, float]]:
+def column(run: LoggedRun, name: str) -> list[tuple[float, float]]:
     """Steps and values of a metric."""
     points = run.metrics[name]
     return list(zip(points.steps.tolist(), points.values.tolist(), strict=True))
 
 
-def told(run: Logged) -> list[str]:
+def told(run: LoggedRun) -> list[str]:
     """What was found irregular."""
     return [finding.message for finding in run.findings]
 
@@ -124,7 +124,7 @@ def test_what_is_left_to_others(tmp_path: Path, line: str) -> None:
     """Flat tables, lists and lines without a step are not ours."""
     file = tmp_path / "a.jsonl"
     file.write_text(line + "\n", encoding="utf-8")
-    assert step_json.units([file]) == ()
+    assert step_json.find_units([file]) == ()
 
 
 def test_a_first_line_longer_than_what_is_looked_at(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_repeated_steps_are_handed_over(tmp_path: Path) -> None:
 def test_every_tear_leaves_the_lines_before_it(tmp_path: Path) -> None:
     """Cut at any byte, the whole lines are read, and the tear is told."""
     file = write(tmp_path / "a.jsonl", VERL)
-    (unit,) = step_json.units([file])
+    (unit,) = step_json.find_units([file])
     data = file.read_bytes()
     ends = [place for place, byte in enumerate(data) if byte == ord("\n")]
     for cut in range(len(data) + 1):
@@ -229,7 +229,7 @@ def test_memory_holds_numbers_not_objects(tmp_path: Path) -> None:
         for step in range(10_000)
     ]
     file = write(tmp_path / "a.jsonl", items)
-    (unit,) = step_json.units([file])
+    (unit,) = step_json.find_units([file])
     tracemalloc.start()
     (run,) = step_json.read(unit)
     _, peak = tracemalloc.get_traced_memory()
@@ -241,5 +241,5 @@ def test_memory_holds_numbers_not_objects(tmp_path: Path) -> None:
 def test_accidents_end_in_rows_or_in_words(tmp_path: Path) -> None:
     """Whatever happens to the bytes, there is no other error."""
     file = write(tmp_path / "a.jsonl", VERL)
-    (unit,) = step_json.units([file])
+    (unit,) = step_json.find_units([file])
     assert survives(file, file.read_bytes(), 400, step_json.read, unit) > 200

@@ -68,7 +68,7 @@ def test_lines_of_megatron_by_ms_swift(tmp_path: Path) -> None:
     lines = [{"loss": 2.5, "iteration": "5/20"}, {"loss": 2.25, "iteration": "10/20"}]
     run = only(write(tmp_path / "logging.jsonl", lines))
     assert (column(run, "loss"), run.step_name) == ([(5, 2.5), (10, 2.25)], "iteration")
-    assert step_json.units([write(tmp_path / "flat.jsonl", [{"loss": 2.5, "iteration": 5}])]) == ()
+    assert step_json.find_units([write(tmp_path / "flat.jsonl", [{"loss": 2.5, "iteration": 5}])]) == ()
 
 
 def test_lines_of_llama_factory(tmp_path: Path) -> None:

@@ -17,12 +17,19 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from reportgen.cache import Cache
-from reportgen.read import open_source, raw_frame
-from reportgen.read.logged import Logged, UnreadableError
+from reportgen.read import open_source, read_raw_frame
+from reportgen.read.logged import LoggedRun, UnreadableError
 from reportgen.read.loggers import crc32c, event_run, event_scalars, growing, tfrecord
 from reportgen.read.loggers import tensorboard as reader
-from reportgen.read.loggers.crc32c import checksum, checksums, checksums_of_rows
-from reportgen.read.loggers.protobuf import MalformedError, delimited, fields, signed, spans, varint
+from reportgen.read.loggers.crc32c import calculate_checksum, calculate_checksums, calculate_row_checksums
+from reportgen.read.loggers.protobuf import (
+    MalformedError,
+    as_signed,
+    iterate_delimited,
+    iterate_fields,
+    iterate_spans,
+    read_varint,
+)
 from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
@@ -138,14 +145,14 @@ def write(path: Path, messages: Iterable[bytes]) -> Path:
     return path
 
 
-def read(folder: Path, wanted: Sequence[str] | None = None) -> Logged:
+def read(folder: Path, wanted: Sequence[str] | None = None) -> LoggedRun:
     """The one run below a folder."""
-    (unit,) = reader.units(sorted(folder.rglob("*")))
+    (unit,) = reader.find_units(sorted(folder.rglob("*")))
     (run,) = reader.read(unit, wanted)
     return run
 
 
-def rows(run: Logged) -> dict[str, list[tuple[float, float]]]:
+def rows(run: LoggedRun) -> dict[str, list[tuple[float, float]]]:
     """Steps and values of each metric."""
     return {
         name: list(zip(points.steps.tolist(), points.values.tolist(), strict=True))
@@ -162,7 +169,7 @@ def expected(logged: Iterable[Row]) -> dict[str, list[tuple[float, float]]]:
     return found
 
 
-def said(run: Logged) -> list[str]:
+def said(run: LoggedRun) -> list[str]:
     """The findings' words."""
     return [finding.message for finding in run.findings]
 
@@ -175,8 +182,8 @@ def test_checksums_are_those_of_the_standard() -> None:
     vectors = {bytes(32): 0x8A9136AA, b"\xff" * 32: 0x62A8AB43, bytes(range(32)): 0x46DD794E}
     for data, crc in {**vectors, b"123456789": 0xE3069283}.items():
         assert crc_of(data) == crc
-        assert checksums([memoryview(data)])[0] == int.from_bytes(masked(data), "little")
-        assert checksum(data) == int.from_bytes(masked(data), "little")
+        assert calculate_checksums([memoryview(data)])[0] == int.from_bytes(masked(data), "little")
+        assert calculate_checksum(data) == int.from_bytes(masked(data), "little")
 
 
 @pytest.mark.parametrize("piece", [1 << 10, 1 << 20])
@@ -188,11 +195,14 @@ def test_checksums_of_any_lengths_at_once(piece: int, monkeypatch: pytest.Monkey
     lengths = [*range(140), *edges, piece + 77]
     records = [chance.randbytes(length) for length in lengths]
     right = [int.from_bytes(masked(record), "little") for record in records]
-    assert checksums([memoryview(record) for record in records]).tolist() == right
+    assert calculate_checksums([memoryview(record) for record in records]).tolist() == right
     for record, crc in zip(records, right, strict=True):
         if 0 < len(record) < 5_000:
-            assert checksums_of_rows(np.frombuffer(record * 3, np.uint8).reshape(3, -1)).tolist() == [crc] * 3
-    assert checksums([]).tolist() == []
+            assert (
+                calculate_row_checksums(np.frombuffer(record * 3, np.uint8).reshape(3, -1)).tolist()
+                == [crc] * 3
+            )
+    assert calculate_checksums([]).tolist() == []
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(1, 2**20), st.binary(max_size=300))
@@ -200,11 +210,12 @@ def test_fields_are_what_was_written(value: int, field: int, content: bytes) -> 
     """Numbers, field numbers and lengths of any size."""
     message = memoryview(plain(field, value) + inside(field, content) + b"\x15abcd\x19abcdefgh")
     found = [
-        (one, wire, part if isinstance(part, int) else bytes(part)) for one, wire, part in fields(message)
+        (one, wire, part if isinstance(part, int) else bytes(part))
+        for one, wire, part in iterate_fields(message)
     ]
     assert found == [(field, 0, value), (field, 2, content), (2, 5, b"abcd"), (3, 1, b"abcdefgh")]
-    assert [(one, bytes(part)) for one, part in delimited(message)] == [(field, content)]
-    assert signed(value) == (value if value < 2**63 else value - 2**64)
+    assert [(one, bytes(part)) for one, part in iterate_delimited(message)] == [(field, content)]
+    assert as_signed(value) == (value if value < 2**63 else value - 2**64)
 
 
 @pytest.mark.parametrize(
@@ -214,14 +225,14 @@ def test_fields_are_what_was_written(value: int, field: int, content: bytes) -> 
 def test_what_is_no_message_says_so(message: bytes) -> None:
     """No end, a length beyond the end, groups, unknown wire types, no number."""
     with pytest.raises(MalformedError):
-        list(spans(memoryview(message), 0, len(message)))
+        list(iterate_spans(memoryview(message), 0, len(message)))
 
 
 def test_a_number_ends_within_ten_bytes() -> None:
     """As long as int64 needs, and not longer."""
-    assert varint(number(-1), 0) == (2**64 - 1, 10)
+    assert read_varint(number(-1), 0) == (2**64 - 1, 10)
     with pytest.raises(MalformedError):
-        varint(b"\x80" * 10 + b"\x01", 0)
+        read_varint(b"\x80" * 10 + b"\x01", 0)
 
 
 # What was logged is what is read
@@ -516,7 +527,7 @@ def test_a_folder_of_add_hparams_belongs_to_its_run(tmp_path: Path) -> None:
         "1 metric of the run is in a folder below, too, as add_hparams keeps them: left out there"
     ]
     write(tmp_path / "run" / "1700000002.25" / NAME, [hparams(("lr", double(0.2))), *results])
-    units = reader.units(sorted(tmp_path.rglob("*")))
+    units = reader.find_units(sorted(tmp_path.rglob("*")))
     assert [len(unit.files) for unit in units] == [1, 1, 1]
     assert {unit.path.name: dict(run.config) for unit in units for run in reader.read(unit)} == {
         "run": {},
@@ -533,7 +544,7 @@ def test_settings_beside_event_files_are_the_configuration(tmp_path: Path) -> No
     (tmp_path / "params.json").write_text('{"seed": 4, "batch": 8}')
     (tmp_path / "notes.yaml").write_text("other: 1\n")
     files = sorted(tmp_path.iterdir())
-    (unit,) = reader.units(files)
+    (unit,) = reader.find_units(files)
     assert unit.files == (path, tmp_path / "params.json", hparams_yaml)
     (run,) = reader.read(unit)
     assert run.config == {"seed": 3, "batch": 8, "lr": 0.5, "model.depth": 2, "loss": "torch.l1"}
@@ -555,7 +566,7 @@ def test_settings_that_change_are_read_again(tmp_path: Path) -> None:
     for seed in ("3", "4"):
         (folder / "hparams.yaml").write_text(f"seed: {seed}\n")
         source = open_source(tmp_path, "data", "runs", load_settings=load_source_settings, cache=kept)
-        assert raw_frame(tmp_path, source)["seed"].tolist() == [seed]
+        assert read_raw_frame(tmp_path, source)["seed"].tolist() == [seed]
 
 
 def test_every_folder_is_a_run(tmp_path: Path) -> None:
@@ -564,7 +575,7 @@ def test_every_folder_is_a_run(tmp_path: Path) -> None:
         write(tmp_path / place / NAME, [event(0, simple(b"loss", 1))])
     (tmp_path / "b" / "tfevents.csv").write_text("step,loss\n0,1\n")
     (tmp_path / "b" / "notes.txt").write_text("text")
-    units = reader.units(sorted(tmp_path.rglob("*")))
+    units = reader.find_units(sorted(tmp_path.rglob("*")))
     assert [unit.path.relative_to(tmp_path).as_posix() for unit in units] == ["a/train", "a/validation", "b"]
     assert all(unit.format == reader.NAME and [file.name for file in unit.files] == [NAME] for unit in units)
 
@@ -684,7 +695,7 @@ def test_a_compressed_file_says_what_to_do(tmp_path: Path) -> None:
 def test_a_file_that_went_away_says_so(tmp_path: Path) -> None:
     """Between looking and reading."""
     write(tmp_path / NAME, SMALL)
-    (unit,) = reader.units([tmp_path / NAME])
+    (unit,) = reader.find_units([tmp_path / NAME])
     (tmp_path / NAME).unlink()
     with pytest.raises(UnreadableError, match="cannot be read"):
         list(reader.read(unit))
@@ -755,7 +766,7 @@ def test_mutated_files_give_rows_findings_or_an_error(
     path = tmp_path_factory.mktemp("run") / NAME
     path.write_bytes(data)
     try:
-        runs = [run for unit in reader.units([path]) for run in reader.read(unit)]
+        runs = [run for unit in reader.find_units([path]) for run in reader.read(unit)]
     except UnreadableError:
         assert sums == "wrong"
         return

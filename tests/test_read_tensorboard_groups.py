@@ -54,7 +54,7 @@ def test_other_folders_below_a_run_are_runs(tmp_path: Path) -> None:
     curve(tmp_path / "run" / "loss_val", b"loss", 2)
     curve(tmp_path / "run" / "loss_val" / "loss_deep", b"loss", 3)
     curve(tmp_path / "other" / "loss" / "val", b"loss", 4)
-    units = reader.units(sorted(tmp_path.rglob("*")))
+    units = reader.find_units(sorted(tmp_path.rglob("*")))
     assert {unit.path.relative_to(tmp_path).as_posix(): len(unit.files) for unit in units} == {
         "run": 2,
         "run/loss_train": 1,

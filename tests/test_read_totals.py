@@ -36,7 +36,7 @@ FORM = "form: totals\n"
 
 def totals_of(data: Data, name: str = "s", **question: Any) -> list[ReportedScore]:  # noqa: ANN401 - passed on
     """The totals of a source."""
-    return list(TotalsTable(data.root, data.open(name)).scores(**question))
+    return list(TotalsTable(data.root, data.open(name)).get_scores(**question))
 
 
 def told(data: Data, **question: Any) -> list[str]:  # noqa: ANN401 - passed on
@@ -138,17 +138,20 @@ def test_a_share_is_told_from_other_numbers(tmp_path: Path) -> None:
     """0 to 1 is stated, or nothing speaks against it: neither a value beyond it nor a direction."""
     data = table(tmp_path)
     scores = totals_of(data, benchmark="gsm")
-    assert TotalsTable(tmp_path, data.open("s")).ends(scores, higher_is_better=True) == (0.0, 1.0)
-    assert TotalsTable(tmp_path, data.open("s")).ends(scores, higher_is_better=False) == (-math.inf, math.inf)
+    assert TotalsTable(tmp_path, data.open("s")).get_range(scores, higher_is_better=True) == (0.0, 1.0)
+    assert TotalsTable(tmp_path, data.open("s")).get_range(scores, higher_is_better=False) == (
+        -math.inf,
+        math.inf,
+    )
     # One number beyond it, of another benchmark: 0.5 may be half a percent.
     percent = table(tmp_path / "x", TABLE.replace("0.25", "25"))
     scores = totals_of(percent, benchmark="gsm", series=("A",))
-    assert TotalsTable(percent.root, percent.open("s")).ends(scores, higher_is_better=True) == (
+    assert TotalsTable(percent.root, percent.open("s")).get_range(scores, higher_is_better=True) == (
         -math.inf,
         math.inf,
     )
     stated = table(tmp_path / "y", settings=f"{FORM}score_range: [0, 100]\n")
-    assert TotalsTable(stated.root, stated.open("s")).ends([], higher_is_better=False) == (0.0, 100.0)
+    assert TotalsTable(stated.root, stated.open("s")).get_range([], higher_is_better=False) == (0.0, 100.0)
 
 
 def test_totals_of_a_harness(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -208,7 +211,7 @@ def test_totals_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     made_reader.READ.clear()
     for _ in range(2):
         source = open_source(tmp_path, "data", "s", load_settings=load_source_settings, cache=cache)
-        (one,) = TotalsTable(tmp_path, source).scores()
+        (one,) = TotalsTable(tmp_path, source).get_scores()
         assert (one.value, one.stderr, one.problems) == (0.5, 0.02, 500)
     assert made_reader.READ == ["0.made"]
 
@@ -413,7 +416,7 @@ def statements_of(monkeypatch: pytest.MonkeyPatch, root: Path, benchmarks: int) 
     block = "```comparison\nsource: s\nbaseline: A\n```\n"
     write_report(root, {"data/s/scores.csv": f"model,task,score,se,n\n{rows}", "data/s/source.yml": FORM})
     count = 0
-    cursor = Engine.cursor
+    cursor = Engine.open_cursor
 
     def counting(one: Engine) -> Any:  # noqa: ANN401 - DuckDB's
         nonlocal count
@@ -422,7 +425,7 @@ def statements_of(monkeypatch: pytest.MonkeyPatch, root: Path, benchmarks: int) 
 
     with monkeypatch.context() as patched:
         patched.setattr(Engine, "cursor", counting)
-        told = describing.described(root / "data/s", root, "s", FileHashes(root / ".kept"), None)
+        told = describing.describe_path(root / "data/s", root, "s", FileHashes(root / ".kept"), None)
         assert len(told.counts.totals) == 3 * benchmarks
         described, count = count, 0
         drawn(root, block, **{"data/s/scores.csv": f"model,task,score,se,n\n{rows}"})

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reportgen.read.logged import Logged, Unit, UnreadableError
+from reportgen.read.logged import LoggedRun, Unit, UnreadableError
 from reportgen.read.loggers import mlflow_sqlite, trackio
 
 if TYPE_CHECKING:
@@ -79,9 +79,9 @@ def store(path: Path) -> Path:
     return path
 
 
-def runs_of(path: Path, wanted: Sequence[str] | None = None) -> list[Logged]:
+def runs_of(path: Path, wanted: Sequence[str] | None = None) -> list[LoggedRun]:
     """Every run of a store."""
-    (unit,) = trackio.units([path])
+    (unit,) = trackio.find_units([path])
     return list(trackio.read(unit, wanted))
 
 
@@ -152,7 +152,7 @@ def test_a_killed_run_loses_nothing(tmp_path: Path) -> None:
         for ending in ("", "-wal"):
             (left / f"p.db{ending}").write_bytes((tmp_path / f"p.db{ending}").read_bytes())
     before = {file.name: file.read_bytes() for file in left.iterdir()}
-    (unit,) = trackio.units([left / "p.db"])
+    (unit,) = trackio.find_units([left / "p.db"])
     assert [len(run.metrics["loss"].values) for run in trackio.read(unit)] == [4, 1]
     assert {file.name: file.read_bytes() for file in left.iterdir()} == before
     assert unit.files == (left / "p.db", left / "p.db-wal")
@@ -193,12 +193,12 @@ def test_rows_that_are_no_json_are_counted(tmp_path: Path) -> None:
 def test_stores_are_known_by_their_tables(tmp_path: Path) -> None:
     """MLflow's are none of Trackio's, and Trackio's none of MLflow's; a damaged one in its folder is told."""
     path = store(tmp_path / "p.db")
-    assert mlflow_sqlite.units([path]) == ()
+    assert mlflow_sqlite.find_units([path]) == ()
     folder = tmp_path / "trackio"
     folder.mkdir()
     damaged = folder / "p.db"
     damaged.write_bytes(path.read_bytes()[:5000])
-    (unit,) = trackio.units([damaged, tmp_path / "missing.db"])
+    (unit,) = trackio.find_units([damaged, tmp_path / "missing.db"])
     with pytest.raises(UnreadableError, match="damaged or cut short"):
         list(trackio.read(unit))
     with pytest.raises(UnreadableError, match="cannot be read"):
@@ -217,7 +217,7 @@ def test_a_mutated_store_gives_rows_or_an_error(tmp_path: Path, data: st.DataObj
         at = data.draw(st.one_of(st.integers(16, 200), st.integers(16, len(content) - 1)))
         content[at] = data.draw(st.integers(0, 255))
     path.write_bytes(content)
-    for unit in trackio.units([path]):
+    for unit in trackio.find_units([path]):
         try:
             for run in trackio.read(unit):
                 assert all(len(points.steps) == len(points.values) for points in run.metrics.values())

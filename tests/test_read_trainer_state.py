@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mutated_bytes import survives
 
-from reportgen.read.logged import Logged, Unit, UnreadableError
+from reportgen.read.logged import LoggedRun, Unit, UnreadableError
 from reportgen.read.loggers import trainer_state
 
 if TYPE_CHECKING:
@@ -39,19 +39,19 @@ def write(file: Path, text: str) -> Path:
     return file
 
 
-def only(*files: Path) -> tuple[Unit, Logged]:
+def only(*files: Path) -> tuple[Unit, LoggedRun]:
     """The one run of files."""
-    (unit,) = trainer_state.units(files)
+    (unit,) = trainer_state.find_units(files)
     (run,) = trainer_state.read(unit)
     return unit, run
 
 
-def told(run: Logged) -> list[str]:
+def told(run: LoggedRun) -> list[str]:
     """What was found irregular."""
     return [finding.message for finding in run.findings]
 
 
-def column(run: Logged, name: str) -> list[tuple[float, float]]:
+def column(run: LoggedRun, name: str) -> list[tuple[float, float]]:
     """Steps and values of a metric."""
     points = run.metrics[name]
     return list(zip(points.steps.tolist(), points.values.tolist(), strict=True))
@@ -75,7 +75,7 @@ def test_history_becomes_metrics(tmp_path: Path) -> None:
 def test_only_wanted_metrics(tmp_path: Path) -> None:
     """What nobody asks for is not handed over."""
     file = write(tmp_path / "trainer_state.json", state(ROWS))
-    (run,) = trainer_state.read(trainer_state.units([file])[0], ("loss", "other"))
+    (run,) = trainer_state.read(trainer_state.find_units([file])[0], ("loss", "other"))
     assert list(run.metrics) == ["loss"]
 
 
@@ -130,7 +130,7 @@ def test_a_renamed_file_is_known_by_its_content(tmp_path: Path) -> None:
     first = write(tmp_path / "a.json", state(ROWS))
     second = write(tmp_path / "b.json", state(ROWS))
     other = write(tmp_path / "c.json", '{"history": []}')
-    assert [unit.path for unit in trainer_state.units([first, second, other])] == [first, second]
+    assert [unit.path for unit in trainer_state.find_units([first, second, other])] == [first, second]
 
 
 def checkpoints(folder: Path, **texts: str) -> list[Path]:

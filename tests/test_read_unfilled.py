@@ -10,7 +10,7 @@ from test_read_metrics_csv import KERAS, LIGHTNING, only, told, write
 
 from reportgen.read.logged import UnreadableError
 from reportgen.read.loggers import metrics_csv, step_json
-from reportgen.read.loggers.text_file import lines
+from reportgen.read.loggers.text_file import read_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,8 +38,8 @@ def test_files_that_hold_nothing_are_runs(tmp_path: Path, text: str) -> None:
     lightning = write(tmp_path / "version_0" / "metrics.csv", text)
     keras, alike = write(tmp_path / "a.csv", KERAS), write(tmp_path / "b.csv", text)
     others = [write(tmp_path / name, text) for name in ("a.tsv", "b.log", "x/a.csv", "metrics.csv")]
-    assert metrics_csv.units([alike, *others[:3]]) == ()
-    assert [unit.files[0] for unit in metrics_csv.units([lightning, keras, alike, *others[:3]])] == [
+    assert metrics_csv.find_units([alike, *others[:3]]) == ()
+    assert [unit.files[0] for unit in metrics_csv.find_units([lightning, keras, alike, *others[:3]])] == [
         lightning,
         keras,
         alike,
@@ -53,8 +53,8 @@ def test_files_beside_that_hold_nothing_are_runs(tmp_path: Path, text: str) -> N
     """Only where they lie and end as those that were found: anything may be empty elsewhere."""
     found = write(tmp_path / "a" / "a.jsonl", '{"step": 1, "data": {"loss": 0.5}}\n')
     alike, other, elsewhere = (write(tmp_path / name, text) for name in ("a/b.jsonl", "a/b.csv", "b/a.jsonl"))
-    assert [unit.path for unit in step_json.units([found, alike, other, elsewhere])] == [found, alike]
-    assert step_json.units([alike]) == ()
+    assert [unit.path for unit in step_json.find_units([found, alike, other, elsewhere])] == [found, alike]
+    assert step_json.find_units([alike]) == ()
 
 
 def test_an_endless_line_fits_into_memory(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_an_endless_line_fits_into_memory(tmp_path: Path) -> None:
         file.truncate(400 << 20)
     tracemalloc.start()
     with pytest.raises(UnreadableError, match="the line is longer than 128 MiB"):
-        list(lines(path))
+        list(read_lines(path))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 400e6

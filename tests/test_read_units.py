@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from made_folders import made
 from made_projects import write_file
 
-from reportgen.read.loggers.json_objects import whole_object
-from reportgen.read.units import find_units, unit_formats
+from reportgen.read.loggers.json_objects import parse_object
+from reportgen.read.units import find_units, list_formats
 
 ROOT = Path(__file__).parents[1]
 CONSOLE = "step:1 - loss:0.5 - acc:0.25\nstep:2 - loss:0.25 - acc:0.5\n"
@@ -26,7 +26,7 @@ _values = st.recursive(
 
 def test_weak_formats_are_looked_for_last() -> None:
     """What is told by little never hides what is told by much."""
-    weak = [form.weak for form in unit_formats()]
+    weak = [form.weak for form in list_formats()]
     assert weak == sorted(weak)
     assert any(weak)
 
@@ -74,7 +74,7 @@ def test_a_run_of_helm_without_its_specification_is_found(tmp_path: Path) -> Non
 def test_an_object_is_what_the_standard_library_makes_of_it(item: dict[str, Any]) -> None:
     """To the last digit, with NaN and infinities."""
     text = json.dumps(item)
-    assert repr(whole_object(text)) == repr(json.loads(text))
+    assert repr(parse_object(text)) == repr(json.loads(text))
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_an_object_is_what_the_standard_library_makes_of_it(item: dict[str, Any]
 )
 def test_rare_objects(text: str) -> None:
     """Doubled names, half characters, numbers beyond all, deep lists."""
-    assert repr(whole_object(text)) == repr(json.loads(text))
+    assert repr(parse_object(text)) == repr(json.loads(text))
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,4 @@ def test_rare_objects(text: str) -> None:
 )
 def test_what_is_no_object(text: str) -> None:
     """It is not taken for one."""
-    assert whole_object(text) is None
+    assert parse_object(text) is None

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from made_sources import Data
 
 from reportgen.cache import Cache
-from reportgen.read import open_source, opening, raw_frame
-from reportgen.read.plan import Question, planned
-from reportgen.read.statement import statement
+from reportgen.read import open_source, opening, read_raw_frame
+from reportgen.read.plan import MeasurementQuery, plan_measurements
+from reportgen.read.statement import build_statement
 from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
@@ -327,7 +327,9 @@ def test_only_the_wanted_columns_are_read(tmp_path: Path) -> None:
     source = data.open("chart")
     asked = {("loss",): (None, 5), ("acc",): (("b", "d"), 3), ("loss", "acc"): (("a",), 3)}
     for metrics, (series, count) in asked.items():
-        sql = statement(tmp_path, planned(tmp_path, source, Question(metrics, None, series, {})))
+        sql = build_statement(
+            tmp_path, plan_measurements(tmp_path, source, MeasurementQuery(metrics, None, series, {}))
+        )
         assert (sql.count("read_csv("), sql.count(" AS k")) == (1, count)
     assert values(data, "chart", "loss", series=("b",)) == {("b", "b"): {0.0: 1.0, 1.0: 2.0}}
     assert data.problems("chart", "loss") == [
@@ -349,7 +351,7 @@ def test_the_raw_frame_is_the_table(tmp_path: Path) -> None:
     """A notebook sees the columns as they are exported."""
     data = Data(tmp_path)
     data.write("chart.csv", of(RUNS))
-    frame = raw_frame(tmp_path, data.open("chart"))
+    frame = read_raw_frame(tmp_path, data.open("chart"))
     assert list(frame["ppo - loss__MIN"].dropna()) == [0.1, 0.3333333333333333, 5e-324]
     assert list(frame["Step"]) == [0, 10, 20, 30]
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from mutated_bytes import mutations, survives
 
-from reportgen.read.logged import Logged, Unit, UnreadableError
+from reportgen.read.logged import LoggedRun, Unit, UnreadableError
 from reportgen.read.loggers import growing, record_log, wandb_history, wandb_run
 from reportgen.read.loggers.record_log import RecordLog
 
@@ -57,20 +57,20 @@ def written(folder: Path, records: Iterable[bytes], name: str = FOLDER) -> Path:
     return made.write(folder / name / f"run-{name[-3:]}.wandb", records)
 
 
-def read(*files: Path, wanted: Collection[str] | None = None) -> Logged:
+def read(*files: Path, wanted: Collection[str] | None = None) -> LoggedRun:
     """The one run of files."""
-    (unit,) = wandb_run.units(files)
+    (unit,) = wandb_run.find_units(files)
     (run,) = wandb_run.read(unit, wanted)
     return run
 
 
-def column(run: Logged, name: str) -> list[tuple[float, float]]:
+def column(run: LoggedRun, name: str) -> list[tuple[float, float]]:
     """Steps and values of a metric."""
     points = run.metrics[name]
     return list(zip(points.steps.tolist(), points.values.tolist(), strict=True))
 
 
-def told(run: Logged) -> list[str]:
+def told(run: LoggedRun) -> list[str]:
     """What was found irregular."""
     return [finding.message for finding in run.findings]
 
@@ -125,7 +125,7 @@ def test_config_file_serves_where_the_log_has_none(tmp_path: Path) -> None:
     config.write_text(text + "model:\n  value:\n    name: gpt\n", encoding="utf-8")
     run = read(log, config)
     assert run.config == {"lr": 0.001, "model.name": "gpt"}
-    (unit,) = wandb_run.units([log, config])
+    (unit,) = wandb_run.find_units([log, config])
     assert unit == Unit("wandb", log.parent, (log, config))
 
 
@@ -360,7 +360,7 @@ def test_units_are_known_by_their_folder(tmp_path: Path) -> None:
     other.write_text("my own notes", encoding="utf-8")
     marker = tmp_path / FOLDER / "run-abc.wandb.synced"
     marker.write_text("", encoding="utf-8")
-    units = wandb_run.units([own, *loose, other, marker])
+    units = wandb_run.find_units([own, *loose, other, marker])
     assert [unit.path for unit in units] == [own.parent, *loose]
 
 
@@ -368,7 +368,7 @@ def test_a_run_whose_log_begins_with_damage_is_told(tmp_path: Path) -> None:
     """Its name says that W&B wrote it: it is not passed over in silence."""
     log = written(tmp_path, rows())
     log.write_bytes(bytes(9) + log.read_bytes()[9:])
-    (unit,) = wandb_run.units([log])
+    (unit,) = wandb_run.find_units([log])
     with pytest.raises(UnreadableError, match="it does not begin as a log of wandb does"):
         list(wandb_run.read(unit))
 
@@ -377,25 +377,25 @@ def test_a_copy_of_the_latest_run_is_no_run(tmp_path: Path) -> None:
     """What copies a folder often follows its links; a folder of that name with other content is a run."""
     own = written(tmp_path, rows())
     copy = made.write(tmp_path / "latest-run" / own.name, rows())
-    assert [unit.files for unit in wandb_run.units([copy, own])] == [(own,)]
-    assert [unit.files for unit in wandb_run.units([copy])] == [(copy,)]
+    assert [unit.files for unit in wandb_run.find_units([copy, own])] == [(own,)]
+    assert [unit.files for unit in wandb_run.find_units([copy])] == [(copy,)]
     made.write(copy, rows(4))
-    assert [unit.files for unit in wandb_run.units([copy, own])] == [(copy,), (own,)]
+    assert [unit.files for unit in wandb_run.find_units([copy, own])] == [(copy,), (own,)]
     copy.write_bytes(own.read_bytes()[:-1] + b"?")
-    assert [unit.files for unit in wandb_run.units([copy, own])] == [(copy,), (own,)]
+    assert [unit.files for unit in wandb_run.find_units([copy, own])] == [(copy,), (own,)]
 
 
 def test_files_that_are_not_what_they_seem(tmp_path: Path) -> None:
     """A pointer of Git LFS, another version and a file that is gone are refused in words."""
     log = written(tmp_path, rows())
-    (unit,) = wandb_run.units([log])
+    (unit,) = wandb_run.find_units([log])
     log.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n", encoding="utf-8")
-    assert wandb_run.units([log]) == (unit,)
+    assert wandb_run.find_units([log]) == (unit,)
     with pytest.raises(UnreadableError, match="Git LFS pointer") as refused:
         list(wandb_run.read(unit))
     assert refused.value.next_step == "Run git lfs pull"
     log.write_bytes(made.HEADER[:-1] + b"\x09")
-    assert wandb_run.units([log]) == (unit,)
+    assert wandb_run.find_units([log]) == (unit,)
     with pytest.raises(UnreadableError, match="in version 9"):
         list(wandb_run.read(unit))
     log.write_bytes(b"something else")
@@ -435,7 +435,7 @@ def test_mutated_logs_are_read_or_refused(tmp_path: Path) -> None:
     log = written(
         tmp_path, made.numbered([*records, made.metric(glob="*", step_metric="loss"), made.ended()])
     )
-    (unit,) = wandb_run.units([log])
+    (unit,) = wandb_run.find_units([log])
     assert survives(log, log.read_bytes(), 300, wandb_run.read, unit) > 0
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from kept_files import KEPT, unpacked
 
-from reportgen.read import frame, measurements, open_path, outcomes
+from reportgen.read import make_frame, open_path, read_measurements, read_outcomes
 from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def test_a_folder_of_runs(form: str, tmp_path: Path) -> None:
     """Two series of two seeds with two metrics on five steps, whatever logged them."""
     root, source = open_path(unpacked(form, tmp_path), load_settings=load_source_settings)
     assert set(source.metrics) - ADDED == {"eval/accuracy", "loss"}
-    table = frame(measurements(root, source, ("loss", "eval/accuracy")))
+    table = make_frame(read_measurements(root, source, ("loss", "eval/accuracy")))
     assert len(table) == 2 * 2 * 2 * 5
     assert set(zip(table["series"], table["seed"], strict=True)) == {
         *(("base", "1"), ("base", "2"), ("wide", "1"), ("wide", "2"))
@@ -66,7 +66,7 @@ def test_a_folder_of_evaluations(tmp_path: Path) -> None:
     root, source = open_path(unpacked("inspect", tmp_path), load_settings=load_source_settings)
     assert (source.kind, source.benchmarks, source.warnings) == ("outcomes", ("sums",), ())
     assert source.slices == ("subject", "level")
-    found = outcomes(root, source)
+    found = read_outcomes(root, source)
     with found.reading():
         table = found.frame.collect().to_pandas()
     assert len(table) == 2 * 4 * 2

@@ -17,12 +17,12 @@ import numpy as np
 import pytest
 from made_measurements import measurements
 
-from reportgen.directions import direction
-from reportgen.facts.curve_numbers import crossing_steps, differences, value_at, volatility
-from reportgen.observations.choosing import observed
+from reportgen.directions import find_direction
+from reportgen.facts.curve_numbers import compute_differences, find_crossings, interpolate_value, volatility
+from reportgen.observations.choosing import observe_curves
 from reportgen.observations.field import Field
 from reportgen.statements import Scale
-from reportgen.statistics.curves import curves
+from reportgen.statistics.curves import compute_curves
 from reportgen.statistics.reduce import reduce
 
 if TYPE_CHECKING:
@@ -414,14 +414,15 @@ def figure(name: str) -> tuple[tuple[CurveSet, Scale], ...]:
             rows.append({"series": row["series"], "run": run, "seed": run, "metric": metric, **numbers})
     reduced = reduce(measurements(rows), max_points=None)
     return tuple(
-        (curves(one), Scale(metric, direction(metric), source.step)) for metric, one in reduced.items()
+        (compute_curves(one), Scale(metric, find_direction(metric), source.step))
+        for metric, one in reduced.items()
     )
 
 
 @cache
 def found(name: str) -> tuple[Observation, ...]:
     """What the rules find in a figure."""
-    return observed(figure(name))
+    return observe_curves(figure(name))
 
 
 def curve(name: str, series: str, metric: str = "") -> Curve:
@@ -432,7 +433,7 @@ def curve(name: str, series: str, metric: str = "") -> Curve:
 
 def at(name: str, series: str, step: float, metric: str = "") -> float:
     """A curve's value at a step."""
-    value = value_at(curve(name, series, metric), step)
+    value = interpolate_value(curve(name, series, metric), step)
     assert value is not None
     return round(value, 12)
 
@@ -675,8 +676,8 @@ def test_every_number_told_is_one_of_the_curves(name: str) -> None:
 def test_the_crossings_told_are_those_of_the_facts() -> None:
     """Observations and claims count the same."""
     a, b = curve("aime", V1), curve("aime", V10)
-    assert crossing_steps(a, b).size == 6
-    steps, difference = differences(a, b)
+    assert find_crossings(a, b).size == 6
+    steps, difference = compute_differences(a, b)
     assert float(steps[np.argmax(np.abs(difference))]) == 900
     field = Field(figure("aime")[0][0].curves, figure("aime")[0][1], "ci")
-    assert field.noise(V1).known
+    assert field.get_noise(V1).known

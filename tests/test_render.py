@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from reportgen.figures.render import compile_to_vega, png_of_svg, svg_of_vega_lite
+from reportgen.figures.render import compile_to_vega, render_png, render_vega_lite
 
 SQUARE = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><rect width="20" height="10"/></svg>'
 
@@ -22,7 +22,7 @@ def words(text: str) -> dict[str, object]:
 )
 def test_a_character_that_xml_forbids_does_not_end_the_process(bad: str) -> None:
     """vl-convert 1.9 aborts, and all of the build with it, when it measures such a text."""
-    assert "a\ufffdb" in svg_of_vega_lite(words(f"a{bad}b"))
+    assert "a\ufffdb" in render_vega_lite(words(f"a{bad}b"))
 
 
 @pytest.mark.parametrize("text", ["\\u0007", "\\\\b", "\t\n", "C:\\bin\\fonts"])
@@ -35,18 +35,18 @@ def test_a_backslash_is_not_taken_for_an_escape(text: str) -> None:
 def test_what_vega_lite_refuses_is_a_value_error() -> None:
     """The caller can tell the author."""
     with pytest.raises(ValueError, match="Vega-Lite"):
-        svg_of_vega_lite({"mark": {"type": 7}})
+        render_vega_lite({"mark": {"type": 7}})
 
 
 def test_nothing_is_fetched() -> None:
     """A specification that names an address is refused, whatever stands there."""
     with pytest.raises(ValueError, match=r"127\.0\.0\.1"):
-        svg_of_vega_lite({"data": {"url": "http://127.0.0.1:9/rows.csv"}, "mark": "bar", "encoding": {}})
+        render_vega_lite({"data": {"url": "http://127.0.0.1:9/rows.csv"}, "mark": "bar", "encoding": {}})
 
 
 def test_a_picture_has_its_size() -> None:
     """Scale is pixels a unit."""
-    png = png_of_svg(SQUARE, scale=2)
+    png = render_png(SQUARE, scale=2)
     assert struct.unpack(">II", png[16:24]) == (40, 20)
 
 
@@ -54,4 +54,4 @@ def test_words_are_set_in_the_font_that_is_shipped() -> None:
     """Another font draws another picture, so the shipped one is found by its name."""
     root = '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="30">'
     text = root + '<text y="20" font-size="20" font-family="{}">MEL</text></svg>'
-    assert png_of_svg(text.format("Reportgen Sans")) != png_of_svg(text.format("no such font"))
+    assert render_png(text.format("Reportgen Sans")) != render_png(text.format("no such font"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_figures import context, curve_set
 
-from reportgen.figures.results import result_table
+from reportgen.figures.results import build_result_table
 from reportgen.model import Ending, Estimate, Lead
 from reportgen.settings.blocks import TableSettings
 
@@ -55,7 +55,7 @@ def made(
     block = TableSettings.model_validate(settings)
     here = context(curve_set(), **(around or {}))
     count = len(metrics)
-    return result_table("table", block, metrics, here, better=(better,) * count, leads=(lead,) * count)
+    return build_result_table("table", block, metrics, here, better=(better,) * count, leads=(lead,) * count)
 
 
 def words(table: ResultTable) -> list[list[str]]:
@@ -219,11 +219,11 @@ def test_the_caption_says_of_which_metric_lower_is_better() -> None:
     """One table may hold an accuracy, a loss and an entropy; the peak of the last is its highest value."""
     three = (("accuracy", (MEL,)), ("loss", (GRPO,)), ("entropy", (GRPO,)))
     block, here = TableSettings.model_validate({"metrics": [name for name, _ in three]}), context(curve_set())
-    said = result_table(
+    said = build_result_table(
         "table", block, three, here, better=(True, False, None), leads=(UNTESTED,) * 3
     ).caption
     assert "Best: the best value of the mean curve (of entropy the highest), picked by looking; it" in said
     assert "Lower is better for loss." in said
-    alone = result_table("table", block, three[2:], here, better=(None,), leads=(UNTESTED,)).caption
+    alone = build_result_table("table", block, three[2:], here, better=(None,), leads=(UNTESTED,)).caption
     assert "Highest: the highest value of the mean curve, picked by looking" in alone
     assert "better" not in alone

@@ -10,7 +10,7 @@ import pytest
 from made_figures import HOSTILE
 from made_scored import score_context
 
-from reportgen.figures.runs import runs_block
+from reportgen.figures.runs import draw_runs
 from reportgen.model import Figure, ResultTable
 from reportgen.outcomes import RunScore, RunSpread
 from reportgen.settings.score_blocks import RunsSettings
@@ -46,7 +46,7 @@ def drawn(
     """The picture and the table of a block with these settings."""
     names = [one.series for one in spreads]
     made = RunsSettings.model_validate(settings)
-    stack = runs_block("one", made, spreads, context or score_context(*names))
+    stack = draw_runs("one", made, spreads, context or score_context(*names))
     figure, table = stack.parts
     assert isinstance(figure, Figure)
     assert isinstance(table, ResultTable)

@@ -12,13 +12,13 @@ import pytest
 from made_figures import HOSTILE
 from made_outcomes import matrix
 
-from reportgen.errors import Place
-from reportgen.figures.score_benchmark import score_benchmark_result
-from reportgen.figures.score_context import ScoreContext, Scored
+from reportgen.errors import SourceLocation
+from reportgen.figures.score_benchmark import summarize_score_benchmark
+from reportgen.figures.score_context import BenchmarkScores, ScoreContext
 from reportgen.model import Lead
 from reportgen.settings.front_matter import Benchmark
 from reportgen.statistics.ranks import rank_groups
-from reportgen.statistics.scores import scores
+from reportgen.statistics.scores import score_series
 
 if TYPE_CHECKING:
     from reportgen.model import BenchmarkResult, FloatArray
@@ -46,7 +46,7 @@ def result(
     benchmark = Benchmark(**{"name": "Contest", "source": "suite", "higher_is_better": better, **said})
     scored = made_scored.scored(problems, higher_is_better=better)
     context: dict[str, Any] = {
-        "place": Place("content/a.md"),
+        "place": SourceLocation("content/a.md"),
         "slots": {name: place for place, name in enumerate(answers)},
         "source": "Suite",
         "benchmark": "Contest",
@@ -55,7 +55,7 @@ def result(
         "lowest": 0.0,
         "highest": highest,
     }
-    return score_benchmark_result(
+    return summarize_score_benchmark(
         benchmark, "contest.md", scored, ScoreContext(**{**context, **(around or {})})
     )
 
@@ -138,11 +138,13 @@ def test_the_small_picture_shows_scores_and_intervals() -> None:
 def test_one_score_without_an_interval_stands_in_the_middle() -> None:
     """A picture of one number has no range of its own."""
     problems = matrix([[[1.0]]], series=["A"])
-    given = scores(problems)
+    given = score_series(problems)
     assert given[0].low is None
-    context = ScoreContext(Place("a"), {"A": 0}, "S", "C", None, higher_is_better=True, lowest=0, highest=1)
-    scored = Scored(problems, given, (), rank_groups(given, ()), None, lead=Lead("A", tested=False))
-    made = score_benchmark_result(Benchmark(name="C", source="s"), "c.md", scored, context)
+    context = ScoreContext(
+        SourceLocation("a"), {"A": 0}, "S", "C", None, higher_is_better=True, lowest=0, highest=1
+    )
+    scored = BenchmarkScores(problems, given, (), rank_groups(given, ()), None, lead=Lead("A", tested=False))
+    made = summarize_score_benchmark(Benchmark(name="C", source="s"), "c.md", scored, context)
     assert drawn(made) == [[300, 100, 0]]
     assert dict(made.facts) == {"Best": "A 100.0 %", "Problems": "1 × 1 sample, 1 series"}
 

@@ -11,24 +11,24 @@ from made_outcomes import matrix
 from made_scored import score_context, scored
 from scipy import stats
 
-from reportgen.facts.all_facts import all_facts
-from reportgen.facts.fact_words import fact_words
+from reportgen.facts.all_facts import collect_facts
+from reportgen.facts.fact_words import describe_fact
 from reportgen.facts.score_facts import ScoreSubject
 from reportgen.facts.subject import FactError
-from reportgen.facts.vocabulary import facts_of
-from reportgen.figures.score_words import difference_text, estimate_text, interval_text
+from reportgen.facts.vocabulary import list_fact_kinds
+from reportgen.figures.score_words import format_difference, format_interval, format_score_estimate
 from reportgen.outcomes import Verdict
 from reportgen.statements import Scale
-from reportgen.statistics.given_scores import given_score
+from reportgen.statistics.given_scores import score_total
 
 if TYPE_CHECKING:
     from reportgen.facts.subject import Argument
-    from reportgen.figures.score_context import Scored
+    from reportgen.figures.score_context import BenchmarkScores
 
 SCALE = Scale("pass@1", step_name="", bounds=(0.0, 1.0))
 
 
-def measured(problems: int = 40) -> Scored:
+def measured(problems: int = 40) -> BenchmarkScores:
     """A solves nearly all, B half, and C one less than B."""
     half = problems // 2
     right = [[1.0] * (problems - 1) + [0.0]]
@@ -36,7 +36,7 @@ def measured(problems: int = 40) -> Scored:
     return scored(matrix(np.array(right)[:, :, np.newaxis]))
 
 
-def subject(of: Scored, scale: Scale = SCALE) -> ScoreSubject:
+def subject(of: BenchmarkScores, scale: Scale = SCALE) -> ScoreSubject:
     """Facts about these scores."""
     return ScoreSubject(of.scores, of.comparisons, of.groups, scale)
 
@@ -74,7 +74,7 @@ def test_rank_ranges() -> None:
     assert [value(of, "best_rank", name) for name in "ABC"] == [1.0, 2.0, 2.0]
     assert [value(of, "worst_rank", name) for name in "ABC"] == [1.0, 3.0, 3.0]
     assert of.fact("worst_rank", ("B",)).note == "rank 2 to 3 of 3"
-    given = ScoreSubject((given_score("A", 0.8, 0.01), given_score("B", 0.7)), (), (), SCALE)
+    given = ScoreSubject((score_total("A", 0.8, 0.01), score_total("B", 0.7)), (), (), SCALE)
     assert given.fact("best_rank", ("A",)).reason == "no problems are known on which A could be compared"
 
 
@@ -156,7 +156,7 @@ def test_no_shared_problem() -> None:
 
 def test_scores_of_a_harness() -> None:
     """Without problems nothing is compared, and without a standard error there is no interval."""
-    given = (given_score("A", 0.8, 0.01), given_score("B", 0.7), given_score("C", None))
+    given = (score_total("A", 0.8, 0.01), score_total("B", 0.7), score_total("C", None))
     of = ScoreSubject(given, (), (), SCALE)
     assert of.series == ("A", "B", "C")
     assert of.fact("better", ("A", "B")).reason == (
@@ -175,14 +175,14 @@ def test_words_are_those_of_tables() -> None:
     shown, context = measured(), score_context("A", "B", "C")
     of = subject(shown)
     for score in shown.scores:
-        assert fact_words(of.fact("score", (score.series,)), SCALE) == (
-            f"score({score.series}) = {estimate_text(score, context)}"
+        assert describe_fact(of.fact("score", (score.series,)), SCALE) == (
+            f"score({score.series}) = {format_score_estimate(score, context)}"
         )
     for one in shown.comparisons:
         half = ((one.high or 0.0) - (one.low or 0.0)) / 2
-        said = difference_text(one.difference or 0.0, context, half=half)
-        ends = interval_text(one.low, one.high, context, signed=True)
-        assert fact_words(of.fact("difference", (one.a, one.b)), SCALE) == (
+        said = format_difference(one.difference or 0.0, context, half=half)
+        ends = format_interval(one.low, one.high, context, signed=True)
+        assert describe_fact(of.fact("difference", (one.a, one.b)), SCALE) == (
             f"difference({one.a}, {one.b}) = {said} {ends}"
         )
 
@@ -191,11 +191,13 @@ def test_words_of_verdicts() -> None:
     """What is true, what is not, and what cannot be decided, with evidence."""
     of = subject(measured())
     said = "difference +47.5 points [+31.3, +63.7], adjusted p < 0.001, 40 shared problems"
-    assert fact_words(of.fact("better", ("A", "B")), SCALE) == f"better(A, B) is true: {said}"
-    assert fact_words(of.fact("tied", ("A", "B")), SCALE) == f"tied(A, B) is not true: {said}"
-    assert fact_words(of.fact("p_value", ("A", "B")), SCALE).startswith("p_value(A, B) < 0.001: difference")
+    assert describe_fact(of.fact("better", ("A", "B")), SCALE) == f"better(A, B) is true: {said}"
+    assert describe_fact(of.fact("tied", ("A", "B")), SCALE) == f"tied(A, B) is not true: {said}"
+    assert describe_fact(of.fact("p_value", ("A", "B")), SCALE).startswith(
+        "p_value(A, B) < 0.001: difference"
+    )
     few = subject(measured(4)).fact("better", ("A", "B"))
-    assert fact_words(few, SCALE) == "better(A, B) cannot be decided: 4 shared problems"
+    assert describe_fact(few, SCALE) == "better(A, B) cannot be decided: 4 shared problems"
 
 
 def test_faults() -> None:
@@ -208,9 +210,9 @@ def test_faults() -> None:
 
 def test_every_fact_of_the_vocabulary_is_answered() -> None:
     """Each has an answer or a reason, in the order of series, then pairs."""
-    facts = all_facts(subject(measured()))
+    facts = collect_facts(subject(measured()))
     assert len(facts) == 3 * 7 + 3 * 4
-    assert {fact.call.partition("(")[0] for fact in facts} == {kind.name for kind in facts_of("scores")} - {
-        "equivalent"
-    }
+    assert {fact.call.partition("(")[0] for fact in facts} == {
+        kind.name for kind in list_fact_kinds("scores")
+    } - {"equivalent"}
     assert all(fact.value is not None or fact.reason for fact in facts)

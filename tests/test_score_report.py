@@ -11,7 +11,7 @@ from made_projects import RUNS, write_file, write_report
 
 from reportgen.cache import Cache, FileHashes, cache_folder
 from reportgen.drafting.project import Project
-from reportgen.drafting.score_answers import ScoreAnswers
+from reportgen.drafting.score_answers import ScoreResults
 from reportgen.errors import ReportError
 from reportgen.model import Figure, Stack
 from reportgen.report import draft
@@ -87,7 +87,7 @@ def drafted(root: Path, *pages: str, elsewhere: Any = None, **settings: Any) -> 
     """Draft the report in a folder."""
     project = Project(root, "content", pages or ("index.md",), ProjectSettings.model_validate(settings))
     folder = cache_folder(root)
-    return draft(project, Cache(folder), FileHashes(folder), elsewhere=elsewhere)
+    return draft(project, Cache(folder), FileHashes(folder), start_worker=elsewhere)
 
 
 def problems(root: Path, *pages: str, **settings: Any) -> list[str]:  # noqa: ANN401
@@ -175,7 +175,7 @@ def test_what_was_drawn_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     def never(*_: object) -> None:
         pytest.fail("outcomes were read")
 
-    monkeypatch.setattr(ScoreAnswers, "_read", never)
+    monkeypatch.setattr(ScoreResults, "_read", never)
     second = drafted(root)
     assert list(second.shown.items()) == list(first.shown.items())
     assert second.benchmarks == first.benchmarks

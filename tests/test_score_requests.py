@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from reportgen.errors import Place, ReportError
+from reportgen.errors import ReportError, SourceLocation
 from reportgen.model import Block, CurveRequest, Page, ScoreRequest, Source
-from reportgen.narrative.requests import benchmark_request, requests_of, source_names
-from reportgen.narrative.score_requests import with_defaults
+from reportgen.narrative.requests import list_sources, make_benchmark_request, make_requests
+from reportgen.narrative.score_requests import fill_defaults
 from reportgen.settings.blocks import BlockSettings, CurveSettings
 from reportgen.settings.front_matter import Benchmark, FrontMatter
 from reportgen.settings.score_blocks import (
@@ -24,7 +24,7 @@ from reportgen.settings.source import SourceSettings
 
 def source(name: str, **more: Any) -> Source:  # noqa: ANN401 - fields of every type
     """An opened source of outcomes."""
-    place = Place(f"data/{name}.csv")
+    place = SourceLocation(f"data/{name}.csv")
     given = {"kind": "outcomes", **more}
     return Source(name, place, SourceSettings(), (), (), (), "digest", **given)
 
@@ -42,12 +42,12 @@ SOURCES = {
 
 def block(settings: BlockSettings, kind: str = "scores") -> Block:
     """A block in line 3 of a page."""
-    return Block(kind, "it", settings, Place("content/a.md", 3), "")
+    return Block(kind, "it", settings, SourceLocation("content/a.md", 3), "")
 
 
 def asked(settings: BlockSettings, benchmark: Benchmark | None = None) -> tuple[ScoreRequest, ...]:
     """The requests of a block."""
-    found = requests_of(block(settings), page(benchmark), SOURCES)
+    found = make_requests(block(settings), page(benchmark), SOURCES)
     assert all(isinstance(one, ScoreRequest) for one in found)
     return tuple(one for one in found if isinstance(one, ScoreRequest))
 
@@ -55,7 +55,7 @@ def asked(settings: BlockSettings, benchmark: Benchmark | None = None) -> tuple[
 def refused(settings: BlockSettings, benchmark: Benchmark | None = None) -> str:
     """What is told of a block that asks for what there is not."""
     with pytest.raises(ReportError) as caught:
-        requests_of(block(settings), page(benchmark), SOURCES)
+        make_requests(block(settings), page(benchmark), SOURCES)
     place, _, said = str(caught.value).partition(": ")
     assert place == "content/a.md:3"
     return said
@@ -105,9 +105,9 @@ def test_a_benchmark_of_another_source_fills_in_nothing() -> None:
 def test_the_baseline_is_the_benchmark_s() -> None:
     """Unless the block names one, or is about another source."""
     own = Benchmark(name="Contest", source="suite", baseline="Base")
-    assert with_defaults(ComparisonSettings(), own).baseline == "Base"
-    assert with_defaults(ComparisonSettings(baseline="Other"), own).baseline == "Other"
-    assert with_defaults(ComparisonSettings(source="plain"), own).baseline is None
+    assert fill_defaults(ComparisonSettings(), own).baseline == "Base"
+    assert fill_defaults(ComparisonSettings(baseline="Other"), own).baseline == "Other"
+    assert fill_defaults(ComparisonSettings(source="plain"), own).baseline is None
 
 
 def test_a_part_called_otherwise() -> None:
@@ -131,7 +131,7 @@ def test_a_comparison_of_several_benchmarks() -> None:
         ("suite", "Contest"),
         ("suite", "Textbook"),
     ]
-    assert source_names(block(several), None) == ("plain", "suite")
+    assert list_sources(block(several), None) == ("plain", "suite")
 
 
 def test_a_comparison_on_a_benchmark_s_page_is_about_it() -> None:
@@ -211,7 +211,7 @@ def page(benchmark: Benchmark | None) -> Page:
 def ranked(**said: Any) -> CurveRequest | ScoreRequest:  # noqa: ANN401
     """The request that ranks a benchmark of the suite."""
     benchmark = Benchmark(**{"name": "Contest", "source": "suite", **said})
-    return benchmark_request(benchmark, SOURCES[benchmark.source], page(benchmark))
+    return make_benchmark_request(benchmark, SOURCES[benchmark.source], page(benchmark))
 
 
 def test_a_benchmark_of_outcomes_is_ranked_by_its_metric() -> None:
@@ -273,5 +273,5 @@ def test_blocks_of_a_page_can_be_one_family() -> None:
     alone = ScoresSettings(source="single")
     blocks = [block(settings) for settings in (*joined, alone)]
     whole = Page("a.md", "content/a.md", "A", FrontMatter(), tuple(blocks), "")
-    found = [requests_of(one, whole, SOURCES)[0] for one in blocks]
+    found = [make_requests(one, whole, SOURCES)[0] for one in blocks]
     assert [one.family_blocks for one in found if isinstance(one, ScoreRequest)] == [2, 2, 1]

@@ -19,15 +19,23 @@ from seen_by_vega import VegaPicture, vega_words
 
 import reportgen
 from reportgen.figures.axis import format_value, position
-from reportgen.figures.d3_format import format_number
+from reportgen.figures.d3_format import format_d3
 from reportgen.figures.layout import LABEL_SIZE
 from reportgen.figures.line_paths import PIXELS_WIDE
-from reportgen.figures.row_names import NARROWEST, WIDEST_NAME, name_above, name_lines
-from reportgen.figures.row_poster import rows_file
-from reportgen.figures.row_spec import rows_spec
-from reportgen.figures.score_axis import difference_axis, score_axis
-from reportgen.figures.score_rows import SHIFT, Row, RowDot, rows_class, rows_height, rows_margins, rows_svg
-from reportgen.figures.text_width import text_width
+from reportgen.figures.row_names import NARROWEST, WIDEST_NAME, break_name, shorten_name
+from reportgen.figures.row_poster import draw_rows_file
+from reportgen.figures.row_spec import write_rows_spec
+from reportgen.figures.score_axis import make_difference_axis, make_score_axis
+from reportgen.figures.score_rows import (
+    SHIFT,
+    Row,
+    RowDot,
+    compute_rows_margins,
+    draw_rows,
+    measure_rows,
+    name_rows_class,
+)
+from reportgen.figures.text_width import measure_text
 
 if TYPE_CHECKING:
     from reportgen.figures.axis import Axis
@@ -51,12 +59,14 @@ def row(name: str = "A", value: float | None = 0.5, half: float | None = 0.1, **
 def axis_of(rows: list[Row]) -> Axis:
     """An axis over everything that these rows have."""
     values = [value for one in rows for value in (one.value, one.low, one.high)]
-    return score_axis([*values, *(dot.value for one in rows for dot in one.dots)], SHARE, title="mean score")
+    return make_score_axis(
+        [*values, *(dot.value for one in rows for dot in one.dots)], SHARE, title="mean score"
+    )
 
 
 def drawn(rows: list[Row], axis: Axis | None = None, rule: float | None = None) -> ET.Element:
     """The inline picture as XML, which is stricter than HTML."""
-    made = rows_svg(rows, axis or axis_of(rows), labelled_by="one-title one-summary", rule=rule)
+    made = draw_rows(rows, axis or axis_of(rows), labelled_by="one-title one-summary", rule=rule)
     return ET.fromstring(f'<body xmlns="http://www.w3.org/2000/svg">{made}</body>')  # noqa: S314 - our own
 
 
@@ -89,13 +99,16 @@ MIXED = [
 def test_no_name_breaks_a_picture(name: str) -> None:
     """Both pictures are XML of drawing elements only, and the specification is JSON, whatever the names."""
     rows = [row(name, group=name, tip=(name,), text=name, dots=(RowDot(0.5, (name,)),))]
-    axis = score_axis([0.4, 0.6], SHARE, title=name)
-    file = ET.fromstring(rows_file(rows, axis, title=name, subtitle=name, source=name))  # noqa: S314
+    axis = make_score_axis([0.4, 0.6], SHARE, title=name)
+    file = ET.fromstring(draw_rows_file(rows, axis, title=name, subtitle=name, source=name))  # noqa: S314
     for root in (drawn(rows, axis), file):
         found = {element.tag.removeprefix(SVG) for element in root.iter()}
         assert found <= {"body", "svg", "g", "line", "text", "rect", "circle", "title"}
         assert not any(key == "style" or key.startswith("on") for e in root.iter() for key in e.keys())  # noqa: SIM118
-    assert json.loads(rows_spec(rows, axis, title=name, subtitle=name))["datasets"]["rows"][0]["name"] == name
+    assert (
+        json.loads(write_rows_spec(rows, axis, title=name, subtitle=name))["datasets"]["rows"][0]["name"]
+        == name
+    )
 
 
 def test_the_picture_is_one_image() -> None:
@@ -166,7 +179,7 @@ def test_the_style_sheet_moves_dots_as_far_as_rows_have_room_for() -> None:
     for rows in ([row()], [row(dots=tuple(RowDot(0.5, ("",)) for _ in range(5)))]):
         circles = [one for mark in of_class(drawn(rows), "rg-mark") for one in mark.iter(f"{SVG}circle")]
         low = max(float(one.get("cy") or 0) + float(one.get("r") or 0) for one in circles)
-        assert low + SHIFT <= rows_height(rows)
+        assert low + SHIFT <= measure_rows(rows)
 
 
 def test_groups_are_bands_with_their_word() -> None:
@@ -205,7 +218,7 @@ def test_every_second_tick_may_go() -> None:
 
 def test_a_rule_stands_where_it_is_asked_for() -> None:
     """At no difference."""
-    axis = difference_axis([-0.1, 0.1], SHARE, title="difference in points")
+    axis = make_difference_axis([-0.1, 0.1], SHARE, title="difference in points")
     (rule,) = of_class(drawn([row(value=0.05, half=0.02)], axis, rule=0.0), "rg-zero")
     assert rule.get("x1") == rule.get("x2") == "50%"
 
@@ -213,36 +226,36 @@ def test_a_rule_stands_where_it_is_asked_for() -> None:
 @given(st.text(min_size=1, max_size=80))
 def test_a_name_fits_beside_its_row(name: str) -> None:
     """At most two lines, none wider than its room; a short name is whole."""
-    lines = name_lines(name)
+    lines = break_name(name)
     assert 1 <= len(lines) <= 2
-    assert all(text_width(line, LABEL_SIZE) <= WIDEST_NAME for line in lines)
+    assert all(measure_text(line, LABEL_SIZE) <= WIDEST_NAME for line in lines)
     for words in ("", "84.2 %", "+23.3 points"):
-        taken = text_width(name_above(name, words), LABEL_SIZE) + text_width(words, LABEL_SIZE)
+        taken = measure_text(shorten_name(name, words), LABEL_SIZE) + measure_text(words, LABEL_SIZE)
         assert taken < NARROWEST - 16
 
 
 def test_long_names_break_at_their_joints() -> None:
     """As a reader would."""
-    assert name_lines("meta-llama/Meta-Llama-3.1-70B-Instruct") == (
+    assert break_name("meta-llama/Meta-Llama-3.1-70B-Instruct") == (
         "meta-llama/Meta-Llama-3.1-",
         "70B-Instruct",
     )
-    assert name_lines("GRPO") == ("GRPO",)
-    assert name_lines("m" * 200)[0].endswith("…")
+    assert break_name("GRPO") == ("GRPO",)
+    assert break_name("m" * 200)[0].endswith("…")
 
 
 def test_margins_have_a_class() -> None:
     """In eights up to 200, as the style sheet has them."""
     for rows in ([row("A")], [row("m" * 300, text="m" * 99)]):
-        room = rows_margins(rows)
-        assert rows_class(rows) == f"rg-rows rg-left-{room.left} rg-right-{room.right}"
+        room = compute_rows_margins(rows)
+        assert name_rows_class(rows) == f"rg-rows rg-left-{room.left} rg-right-{room.right}"
         assert {room.left % 8, room.right % 8} == {0}
         assert max(room.left, room.right) <= 200
 
 
 def test_a_file_needs_no_page() -> None:
     """Colours are resolved, nothing of a page's script is left, words stand around it."""
-    made = rows_file(MIXED, axis_of(MIXED), title="Scores", subtitle="mean score", source="a table")
+    made = draw_rows_file(MIXED, axis_of(MIXED), title="Scores", subtitle="mean score", source="a table")
     assert "var(" not in made
     assert "data-rg" not in made
     assert {"Scores", "mean score", "Source: a table", "Aspen", "Group 1", "no score"} <= set(
@@ -252,7 +265,7 @@ def test_a_file_needs_no_page() -> None:
 
 def test_the_specification_is_valid_and_complete() -> None:
     """Altair's own schema accepts it; it holds its data and no token."""
-    spec = json.loads(rows_spec(MIXED, axis_of(MIXED), title="Scores", subtitle="how", rule=0.5))
+    spec = json.loads(write_rows_spec(MIXED, axis_of(MIXED), title="Scores", subtitle="how", rule=0.5))
     alt.LayerChart.from_dict(spec, validate=True)
     assert "var(" not in json.dumps({**spec, "datasets": {}})
     assert [one["head"] for one in spec["datasets"]["rows"]] == ["Group 1", "Group 2", "", ""]
@@ -262,7 +275,7 @@ def test_the_specification_is_valid_and_complete() -> None:
 def test_vega_draws_the_same_dots() -> None:
     """In the same order, at the same places along the axis, with the same labels."""
     axis = axis_of(MIXED)
-    spec = json.loads(rows_spec(MIXED, axis, title="Scores", subtitle="how"))
+    spec = json.loads(write_rows_spec(MIXED, axis, title="Scores", subtitle="how"))
     vega = VegaPicture(spec, width=PIXELS_WIDE)
     ours = [
         float(str(circle.get("cx")).removesuffix("%")) / 100 * PIXELS_WIDE
@@ -280,7 +293,7 @@ def test_vega_draws_the_same_dots() -> None:
 @given(st.lists(SCORES, max_size=5))
 def test_an_axis_of_scores_shows_them_all_and_nothing_beyond_their_range(values: list[float]) -> None:
     """With labels in percent, also for one value, equal ones and none."""
-    axis = score_axis(values, SHARE, title="mean score")
+    axis = make_score_axis(values, SHARE, title="mean score")
     low, high = axis.domain
     assert 0 <= low < high <= 1
     assert all(low <= value <= high for value in values)
@@ -293,21 +306,21 @@ def test_an_axis_of_scores_shows_them_all_and_nothing_beyond_their_range(values:
 
 def test_a_harness_interval_beyond_the_range_is_shown() -> None:
     """What was reported is not cut."""
-    assert score_axis([0.9, 0.98, 1.05], SHARE, title="acc").domain[1] == 1.05
+    assert make_score_axis([0.9, 0.98, 1.05], SHARE, title="acc").domain[1] == 1.05
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=5))
 def test_an_axis_of_differences_has_no_difference_on_it(values: list[float]) -> None:
     """And says the sign of both sides."""
-    low, high = difference_axis(values, SHARE, title="difference").domain
+    low, high = make_difference_axis(values, SHARE, title="difference").domain
     assert low <= min(0.0, *values)
     assert high >= max(0.0, *values)
 
 
 def test_labels_of_differences_are_signed_points() -> None:
     """0 has no sign; other ranges are plain numbers."""
-    assert difference_axis([-0.1, 0.1], SHARE, title="d").labels == ("−10", "−5", "0", "+5", "+10")
-    plain = difference_axis([-1, 1], score_context(lowest=0.0, highest=10.0), title="d")
+    assert make_difference_axis([-0.1, 0.1], SHARE, title="d").labels == ("−10", "−5", "0", "+5", "+10")
+    plain = make_difference_axis([-1, 1], score_context(lowest=0.0, highest=10.0), title="d")
     assert plain.labels == ("−1.0", "−0.5", "0.0", "+0.5", "+1.0")
 
 
@@ -315,12 +328,12 @@ def test_labels_of_differences_are_signed_points() -> None:
 def test_values_are_read_out_along_an_axis_of_scores(values: list[float]) -> None:
     """Its formats are among those that static words know, and they say what a browser would."""
     for axis in (
-        score_axis(values, SHARE, title="score"),
-        difference_axis(values, SHARE, title="difference"),
+        make_score_axis(values, SHARE, title="score"),
+        make_difference_axis(values, SHARE, title="difference"),
     ):
         pairs = [
             (value, form) for value in (*values, *axis.ticks) for form in (axis.format, axis.read_format)
         ]
-        ours = [format_number(value, form) for value, form in pairs]
+        ours = [format_d3(value, form) for value, form in pairs]
         assert ours == vega_words(pairs)
         assert [format_value(axis, value) for value in values] == ours[1 : 2 * len(values) : 2]

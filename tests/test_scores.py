@@ -14,10 +14,10 @@ from made_outcomes import matrix, outcomes
 from scipy import stats
 from scipy.special import expit, logit
 
-from reportgen.statistics.intervals import over_problems
-from reportgen.statistics.problem_scores import problem_scores
-from reportgen.statistics.run_spreads import run_spreads
-from reportgen.statistics.scores import scores
+from reportgen.statistics.intervals import estimate_over_problems
+from reportgen.statistics.problem_scores import group_problem_scores
+from reportgen.statistics.run_spreads import measure_run_spreads
+from reportgen.statistics.scores import score_series
 
 if TYPE_CHECKING:
     from random import Random
@@ -47,13 +47,13 @@ def test_three_problems_are_worked_out_by_hand() -> None:
     and the ends are 0.384284 and 0.615716.
     """
     made = matrix([[[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]]])
-    (score,) = scores(made)
+    (score,) = score_series(made)
     assert score.estimate == 0.5
     assert score.stderr == pytest.approx(0.144338, abs=1e-6)
     assert _ends(score) == pytest.approx((0.076978, 0.923022), abs=1e-6)
     assert (score.method, score.metric, score.estimand) == (_LOGIT, "mean", "problems like these")
     assert (score.problems, score.samples, score.runs, score.reason) == (3, (4, 4), 1, "")
-    (half,) = scores(made, level=0.5)
+    (half,) = score_series(made, level=0.5)
     assert _ends(half) == pytest.approx((0.384284, 0.615716), abs=1e-6)
 
 
@@ -63,7 +63,7 @@ def test_an_uneven_interval_is_worked_out_by_hand() -> None:
     logit(3/4) = ln 3 = 1.098612; 0.102062/(3/16) · 3.182446 = 1.732304. Ends 1/(1 + e^0.633692) = 0.346674
     and 1/(1 + e^-2.830916) = 0.944324: further down than up.
     """
-    (score,) = scores(matrix([[[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 1, 0], [1, 1, 0, 0]]]))
+    (score,) = score_series(matrix([[[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 1, 0], [1, 1, 0, 0]]]))
     assert score.estimate == 0.75
     assert _ends(score) == pytest.approx((0.346674, 0.944324), abs=1e-6)
 
@@ -76,7 +76,7 @@ def test_one_wrong_among_right_ones_is_no_surer_than_all_right() -> None:
     right = np.ones((1, 30, 16))
     wrong = right.copy()
     wrong[0, 7, 3] = 0
-    (all_right,), (one_wrong,) = scores(matrix(right)), scores(matrix(wrong))
+    (all_right,), (one_wrong,) = score_series(matrix(right)), score_series(matrix(wrong))
     assert _ends(all_right) == pytest.approx((0.8843, 1), abs=1e-4)
     assert _ends(one_wrong) == pytest.approx((0.8824, 0.99962), abs=1e-4)
     assert one_wrong.method == _LOGIT
@@ -92,7 +92,7 @@ def test_sampling_noise_is_worked_out_by_hand() -> None:
     se = √(1/16 + 1/12)/2 = √21/24; f = (7/48)²/((1/16)²/3 + (1/12)²/3) = 5.88.
     """
     made = matrix([[[1, 0, 0, 0], [1, 1, 0, 0]]])
-    (score,) = scores(made, estimand="these problems", level=0.5)
+    (score,) = score_series(made, estimand="these problems", level=0.5)
     assert score.stderr == pytest.approx(math.sqrt(21) / 24)
     half = stats.t.ppf(0.75, 5.88) * math.sqrt(21) / 24
     assert _ends(score) == pytest.approx((0.375 - half, 0.375 + half))
@@ -107,7 +107,7 @@ def test_sampling_noise_of_runs_is_worked_out_by_hand() -> None:
         for sample in "12"
         for problem in "pq"
     ]
-    (score,) = scores(problem_scores(outcomes(rows)), estimand="these problems", level=0.5)
+    (score,) = score_series(group_problem_scores(outcomes(rows)), estimand="these problems", level=0.5)
     assert score.stderr == pytest.approx(math.sqrt(2 / 8) / 2)
 
 
@@ -117,7 +117,7 @@ def test_the_interval_is_scipys_t_interval_on_the_logit_scale(array: FloatArray)
 
     Where that bound reaches half as far as t, the end near which most problems stand is one-sided.
     """
-    for row, score in zip(array, scores(matrix(array)), strict=True):
+    for row, score in zip(array, score_series(matrix(array)), strict=True):
         values = row.mean(axis=1)
         if score.method != _LOGIT or np.ptp(values) < 1e-6:
             continue
@@ -145,7 +145,7 @@ _problem_values = arrays(
 
 
 def _lone(values: FloatArray, lowest: float = 0.0, highest: float = 1.0, level: float = 0.95) -> Interval:
-    return over_problems(lowest + (highest - lowest) * values, lowest, highest, level)
+    return estimate_over_problems(lowest + (highest - lowest) * values, lowest, highest, level)
 
 
 @given(_problem_values, st.floats(0.01, 0.999999))
@@ -211,7 +211,7 @@ def test_a_mean_that_rounds_to_the_end_has_the_bound_too() -> None:
     """Far from 0 a small lack vanishes in the mean of many: not divided by, not without width."""
     values = np.full(3000, 1e6 + 1.0)
     values[0] -= 2e-9
-    found = over_problems(values, 1e6, 1e6 + 1, 0.95)
+    found = estimate_over_problems(values, 1e6, 1e6 + 1, 0.95)
     assert found.method == "bound on unseen problems"
     assert found.low is not None
     assert found.low < 1e6 + 1 == found.high
@@ -222,11 +222,11 @@ def test_one_sample_a_problem_has_scipys_wilson_interval(counts: tuple[int, int]
     """Also where all are right or all are wrong; on any scale."""
     n, right = counts
     answers = np.repeat((1.0, 0.0), (right, n - right)).reshape(1, n, 1)
-    (score,) = scores(matrix(answers), level=level)
+    (score,) = score_series(matrix(answers), level=level)
     expected = stats.binomtest(right, n).proportion_ci(level, method="wilson")
     assert score.method == "Wilson"
     assert _ends(score) == pytest.approx((expected.low, expected.high), abs=1e-12)
-    (scaled,) = scores(matrix(100 * answers, highest=100), level=level)
+    (scaled,) = score_series(matrix(100 * answers, highest=100), level=level)
     assert _ends(scaled) == pytest.approx((100 * expected.low, 100 * expected.high), abs=1e-10)
 
 
@@ -236,9 +236,11 @@ def test_problems_without_spread_have_the_exact_bound(right: float) -> None:
 
     That is the upper end of the interval of Clopper and Pearson for 0 of 30, 11.57 %.
     """
-    (score,) = scores(matrix(np.tile([1.0, right, 0.0 if right == 0.5 else right], (1, 30, 1))[:, :, 1:]))
+    (score,) = score_series(
+        matrix(np.tile([1.0, right, 0.0 if right == 0.5 else right], (1, 30, 1))[:, :, 1:])
+    )
     value = {0.0: 0.0, 0.5: 0.25, 1.0: 1.0}[right]
-    (exact,) = scores(matrix(np.full((1, 30, 2), value)))
+    (exact,) = score_series(matrix(np.full((1, 30, 2), value)))
     share = stats.binomtest(0, 30).proportion_ci(0.95, method="exact").high
     assert share == pytest.approx(0.1157, abs=1e-4)
     assert _ends(exact) == pytest.approx((value - share * value, value + share * (1 - value)))
@@ -250,7 +252,7 @@ def test_problems_without_spread_have_the_exact_bound(right: float) -> None:
 @given(st.one_of(_binary, _real), _estimands, st.floats(0.01, 0.99))
 def test_an_interval_has_width_or_a_reason(array: FloatArray, estimand: str, level: float) -> None:
     """Never zero width, never NaN, never outside of the range, and the estimate lies inside."""
-    for score in scores(matrix(array), estimand=estimand, level=level):
+    for score in score_series(matrix(array), estimand=estimand, level=level):
         assert score.estimate is not None
         if score.low is None:
             assert score.high is None
@@ -273,8 +275,8 @@ def test_the_order_of_series_and_problems_is_irrelevant(
     orders = [random.sample(range(size), size) for size in array.shape]
     names = [f"m{place}" for place in range(array.shape[0])]
     moved = array[np.ix_(orders[0], orders[1])]
-    one = {score.series: score for score in scores(matrix(array, series=names), estimand=estimand)}
-    other = scores(matrix(moved, series=[names[place] for place in orders[0]]), estimand=estimand)
+    one = {score.series: score for score in score_series(matrix(array, series=names), estimand=estimand)}
+    other = score_series(matrix(moved, series=[names[place] for place in orders[0]]), estimand=estimand)
     assert one == {score.series: score for score in other}
 
 
@@ -282,13 +284,15 @@ def test_the_order_of_series_and_problems_is_irrelevant(
 def test_adding_a_series_changes_no_other(array: FloatArray, estimand: str) -> None:
     """Not even one whose scores are not right or wrong."""
     more = np.concatenate([array, np.full((1, *array.shape[1:]), 0.3)])
-    assert scores(matrix(more), estimand=estimand)[:-1] == scores(matrix(array), estimand=estimand)
+    assert score_series(matrix(more), estimand=estimand)[:-1] == score_series(
+        matrix(array), estimand=estimand
+    )
 
 
 def test_one_problem_has_a_score_and_a_reason() -> None:
     """One problem says nothing about problems like it, right or half right."""
     for answers in ([[[1.0]]], [[[1.0, 0.0]]]):
-        (score,) = scores(matrix(answers))
+        (score,) = score_series(matrix(answers))
         assert score.estimate is not None
         assert (score.low, score.high, score.reason) == (None, None, "1 problem: no interval")
 
@@ -296,14 +300,14 @@ def test_one_problem_has_a_score_and_a_reason() -> None:
 def test_sampling_noise_that_cannot_be_known_has_a_reason() -> None:
     """One sample a problem, all samples equal, and a majority vote."""
     one, equal = matrix(np.eye(4)[np.newaxis, :, :1]), matrix(np.ones((1, 4, 3)))
-    reasons = [scores(made, estimand="these problems")[0].reason for made in (one, equal)]
+    reasons = [score_series(made, estimand="these problems")[0].reason for made in (one, equal)]
     assert reasons == [
         "4 of 4 problems have too few samples for sampling noise",
         "no two samples of a problem differ: sampling noise cannot be known",
     ]
     rows = [{"problem": p, "sample": k, "score": float(k == "1"), "answer": k} for p in "ab" for k in "123"]
-    votes = problem_scores(outcomes(rows), answers=True)
-    (score,) = scores(votes, "maj@k", 2, estimand="these problems")
+    votes = group_problem_scores(outcomes(rows), answers=True)
+    (score,) = score_series(votes, "maj@k", 2, estimand="these problems")
     assert score.reason == "the sampling noise of maj@2 is not known"
 
 
@@ -311,15 +315,15 @@ def test_what_cannot_be_asked_for_is_refused() -> None:
     """An unknown metric or estimand, a level that is none, a k that is missing or 0."""
     made = matrix(np.ones((1, 2, 2)))
     with pytest.raises(ValueError, match="no metric 'median'"):
-        scores(made, "median")
+        score_series(made, "median")
     with pytest.raises(ValueError, match="no estimand"):
-        scores(made, estimand="all problems")
+        score_series(made, estimand="all problems")
     with pytest.raises(ValueError, match="level must lie between"):
-        scores(made, level=1.0)
+        score_series(made, level=1.0)
     with pytest.raises(ValueError, match="needs k"):
-        scores(made, "pass@k")
+        score_series(made, "pass@k")
     with pytest.raises(ValueError, match="at least 1"):
-        scores(made, "pass@k", 0)
+        score_series(made, "pass@k", 0)
 
 
 def _runs(totals: list[list[float]]) -> list[dict[str, object]]:
@@ -334,14 +338,14 @@ def _runs(totals: list[list[float]]) -> list[dict[str, object]]:
 
 def test_spread_between_runs_is_scipys_t_interval_over_runs() -> None:
     """Three runs with means 0.5, 0.75 and 0.25; shown beside the score, which keeps its own interval."""
-    made = problem_scores(outcomes(_runs([[1, 0, 1, 0], [1, 1, 1, 0], [0, 0, 1, 0]])))
-    (spread,) = run_spreads(made, level=0.5)
+    made = group_problem_scores(outcomes(_runs([[1, 0, 1, 0], [1, 1, 1, 0], [0, 0, 1, 0]])))
+    (spread,) = measure_run_spreads(made, level=0.5)
     assert [run.score for run in spread.runs] == [0.5, 0.75, 0.25]
     assert [run.seed for run in spread.runs] == ["0", "1", "2"]
     low, high = stats.t.interval(0.5, 2, loc=0.5, scale=stats.sem([0.5, 0.75, 0.25]))
     assert (spread.mean, spread.sd) == (0.5, 0.25)
     assert (spread.low, spread.high) == pytest.approx((low, high))
-    (score,) = scores(made)
+    (score,) = score_series(made)
     assert (score.between_runs, score.runs, score.method) == (
         0.25,
         3,
@@ -351,16 +355,16 @@ def test_spread_between_runs_is_scipys_t_interval_over_runs() -> None:
 
 def test_runs_that_agree_are_no_single_draw() -> None:
     """Two runs with the same answers: each problem's value is a mean of two, so t and not Wilson."""
-    (score,) = scores(problem_scores(outcomes(_runs([[1, 0, 1, 0], [1, 0, 1, 0]]))))
+    (score,) = score_series(group_problem_scores(outcomes(_runs([[1, 0, 1, 0], [1, 0, 1, 0]]))))
     assert score.method == _LOGIT
-    (single,) = scores(problem_scores(outcomes(_runs([[1, 0, 1, 0]]))))
+    (single,) = score_series(group_problem_scores(outcomes(_runs([[1, 0, 1, 0]]))))
     assert single.method == "Wilson"
 
 
 def test_runs_are_scored_on_the_problems_that_all_answered() -> None:
     """The third problem is not in the second run: it counts for neither, and is told."""
     nan = math.nan
-    (spread,) = run_spreads(problem_scores(outcomes(_runs([[1, 0, 1], [1, 0, nan]]))))
+    (spread,) = measure_run_spreads(group_problem_scores(outcomes(_runs([[1, 0, 1], [1, 0, nan]]))))
     assert [run.score for run in spread.runs] == [0.5, 0.5]
     assert (spread.problems, spread.left_out) == (2, 1)
     assert (spread.low, spread.high) == (None, None)
@@ -369,10 +373,10 @@ def test_runs_are_scored_on_the_problems_that_all_answered() -> None:
 
 def test_one_run_and_no_shared_problem_have_a_reason() -> None:
     """No interval under 2 runs, no number from different problems."""
-    (one,) = run_spreads(problem_scores(outcomes(_runs([[1, 0]]))))
+    (one,) = measure_run_spreads(group_problem_scores(outcomes(_runs([[1, 0]]))))
     assert (one.mean, one.low, one.reason) == (0.5, None, "1 run: no spread between runs")
     nan = math.nan
-    (none,) = run_spreads(problem_scores(outcomes(_runs([[1, nan], [nan, 1]]))))
+    (none,) = measure_run_spreads(group_problem_scores(outcomes(_runs([[1, nan], [nan, 1]]))))
     assert (none.mean, none.runs, none.reason) == (None, (), "no problem that every run answered")
 
 
@@ -386,8 +390,8 @@ def test_counted_in_runs_or_samples_the_estimate_is_the_same(array: FloatArray) 
         for p in range(array.shape[1])
         for k in range(array.shape[2])
     ]
-    (by_run,) = scores(problem_scores(outcomes(rows)))
-    (by_sample,) = scores(matrix(array[:1]))
+    (by_run,) = score_series(group_problem_scores(outcomes(rows)))
+    (by_sample,) = score_series(matrix(array[:1]))
     assert by_run.estimate == pytest.approx(by_sample.estimate)
     if by_run.method == by_sample.method == _LOGIT:
         assert _ends(by_run) == pytest.approx(_ends(by_sample), abs=1e-9)

@@ -14,15 +14,15 @@ from made_figures import HOSTILE
 from made_outcomes import matrix, outcomes
 from made_scored import score_context, scored
 
-from reportgen.figures.scores import scores_block
+from reportgen.figures.scores import draw_scores
 from reportgen.model import Figure, Lead, ResultTable
-from reportgen.outcomes import Found
+from reportgen.outcomes import OutcomeNotes
 from reportgen.settings.score_blocks import ScoresSettings
-from reportgen.statistics.given_scores import given_score
-from reportgen.statistics.problem_scores import problem_scores
+from reportgen.statistics.given_scores import score_total
+from reportgen.statistics.problem_scores import group_problem_scores
 
 if TYPE_CHECKING:
-    from reportgen.figures.score_context import ScoreContext, Scored
+    from reportgen.figures.score_context import BenchmarkScores, ScoreContext
     from reportgen.outcomes import ProblemScores
 
 NAMES = ("low", "high", "twin")
@@ -40,12 +40,12 @@ def problems(samples: int = 4) -> ProblemScores:
 
 
 def drawn(
-    one: Scored | None = None,
+    one: BenchmarkScores | None = None,
     context: ScoreContext | None = None,
     **settings: Any,  # noqa: ANN401 - of a block
 ) -> tuple[Figure, ResultTable]:
     """The picture and the table of a block with these settings."""
-    stack = scores_block(
+    stack = draw_scores(
         "one",
         ScoresSettings.model_validate(settings),
         one or scored(problems()),
@@ -141,9 +141,9 @@ def test_few_problems_decide_nothing() -> None:
 
 def test_the_caption_says_how_the_numbers_came_about() -> None:
     """Problems × samples, metric, estimand, method, level, groups, protocol, what was found, source."""
-    found = Found(replaced=2, missing=1, lacking=(("low", ("p1",)),))
+    found = OutcomeNotes(replaced=2, missing=1, lacking=(("low", ("p1",)),))
     one = scored(problems())
-    one = replace(one, problems=replace(one.problems, found=found))
+    one = replace(one, problems=replace(one.problems, notes=found))
     protocol = tuple((name, (("temperature", "0.6" if name == "low" else "0.8"),)) for name in NAMES)
     context = score_context(*NAMES, protocol=protocol, approximate="synthetic", notes=("A note.",))
     said = drawn(one, context, caption="The author's words.")[0].caption
@@ -196,7 +196,7 @@ def test_the_table_says_what_a_score_rests_on_and_costs() -> None:
         for p in range(7)
         for n in range(3 if p else 2)
     ]
-    one = scored(problem_scores(outcomes(rows)))
+    one = scored(group_problem_scores(outcomes(rows)))
     _, table = drawn(one, score_context("A", "B"), order="given")
     assert column(table, "problems") == ["7", "7"]
     assert column(table, "samples") == ["2 to 3", "2 to 3"]
@@ -236,7 +236,7 @@ def test_a_missing_score_stays_missing() -> None:
 def test_totals_of_a_harness_are_shown_and_not_compared() -> None:
     """No groups, no pairs, and it says so."""
     one = scored(problems())
-    given = tuple(given_score(name, value, 0.02, metric="acc") for name, value in (("A", 0.8), ("B", 0.7)))
+    given = tuple(score_total(name, value, 0.02, metric="acc") for name, value in (("A", 0.8), ("B", 0.7)))
     figure, table = drawn(
         replace(one, scores=given, comparisons=(), groups=(), ranks=(), lead=Lead(None, tested=False)),
         score_context("A", "B"),

@@ -8,7 +8,7 @@ from html import escape
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.site.search import index_script, lunr_path
+from reportgen.site.search import find_lunr, make_index_script
 
 DOCS = st.lists(st.fixed_dictionaries({"location": st.text(), "title": st.text(), "text": st.text()}))
 
@@ -16,7 +16,7 @@ DOCS = st.lists(st.fixed_dictionaries({"location": st.text(), "title": st.text()
 def written(docs: list[dict[str, str]]) -> str:
     """Return the script for these documents, with the settings MkDocs writes."""
     config = {"lang": ["en"], "separator": r"[\s\-]+", "prebuild_index": False}
-    return index_script(json.dumps({"config": config, "docs": docs}))
+    return make_index_script(json.dumps({"config": config, "docs": docs}))
 
 
 @given(DOCS)
@@ -41,4 +41,4 @@ def test_hostile_titles_are_escaped() -> None:
 
 def test_lunr_is_the_one_that_mkdocs_ships() -> None:
     """No copy of the library is kept."""
-    assert "lunr" in lunr_path().read_text(encoding="utf-8")[:200]
+    assert "lunr" in find_lunr().read_text(encoding="utf-8")[:200]

@@ -10,10 +10,10 @@ from made_projects import RUNS, write_report
 
 from reportgen.cache import Cache, FileHashes, cache_folder
 from reportgen.drafting.project import Project
-from reportgen.drafting.second import shared
+from reportgen.drafting.second import split_plan
 from reportgen.report import draft
 from reportgen.settings.project import ProjectSettings
-from reportgen.site.beside import Beside
+from reportgen.site.beside import WorkerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,7 @@ def report(root: Path, pages: int = PAGES, *, sources: int = PAGES) -> Project:
 def drafted(project: Project, elsewhere: Travelling | None = None, **more: Any) -> Report:  # noqa: ANN401
     """The report, from what earlier drafts kept."""
     folder = cache_folder(project.root)
-    return draft(project, Cache(folder), FileHashes(folder), elsewhere=elsewhere, **more)
+    return draft(project, Cache(folder), FileHashes(folder), start_worker=elsewhere, **more)
 
 
 def test_a_shared_report_is_the_same(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_pages_with_a_source_in_common_stay_together(tmp_path: Path, monkeypatch
     seen: list[tuple[Plan, Plan]] = []
 
     def spied(*arguments: Any) -> tuple[Plan, Plan]:  # noqa: ANN401 - passed on
-        seen.append(shared(*arguments))
+        seen.append(split_plan(*arguments))
         return seen[-1]
 
     monkeypatch.setattr("reportgen.report.shared", spied)
@@ -139,7 +139,7 @@ def test_pages_with_a_source_in_common_stay_together(tmp_path: Path, monkeypatch
 
 def test_the_second_process_leaves_ctrl_c_to_the_build(tmp_path: Path) -> None:
     """From its first moment on, before it could say so itself; the build still hears it."""
-    with Beside(Cache(tmp_path)) as beside:
+    with WorkerProcess(Cache(tmp_path)) as beside:
         held_back = beside.call(signal.pthread_sigmask, signal.SIG_BLOCK, ())()
     assert signal.SIGINT in held_back
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())

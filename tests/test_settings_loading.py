@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from reportgen.errors import Place, ReportError
+from reportgen.errors import ReportError, SourceLocation
 from reportgen.settings import parsing
 from reportgen.settings.blocks import (
     AltairSettings,
@@ -24,10 +24,10 @@ from reportgen.settings.loading import load_block, load_front_matter, load_proje
 if TYPE_CHECKING:
     from pathlib import Path
 
-FENCE = Place("content/aime.md", 30)
+FENCE = SourceLocation("content/aime.md", 30)
 
 
-def problems(kind: str, body: str, fence: Place = FENCE) -> list[str]:
+def problems(kind: str, body: str, fence: SourceLocation = FENCE) -> list[str]:
     """What the loader says about a body."""
     with pytest.raises(ReportError) as caught:
         load_block(kind, body, fence)
@@ -130,7 +130,7 @@ def test_an_altair_function_stays_in_the_report(file: str) -> None:
 
 def test_a_mistyped_key_names_the_nearest() -> None:
     """The example of the guide: a mistyped key, its line, and what was meant."""
-    (said,) = problems("curve", "smoth: 0.5", Place("content/aime.md", 30))
+    (said,) = problems("curve", "smoth: 0.5", SourceLocation("content/aime.md", 30))
     assert said.startswith(
         'content/aime.md:31:1: "smoth" is not a key of a curve block. Did you mean "smooth"? The keys are '
     )
@@ -224,7 +224,9 @@ def test_a_rule_of_two_values_points_at_their_key() -> None:
 
 def test_columns_count_the_indentation_of_the_fence() -> None:
     """In a list, columns are those of the file."""
-    assert problems("curve", "smoth: 1", Place("content/a.md", 4, 5))[0].startswith("content/a.md:5:5: ")
+    assert problems("curve", "smoth: 1", SourceLocation("content/a.md", 4, 5))[0].startswith(
+        "content/a.md:5:5: "
+    )
 
 
 @pytest.mark.parametrize("loader", [yaml.SafeLoader, yaml.CSafeLoader])
@@ -381,7 +383,7 @@ def test_project_problems_name_the_line_of_mkdocs_yml(text: str) -> None:
         "series": {"GRPO": "x"},
     }
     with pytest.raises(ReportError) as caught:
-        load_project(options, Place("mkdocs.yml"), text)
+        load_project(options, SourceLocation("mkdocs.yml"), text)
     said = [str(problem) for problem in caught.value.problems]
     last = len(text.splitlines())
     assert said[0].startswith(
@@ -394,15 +396,15 @@ def test_project_problems_name_the_line_of_mkdocs_yml(text: str) -> None:
 def test_project_problems_do_without_lines(text: str | None) -> None:
     """Options that stand in another file have the place of mkdocs.yml."""
     with pytest.raises(ReportError, match=r'^mkdocs\.yml: "bench" is not a key of the reportgen plugin'):
-        load_project({"bench": 1}, Place("mkdocs.yml"), text)
+        load_project({"bench": 1}, SourceLocation("mkdocs.yml"), text)
 
 
 def test_project_names_are_read_as_written() -> None:
     """MkDocs reads `02` as 2; the name in the report is what stands in the file."""
     options: dict[str, object] = {"benchmarks": [{"name": 2, "source": "aime"}]}
-    settings = load_project(options, Place("mkdocs.yml"), MKDOCS)
+    settings = load_project(options, SourceLocation("mkdocs.yml"), MKDOCS)
     assert settings.benchmarks[0].name == "02"
-    assert load_project({}, Place("mkdocs.yml")).data_dir == "data"
+    assert load_project({}, SourceLocation("mkdocs.yml")).data_dir == "data"
 
 
 def test_keys_below_names_of_the_user_s_own_are_told_too(tmp_path: Path) -> None:

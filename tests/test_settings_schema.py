@@ -9,10 +9,10 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 import yaml
 
-from reportgen.errors import Place, ReportError
+from reportgen.errors import ReportError, SourceLocation
 from reportgen.settings.kinds import BLOCKS
 from reportgen.settings.loading import load_block
-from reportgen.settings.schema import schema
+from reportgen.settings.schema import make_schemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,29 +47,29 @@ BAD = [
 
 def validator(name: str) -> jsonschema.Draft202012Validator:
     """A validator for one of the schemas."""
-    return jsonschema.Draft202012Validator(schema()[name])
+    return jsonschema.Draft202012Validator(make_schemas()[name])
 
 
-@pytest.mark.parametrize("name", list(schema()))
+@pytest.mark.parametrize("name", list(make_schemas()))
 def test_each_schema_is_a_schema(name: str) -> None:
     """Every part is valid JSON Schema 2020-12."""
-    jsonschema.Draft202012Validator.check_schema(schema()[name])
+    jsonschema.Draft202012Validator.check_schema(make_schemas()[name])
 
 
 def test_there_is_a_schema_for_everything_written_in_yaml() -> None:
     """Blocks in their order, then source.yml, front matter and plugin options."""
-    assert list(schema()) == [*BLOCKS, "source", "front-matter", "plugin"]
+    assert list(make_schemas()) == [*BLOCKS, "source", "front-matter", "plugin"]
 
 
 def test_the_schema_is_stable() -> None:
     """Two calls give the same bytes."""
-    assert json.dumps(schema()) == json.dumps(schema())
+    assert json.dumps(make_schemas()) == json.dumps(make_schemas())
 
 
 @pytest.mark.parametrize(("kind", "body"), GOOD)
 def test_what_the_loader_accepts_the_schema_accepts(kind: str, body: str) -> None:
     """An editor does not mark a body that builds."""
-    load_block(kind, body, Place("a.md", 1))
+    load_block(kind, body, SourceLocation("a.md", 1))
     validator(kind).validate(yaml.safe_load(body))
 
 
@@ -77,7 +77,7 @@ def test_what_the_loader_accepts_the_schema_accepts(kind: str, body: str) -> Non
 def test_what_the_loader_refuses_the_schema_refuses(kind: str, body: str) -> None:
     """An editor marks mistyped keys, wrong types and wrong choices."""
     with pytest.raises(ReportError):
-        load_block(kind, body, Place("a.md", 1))
+        load_block(kind, body, SourceLocation("a.md", 1))
     assert not validator(kind).is_valid(yaml.safe_load(body))
 
 
@@ -109,4 +109,4 @@ def described(part: Any, path: str = "") -> Iterator[tuple[str, bool]]:  # noqa:
 
 def test_every_key_is_described() -> None:
     """Editors show what each key is for."""
-    assert [path for path, has in described(schema()) if not has] == []
+    assert [path for path, has in described(make_schemas()) if not has] == []

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.errors import Place, ReportError
+from reportgen.errors import ReportError, SourceLocation
 from reportgen.settings.blocks import VegaLiteSettings
 from reportgen.settings.loading import load_block
-from reportgen.settings.vega_expressions import expression_fault
+from reportgen.settings.vega_expressions import check_expression
 
-FENCE = Place("content/a.md", 10)
+FENCE = SourceLocation("content/a.md", 10)
 
 
 def load(body: str) -> VegaLiteSettings:
@@ -411,7 +411,7 @@ PIECES = (
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join) | st.text(max_size=30), st.booleans())
 def test_no_expression_slips_through(expression: str, selector: bool) -> None:  # noqa: FBT001 - drawn
     """Whatever is put together: it is judged, and what passes names no way out but in another word."""
-    if expression_fault(expression, selector=selector) is None:
+    if check_expression(expression, selector=selector) is None:
         bare = re.sub(r"'[^']*'|\"[^\"]*\"|/[^/]*/", "0", expression)
         assert not re.search(r"(?<![\w.$])event\s*(?:\.\s*view\b|\[)", bare)
         assert not re.search(r"\.\s*constructor\b", bare)

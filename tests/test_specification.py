@@ -12,8 +12,8 @@ import altair as alt
 import pytest
 from made_figures import HOSTILE, context, curve, curve_set, figure, spec, wave
 
-from reportgen.figures.live import live_view
-from reportgen.figures.render import compile_to_vega, svg_of_vega_lite
+from reportgen.figures.live import compile_view
+from reportgen.figures.render import compile_to_vega, render_vega_lite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +58,7 @@ def test_it_is_valid_vega_lite(curves: CurveSet, block: dict[str, Any]) -> None:
     """The schema of Vega-Lite accepts it, and Vega draws it."""
     written = json.loads(str(figure(curves, **block).spec))
     alt.LayerChart.from_dict(written, validate=True)
-    assert svg_of_vega_lite(written).startswith("<svg")
+    assert render_vega_lite(written).startswith("<svg")
 
 
 @pytest.mark.parametrize(("curves", "block"), CASES, ids=NAMES)
@@ -143,7 +143,7 @@ def test_a_time_axis_is_in_utc() -> None:
 @pytest.mark.parametrize(("curves", "block"), CASES, ids=NAMES)
 def test_the_live_view_holds_no_data_of_its_own(curves: CurveSet, block: dict[str, Any]) -> None:
     """One compiled view serves all figures of its shape: names, titles and numbers come by signals."""
-    view = json.loads(live_view(figure(curves, **block).view))
+    view = json.loads(compile_view(figure(curves, **block).view))
     assert all("values" not in data and "url" not in data for data in view["data"])
     assert {signal["name"] for signal in view["signals"]} >= {
         "x_domain",
@@ -196,6 +196,6 @@ def test_the_payload_keeps_gaps() -> None:
 
 def test_a_compiled_view_runs_without_evaluating_code() -> None:
     """The compiled view has no expression that a strict policy's interpreter cannot read."""
-    text = json.dumps(compile_to_vega(spec(PLAIN, **BLOCK))) + live_view(figure(PLAIN, **BLOCK).view)
+    text = json.dumps(compile_to_vega(spec(PLAIN, **BLOCK))) + compile_view(figure(PLAIN, **BLOCK).view)
     assert "Function(" not in text
     assert "eval(" not in text

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from made_figures import curve, curve_set, figure
 
-from reportgen.cache import Cache, KeptText
-from reportgen.drafting.kept import keep, kept
-from reportgen.errors import Place
+from reportgen.cache import Cache, CachedText
+from reportgen.drafting.kept import restore_block, store_block
+from reportgen.errors import SourceLocation
 from reportgen.model import Block, Cell, Figure, Page, Report, ResultTable, Stack
 from reportgen.settings.front_matter import FrontMatter
 from reportgen.settings.score_blocks import ScoresSettings
-from reportgen.site.fences import words_of
-from reportgen.site.outputs import figure_files, figures_of, report_json, tables_of
+from reportgen.site.fences import collect_search_text
+from reportgen.site.outputs import format_report_json, list_figure_files, list_figures, list_tables
 from reportgen.site.provenance import Provenance
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ STACK = Stack(
 
 def report() -> Report:
     """A report of one page with the stack."""
-    block = Block("scores", "contest", ScoresSettings(source="a"), Place("content/p.md", 5), "")
+    block = Block("scores", "contest", ScoresSettings(source="a"), SourceLocation("content/p.md", 5), "")
     page = Page("p.md", "content/p.md", "P", FrontMatter(), (block,), "")
     return Report((page,), {("p.md", "contest"): STACK}, {}, {}, {})
 
@@ -51,13 +51,13 @@ def report() -> Report:
 def test_what_was_kept_is_what_was_drawn(tmp_path: Path) -> None:
     """Every part in its place, each figure with its own long texts, the numbers to the last digit."""
     data = Cache(tmp_path / "cache")
-    light = keep(data, data.key("one"), STACK)
-    again = kept(data, data.key("one"))
+    light = store_block(data, data.make_key("one"), STACK)
+    again = restore_block(data, data.make_key("one"))
     assert again == light
     assert isinstance(again, Stack)
     assert (again.parts[1:3], again.numbers) == (STACK.parts[1:3], STACK.numbers)
-    for part, drawn in zip(figures_of(again), (DOTS, SECOND), strict=True):
-        assert isinstance(part.csv, KeptText)
+    for part, drawn in zip(list_figures(again), (DOTS, SECOND), strict=True):
+        assert isinstance(part.csv, CachedText)
         assert [str(getattr(part, name)) for name in ("csv", "spec", "inline_svg")] == [
             *(drawn.csv, drawn.spec, drawn.inline_svg)
         ]
@@ -67,18 +67,18 @@ def test_what_was_kept_is_what_was_drawn(tmp_path: Path) -> None:
 def test_a_stack_whose_text_is_gone_is_drawn_again(tmp_path: Path) -> None:
     """As a figure alone would be; the last part's texts count as much as the first's."""
     data = Cache(tmp_path / "cache")
-    keep(data, data.key("one"), STACK)
-    stack = kept(data, data.key("one"))
+    store_block(data, data.make_key("one"), STACK)
+    stack = restore_block(data, data.make_key("one"))
     assert stack is not None
-    last = figures_of(stack)[-1].file_svg
-    assert isinstance(last, KeptText)
+    last = list_figures(stack)[-1].file_svg
+    assert isinstance(last, CachedText)
     (tmp_path / last.path).unlink()
-    assert kept(data, data.key("one")) is None
+    assert restore_block(data, data.make_key("one")) is None
 
 
 def test_every_part_has_its_files() -> None:
     """Figures as pictures, points and specifications, tables as CSV."""
-    assert [name for name, _ in figure_files(report())] == [
+    assert [name for name, _ in list_figure_files(report())] == [
         "figures/p/contest-table.csv",
         "figures/p/contest.svg",
         "figures/p/contest.csv",
@@ -87,13 +87,13 @@ def test_every_part_has_its_files() -> None:
         "figures/p/contest-differences.csv",
         "figures/p/contest-differences.vl.json",
     ]
-    assert (figures_of(STACK), tables_of(STACK)) == ((DOTS, SECOND), (ROWS,))
-    assert (tables_of(ROWS), tables_of(DOTS)) == ((ROWS,), ())
+    assert (list_figures(STACK), list_tables(STACK)) == ((DOTS, SECOND), (ROWS,))
+    assert (list_tables(ROWS), list_tables(DOTS)) == ((ROWS,), ())
 
 
 def told() -> dict[str, Any]:
     """What report.json says of the page."""
-    (page,) = json.loads(report_json(report(), Provenance("", "")))["pages"]
+    (page,) = json.loads(format_report_json(report(), Provenance("", "")))["pages"]
     assert isinstance(page, dict)
     return page
 
@@ -123,7 +123,7 @@ def test_report_json_has_the_numbers_and_the_order_of_parts() -> None:
 
 def test_the_search_finds_every_part() -> None:
     """Title, how, sentences, names of series, and what the figures say."""
-    said = words_of(STACK)
+    said = collect_search_text(STACK)
     for word in ("Contest", "30 problems", "6.1 points", "MEL", "Holm", "One sentence", "Differences."):
         assert word in said
     assert isinstance(DOTS, Figure)

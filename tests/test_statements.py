@@ -12,7 +12,7 @@ from made_projects import write_file, write_report
 from reportgen.cache import Cache, FileHashes, cache_folder
 from reportgen.drafting.project import Project
 from reportgen.errors import ReportError, Severity
-from reportgen.figures.link_states import link_state
+from reportgen.figures.link_states import write_link_state
 from reportgen.model import Figure, Observations
 from reportgen.report import draft
 from reportgen.settings.project import ProjectSettings
@@ -69,7 +69,7 @@ def test_what_holds_passes_in_silence(tmp_path: Path) -> None:
     assert [one.number for one in statements] == [1, 2, 3, 4]
     assert all(one.judgement.truth is Truth.HOLDS and one.as_expected for one in statements)
     assert {one.figure for one in statements} == {"scores"}
-    assert statements[0].state == link_state("scores", ["MEL"], mark=(10, "MEL"))
+    assert statements[0].state == write_link_state("scores", ["MEL"], mark=(10, "MEL"))
 
 
 def test_what_does_not_hold_is_a_warning_at_its_place(tmp_path: Path) -> None:

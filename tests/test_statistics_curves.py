@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from made_measurements import measurements
 
 from reportgen.model import GivenInterval, ReducedMetric, Run
-from reportgen.statistics.curves import curves
+from reportgen.statistics.curves import compute_curves
 from reportgen.statistics.reduce import reduce
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _metrics = st.lists(st.tuples(st.sampled_from("AB"), _points), min_size=1, max_s
 
 def test_two_runs_that_share_steps_are_worked_out_by_hand() -> None:
     """Means 2 and 4; with n = 2 the half-width is 12.7062 s / √2."""
-    found = curves(_metric(_run({0: 1, 10: 3}, "1"), _run({0: 3, 10: 5}, "2")))
+    found = compute_curves(_metric(_run({0: 1, 10: 3}, "1"), _run({0: 3, 10: 5}, "2")))
     (curve,) = found.curves
     assert curve.steps.tolist() == [0, 10]
     assert curve.values.tolist() == [2, 4]
@@ -52,7 +52,7 @@ def test_two_runs_that_share_steps_are_worked_out_by_hand() -> None:
 
 def test_runs_of_different_length_are_averaged_where_they_are() -> None:
     """The longer run goes on alone, with n = 1 and no band; nothing is extrapolated."""
-    found = curves(_metric(_run({0: 0, 2: 4, 4: 8}, "1"), _run({1: 2, 2: 2}, "2")), band="range")
+    found = compute_curves(_metric(_run({0: 0, 2: 4, 4: 8}, "1"), _run({1: 2, 2: 2}, "2")), band="range")
     (curve,) = found.curves
     assert not found.exact
     assert curve.steps.tolist() == [0, 1, 2, 4]
@@ -65,7 +65,7 @@ def test_runs_of_different_length_are_averaged_where_they_are() -> None:
 
 def test_runs_that_do_not_overlap_make_one_line_without_a_band() -> None:
     """Each step has the run that was there, and nobody can say how runs vary."""
-    (curve,) = curves(_metric(_run({0: 1, 1: 1}, "1"), _run({5: 9, 6: 9}, "2"))).curves
+    (curve,) = compute_curves(_metric(_run({0: 1, 1: 1}, "1"), _run({5: 9, 6: 9}, "2"))).curves
     assert curve.values.tolist() == [1, 1, 9, 9]
     assert curve.n.tolist() == [1, 1, 1, 1]
     assert np.all(np.isnan(curve.low))
@@ -73,7 +73,7 @@ def test_runs_that_do_not_overlap_make_one_line_without_a_band() -> None:
 
 def test_series_keep_their_own_steps() -> None:
     """Another series' steps add no point that was never measured."""
-    found = curves(_metric(_run({0: 1, 10: 2}, series="A"), _run({5: 1}, series="B")))
+    found = compute_curves(_metric(_run({0: 1, 10: 2}, series="A"), _run({5: 1}, series="B")))
     assert [curve.steps.tolist() for curve in found.curves] == [[0, 10], [5]]
     assert found.exact
 
@@ -81,14 +81,14 @@ def test_series_keep_their_own_steps() -> None:
 def test_series_come_in_the_order_asked_for() -> None:
     """As in the data, or as the author says; the ones not asked for are left out."""
     metric = _metric(*(_run({0: 1}, series=name) for name in "CAB"))
-    assert [curve.series for curve in curves(metric).curves] == ["C", "A", "B"]
-    assert [curve.series for curve in curves(metric, series=("B", "C")).curves] == ["B", "C"]
+    assert [curve.series for curve in compute_curves(metric).curves] == ["C", "A", "B"]
+    assert [curve.series for curve in compute_curves(metric, series=("B", "C")).curves] == ["B", "C"]
 
 
 def test_what_has_no_values_is_named() -> None:
     """A series of all NaN, one that was never there, and a run that failed at once."""
     metric = _metric(_run({0: 1}, "1", "A"), _run({}, "2", "A"), _run({}, "1", "B"), dropped=7, empty=2)
-    found = curves(metric, series=("A", "B", "C"))
+    found = compute_curves(metric, series=("A", "B", "C"))
     assert [curve.series for curve in found.curves] == ["A"]
     assert [run.run for run in found.curves[0].runs] == ["1"]
     assert found.without_values == (("A", "2"), ("B", None), ("C", None))
@@ -97,7 +97,7 @@ def test_what_has_no_values_is_named() -> None:
 
 def test_nothing_at_all_is_no_curve() -> None:
     """A metric without any value is an empty set, not an error."""
-    found = curves(_metric(_run({})))
+    found = compute_curves(_metric(_run({})))
     assert found.curves == ()
     assert found.without_values == (("A", None),)
 
@@ -108,8 +108,8 @@ def test_smoothing_draws_smoothed_runs_and_keeps_the_raw_mean() -> None:
         {"run": run, "step": step, "value": math.sin(step + ord(run))} for run in "123" for step in range(9)
     ]
     metric = reduce(measurements(rows), smooth=0.6)["score"]
-    (smooth,) = curves(metric, smooth=0.6, band="sd").curves
-    (rough,) = curves(metric, band="sd").curves
+    (smooth,) = compute_curves(metric, smooth=0.6, band="sd").curves
+    (rough,) = compute_curves(metric, band="sd").curves
     drawn = np.stack([run.smoothed for run in metric.runs if run.smoothed is not None])
     np.testing.assert_allclose(smooth.values, drawn.mean(axis=0))
     np.testing.assert_allclose(smooth.high - smooth.values, drawn.std(axis=0, ddof=1))
@@ -121,20 +121,20 @@ def test_smoothing_draws_smoothed_runs_and_keeps_the_raw_mean() -> None:
 def test_smoothing_that_was_not_done_is_refused() -> None:
     """Unsmoothed runs are never drawn as smoothed ones."""
     with pytest.raises(ValueError, match="same smooth"):
-        curves(_metric(_run({0: 1})), smooth=0.5)
+        compute_curves(_metric(_run({0: 1})), smooth=0.5)
 
 
 def test_a_given_interval_of_a_single_run_is_its_band() -> None:
     """Used as it is, named, and n is what the input says is behind it."""
     interval = GivenInterval(stderr=np.array([0.1, 0.2]), n=np.array([5.0, 5.0]))
     metric = _metric(_run({0: 1, 1: 2}, given=interval), given_interval="std and n")
-    found = curves(metric)
+    found = compute_curves(metric)
     (curve,) = found.curves
     assert curve.given
     assert curve.high - curve.values == pytest.approx([0.27764451, 0.55528902])
     assert curve.n.tolist() == [5, 5]
     assert (found.given_interval, found.given_ignored) == ("std and n", False)
-    none = curves(metric, band="none")
+    none = compute_curves(metric, band="none")
     assert np.all(np.isnan(none.curves[0].low))
     assert (none.given_interval, none.given_ignored) == (None, False)
 
@@ -143,7 +143,7 @@ def test_a_given_interval_moves_with_a_smoothed_centre() -> None:
     """Its width stays, and the centre stays inside."""
     interval = GivenInterval(low=np.array([0.5, 1.0]), high=np.array([2.0, 4.0]))
     run = _run({0: 1, 1: 3}, given=interval, smoothed=np.array([1.0, 2.0]))
-    (curve,) = curves(_metric(run, given_interval="low and high"), smooth=0.5).curves
+    (curve,) = compute_curves(_metric(run, given_interval="low and high"), smooth=0.5).curves
     assert curve.low.tolist() == [0.5, 0.0]
     assert curve.high.tolist() == [2.0, 3.0]
 
@@ -152,10 +152,12 @@ def test_given_intervals_of_several_runs_give_way_to_the_band_across_runs() -> N
     """And the set says that they were not used; a series with one run beside it still uses its own."""
     interval = GivenInterval(low=np.array([0.0]), high=np.array([9.0]))
     two = [_run({0: 1}, "1", given=interval), _run({0: 3}, "2", given=interval)]
-    found = curves(_metric(*two, given_interval="low and high"), band="range")
+    found = compute_curves(_metric(*two, given_interval="low and high"), band="range")
     assert (found.curves[0].low[0], found.curves[0].high[0]) == (1, 3)
     assert (found.given_interval, found.given_ignored, found.curves[0].given) == (None, True, False)
-    both = curves(_metric(*two, _run({0: 1}, series="B", given=interval), given_interval="low and high"))
+    both = compute_curves(
+        _metric(*two, _run({0: 1}, series="B", given=interval), given_interval="low and high")
+    )
     assert (both.given_interval, both.given_ignored) == ("low and high", True)
     assert both.curves[1].high[0] == 9
 
@@ -163,7 +165,7 @@ def test_given_intervals_of_several_runs_give_way_to_the_band_across_runs() -> N
 @given(_metrics, st.sampled_from(["ci", "se", "sd", "range", "iqr", "none"]))
 def test_a_curve_never_says_more_than_its_runs(metric: ReducedMetric, band: str) -> None:
     """No more runs at a step than there are, no other steps, no value outside their range."""
-    found = curves(metric, band=band)
+    found = compute_curves(metric, band=band)
     for curve in found.curves:
         own = [run for run in metric.runs if run.series == curve.series and run.steps.size]
         assert list(curve.runs) == own
@@ -180,7 +182,7 @@ def test_the_order_of_runs_is_irrelevant(metric: ReducedMetric, random: Random) 
     """Seeds may come in any order: the same numbers to the bit."""
     runs = list(metric.runs)
     random.shuffle(runs)
-    one, other = (curves(_metric(*some), series=("A", "B")) for some in (metric.runs, runs))
+    one, other = (compute_curves(_metric(*some), series=("A", "B")) for some in (metric.runs, runs))
     for ours, theirs in zip(one.curves, other.curves, strict=True):
         for name in ("steps", "values", "low", "high", "n"):
             np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
@@ -198,7 +200,7 @@ def test_shift_and_scale_carry_through_the_whole_chain(runs: int, scale: float, 
             for step in range(60 - run)
         ]
         metric = reduce(measurements(rows), max_points=20, smooth=0.5)["score"]
-        return curves(metric, smooth=0.5).curves[0]
+        return compute_curves(metric, smooth=0.5).curves[0]
 
     one, other = drawn(1, 0), drawn(scale, shift)
     for name in ("values", "low", "high", "raw"):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reportgen.figures.advances import ADVANCES, UNITS_PER_EM
-from reportgen.figures.text_width import Weight, text_width
+from reportgen.figures.text_width import Weight, measure_text
 
 ROOT = Path(__file__).parent.parent
 TTF = ROOT / "reportgen" / "figures" / "fonts"
@@ -25,7 +25,7 @@ def test_width_is_the_sum_of_the_advances_in_the_font_file(weight: Weight) -> No
     font = TTFont(TTF / f"reportgen-sans-{weight}.ttf")
     cmap, metrics = font.getBestCmap(), font["hmtx"]
     units = sum(metrics[cmap[ord(char)]][0] for char in TEXT)
-    assert text_width(TEXT, 13, weight) == pytest.approx(units * 13 / font["head"].unitsPerEm)
+    assert measure_text(TEXT, 13, weight) == pytest.approx(units * 13 / font["head"].unitsPerEm)
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
@@ -47,20 +47,20 @@ def test_browser_and_picture_use_the_same_widths(weight: Weight) -> None:
 @pytest.mark.parametrize("weight", WEIGHTS)
 def test_figures_are_tabular(weight: Weight) -> None:
     """Numbers stand under each other: every digit is equally wide, and so are the signs."""
-    assert len({text_width(digit, 10, weight) for digit in "0123456789"}) == 1
-    assert len({text_width(sign, 10, weight) for sign in "+−±"}) == 1
+    assert len({measure_text(digit, 10, weight) for digit in "0123456789"}) == 1
+    assert len({measure_text(sign, 10, weight) for sign in "+−±"}) == 1
 
 
 @given(st.text(), st.text(), st.floats(0.1, 100))
 def test_width_adds_up_and_is_never_negative(left: str, right: str, size: float) -> None:
     """Whatever the characters, two texts are as wide as their parts."""
-    whole = text_width(left + right, size)
+    whole = measure_text(left + right, size)
     assert whole >= 0
-    assert whole == pytest.approx(text_width(left, size) + text_width(right, size))
+    assert whole == pytest.approx(measure_text(left, size) + measure_text(right, size))
 
 
 def test_characters_outside_the_font_are_estimated() -> None:
     """A wide character takes an em, a combining or invisible one nothing, another an average letter."""
-    assert text_width("漢", 10) == 10
-    assert text_width("e\u0301\u200b", 10) == text_width("e", 10)
-    assert text_width("\u0434", 10) == text_width("x", 10)
+    assert measure_text("漢", 10) == 10
+    assert measure_text("e\u0301\u200b", 10) == measure_text("e", 10)
+    assert measure_text("\u0434", 10) == measure_text("x", 10)

@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from made_figures import HOSTILE, curve, curve_set, wave
 
-from reportgen.figures.tidy import csv_text, field, runs_csv, spreadsheet_safe, table_csv
+from reportgen.figures.tidy import (
+    escape_field,
+    escape_formula,
+    write_curves_csv,
+    write_runs_csv,
+    write_table_csv,
+)
 
 if TYPE_CHECKING:
     from reportgen.model import CurveSet
@@ -32,7 +38,7 @@ def rows(text: str) -> list[dict[str, str]]:
 def test_the_columns_are_those_promised() -> None:
     """``series,metric,step,value,low,high,n``, one row a point, in the order of the curves."""
     curves = curve_set(curve("MEL", [0.2, 0.84], half=0.04, runs=3), curve("GRPO", [0.2]))
-    assert csv_text(curves) == (
+    assert write_curves_csv(curves) == (
         "series,metric,step,value,low,high,n\n"
         "MEL,accuracy,0,0.2,0.16,0.24,3\n"
         "MEL,accuracy,1,0.84,0.8,0.88,3\n"
@@ -43,7 +49,7 @@ def test_the_columns_are_those_promised() -> None:
 def test_a_smoothed_figure_has_its_raw_values_too() -> None:
     """One more column, for every series of the figure."""
     curves = curve_set(curve("a", [0.5], raw=[0.25]), curve("b", [0.75]), smooth=0.5)
-    assert [(row["value"], row["raw"]) for row in rows(csv_text(curves))] == [
+    assert [(row["value"], row["raw"]) for row in rows(write_curves_csv(curves))] == [
         ("0.5", "0.25"),
         ("0.75", "0.75"),
     ]
@@ -51,14 +57,14 @@ def test_a_smoothed_figure_has_its_raw_values_too() -> None:
 
 def test_what_is_missing_is_empty() -> None:
     """No nan, no 0: a cell without a number has no number."""
-    (row,) = rows(csv_text(curve_set(curve("a", [NAN]))))
+    (row,) = rows(write_curves_csv(curve_set(curve("a", [NAN]))))
     assert (row["value"], row["low"], row["high"], row["n"]) == ("", "", "", "1")
 
 
 @given(hnp.arrays(np.float64, 5, elements=st.floats(-1e307, 1e307) | st.just(NAN)))
 def test_numbers_keep_ten_digits(values: np.ndarray) -> None:
     """A number read back is the number to ten significant digits, however large or small."""
-    read = [row["value"] for row in rows(csv_text(curve_set(curve("a", values.tolist()))))]
+    read = [row["value"] for row in rows(write_curves_csv(curve_set(curve("a", values.tolist()))))]
     for text, value in zip(read, values.tolist(), strict=True):
         assert text == "" if np.isnan(value) else float(text) == pytest.approx(value, rel=6e-10, abs=1e-320)
 
@@ -66,20 +72,20 @@ def test_numbers_keep_ten_digits(values: np.ndarray) -> None:
 def test_steps_are_written_to_the_last_digit() -> None:
     """Neither a time in milliseconds nor a count of tokens may be rounded to its neighbour."""
     steps = [1_700_000_000_123.0, 1_700_000_000_124.0, 987_654_321_987_654.0]
-    read = [row["step"] for row in rows(csv_text(curve_set(curve("a", [1, 2, 3], steps=steps))))]
+    read = [row["step"] for row in rows(write_curves_csv(curve_set(curve("a", [1, 2, 3], steps=steps))))]
     assert read == ["1700000000123", "1700000000124", "987654321987654"]
 
 
 def test_every_point_is_there() -> None:
     """The picture is thinned to its pixels, the file is not."""
-    assert len(rows(csv_text(curve_set(curve("a", wave(5000)))))) == 5000
+    assert len(rows(write_curves_csv(curve_set(curve("a", wave(5000)))))) == 5000
 
 
 @given(NAMES, NAMES)
 def test_any_name_comes_back(series: str, metric: str) -> None:
     """Commas, quotes and line breaks survive; a formula has an apostrophe before it."""
     made = replace(curve_set(curve(series, [0.5, NAN], half=0.1)), metric=metric)
-    for row in rows(csv_text(made)):
+    for row in rows(write_curves_csv(made)):
         assert row["series"] in {series, f"'{series}"}
         assert row["metric"] in {metric, f"'{metric}"}
         assert row["step"] in {"0", "1"}
@@ -89,25 +95,25 @@ def test_any_name_comes_back(series: str, metric: str) -> None:
 def test_hostile_names_come_back(name: str) -> None:
     """What no browser may run, a CSV file may hold."""
     if "\x00" not in name:
-        made = rows(csv_text(curve_set(curve(name, [0.5]))))
+        made = rows(write_curves_csv(curve_set(curve(name, [0.5]))))
         assert made[0]["series"] in {name, f"'{name}"}
 
 
 @given(NAMES)
 def test_no_cell_is_a_formula(name: str) -> None:
     """A spreadsheet runs cells that begin with one of these marks, as OWASP lists them."""
-    assert not spreadsheet_safe(name).startswith(DANGEROUS)
+    assert not escape_formula(name).startswith(DANGEROUS)
 
 
 @pytest.mark.parametrize("formula", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\uff1d1"])
 def test_a_formula_gets_an_apostrophe(formula: str) -> None:
     """It is shown as it is written."""
-    assert spreadsheet_safe(formula) == f"'{formula}"
+    assert escape_formula(formula) == f"'{formula}"
 
 
 def test_a_negative_number_is_a_number() -> None:
     """Only names are guarded: a value of -0.5 stays one."""
-    assert rows(csv_text(curve_set(curve("a", [-0.5]))))[0]["value"] == "-0.5"
+    assert rows(write_curves_csv(curve_set(curve("a", [-0.5]))))[0]["value"] == "-0.5"
 
 
 @pytest.mark.parametrize(
@@ -116,13 +122,13 @@ def test_a_negative_number_is_a_number() -> None:
 )
 def test_a_field_is_quoted_where_it_must_be(text: str, written: str) -> None:
     """RFC 4180, and no quotes where none are needed."""
-    assert field(text) == written
+    assert escape_field(text) == written
 
 
 def test_runs_are_thinned_to_what_can_be_seen() -> None:
     """The runs of a Vega-Lite file are its picture's thin lines, with their extremes."""
     curves = curve_set(curve("a", wave(5000), runs=2, half=0.1))
-    read = rows(runs_csv(curves))
+    read = rows(write_runs_csv(curves))
     assert {row["run"] for row in read} == {"run 0", "run 1"}
     assert len(read) < 2 * 200
     for run in curves.curves[0].runs:
@@ -136,11 +142,11 @@ def test_a_smoothed_run_is_drawn_smoothed() -> None:
     curves: CurveSet = curve_set(curve("a", [0.5, 0.5], raw=[0.0, 1.0]), smooth=0.5)
     smooth = replace(curves.curves[0].runs[0], smoothed=np.array([0.25, 0.75]))
     curves = replace(curves, curves=(replace(curves.curves[0], runs=(smooth,)),))
-    assert [row["value"] for row in rows(runs_csv(curves))] == ["0.25", "0.75"]
+    assert [row["value"] for row in rows(write_runs_csv(curves))] == ["0.25", "0.75"]
 
 
 def test_a_table_is_written_as_it_is_shown() -> None:
     """Finished words, quoted where needed, formulas guarded."""
-    assert table_csv(["series", "final"], [["a,b", "0.8 ± 0.1"], ["=x", ""]]) == (
+    assert write_table_csv(["series", "final"], [["a,b", "0.8 ± 0.1"], ["=x", ""]]) == (
         'series,final\n"a,b",0.8 ± 0.1\n\'=x,\n'
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from test_colours import theme
 
-from reportgen.figures.text_width import text_width
+from reportgen.figures.text_width import measure_text
 from reportgen.figures.tokens import LIGHT, resolve, resolve_specification, resolve_svg
 
 FIGURES = Path(__file__).parent.parent / "reportgen" / "figures"
@@ -23,7 +23,7 @@ def test_a_colour_is_that_of_the_style_sheet(name: str) -> None:
 def test_the_font_starts_with_ours() -> None:
     """The style sheet's and the picture's fonts begin with the family whose widths are known."""
     assert LIGHT["font"].split(",")[0] == theme("light")["font"].split(",")[0].strip('"') == "Reportgen Sans"
-    assert text_width("m", 10) > text_width("i", 10)
+    assert measure_text("m", 10) > measure_text("i", 10)
 
 
 def test_every_variable_of_a_figure_can_be_resolved() -> None:

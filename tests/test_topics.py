@@ -12,8 +12,8 @@ from made_projects import SETTINGS, write_report
 from reportgen.cache import Cache, FileHashes
 from reportgen.drafting.gathering import gather_pages, gather_sources
 from reportgen.drafting.project import Project
-from reportgen.errors import Place, Problems, ReportError
-from reportgen.narrative.topics import sources_named, sources_on, topics_of
+from reportgen.errors import Problems, ReportError, SourceLocation
+from reportgen.narrative.topics import find_topics, list_named_sources, list_page_sources
 from reportgen.settings.project import ProjectSettings
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ PANELS = (
 )
 TABLE = "```table\nid: values\nsource: runs\n```\n\n"
 SCORES = "```scores\nid: answers\nsource: answers\n```\n\n"
-HERE = Place("content/index.md", 3)
+HERE = SourceLocation("content/index.md", 3)
 
 
 def page_and_sources(root: Path, text: str) -> tuple[Page, dict[str, Source]]:
@@ -48,7 +48,7 @@ def page_and_sources(root: Path, text: str) -> tuple[Page, dict[str, Source]]:
 def topics(root: Path, text: str, of: str | None) -> tuple[Topic, ...]:
     """What an ``of`` on a page names."""
     page, sources = page_and_sources(root, text)
-    return topics_of(of, page, sources, HERE)
+    return find_topics(of, page, sources, HERE)
 
 
 def refusal(root: Path, text: str, of: str | None) -> str:
@@ -102,7 +102,7 @@ def test_a_source_can_be_named(tmp_path: Path) -> None:
 def test_a_misspelt_figure_is_not_taken_for_a_source(tmp_path: Path) -> None:
     """The nearest figure is named."""
     page, _ = page_and_sources(tmp_path, CURVE)
-    assert sources_named("scoers", page) == ()
+    assert list_named_sources("scoers", page) == ()
     said = refusal(tmp_path, CURVE, "scoers")
     assert said.startswith('content/index.md:3: there is no figure "scoers" on this page')
     assert 'Did you mean "scores"?' in said
@@ -111,7 +111,7 @@ def test_a_misspelt_figure_is_not_taken_for_a_source(tmp_path: Path) -> None:
 def test_every_source_behind_a_page_is_known(tmp_path: Path) -> None:
     """A source that only observations are about is opened and told as the others are."""
     page, sources = page_and_sources(tmp_path, CURVE + "```observations\nof: answers\n```\n")
-    assert sources_on(page) == ("runs", "answers")
+    assert list_page_sources(page) == ("runs", "answers")
     assert set(sources) == {"runs", "answers"}
 
 

@@ -10,8 +10,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from reportgen.expressions.faults import ExpressionError
-from reportgen.judging.agreement import agrees, typed_value, unfitting
-from reportgen.judging.retyping import repaired
+from reportgen.judging.agreement import agrees, check_unit, get_typed_value
+from reportgen.judging.retyping import repair
 from reportgen.judging.typed import Typed, read_typed
 from reportgen.statements import Quantity, Scale
 
@@ -29,11 +29,11 @@ THIRD_OF_MAY = 19_846 * DAY  # 2024-05-03
 def mended(words: str, value: float, quantity: Quantity = V, scale: Scale = PLAIN) -> str:
     """The words after a repair, which agree and stay."""
     typed = read_typed(words, scale)
-    assert unfitting(typed, quantity, scale) is None
-    after = repaired(typed, value, quantity, scale)
+    assert check_unit(typed, quantity, scale) is None
+    after = repair(typed, value, quantity, scale)
     again = read_typed(after, scale)
     assert agrees(again, value, quantity, scale)
-    assert repaired(again, value, quantity, scale) == after
+    assert repair(again, value, quantity, scale) == after
     assert (after == words) is agrees(typed, value, quantity, scale)
     return after
 
@@ -46,7 +46,7 @@ def holds(words: str, value: float, quantity: Quantity = V, scale: Scale = PLAIN
 def fault(words: str, quantity: Quantity = V, scale: Scale = PLAIN) -> str:
     """What is said of words that cannot be checked."""
     try:
-        found = unfitting(read_typed(words, scale), quantity, scale)
+        found = check_unit(read_typed(words, scale), quantity, scale)
     except ExpressionError as error:
         (found,) = error.faults
     assert found is not None
@@ -124,11 +124,11 @@ def fault(words: str, quantity: Quantity = V, scale: Scale = PLAIN) -> str:
 def test_what_may_be_typed(words: str, value: float, quantity: Quantity) -> None:
     """Every form is read as the value it says, and stays as it is."""
     typed = read_typed(words, PLAIN)
-    assert unfitting(typed, quantity, PLAIN) is None
+    assert check_unit(typed, quantity, PLAIN) is None
     assert agrees(typed, value, quantity, PLAIN)
-    assert repaired(typed, value, quantity, PLAIN) == words
+    assert repair(typed, value, quantity, PLAIN) == words
     if not typed.relation.strip("=") and "k" not in words:
-        assert typed_value(typed, quantity, PLAIN) == pytest.approx(value)
+        assert get_typed_value(typed, quantity, PLAIN) == pytest.approx(value)
 
 
 @pytest.mark.parametrize(
@@ -385,7 +385,7 @@ def test_repairing_p_values_is_a_projection(value: float, words: str) -> None:
     """With all their relations; and none reads as 0 or 1 that is not."""
     after = read_typed(mended(words, value, P), PLAIN)
     if 1e-9 < value < 1 - 1e-9 and after.relation in {"", "="}:
-        assert 0 < typed_value(after, P, PLAIN) < 1
+        assert 0 < get_typed_value(after, P, PLAIN) < 1
 
 
 @given(value=st.floats(-6e13, 2.5e14), clock=st.sampled_from(["", " 12:30", "T12:30:15Z"]))
@@ -393,7 +393,7 @@ def test_repairing_dates_is_a_projection(value: float, clock: str) -> None:
     """In the precision typed, over all years that have dates."""
     after = mended(f"**2024-05-03{clock}**", value, STEP, TIMES)
     assert len(after) == len(f"**2024-05-03{clock}**")
-    assert typed_value(read_typed(after, TIMES), STEP, TIMES) <= value + 1
+    assert get_typed_value(read_typed(after, TIMES), STEP, TIMES) <= value + 1
 
 
 @pytest.mark.parametrize("value", [1e18, -1e18, 1e300])
@@ -401,7 +401,7 @@ def test_what_has_no_date_is_left_as_it_is(value: float) -> None:
     """Beyond the year 9999 there is nothing to write."""
     typed = read_typed("2024-05-03", TIMES)
     assert not agrees(typed, value, STEP, TIMES)
-    assert repaired(typed, value, STEP, TIMES) == "2024-05-03"
+    assert repair(typed, value, STEP, TIMES) == "2024-05-03"
 
 
 @given(value=st.decimals(-10_000, 10_000, places=6), places=st.integers(0, 6), percent=st.booleans())
@@ -425,7 +425,7 @@ def test_no_share_is_typed_as_a_bound_it_does_not_reach(value: float, places: in
     assume(1e-9 < value < 1 - 1e-9)
     for words in (f"{0.5:.{places}f}", f"{50:.{places}f} %"):
         after = read_typed(mended(words, value, V, SHARE), SHARE)
-        assert 0 < typed_value(after, V, SHARE) < 1
+        assert 0 < get_typed_value(after, V, SHARE) < 1
     assert not holds("100 %", value, scale=SHARE)
     assert not holds("0 %", value, scale=SHARE)
 
@@ -449,5 +449,5 @@ def test_any_words_are_read_or_faulted(words: str, scale: Scale) -> None:
     assert isinstance(typed, Typed)
     assert words[typed.start : typed.end].strip()
     for quantity in set(Quantity) - {Quantity.TRUTH}:
-        if unfitting(typed, quantity, scale) is None:
+        if check_unit(typed, quantity, scale) is None:
             mended(words, 0.5, quantity, scale)

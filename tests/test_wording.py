@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_figures import context, curve, curve_set, plot, wanted
 
-from reportgen.figures.summary import summary
-from reportgen.figures.wording import band_name, caption, subtitle
+from reportgen.figures.summary import write_summary
+from reportgen.figures.wording import name_band, write_caption, write_subtitle
 from reportgen.model import Estimate
-from reportgen.words import axis_word
+from reportgen.words import lower_axis_title
 
 if TYPE_CHECKING:
     from reportgen.model import Curve, CurveSet
@@ -27,18 +27,18 @@ FIVE_RUNS = curve_set(
 def said(curves: CurveSet, *, around: dict[str, Any] | None = None, **settings: Any) -> str:  # noqa: ANN401
     """The summary of a figure of these curves."""
     here = context(curves, **(around or {}))
-    return summary(curves, plot(curves, here, **settings), wanted(curves, here, **settings))
+    return write_summary(curves, plot(curves, here, **settings), wanted(curves, here, **settings))
 
 
 def below(curves: CurveSet, *, around: dict[str, Any] | None = None, **settings: Any) -> str:  # noqa: ANN401
     """The caption of a figure of these curves."""
     here = context(curves, **(around or {}))
-    return caption(curves, wanted(curves, here, **settings), here)
+    return write_caption(curves, wanted(curves, here, **settings), here)
 
 
 def beneath(curves: CurveSet, **settings: Any) -> str:  # noqa: ANN401
     """The subtitle of a figure of these curves."""
-    return subtitle(curves, wanted(curves, **settings))
+    return write_subtitle(curves, wanted(curves, **settings))
 
 
 # ---- the summary --------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def test_times_are_said_as_times() -> None:
 )
 def test_an_axis_title_inside_a_sentence(title: str, word: str) -> None:
     """A sentence has no capital in its middle, but an abbreviation keeps its own."""
-    assert axis_word(title) == word
+    assert lower_axis_title(title) == word
 
 
 # ---- subtitle and caption -----------------------------------------------------------------------
@@ -197,14 +197,14 @@ def test_the_subtitle_of_one_run_and_of_several() -> None:
 def test_each_band_has_its_name(band: str, name: str, sentence: str) -> None:
     """What a band shows is said in the subtitle, the tooltip and the caption."""
     curves = curve_set(*FIVE_RUNS.curves, band=band, level=0.9)
-    assert band_name(curves) == name
+    assert name_band(curves) == name
     assert sentence in below(curves)
 
 
 def test_no_band() -> None:
     """Where the author wants none, nothing is said of it."""
     curves = curve_set(curve("a", [0.1, 0.2], runs=3), band="none")
-    assert band_name(curves) == ""
+    assert name_band(curves) == ""
     assert "and" not in below(curves)
 
 
@@ -280,7 +280,7 @@ def test_what_has_no_value_is_named() -> None:
 def test_an_interval_that_the_input_gives() -> None:
     """It is used as given, and said to be the input's."""
     low_high = curve_set(*given_curves(1), given_interval="low and high")
-    assert band_name(low_high) == "interval as given"
+    assert name_band(low_high) == "interval as given"
     assert beneath(low_high) == "accuracy, as given, band: interval as given"
     assert below(low_high).startswith(
         "Each line is as given by the input. Band: interval given by the input (low and high)."

@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reportgen.model import Estimate
-from reportgen.words import chance_words, counted, estimate_words, listing, number, percent, step_words
+from reportgen.words import (
+    describe_chance,
+    format_count,
+    format_estimate,
+    format_number,
+    format_percent,
+    format_step,
+    join_names,
+)
 
 _number = st.floats(allow_nan=False, allow_infinity=False)
 _usual = st.floats(-1e11, 1e11)
@@ -40,7 +48,7 @@ def _read(text: str) -> Decimal:
 )
 def test_a_number_reads_as_a_person_would_write_it(value: float, text: str) -> None:
     """Four significant digits, thousands separators, exponents only where zeros are hard to count."""
-    assert number(value) == text
+    assert format_number(value) == text
 
 
 @pytest.mark.parametrize(
@@ -55,12 +63,12 @@ def test_a_number_reads_as_a_person_would_write_it(value: float, text: str) -> N
 )
 def test_decimals_are_kept(value: float, decimals: int, text: str) -> None:
     """Exactly as many as asked for, of the number as it is stored, and no minus at zero."""
-    assert number(value, decimals=decimals) == text
+    assert format_number(value, decimals=decimals) == text
 
 
 def test_a_difference_shows_its_sign() -> None:
     """Plus and minus, and neither at zero."""
-    signs = [number(value, decimals=2, signed=True) for value in (0.5, -0.5, 0.0001)]
+    signs = [format_number(value, decimals=2, signed=True) for value in (0.5, -0.5, 0.0001)]
     assert signs == ["+0.50", "\N{MINUS SIGN}0.50", "0.00"]
 
 
@@ -78,18 +86,18 @@ def test_a_difference_shows_its_sign() -> None:
 )
 def test_percent_never_claims_all_or_nothing(share: float, text: str) -> None:
     """0.9996 is not everything and 0.0001 is not nothing."""
-    assert percent(share) == text
+    assert format_percent(share) == text
 
 
 def test_a_share_below_1_is_never_shown_as_1() -> None:
     """Bounds that are not reached are not shown, with any number of decimals."""
-    assert number(0.996, decimals=2, within=(0, 1)) == "0.99"
-    assert number(0.004, decimals=2, within=(0, 1)) == "0.01"
-    assert number(0.996, decimals=0, within=(0, 1)) == "0.9"
-    assert number(0.99999, within=(0, 1)) == "0.9999"
-    assert number(12.3456, decimals=2, within=(-math.inf, math.inf)) == "12.35"
-    assert number(0.0004, decimals=2, within=(0, math.inf)) == "0.01"
-    assert number(1, decimals=2, within=(0, 1)) == "1.00"
+    assert format_number(0.996, decimals=2, within=(0, 1)) == "0.99"
+    assert format_number(0.004, decimals=2, within=(0, 1)) == "0.01"
+    assert format_number(0.996, decimals=0, within=(0, 1)) == "0.9"
+    assert format_number(0.99999, within=(0, 1)) == "0.9999"
+    assert format_number(12.3456, decimals=2, within=(-math.inf, math.inf)) == "12.35"
+    assert format_number(0.0004, decimals=2, within=(0, math.inf)) == "0.01"
+    assert format_number(1, decimals=2, within=(0, 1)) == "1.00"
 
 
 @pytest.mark.parametrize(
@@ -108,7 +116,7 @@ def test_a_share_below_1_is_never_shown_as_1() -> None:
 )
 def test_digits_follow_the_interval(value: float, half: float, text: str) -> None:
     """Two significant digits of the half-width decide how many the value gets."""
-    assert estimate_words(Estimate(value, value - half, value + half, 5)) in {
+    assert format_estimate(Estimate(value, value - half, value + half, 5)) in {
         text,
         text.replace("1e", "9.99e"),
     }
@@ -116,58 +124,58 @@ def test_digits_follow_the_interval(value: float, half: float, text: str) -> Non
 
 def test_running_text_takes_one_digit() -> None:
     """The short form of sentences."""
-    assert estimate_words(Estimate(0.8213, 0.8113, 0.8313, 3), significant=1) == "0.82 ± 0.01"
+    assert format_estimate(Estimate(0.8213, 0.8113, 0.8313, 3), significant=1) == "0.82 ± 0.01"
 
 
 def test_an_uneven_interval_is_written_out() -> None:
     """Plus-minus would be wrong where the middle is not the value."""
-    assert estimate_words(Estimate(0.82, 0.8, 0.85, 9)) == "0.820 [0.800, 0.850]"
+    assert format_estimate(Estimate(0.82, 0.8, 0.85, 9)) == "0.820 [0.800, 0.850]"
 
 
 def test_an_unknown_interval_is_not_written() -> None:
     """A number alone, with no band of zero width."""
-    assert estimate_words(Estimate(0.82, None, None, 1)) == "0.82"
+    assert format_estimate(Estimate(0.82, None, None, 1)) == "0.82"
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_what_is_no_number_is_refused(value: float) -> None:
     """Nobody reads NaN on a page."""
     with pytest.raises(ValueError, match="not a number"):
-        number(value)
+        format_number(value)
     with pytest.raises(ValueError, match="not a number"):
-        percent(value)
+        format_percent(value)
 
 
 def test_steps_lists_and_counts() -> None:
     """The small change of sentences."""
-    assert step_words(120.0) == "step 120"
-    assert step_words(1.2e6, "iteration") == "iteration 1,200,000"
-    assert step_words(0.25, "epoch") == "epoch 0.25"
-    assert [listing("ABC"[:count]) for count in range(4)] == ["", "A", "A and B", "A, B and C"]
-    assert listing(["A", "B", "C", "D"], most=2) == "A, B and 2 more"
-    assert listing(["A", "B"], most=2) == "A and B"
-    assert [counted(n, "run") for n in (0, 1, 3, 1000)] == ["0 runs", "1 run", "3 runs", "1,000 runs"]
-    assert counted(2, "series", "series") == "2 series"
+    assert format_step(120.0) == "step 120"
+    assert format_step(1.2e6, "iteration") == "iteration 1,200,000"
+    assert format_step(0.25, "epoch") == "epoch 0.25"
+    assert [join_names("ABC"[:count]) for count in range(4)] == ["", "A", "A and B", "A, B and C"]
+    assert join_names(["A", "B", "C", "D"], most=2) == "A, B and 2 more"
+    assert join_names(["A", "B"], most=2) == "A and B"
+    assert [format_count(n, "run") for n in (0, 1, 3, 1000)] == ["0 runs", "1 run", "3 runs", "1,000 runs"]
+    assert format_count(2, "series", "series") == "2 series"
 
 
 @given(_usual, st.integers(-3, 8))
 def test_a_rounded_number_is_within_half_a_unit(value: float, decimals: int) -> None:
     """Of the last place that is shown."""
-    shown = _read(number(value, decimals=decimals))
+    shown = _read(format_number(value, decimals=decimals))
     assert abs(shown - Decimal(value)) <= Decimal(10) ** -decimals / 2
 
 
 @given(_number, st.integers(1, 12))
 def test_significant_digits_are_kept(value: float, significant: int) -> None:
     """The relative error is at most half a unit of the last significant digit."""
-    shown = _read(number(value, significant=significant))
+    shown = _read(format_number(value, significant=significant))
     assert abs(shown - Decimal(value)) <= abs(Decimal(value)) * Decimal(10) ** (1 - significant) / 2
 
 
 @given(st.floats(0, 1), st.integers(0, 6))
 def test_a_bound_that_is_not_reached_is_not_shown(share: float, decimals: int) -> None:
     """And the number shown is within one unit even next to the bound."""
-    for text, size in ((percent(share, decimals=decimals), 100), (_bounded(share, decimals), 1)):
+    for text, size in ((format_percent(share, decimals=decimals), 100), (_bounded(share, decimals), 1)):
         shown = _read(text)
         assert (shown == size) == (share == 1)
         assert (shown == 0) == (share == 0)
@@ -175,7 +183,7 @@ def test_a_bound_that_is_not_reached_is_not_shown(share: float, decimals: int) -
 
 
 def _bounded(share: float, decimals: int) -> str:
-    return number(share, decimals=decimals, within=(0, 1))
+    return format_number(share, decimals=decimals, within=(0, 1))
 
 
 @given(_usual, st.floats(1e-6, 1e9), st.integers(1, 3))
@@ -185,7 +193,7 @@ def test_an_estimate_says_what_it_knows(value: float, half: float, significant: 
     A value that is far larger than its interval has twelve digits of its own.
     """
     low, high = value - half, value + half
-    text = estimate_words(Estimate(value, low, high, 5), significant=significant)
+    text = format_estimate(Estimate(value, low, high, 5), significant=significant)
     exact_half = (Decimal(high) - Decimal(low)) / 2
     if "±" in text and "e" not in text and exact_half > 0:
         shown, width = (_read(part) for part in text.split(" ± "))
@@ -199,7 +207,7 @@ def test_an_estimate_says_what_it_knows(value: float, half: float, significant: 
 @given(_number, _number, _number)
 def test_every_estimate_has_words(value: float, low: float, high: float) -> None:
     """No interval, however strange, ends in an error, NaN or a hyphen for a minus."""
-    text = estimate_words(Estimate(value, min(low, high), max(low, high), 2))
+    text = format_estimate(Estimate(value, min(low, high), max(low, high), 2))
     assert "nan" not in text.lower()
     assert "-" not in text
 
@@ -218,4 +226,4 @@ def test_every_estimate_has_words(value: float, low: float, high: float) -> None
 )
 def test_how_often(probability: float, words: str) -> None:
     """The coarsest fraction that is near enough."""
-    assert chance_words(probability) == words
+    assert describe_chance(probability) == words

@@ -13,7 +13,7 @@ from mkdocs.config import load_config
 from mkdocs.plugins import BasePlugin
 
 from reportgen.site.page_context import POLICY
-from reportgen.site.search import index_script, lunr_path
+from reportgen.site.search import find_lunr, make_index_script
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -138,8 +138,8 @@ class Teller(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         shutil.copy(TOKENS, site / "assets")
         index = site / "search" / "search_index.json"
         if index.exists():
-            index.with_suffix(".js").write_text(index_script(index.read_text("utf-8")), "utf-8")
-            shutil.copy(lunr_path(), index.with_name("lunr.js"))
+            index.with_suffix(".js").write_text(make_index_script(index.read_text("utf-8")), "utf-8")
+            shutil.copy(find_lunr(), index.with_name("lunr.js"))
 
 
 def build_site(

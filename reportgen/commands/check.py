@@ -12,7 +12,7 @@ import click
 
 from reportgen.commands.options import cache_dir_option, config_option, format_option
 from reportgen.commands.tables import Column, print_table
-from reportgen.commands.telling import problems_told, progress_bar, tell_problem
+from reportgen.commands.telling import print_problem, report_problems, show_progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,29 +54,29 @@ def check(config_file: Path, form: str) -> None:
     """
     from reportgen.site.checking.checking import check as check_report
 
-    with problems_told("no statement was checked"), progress_bar() as advance:
+    with report_problems("no statement was checked"), show_progress() as advance:
         found = check_report(config_file, progress=advance)
     if form == "text":
-        _tell(found)
+        _print_check(found)
     else:
-        _write(found, form, _prefix(config_file.resolve().parent))
+        _print_export(found, form, _find_prefix(config_file.resolve().parent))
     sys.exit(1 if found.fails else 0)
 
 
-def _write(found: Check, form: str, prefix: str) -> None:
-    from reportgen.site.checking.findings import closing_words
-    from reportgen.site.checking.sarif import check_sarif
-    from reportgen.site.checking.statement_reports import check_json, github_annotations
+def _print_export(found: Check, form: str, prefix: str) -> None:
+    from reportgen.site.checking.findings import describe_counts
+    from reportgen.site.checking.sarif import format_sarif
+    from reportgen.site.checking.statement_reports import format_annotations, format_json
 
     if form == "github":
-        for line in github_annotations(found, prefix):
+        for line in format_annotations(found, prefix):
             click.echo(line)
-        click.echo(closing_words(found.statements) if found.is_whole else _unfinished(found))
+        click.echo(describe_counts(found.statements) if found.is_whole else _describe_unfinished(found))
     else:
-        click.echo(check_json(found) if form == "json" else check_sarif(found, prefix), nl=False)
+        click.echo(format_json(found) if form == "json" else format_sarif(found, prefix), nl=False)
 
 
-def _prefix(root: Path) -> str:
+def _find_prefix(root: Path) -> str:
     """The report's folder as the repository sees it, or else as the shell does, with a slash at its end."""
     for base in (os.environ.get("GITHUB_WORKSPACE"), Path.cwd()):
         if base and root.is_relative_to(base):
@@ -85,48 +85,48 @@ def _prefix(root: Path) -> str:
     return ""
 
 
-def _tell(found: Check) -> None:
-    from reportgen.site.checking.excerpts import excerpt
-    from reportgen.site.checking.findings import closing_words
+def _print_check(found: Check) -> None:
+    from reportgen.site.checking.excerpts import format_excerpt
+    from reportgen.site.checking.findings import describe_counts
 
     width = shutil.get_terminal_size((100, 24)).columns
     for finding in found.findings:
-        tell_problem(finding.problem, err=False)
+        print_problem(finding.problem, err=False)
         if finding.line is not None:
-            line, *carets = excerpt(finding.line, finding.problem.place, finding.length, width=width)
+            line, *carets = format_excerpt(finding.line, finding.problem.place, finding.length, width=width)
             click.echo(line)
             for under in carets:
                 click.secho(under, fg="red" if finding.fails else "yellow")
     if not found.is_whole:
-        click.echo(_unfinished(found))
+        click.echo(_describe_unfinished(found))
         return
     if found.findings:
         click.echo()
     if found.statements:
-        _table(found.statements)
+        _print_statements(found.statements)
         click.echo()
-    click.echo(closing_words(found.statements))
+    click.echo(describe_counts(found.statements))
 
 
-def _table(statements: Sequence[Statement]) -> None:
-    from reportgen.site.checking.excerpts import printable
-    from reportgen.site.checking.findings import truth_words
+def _print_statements(statements: Sequence[Statement]) -> None:
+    from reportgen.site.checking.excerpts import clean_text
+    from reportgen.site.checking.findings import describe_truth
 
     rows = (
         (
-            f"{one.binding.place.file}:{one.binding.place.line}",
+            f"{one.binding.location.file}:{one.binding.location.line}",
             one.binding.kind,
             one.binding.words,
-            truth_words(one),
+            describe_truth(one),
             one.judgement.found,
         )
         for one in statements
     )
-    print_table(_COLUMNS, ([printable(text) for text in row] for row in rows))
+    print_table(_COLUMNS, ([clean_text(text) for text in row] for row in rows))
 
 
-def _unfinished(found: Check) -> str:
-    from reportgen.words import counted
+def _describe_unfinished(found: Check) -> str:
+    from reportgen.words import format_count
 
     errors = sum(finding.fails for finding in found.findings)
-    return f"{counted(errors, 'problem')}; no statement was held against the data."
+    return f"{format_count(errors, 'problem')}; no statement was held against the data."

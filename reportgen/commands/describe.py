@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from reportgen.commands.options import cache_dir_option, format_option
-from reportgen.commands.reading import reading_told
+from reportgen.commands.reading import show_reading
 from reportgen.commands.tables import Column, print_table
-from reportgen.commands.telling import problems_told, tell_problem
+from reportgen.commands.telling import print_problem, report_problems
 
 if TYPE_CHECKING:
     from reportgen.description import Description
-    from reportgen.site.around import Around
+    from reportgen.site.around import DataPath
     from reportgen.site.describing.description_tables import Section
 
 _LONGEST = 120
@@ -45,101 +45,103 @@ def describe(path: Path, form: str) -> None:
       reportgen describe data/math500.csv --format json
     """
     from reportgen.drafting import describing
-    from reportgen.site.around import around
-    from reportgen.site.describing.description_json import description_json
+    from reportgen.site.around import locate_data
+    from reportgen.site.describing.description_json import format_json
 
-    with problems_told("nothing can be told"):
-        place = around(path)
+    with report_problems("nothing can be told"):
+        place = locate_data(path)
         if place.data_dir and place.path == place.root / place.data_dir:
-            told = describing.sources_of(place.path, place.root, place.data_dir, place.boundary)
+            description = describing.describe_data_folder(
+                place.path, place.root, place.data_dir, place.boundary
+            )
         else:
-            with reading_told(place.hashes) as hashes:
-                told = describing.described(
+            with show_reading(place.hashes) as hashes:
+                description = describing.describe_path(
                     place.path, place.root, place.name, hashes, place.cache, boundary=place.boundary
                 )
     if place.cache:
         place.hashes.save()
-    settings, block = describing.suggested_settings(told), describing.suggested_block(told)
+    settings, block = describing.suggest_settings(description), describing.suggest_block(description)
     others = {
-        "repetitions": describing.suggested_repetitions(told),
-        "clusters": describing.suggested_clusters(told),
+        "repetitions": describing.suggest_repetitions(description),
+        "clusters": describing.suggested_clusters(description),
     }
     if form == "json":
-        click.echo(description_json(told, settings, others, block), nl=False)
+        click.echo(format_json(description, settings, others, block), nl=False)
     else:
-        _tell(told)
-        _tell_settings(told, settings, others)
-        _tell_block(place, block)
-    sys.exit(1 if any(problem.severity == "error" for problem in told.problems) else 0)
+        _print_description(description)
+        _print_settings(description, settings, others)
+        _print_block(place, block)
+    sys.exit(1 if any(problem.severity == "error" for problem in description.problems) else 0)
 
 
-def _tell(told: Description) -> None:
-    from reportgen.site.checking.excerpts import printable
-    from reportgen.site.describing.description_tables import sections
-    from reportgen.site.describing.description_words import amounts, headline
+def _print_description(description: Description) -> None:
+    from reportgen.site.checking.excerpts import clean_text
+    from reportgen.site.describing.description_tables import make_sections
+    from reportgen.site.describing.description_words import describe_amounts, format_headline
 
-    click.secho(printable(headline(told)), bold=True)
-    for words in amounts(told):
-        click.echo(printable(words))
-    for section in sections(told):
+    click.secho(clean_text(format_headline(description)), bold=True)
+    for words in describe_amounts(description):
+        click.echo(clean_text(words))
+    for section in make_sections(description):
         click.echo()
-        _tell_section(section)
-    if told.problems:
+        _print_section(section)
+    if description.problems:
         click.echo()
         click.secho("Found on the way", bold=True)
-    for problem in told.problems:
-        tell_problem(problem, err=False)
+    for problem in description.problems:
+        print_problem(problem, err=False)
 
 
-def _tell_section(section: Section) -> None:
-    from reportgen.site.checking.excerpts import printable
+def _print_section(section: Section) -> None:
+    from reportgen.site.checking.excerpts import clean_text
 
     click.secho(section.title, bold=True, nl=not section.note)
     if section.note:
-        click.secho(f"  {printable(section.note)}", dim=True)
-    rows = [tuple(map(printable, row)) for row in section.rows]
+        click.secho(f"  {clean_text(section.note)}", dim=True)
+    rows = [tuple(map(clean_text, row)) for row in section.rows]
     if not sys.stdout.isatty():
         columns = [Column(title, longest=_LONGEST) for title in section.header]
         print_table(columns, [section.header, *rows])
     else:
-        _tell_fitted(section.header, rows, shutil.get_terminal_size((100, 24)).columns)
+        _print_fitted(section.header, rows, shutil.get_terminal_size((100, 24)).columns)
     if section.more:
         click.secho(section.more, dim=True)
 
 
-def _tell_fitted(header: tuple[str, ...], rows: list[tuple[str, ...]], room: int) -> None:
+def _print_fitted(header: tuple[str, ...], rows: list[tuple[str, ...]], room: int) -> None:
     """A table on a terminal: without columns that it has no room for, which it names."""
-    from reportgen.words import listing
+    from reportgen.words import join_names
 
-    kept = list(range(len(header)))
+    indices = list(range(len(header)))
 
-    def width(longest: int) -> int:
-        cells = ([header[place], *(row[place] for row in rows)] for place in kept)
+    def measure_width(longest: int) -> int:
+        cells = ([header[place], *(row[place] for row in rows)] for place in indices)
         return sum(_GAP + min(longest, max(map(len, texts))) for texts in cells)
 
     for title in _LEAST:
-        if title in header and width(_SHORTEST) > room:
-            kept.remove(header.index(title))
-    longest = next((size for size in range(room, _SHORTEST, -1) if width(size) <= room), _SHORTEST)
-    columns = [Column(header[place], longest=longest) for place in kept]
-    print_table(columns, [tuple(row[place] for place in kept) for row in rows])
-    if left := [title for place, title in enumerate(header) if place not in kept]:
-        click.secho(f"A wider terminal has room for: {listing(left)}.", dim=True)
+        if title in header and measure_width(_SHORTEST) > room:
+            indices.remove(header.index(title))
+    longest = next((size for size in range(room, _SHORTEST, -1) if measure_width(size) <= room), _SHORTEST)
+    columns = [Column(header[place], longest=longest) for place in indices]
+    print_table(columns, [tuple(row[place] for place in indices) for row in rows])
+    if left := [title for place, title in enumerate(header) if place not in indices]:
+        click.secho(f"A wider terminal has room for: {join_names(left)}.", dim=True)
 
 
-def _tell_settings(told: Description, settings: str, others: dict[str, str]) -> None:
+def _print_settings(description: Description, settings: str, others: dict[str, str]) -> None:
     """What to write into ``source.yml``."""
-    from reportgen.site.checking.excerpts import printable
+    from reportgen.site.checking.excerpts import clean_text
 
     why_repeated = "if the numbers in their names only count repetitions"
-    if method := told.repetitions.get("series_from"):
-        why_repeated = f"if runs of one {printable(str(method))} with different seeds are repetitions"
+    if method := description.repetitions.get("series_from"):
+        why_repeated = f"if runs of one {clean_text(str(method))} with different seeds are repetitions"
     why_settled = "so that nothing is left to a guess"
-    columns = told.settings.get("columns")
-    if isinstance(columns, dict) and "step" in columns and not told.step_name:
-        why_settled = f"if {printable(str(columns['step']))} is the step"
-    cluster = printable(str(told.clusters.get("cluster")))
-    verb = "To add to" if told.has_settings else "To write into"
+    columns = description.settings.get("columns")
+    if isinstance(columns, dict) and "step" in columns and not description.step_name:
+        why_settled = f"if {clean_text(str(columns['step']))} is the step"
+    cluster = clean_text(str(description.clusters.get("cluster")))
+    verb = "To add to" if description.has_settings else "To write into"
     for text, why in (
         (settings, why_settled),
         (others["repetitions"], why_repeated),
@@ -147,23 +149,23 @@ def _tell_settings(told: Description, settings: str, others: dict[str, str]) -> 
     ):
         if text:
             click.echo()
-            click.secho(f"{verb} {printable(told.settings_file)}", bold=True, nl=False)
+            click.secho(f"{verb} {clean_text(description.settings_file)}", bold=True, nl=False)
             click.secho(f"  {why}", dim=True)
             click.echo(text, nl=False)
 
 
-def _tell_block(place: Around, block: str) -> None:
+def _print_block(place: DataPath, block: str) -> None:
     """What to paste into a page."""
     if block:
         click.echo()
-        where = _where(place)
+        where = _describe_place(place)
         click.secho("To paste into a page", bold=True, nl=not where)
         if where:
             click.secho(f"  {where}", dim=True)
         click.echo(block, nl=False)
 
 
-def _where(place: Around) -> str:
+def _describe_place(place: DataPath) -> str:
     if place.name:
         return ""
     if place.data_dir:

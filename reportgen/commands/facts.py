@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reportgen.commands.options import benchmark_option, cache_dir_option, config_option, metric_option
-from reportgen.commands.telling import problems_told, say
+from reportgen.commands.telling import print_line, report_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,10 +22,10 @@ class _WithVocabulary(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what each fact says."""
-        from reportgen.facts.vocabulary import facts_of
+        from reportgen.facts.vocabulary import list_fact_kinds
 
         super().format_epilog(ctx, formatter)
-        for title, facts in (("curves", facts_of("curves")), ("scores", facts_of("scores"))):
+        for title, facts in (("curves", list_fact_kinds("curves")), ("scores", list_fact_kinds("scores"))):
             with formatter.section(f"Facts of {title}"):
                 formatter.write_dl([(fact.signature, fact.says) for fact in facts])
 
@@ -47,27 +47,27 @@ def facts(source: str, metric: str | None, benchmark: str | None, config_file: P
       reportgen facts math500
       reportgen facts training --metric reward
     """
-    from reportgen.drafting.asking import asked
-    from reportgen.site.checking.checking import opened
-    from reportgen.site.fact_lists import fact_groups
+    from reportgen.drafting.asking import prepare_question
+    from reportgen.site.checking.checking import open_report
+    from reportgen.site.fact_lists import group_facts
 
-    with problems_told("no facts can be told"):
-        report = opened(config_file)
-        question = asked(
+    with report_problems("no facts can be told"):
+        report = open_report(config_file)
+        question = prepare_question(
             report.project, source, report.cache, report.hashes, metric=metric, benchmark=benchmark
         )
-        subject = question.subject()
-        groups = fact_groups(subject)
-    click.secho(_title(source, subject), bold=True)
+        subject = question.get_subject()
+        groups = group_facts(subject)
+    click.secho(_format_title(source, subject), bold=True)
     width = max((len(call) for group in groups for call, _ in group.rows), default=0)
     for group in groups:
-        _tell(group, width)
-    _tell_how(groups)
+        _print_group(group, width)
+    _print_usage(groups)
 
 
-def _title(source: str, subject: Subject) -> str:
-    from reportgen.site.checking.excerpts import printable
-    from reportgen.words import counted
+def _format_title(source: str, subject: Subject) -> str:
+    from reportgen.site.checking.excerpts import clean_text
+    from reportgen.words import format_count
 
     scale = subject.scale
     ways = {
@@ -75,27 +75,27 @@ def _title(source: str, subject: Subject) -> str:
         False: "lower is better",
         None: "no better way is known (say higher_is_better in the block, or in a benchmark ranked by it)",
     }
-    count = counted(len(subject.series), "series", "series")
-    return f"{printable(source)}: {printable(scale.metric)} of {count}, {ways[scale.higher_is_better]}"
+    count = format_count(len(subject.series), "series", "series")
+    return f"{clean_text(source)}: {clean_text(scale.metric)} of {count}, {ways[scale.higher_is_better]}"
 
 
-def _tell(group: FactGroup, width: int) -> None:
-    from reportgen.site.checking.excerpts import printable
+def _print_group(group: FactGroup, width: int) -> None:
+    from reportgen.site.checking.excerpts import clean_text
 
     click.echo()
     click.secho(group.signature, fg="cyan", nl=False)
     click.secho(f"  {' '.join(filter(None, [group.says, group.note]))}", dim=True)
     for call, said in group.rows:
-        click.echo(f"  {printable(call).ljust(width)}  {printable(said)}")
+        click.echo(f"  {clean_text(call).ljust(width)}  {clean_text(said)}")
 
 
-def _tell_how(groups: Iterable[FactGroup]) -> None:
+def _print_usage(groups: Iterable[FactGroup]) -> None:
     """One fact as an author writes it; the other kind of quotes goes around a name that has some."""
     call = next((call for group in groups for call, _ in group.rows), "")
     if call:
         quote = "'" if '"' in call else '"'
         click.echo()
-        say(
+        print_line(
             f"In a page: [the number]{{value={quote}{call}{quote}}}, "
             f"or in a claim: [the sentence]{{claim={quote}{call} > 0{quote}}}"
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reportgen.commands.options import cache_dir_option, config_option
-from reportgen.commands.telling import problems_told, progress_bar, say, tell_problem
+from reportgen.commands.telling import print_line, print_problem, report_problems, show_progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,47 +36,47 @@ def fix(config_file: Path, *, write: bool) -> None:
       reportgen fix
       reportgen fix --write
     """
-    from reportgen.site.checking.checking import drafted
-    from reportgen.site.checking.page_repairs import left_to_people, page_repairs
+    from reportgen.site.checking.checking import draft_report
+    from reportgen.site.checking.page_repairs import find_unrepaired, plan_repairs
 
-    with problems_told("nothing was written"):
-        with progress_bar() as advance:
-            report, problems = drafted(config_file, progress=advance)
+    with report_problems("nothing was written"):
+        with show_progress() as advance:
+            report, problems = draft_report(config_file, progress=advance)
         statements = [one for several in report.statements.values() for one in several]
-        pages = page_repairs(config_file.resolve().parent, statements)
+        pages = plan_repairs(config_file.resolve().parent, statements)
     for page in pages:
         _show(page.difference)
-    left = left_to_people(statements, pages)
+    left = find_unrepaired(statements, pages)
     if write:
-        with problems_told("only the pages named above were written"):
-            _write(pages)
-    _close(pages, [one for one in problems if one.place in left], written=write)
+        with report_problems("only the pages named above were written"):
+            _write_pages(pages)
+    _print_summary(pages, [one for one in problems if one.place in left], written=write)
     sys.exit(1 if pages and not write else 0)
 
 
 def _show(difference: str) -> None:
-    from reportgen.site.checking.excerpts import printable
+    from reportgen.site.checking.excerpts import clean_text
 
     shown = sys.stdout.isatty()
     for line in difference.split("\n")[:-1]:
         heading = line.startswith(("---", "+++"))
         colour = None if heading else _COLOURS.get(line[:1])
         # What is piped is a patch, byte for byte; what is looked at gives the terminal no orders.
-        click.secho(printable(line) if shown else line, fg=colour, bold=heading)
+        click.secho(clean_text(line) if shown else line, fg=colour, bold=heading)
 
 
-def _write(pages: Sequence[PageRepair]) -> None:
+def _write_pages(pages: Sequence[PageRepair]) -> None:
     for page in pages:
         page.write()
-        say(f"{page.file}: written", err=True)
+        print_line(f"{page.file}: written", err=True)
 
 
-def _close(pages: Sequence[PageRepair], left: Sequence[Problem], *, written: bool) -> None:
+def _print_summary(pages: Sequence[PageRepair], left: Sequence[Problem], *, written: bool) -> None:
     """What was done, and what is left for a person; not in the way of a diff that is kept."""
-    from reportgen.words import counted
+    from reportgen.words import format_count
 
-    values = counted(sum(page.values for page in pages), "value")
-    where = counted(len(pages), "page")
+    values = format_count(sum(page.values for page in pages), "value")
+    where = format_count(len(pages), "page")
     if not pages:
         click.echo("Nothing to fix.", err=True)
     elif written:
@@ -84,6 +84,6 @@ def _close(pages: Sequence[PageRepair], left: Sequence[Problem], *, written: boo
     else:
         click.echo(f"{values} in {where} to type anew: reportgen fix --write does it.", err=True)
     if left:
-        click.echo(f"\n{counted(len(left), 'statement')} left for you:", err=True)
+        click.echo(f"\n{format_count(len(left), 'statement')} left for you:", err=True)
     for problem in left:
-        tell_problem(problem)
+        print_problem(problem)

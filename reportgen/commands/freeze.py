@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from reportgen.commands.options import cache_dir_option
-from reportgen.commands.reading import reading_told
-from reportgen.commands.telling import problems_told, tell_problem
+from reportgen.commands.reading import show_reading
+from reportgen.commands.telling import print_problem, report_problems
 
 
 @click.command()
@@ -36,27 +36,27 @@ def freeze(source: Path, folder: Path | None) -> None:
       reportgen freeze ~/experiments/sweep --to data/sweep
       reportgen freeze data/runs
     """
-    from reportgen.drafting.freezing import freezing
-    from reportgen.site.around import around
-    from reportgen.site.checking.excerpts import printable
-    from reportgen.site.describing.description_words import bytes_words
+    from reportgen.drafting.freezing import freeze_source
+    from reportgen.site.around import locate_data
+    from reportgen.site.checking.excerpts import clean_text
+    from reportgen.site.describing.description_words import format_bytes
     from reportgen.site.frozen import TOOL, refuse_foreign, write_frozen
-    from reportgen.words import counted
+    from reportgen.words import format_count
 
-    with problems_told("nothing was written"):
-        place = around(source)
+    with report_problems("nothing was written"):
+        place = locate_data(source)
         target = folder or place.path.with_name(f"{place.path.name.split('.')[0]}-frozen")
         refuse_foreign(target, place.path)
-        with reading_told(place.hashes) as hashes:
-            read = freezing(place.path, place.root, TOOL, hashes, place.cache, boundary=place.boundary)
+        with show_reading(place.hashes) as hashes:
+            read = freeze_source(place.path, place.root, TOOL, hashes, place.cache, boundary=place.boundary)
             written = write_frozen(read, target)
     if place.cache:
         place.hashes.save()
     for problem in read.source.warnings:
-        tell_problem(problem)
+        print_problem(problem)
     for file in written.files:
-        click.echo(f"  {printable(str(file))}")
+        click.echo(f"  {clean_text(str(file))}")
     over = ", in place of what was frozen there before" if written.replaced else ""
-    files = counted(len(read.source.files), "file")
-    before = bytes_words(sum(file.size for file in read.source.files))
-    click.echo(f"\n{files} ({before}) frozen into {bytes_words(written.size)}{over}")
+    files = format_count(len(read.source.files), "file")
+    before = format_bytes(sum(file.size for file in read.source.files))
+    click.echo(f"\n{files} ({before}) frozen into {format_bytes(written.size)}{over}")

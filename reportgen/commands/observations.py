@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reportgen.commands.options import benchmark_option, cache_dir_option, config_option, metric_option
-from reportgen.commands.telling import problems_told
+from reportgen.commands.telling import report_problems
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,26 +39,26 @@ def observations(
       reportgen observations math500
       reportgen observations training --metric reward --count 3
     """
-    from reportgen.drafting.asking import asked
-    from reportgen.site.checking.checking import opened
+    from reportgen.drafting.asking import prepare_question
+    from reportgen.site.checking.checking import open_report
 
-    with problems_told("nothing can be observed"):
-        report = opened(config_file)
-        question = asked(
+    with report_problems("nothing can be observed"):
+        report = open_report(config_file)
+        question = prepare_question(
             report.project, source, report.cache, report.hashes, metric=metric, benchmark=benchmark
         )
-        found = question.observations()
+        found = question.find_observations()
     for observation in found[:count]:
-        _tell(observation)
+        _print_observation(observation)
     if not found:
         click.echo("No rule has found anything to say.")
     elif len(found) > count:
         click.echo(f"{len(found) - count} more; --count {len(found)} shows all.", err=True)
 
 
-def _tell(observation: Observation) -> None:
-    from reportgen.site.checking.excerpts import printable
+def _print_observation(observation: Observation) -> None:
+    from reportgen.site.checking.excerpts import clean_text
 
-    click.echo(printable(observation.text))
+    click.echo(clean_text(observation.text))
     behind = "; ".join(part for part in (*observation.evidence, observation.threshold) if part)
-    click.secho(f"  {observation.rule}: {printable(behind)}", dim=True)
+    click.secho(f"  {observation.rule}: {clean_text(behind)}", dim=True)

@@ -15,12 +15,12 @@ from reportgen.commands.options import (
     metric_option,
 )
 from reportgen.commands.tables import Column, print_table
-from reportgen.commands.telling import problems_told
+from reportgen.commands.telling import report_problems
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.drafting.asking import ToldPlan
+    from reportgen.drafting.asking import PlanAnswer
 
 
 @click.command()
@@ -57,27 +57,27 @@ def plan(
       reportgen plan contest --difference 3
       reportgen plan suite --benchmark Contest --metric pass@4 --format json
     """
-    from reportgen.drafting.asking import asked
-    from reportgen.site.checking.checking import opened
+    from reportgen.drafting.asking import prepare_question
+    from reportgen.site.checking.checking import open_report
 
-    with problems_told("nothing can be planned"):
-        report = opened(config_file)
-        question = asked(
+    with report_problems("nothing can be planned"):
+        report = open_report(config_file)
+        question = prepare_question(
             report.project, source, report.cache, report.hashes, metric=metric, benchmark=benchmark
         )
-        told = question.plan(difference)
+        answer = question.plan(difference)
     if form == "json":
-        click.echo(json.dumps(told.numbers, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(answer.numbers, indent=2, ensure_ascii=False))
     else:
-        _tell(told)
+        _print_plan(answer)
 
 
-def _tell(told: ToldPlan) -> None:
-    from reportgen.site.checking.excerpts import printable
+def _print_plan(answer: PlanAnswer) -> None:
+    from reportgen.site.checking.excerpts import clean_text
 
-    for sentence in told.sentences:
-        click.echo(printable(sentence))
+    for sentence in answer.sentences:
+        click.echo(clean_text(sentence))
     click.echo()
-    click.secho(printable(told.table.title), bold=True)
-    rows = [[cell.text for cell in row] for row in told.table.rows]
-    print_table([Column(title) for title in told.table.header], [told.table.header, *rows])
+    click.secho(clean_text(answer.table.title), bold=True)
+    rows = [[cell.text for cell in row] for row in answer.table.rows]
+    print_table([Column(title) for title in answer.table.header], [answer.table.header, *rows])

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def reading_told(hashes: Callable[[Path], str]) -> Iterator[Callable[[Path], str]]:
+def show_reading(hashes: Callable[[Path], str]) -> Iterator[Callable[[Path], str]]:
     """Show on a terminal what is read; nothing elsewhere.
 
     Args:
@@ -27,14 +27,14 @@ def reading_told(hashes: Callable[[Path], str]) -> Iterator[Callable[[Path], str
     from rich.console import Console
     from rich.markup import escape
 
-    from reportgen.site.checking.excerpts import printable
+    from reportgen.site.checking.excerpts import clean_text
 
     seen: set[Path] = set()
     with Console(stderr=True).status("Looking for files") as status:
 
-        def hashed(path: Path) -> str:
+        def hash_file(path: Path) -> str:
             seen.add(path)
-            status.update(f"Reading file {len(seen):,}: {escape(printable(path.name))}")
+            status.update(f"Reading file {len(seen):,}: {escape(clean_text(path.name))}")
             return hashes(path)
 
-        yield hashed
+        yield hash_file

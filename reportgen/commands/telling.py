@@ -14,67 +14,67 @@ if TYPE_CHECKING:
     from reportgen.errors import Problem, ReportError
 
 
-def say(words: str, *, err: bool = False) -> None:
+def print_line(words: str, *, err: bool = False) -> None:
     """Print a line with names in it, which neither the terminal nor the log of a workflow obeys."""
-    from reportgen.site.checking.excerpts import printable
+    from reportgen.site.checking.excerpts import clean_text
 
-    click.echo(printable(words), err=err)
+    click.echo(clean_text(words), err=err)
 
 
-def say_lines(words: str, *, err: bool = False) -> None:
-    """Print words of MkDocs, which may take several lines, as ``say`` prints one."""
-    from reportgen.site.checking.excerpts import printable_lines
+def print_lines(words: str, *, err: bool = False) -> None:
+    """Print words of MkDocs, which may take several lines, as ``print_line`` prints one."""
+    from reportgen.site.checking.excerpts import clean_lines
 
-    click.echo(printable_lines(words), err=err)
+    click.echo(clean_lines(words), err=err)
 
 
 def warn(word: str) -> None:
     """Print a warning that has its place in its words."""
     click.secho("warning: ", fg="yellow", nl=False, err=True)
-    say_lines(word, err=True)
+    print_lines(word, err=True)
 
 
 @contextmanager
-def problems_told(outcome: str = "the site was left as it was") -> Iterator[None]:
+def report_problems(outcome: str = "the site was left as it was") -> Iterator[None]:
     """Print every problem and what became of the command, and leave with 1."""
-    from reportgen.errors import ReportError, disk_problem
+    from reportgen.errors import ReportError, describe_disk_problem
 
     try:
         yield
     except ReportError as error:
-        _tell(error, outcome)
+        _print_problems(error, outcome)
         sys.exit(1)
     except BrokenPipeError:
         raise
     except OSError as error:  # a full disk, a folder that may not be written
-        _tell(ReportError(disk_problem(error, ".", "the command cannot go on")), outcome)
+        _print_problems(ReportError(describe_disk_problem(error, ".", "the command cannot go on")), outcome)
         sys.exit(1)
 
 
-def tell_problem(problem: Problem, *, err: bool = True) -> None:
+def print_problem(problem: Problem, *, err: bool = True) -> None:
     """Print a problem: ``content/index.md:5:1: error: …``; names in it cannot give the terminal orders."""
-    from reportgen.site.checking.excerpts import printable
+    from reportgen.site.checking.excerpts import clean_text
 
-    rest = printable(str(problem).removeprefix(f"{problem.place}: "))
-    click.secho(f"{printable(str(problem.place))}: ", bold=True, nl=False, err=err)
+    rest = clean_text(str(problem).removeprefix(f"{problem.place}: "))
+    click.secho(f"{clean_text(str(problem.place))}: ", bold=True, nl=False, err=err)
     colour = "red" if problem.severity == "error" else "yellow"
     click.secho(f"{problem.severity}: ", fg=colour, nl=False, err=err)
     click.echo(rest, err=err)
 
 
-def _tell(error: ReportError, outcome: str) -> None:
-    from reportgen.words import counted
+def _print_problems(error: ReportError, outcome: str) -> None:
+    from reportgen.words import format_count
 
     for problem in error.problems:
-        tell_problem(problem)
+        print_problem(problem)
     errors = sum(problem.severity == "error" for problem in error.problems)
-    told = counted(errors, "problem") if errors else counted(len(error.problems), "warning")
+    count = format_count(errors, "problem") if errors else format_count(len(error.problems), "warning")
     why = "" if errors else ", and --strict allows none"
-    click.echo(f"{told}{why}; {outcome}.", err=True)
+    click.echo(f"{count}{why}; {outcome}.", err=True)
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[int, int], None]]:
+def show_progress() -> Iterator[Callable[[int, int], None]]:
     """A bar on a terminal, nothing elsewhere."""
     if not sys.stderr.isatty():
         yield lambda _done, _all: None

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reportgen.drafting.score_answers import ScoreAnswers
+from reportgen.drafting.score_answers import ScoreResults
 from reportgen.errors import Placing, Problem, ReportError, Stage
 from reportgen.model import CurveRequest, ScoreRequest
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
-    from reportgen.errors import Place
+    from reportgen.errors import SourceLocation
     from reportgen.model import CurveSet, Ending, ReducedMetric, Request, Source
 
 
@@ -24,7 +24,7 @@ _STEP_TITLES = {"_step": "step", "global_step": "step", "iter": "iteration"}
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CurveResult:
     """The curves of a request, and what became its x."""
 
     curve_set: CurveSet
@@ -33,14 +33,14 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reduced:
+class _ReducedRows:
     metrics: Mapping[str, ReducedMetric]
     order: tuple[str, ...]
     step_name: str
     step_is_time: bool
 
 
-class Answers:
+class ResultsStore:
     """Reads lazily: a source none of whose figures changed is never opened.
 
     Attributes:
@@ -52,63 +52,63 @@ class Answers:
         root: Path,
         sources: Mapping[str, Source],
         requests: Iterable[Request],
-        places: Mapping[Request, Place] | None = None,
+        places: Mapping[Request, SourceLocation] | None = None,
     ) -> None:
-        asked = tuple(requests)
-        about_scores = [request for request in asked if isinstance(request, ScoreRequest)]
+        all_requests = tuple(requests)
+        about_scores = [request for request in all_requests if isinstance(request, ScoreRequest)]
         self._places = places or {}
-        self.scores = ScoreAnswers(root, sources, about_scores, self._places)
+        self.scores = ScoreResults(root, sources, about_scores, self._places)
         self._root = root
         self._sources = sources
         self._metrics: dict[CurveRequest, list[str]] = defaultdict(list)
-        self._reduced: dict[CurveRequest, _Reduced] = {}
-        self._answers: dict[CurveRequest, Answer] = {}
-        for request in asked:
+        self._reduced: dict[CurveRequest, _ReducedRows] = {}
+        self._answers: dict[CurveRequest, CurveResult] = {}
+        for request in all_requests:
             if isinstance(request, ScoreRequest):
                 continue
-            metrics = self._metrics[_rows(request)]
+            metrics = self._metrics[_select_curve_rows(request)]
             if request.metric not in metrics:
                 metrics.append(request.metric)
 
-    def series(self, request: Request) -> tuple[str, ...]:
+    def get_series(self, request: Request) -> tuple[str, ...]:
         """The names behind one of the requests given at the start, in the order of its figure."""
         if isinstance(request, ScoreRequest):
-            return self.scores.problems(request).series
-        return tuple(curve.series for curve in self.answer(request).curve_set.curves)
+            return self.scores.get_problem_scores(request).series
+        return tuple(curve.series for curve in self.get_curves(request).curve_set.curves)
 
-    def answer(self, request: CurveRequest) -> Answer:
+    def get_curves(self, request: CurveRequest) -> CurveResult:
         """The aligned curves of one of the requests given at the start."""
         if request in self._answers:
             return self._answers[request]
-        from reportgen.statistics.curves import curves  # noqa: PLC0415 - only where something is computed
+        from reportgen.statistics.curves import compute_curves  # noqa: PLC0415 - only where something is computed
 
         rows = self._read(request)
-        curve_set = curves(
-            self._metric(rows, request),
+        curve_set = compute_curves(
+            self._find_metric(rows, request),
             band=request.band,
             level=request.level,
             smooth=request.smooth,
             series=request.series,
             peak=request.peak,
         )
-        self._answers[request] = Answer(curve_set, rows.step_name, rows.step_is_time)
+        self._answers[request] = CurveResult(curve_set, rows.step_name, rows.step_is_time)
         return self._answers[request]
 
-    def with_every_step(self, request: CurveRequest) -> Answer:
+    def get_every_step(self, request: CurveRequest) -> CurveResult:
         """The same curves, unsmoothed and unbinned: as they were drawn, where that is how they were drawn."""
         if not request.smooth:
-            drawn = self.answer(request)
+            drawn = self.get_curves(request)
             if drawn.curve_set.bins is None:
                 return drawn
-        return self.answer(every_step(request))
+        return self.get_curves(use_every_step(request))
 
-    def endings(self, request: CurveRequest, *, higher_is_better: bool) -> tuple[Ending, ...]:
+    def get_endings(self, request: CurveRequest, *, higher_is_better: bool) -> tuple[Ending, ...]:
         """Final value, peak and mean of each series of a request."""
-        from reportgen.statistics.endings import endings  # noqa: PLC0415
+        from reportgen.statistics.endings import summarise_curves  # noqa: PLC0415
 
-        return endings(self.answer(request).curve_set, higher_is_better=higher_is_better)
+        return summarise_curves(self.get_curves(request).curve_set, higher_is_better=higher_is_better)
 
-    def _metric(self, rows: _Reduced, request: CurveRequest) -> ReducedMetric:
+    def _find_metric(self, rows: _ReducedRows, request: CurveRequest) -> ReducedMetric:
         """The runs of the request's metric; none left is the author's filter or choice of series."""
         found = rows.metrics.get(request.metric)
         if found is not None and any(run.values.size for run in found.runs):
@@ -129,18 +129,18 @@ class Answers:
             step = "Leave some out with filter: in source.yml, or join the runs of one series there"
             raise ReportError(Problem(self._place(request), said, step, Stage.DATA))
 
-    def _place(self, request: CurveRequest) -> Place:
-        return self._places.get(request, self._sources[request.source].place)
+    def _place(self, request: CurveRequest) -> SourceLocation:
+        return self._places.get(request, self._sources[request.source].location)
 
-    def _read(self, request: CurveRequest) -> _Reduced:
-        rows = _rows(request)
+    def _read(self, request: CurveRequest) -> _ReducedRows:
+        rows = _select_curve_rows(request)
         if rows not in self._reduced:
-            from reportgen.read import measurements  # noqa: PLC0415 - imports the database
+            from reportgen.read import read_measurements  # noqa: PLC0415 - imports the database
             from reportgen.statistics.reduce import reduce  # noqa: PLC0415
 
             source = self._sources[rows.source]
-            with Placing(source.place, self._place(request)):
-                table = measurements(
+            with Placing(source.location, self._place(request)):
+                table = read_measurements(
                     self._root,
                     source,
                     tuple(self._metrics[rows]),
@@ -149,20 +149,20 @@ class Answers:
                     where=dict(rows.where),
                 )
             metrics = reduce(table, max_points=rows.max_points, smooth=rows.smooth)
-            self._reduced[rows] = _Reduced(metrics, table.order, table.step_name, table.step_is_time)
+            self._reduced[rows] = _ReducedRows(metrics, table.order, table.step_name, table.step_is_time)
         return self._reduced[rows]
 
 
-def every_step(request: CurveRequest) -> CurveRequest:
+def use_every_step(request: CurveRequest) -> CurveRequest:
     """The same curves unsmoothed, and with every step: what facts are about."""
     return replace(request, smooth=0.0, max_points=None, peak="none")
 
 
-def step_title(column: str) -> str:
+def format_step_title(column: str) -> str:
     """What the steps of a column are called."""
     return _STEP_TITLES.get(column, column.replace("_", " ").strip())
 
 
-def _rows(request: CurveRequest) -> CurveRequest:
+def _select_curve_rows(request: CurveRequest) -> CurveRequest:
     """The part of a request that decides which rows are read, without metric, band, level and peak."""
     return replace(request, metric="", band="", level=0.0, peak="")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from reportgen.drafting.answers import Answers, every_step
+from reportgen.drafting.answers import ResultsStore, use_every_step
 from reportgen.drafting.gathering import gather_pages
-from reportgen.drafting.observing import observed
-from reportgen.drafting.score_answers import TellingAt
-from reportgen.drafting.subjects import subject_of
+from reportgen.drafting.observing import find_observations
+from reportgen.drafting.score_answers import ScoreErrorsAt
+from reportgen.drafting.subjects import make_subject
 from reportgen.errors import Problem, Problems, ReportError, Stage
 from reportgen.model import CurveRequest, ScoreRequest
-from reportgen.naming import did_you_mean, listed
-from reportgen.narrative.topics import Topic, source_topic, topics_on
+from reportgen.naming import quote_names, suggest_name
+from reportgen.narrative.topics import Topic, iterate_topics, make_source_topic
 from reportgen.settings.front_matter import Benchmark
 from reportgen.settings.loading import load_source_settings
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldPlan:
+class PlanAnswer:
     """A plan in sentences, as a table, and as plain JSON."""
 
     sentences: tuple[str, ...]
@@ -35,7 +35,7 @@ class ToldPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SourceQuestion:
     """A question about a source that has one answer.
 
     Attributes:
@@ -46,45 +46,53 @@ class Asked:
 
     topic: Topic
     source: Source
-    answers: Answers
+    answers: ResultsStore
 
-    def subject(self) -> Subject:
+    def get_subject(self) -> Subject:
         """What facts are asked of.
 
         Raises:
             ReportError: what the data have wrong.
         """
-        return subject_of(self.topic, self.source.place, self.answers)
+        return make_subject(self.topic, self.source.location, self.answers)
 
-    def plan(self, difference: float | None) -> ToldPlan:
+    def plan(self, difference: float | None) -> PlanAnswer:
         """What more data would find; ``difference`` is in points where scores go from 0 to 1.
 
         Raises:
             ReportError: what the data have wrong, or there are no answers to problems.
         """
-        from reportgen.drafting.score_contexts import context_of  # noqa: PLC0415 - as ``scored``
-        from reportgen.drafting.score_numbers import plain  # noqa: PLC0415
-        from reportgen.figures.plan import plan_sentences, plan_table  # noqa: PLC0415
+        from reportgen.drafting.score_contexts import make_plain_context  # noqa: PLC0415 - as ``scored``
+        from reportgen.drafting.score_numbers import to_json_values  # noqa: PLC0415
+        from reportgen.figures.plan import build_plan_table, write_plan_sentences  # noqa: PLC0415
 
-        request, place = self.topic.request, self.source.place
+        request, place = self.topic.request, self.source.location
         if not isinstance(request, ScoreRequest) or self.source.kind != "outcomes":
             said = f'a plan needs answers to problems, and source "{self.source.name}" has none'
             raise ReportError(Problem(place, said, "Name a source with outcomes", Stage.DATA))
-        with TellingAt(place):
+        with ScoreErrorsAt(place):
             found = self.answers.scores.plan(request, difference)
-        context = context_of(place, request, self.answers.scores.problems(request), self.source)
-        return ToldPlan(plan_sentences(found, context), plan_table("plan", found, context), plain(found))
+        context = make_plain_context(
+            place, request, self.answers.scores.get_problem_scores(request), self.source
+        )
+        return PlanAnswer(
+            write_plan_sentences(found, context),
+            build_plan_table("plan", found, context),
+            to_json_values(found),
+        )
 
-    def observations(self) -> tuple[Observation, ...]:
+    def find_observations(self) -> tuple[Observation, ...]:
         """What rules find, most telling first.
 
         Raises:
             ReportError: what the data have wrong.
         """
-        return observed((self.topic,), self.source.place, self.answers, {self.source.name: self.source})
+        return find_observations(
+            (self.topic,), self.source.location, self.answers, {self.source.name: self.source}
+        )
 
 
-def asked(
+def prepare_question(
     project: Project,
     name: str,
     cache: Cache,
@@ -92,7 +100,7 @@ def asked(
     *,
     metric: str | None = None,
     benchmark: str | None = None,
-) -> Asked:
+) -> SourceQuestion:
     """A question about a source, with what the pages say of it.
 
     Args:
@@ -106,17 +114,17 @@ def asked(
     Raises:
         ReportError: the source cannot be read, or it is open which metric or benchmark is meant.
     """
-    source = _opened(project, name, cache, hashes)
+    source = _open_source(project, name, cache, hashes)
     # What pages have wrong is another command's business.
     pages = gather_pages(project, Problems())
-    topic = _topic(pages, source, metric, benchmark)
+    topic = _find_topic(pages, source, metric, benchmark)
     requests: tuple[Request, ...] = (topic.request,)
     if isinstance(topic.request, CurveRequest):
-        requests += (every_step(topic.request),)
-    return Asked(topic, source, Answers(project.root, {name: source}, requests))
+        requests += (use_every_step(topic.request),)
+    return SourceQuestion(topic, source, ResultsStore(project.root, {name: source}, requests))
 
 
-def _opened(project: Project, name: str, cache: Cache, hashes: FileHashes) -> Source:
+def _open_source(project: Project, name: str, cache: Cache, hashes: FileHashes) -> Source:
     from reportgen.read import open_source  # noqa: PLC0415 - imports the database
 
     data = project.settings.data_dir
@@ -133,24 +141,24 @@ def _opened(project: Project, name: str, cache: Cache, hashes: FileHashes) -> So
     return source
 
 
-def _topic(pages: tuple[Page, ...], source: Source, metric: str | None, benchmark: str | None) -> Topic:
+def _find_topic(pages: tuple[Page, ...], source: Source, metric: str | None, benchmark: str | None) -> Topic:
     """What is asked for, with what the pages say of it: which metric counts, and which way is better."""
     declared = [b for page in pages if (b := page.front_matter.benchmark) and b.source == source.name]
     own = declared[0] if declared else None
     # The names of files and of values in data, as they are: of those in settings, the space around is cut.
-    told = own or Benchmark.model_construct(name=source.name, source=source.name)
+    chosen = own or Benchmark.model_construct(name=source.name, source=source.name)
     if benchmark is not None:
         _check(benchmark, source.benchmarks, "benchmark", source)
-        told = Benchmark.model_construct(
-            name=benchmark, source=source.name, metric=told.metric, benchmark=benchmark
+        chosen = Benchmark.model_construct(
+            name=benchmark, source=source.name, metric=chosen.metric, benchmark=benchmark
         )
     if metric is not None:
         if source.kind == "measurements":
             _check(metric, source.metrics, "metric", source)
-        told = told.model_copy(update={"metric": metric})
-    _is_settled(told, source)
-    topic = source_topic(told, source, declared=own)
-    shown = [one for page in pages for one in topics_on(page, {source.name: source})]
+        chosen = chosen.model_copy(update={"metric": metric})
+    _check_unambiguous(chosen, source)
+    topic = make_source_topic(chosen, source, declared=own)
+    shown = [one for page in pages for one in iterate_topics(page, {source.name: source})]
     same = (one.higher_is_better for one in shown if one.request.metric == topic.request.metric)
     # Of several figures the first that says or knows it.
     return replace(
@@ -158,20 +166,22 @@ def _topic(pages: tuple[Page, ...], source: Source, metric: str | None, benchmar
     )
 
 
-def _is_settled(told: Benchmark, source: Source) -> None:
+def _check_unambiguous(chosen: Benchmark, source: Source) -> None:
     """Refuse a question that has several answers."""
     kind, names = "", source.metrics
-    if source.kind == "measurements" and told.metric is None and len(source.metrics) > 1:
+    if source.kind == "measurements" and chosen.metric is None and len(source.metrics) > 1:
         kind, names = "metric", source.metrics
-    elif len(source.benchmarks) > 1 and not {told.benchmark, told.name} & set(source.benchmarks):
+    elif len(source.benchmarks) > 1 and not {chosen.benchmark, chosen.name} & set(source.benchmarks):
         kind, names = "benchmark", source.benchmarks
     if kind:
         said = f'source "{source.name}" has {len(names)} {kind}s, and it is open which is meant'
-        raise ReportError(Problem(source.place, said, f"Name one with --{kind}: {listed(names)}", Stage.DATA))
+        raise ReportError(
+            Problem(source.location, said, f"Name one with --{kind}: {quote_names(names)}", Stage.DATA)
+        )
 
 
 def _check(name: str, known: tuple[str, ...], kind: str, source: Source) -> None:
     if name not in known:
         said = f'"{name}" is no {kind} of source "{source.name}"'
-        step = f"{did_you_mean(name, known)}There are {listed(known) or 'none'}"
-        raise ReportError(Problem(source.place, said, step, Stage.DATA))
+        step = f"{suggest_name(name, known)}There are {quote_names(known) or 'none'}"
+        raise ReportError(Problem(source.location, said, step, Stage.DATA))

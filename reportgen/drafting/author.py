@@ -9,18 +9,18 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from reportgen.errors import Problem, ReportError, Stage
-from reportgen.figures.custom import author_figure
+from reportgen.figures.custom import draw_author_figure
 from reportgen.figures.drawing import draw_chart
-from reportgen.figures.live import compact_json
+from reportgen.figures.live import write_compact_json
 from reportgen.settings.loading import load_block
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from reportgen.cache import Cache
-    from reportgen.drafting.desk import Desk
+    from reportgen.drafting.desk import DrawInputs
     from reportgen.drafting.plan import PlannedBlock
-    from reportgen.errors import Place
+    from reportgen.errors import SourceLocation
     from reportgen.model import Figure
     from reportgen.settings.blocks import AltairSettings, VegaLiteSettings
 
@@ -28,66 +28,68 @@ MOST_ROWS = 100_000
 """Of a source in a chart of an author's: they stand on the page, each with its columns' names."""
 
 
-def vega_lite_chart(planned: PlannedBlock, settings: VegaLiteSettings, desk: Desk) -> Figure:
+def draw_vega_lite(planned: PlannedBlock, settings: VegaLiteSettings, inputs: DrawInputs) -> Figure:
     """A ``vega-lite`` block with its sources' rows put in."""
-    rows = {name: _rows(_frame(desk, name, planned.block.place)) for name in planned.sources}
+    rows = {
+        name: _convert_rows(_read_frame(inputs, name, planned.block.location)) for name in planned.sources
+    }
     specification = dict(settings.spec)
     if settings.source:
         specification["data"] = {"source": settings.source}
-    return author_figure(
+    return draw_author_figure(
         planned.block.id,
         planned.block.kind,
         specification,
         rows,
         title=settings.title,
-        caption=_caption(settings.caption, planned, desk),
+        caption=_write_caption(settings.caption, planned, inputs),
         summary=settings.summary,
-        place=planned.block.place,
+        place=planned.block.location,
     )
 
 
-def author_chart(planned: PlannedBlock, settings: AltairSettings, desk: Desk) -> Figure:
+def draw_author_chart(planned: PlannedBlock, settings: AltairSettings, inputs: DrawInputs) -> Figure:
     """An ``altair`` block: its function is called with the source's frame.
 
     Raises:
         ReportError: the report's settings do not allow code, or the function fails.
     """
-    place = planned.block.place
-    if not desk.project.settings.allow_code:
+    place = planned.block.location
+    if not inputs.project.settings.allow_code:
         said = f'"{settings.function}" is not run: this report does not allow code'
         step = "Set allow_code: true for the reportgen plugin in mkdocs.yml if you trust every author"
         raise ReportError(Problem(place, said, step, Stage.FIGURE))
-    from reportgen.figures.author_code import chart_of  # noqa: PLC0415 - only where code is allowed
+    from reportgen.figures.author_code import run_chart_function  # noqa: PLC0415 - only where code is allowed
 
-    frame = _frame(desk, planned.sources[0], place)
-    specification = chart_of(desk.project.root, settings.function, frame, place)
+    frame = _read_frame(inputs, planned.sources[0], place)
+    specification = run_chart_function(inputs.project.root, settings.function, frame, place)
     # A chart may come with outside addresses as well as a block may: the same check reads both.
-    checked = load_block("vega-lite", json.dumps(_without_data(specification)), replace(place, column=None))
+    checked = load_block("vega-lite", json.dumps(_remove_data(specification)), replace(place, column=None))
     spec: dict[str, Any] = {**specification, "title": checked.title}
-    return author_figure(
+    return draw_author_figure(
         planned.block.id,
         planned.block.kind,
         spec,
-        {planned.sources[0]: _rows(frame)},
+        {planned.sources[0]: _convert_rows(frame)},
         title=settings.title or checked.title,
-        caption=_caption(settings.caption, planned, desk),
+        caption=_write_caption(settings.caption, planned, inputs),
         summary=settings.summary,
         place=place,
-        draw=lambda spec: _kept_drawing(desk.cache, spec),
+        draw=lambda spec: _draw_cached(inputs.cache, spec),
     )
 
 
-def _kept_drawing(cache: Cache, specification: dict[str, Any]) -> str:
+def _draw_cached(cache: Cache, specification: dict[str, Any]) -> str:
     """The picture of a chart: an author's function is called each time, what it returns is drawn once."""
-    key = cache.key("author-chart", version("vl-convert-python"), compact_json(specification))
-    kept = cache.get(key)
-    if kept is None:
-        kept = draw_chart(specification).encode()
-        cache.put(key, kept)
-    return kept.decode()
+    key = cache.make_key("author-chart", version("vl-convert-python"), write_compact_json(specification))
+    drawing = cache.get(key)
+    if drawing is None:
+        drawing = draw_chart(specification).encode()
+        cache.put(key, drawing)
+    return drawing.decode()
 
 
-def _without_data(specification: dict[str, Any]) -> dict[str, Any]:
+def _remove_data(specification: dict[str, Any]) -> dict[str, Any]:
     """The specification without the rows that Altair put in; an address that it may name stays."""
     rest = {key: value for key, value in specification.items() if key not in {"datasets", "data"}}
     data = specification.get("data")
@@ -96,15 +98,15 @@ def _without_data(specification: dict[str, Any]) -> dict[str, Any]:
     return rest
 
 
-def _frame(desk: Desk, source: str, place: Place) -> pd.DataFrame:
+def _read_frame(inputs: DrawInputs, source: str, place: SourceLocation) -> pd.DataFrame:
     """The rows of a source.
 
     Raises:
         ReportError: there are more than a page can hold.
     """
-    from reportgen.read import raw_frame  # noqa: PLC0415 - imports the database and pandas
+    from reportgen.read import read_raw_frame  # noqa: PLC0415 - imports the database and pandas
 
-    frame: pd.DataFrame = raw_frame(desk.project.root, desk.sources[source])
+    frame: pd.DataFrame = read_raw_frame(inputs.project.root, inputs.sources[source])
     if len(frame) > MOST_ROWS:
         said = f'"{source}" has {len(frame):,} rows, and a chart takes {MOST_ROWS:,} at most'
         step = "Leave some out with filter: in its source.yml, or make a smaller table of it"
@@ -112,7 +114,7 @@ def _frame(desk: Desk, source: str, place: Place) -> pd.DataFrame:
     return frame
 
 
-def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def _convert_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows as JSON has them: every digit of a number, times in ISO 8601, None for what is missing."""
     import pandas as pd  # noqa: PLC0415 - slow to import
 
@@ -126,8 +128,8 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _caption(words: str | None, planned: PlannedBlock, desk: Desk) -> str:
-    sources = [desk.sources[name] for name in planned.sources]
+def _write_caption(words: str | None, planned: PlannedBlock, inputs: DrawInputs) -> str:
+    sources = [inputs.sources[name] for name in planned.sources]
     cautions = dict.fromkeys(s.settings.approximate for s in sources if s.settings.approximate)
     titles = ", ".join(source.settings.title or source.name for source in sources)
     caution = f" ({', '.join(cautions)})" if cautions else ""

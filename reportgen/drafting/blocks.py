@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reportgen.drafting.author import author_chart, vega_lite_chart
-from reportgen.drafting.kept import keep, keep_result, kept, kept_result
-from reportgen.drafting.keys import block_key
-from reportgen.drafting.marking import marked_points
-from reportgen.drafting.statements import statements_of
-from reportgen.errors import Place
-from reportgen.figures.benchmark import benchmark_result, overview
-from reportgen.figures.curve import curve_figure, panels
-from reportgen.figures.results import result_table
-from reportgen.figures.wanted import wanted_curve, wanted_panels
+from reportgen.drafting.author import draw_author_chart, draw_vega_lite
+from reportgen.drafting.kept import restore_block, restore_result, store_block, store_result
+from reportgen.drafting.keys import make_block_key
+from reportgen.drafting.marking import mark_points
+from reportgen.drafting.statements import judge_statements
+from reportgen.errors import SourceLocation
+from reportgen.figures.benchmark import collect_overview, summarize_benchmark
+from reportgen.figures.curve import draw_curve, draw_panels
+from reportgen.figures.results import build_result_table
+from reportgen.figures.wanted import make_curve_spec, make_panel_specs
 from reportgen.model import ScoreRequest
 from reportgen.settings.blocks import (
     AltairSettings,
@@ -30,17 +30,17 @@ from reportgen.settings.score_blocks import OutcomeSettings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reportgen.drafting.desk import Desk
+    from reportgen.drafting.desk import DrawInputs
     from reportgen.drafting.plan import Plan, PlannedBenchmark, PlannedBlock
     from reportgen.errors import Problems
-    from reportgen.figures.wanted import Context
+    from reportgen.figures.wanted import DrawContext
     from reportgen.model import BenchmarkResult, Shown
     from reportgen.settings.blocks import BlockSettings
     from reportgen.statements import Statement
 
 
 @dataclass(slots=True)
-class Drawn:
+class DrawnBlocks:
     """What was drawn: results by their page's path, the others by their page's path and their block's id.
 
     ``keys`` has the cache keys of blocks that are kept; ``statements`` what the data say to those of each
@@ -53,24 +53,24 @@ class Drawn:
     statements: dict[str, tuple[Statement, ...]] = field(default_factory=dict)
 
 
-def draw(
+def draw_blocks(
     plan: Plan,
-    desk: Desk,
+    inputs: DrawInputs,
     problems: Problems,
-    told: Callable[[str, Shown], None] = lambda _page, _shown: None,
-) -> Drawn:
+    report_progress: Callable[[str, Shown], None] = lambda _page, _shown: None,
+) -> DrawnBlocks:
     """Draw everything but overviews, which show other pages' results.
 
     Args:
         plan: what to draw.
-        desk: what to draw it from.
+        inputs: what to draw it from.
         problems: gets what cannot be drawn.
-        told: told after each block its page's path and what it shows.
+        report_progress: told after each block its page's path and what it shows.
     """
-    drawn = Drawn()
+    drawn = DrawnBlocks()
     for benchmark in plan.benchmarks:
         with problems.collecting():
-            drawn.results[benchmark.page.path] = _benchmark(benchmark, desk)
+            drawn.results[benchmark.page.path] = _get_result(benchmark, inputs)
     for planned in plan.blocks:
         place, settings = (planned.page.path, planned.block.id), planned.block.settings
         with problems.collecting():
@@ -78,18 +78,22 @@ def draw(
                 continue
             if isinstance(settings, AltairSettings):
                 # Never kept: the author's function may change while its block does not.
-                block: Shown = author_chart(planned, settings, desk)
+                block: Shown = draw_author_chart(planned, settings, inputs)
             else:
-                key = _key(planned, settings, desk)
-                block = kept(desk.cache, key) or keep(desk.cache, key, _drawn(planned, settings, desk))
+                key = _make_key(planned, settings, inputs)
+                block = restore_block(inputs.cache, key) or store_block(
+                    inputs.cache, key, draw_block(planned, settings, inputs)
+                )
                 drawn.keys[place] = key
             drawn.shown[place] = block
-            told(planned.page.path, block)
-    drawn.statements |= statements_of(plan, desk, problems)
+            report_progress(planned.page.path, block)
+    drawn.statements |= judge_statements(plan, inputs, problems)
     return drawn
 
 
-def with_overviews(plan: Plan, drawn: Drawn, problems: Problems, told: Callable[[str, Shown], None]) -> Drawn:
+def add_overviews(
+    plan: Plan, drawn: DrawnBlocks, problems: Problems, report_progress: Callable[[str, Shown], None]
+) -> DrawnBlocks:
     """Everything drawn, in the order of the plan, with overviews of the results."""
     results = {
         b.page.path: drawn.results[b.page.path] for b in plan.benchmarks if b.page.path in drawn.results
@@ -99,60 +103,62 @@ def with_overviews(plan: Plan, drawn: Drawn, problems: Problems, told: Callable[
         key, settings = (planned.page.path, planned.block.id), planned.block.settings
         with problems.collecting():
             if isinstance(settings, OverviewSettings):
-                shown[key] = overview(planned.block, settings, results)
-                told(planned.page.path, shown[key])
+                shown[key] = collect_overview(planned.block, settings, results)
+                report_progress(planned.page.path, shown[key])
             elif key in drawn.shown:
                 shown[key] = drawn.shown[key]
-    return Drawn(results, shown, drawn.keys, drawn.statements)
+    return DrawnBlocks(results, shown, drawn.keys, drawn.statements)
 
 
-def _drawn(planned: PlannedBlock, settings: BlockSettings, desk: Desk) -> Shown:
+def draw_block(planned: PlannedBlock, settings: BlockSettings, inputs: DrawInputs) -> Shown:
     if isinstance(settings, VegaLiteSettings):
-        return vega_lite_chart(planned, settings, desk)
+        return draw_vega_lite(planned, settings, inputs)
     if isinstance(settings, TableSettings):
-        return _table(planned, settings, desk)
+        return _draw_table(planned, settings, inputs)
     if isinstance(settings, OutcomeSettings):
-        from reportgen.drafting.score_blocks import score_block  # noqa: PLC0415 - only where there are scores
+        from reportgen.drafting.score_blocks import draw_score_block  # noqa: PLC0415 - only where there are scores
 
-        return score_block(planned, settings, desk)
+        return draw_score_block(planned, settings, inputs)
     if isinstance(settings, ObservationsSettings):
-        from reportgen.drafting.observing import observations_block  # noqa: PLC0415 - as above
+        from reportgen.drafting.observing import draw_observations  # noqa: PLC0415 - as above
 
-        return observations_block(planned, settings, desk)
-    answers = [desk.answers.answer(request) for request in planned.curves]
-    context = _context(planned, desk)
+        return draw_observations(planned, settings, inputs)
+    answers = [inputs.answers.get_curves(request) for request in planned.curves]
+    context = _make_context(planned, inputs)
     curve_sets = tuple(answer.curve_set for answer in answers)
     if isinstance(settings, CurveSettings):
-        marked = marked_points(planned, settings, desk)
-        wanted = wanted_curve(planned.block.id, settings, curve_sets[0].metric, context, marked)
-        return curve_figure(curve_sets[0], wanted, context)
+        marked = mark_points(planned, settings, inputs)
+        spec = make_curve_spec(planned.block.id, settings, curve_sets[0].metric, context, marked)
+        return draw_curve(curve_sets[0], spec, context)
     if isinstance(settings, PanelsSettings):
-        wishes = wanted_panels(planned.block.id, settings, context)
-        return panels(planned.block.id, settings, curve_sets, wishes, context)
+        specs = make_panel_specs(planned.block.id, settings, context)
+        return draw_panels(planned.block.id, settings, curve_sets, specs, context)
     raise TypeError(planned.block.kind)
 
 
-def _table(planned: PlannedBlock, settings: TableSettings, desk: Desk) -> Shown:
-    context = _context(planned, desk)
-    better = tuple(context.better(one.metric, settings.higher_is_better) for one in planned.curves)
+def _draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInputs) -> Shown:
+    context = _make_context(planned, inputs)
+    better = tuple(context.resolve_direction(one.metric, settings.higher_is_better) for one in planned.curves)
     endings = [
-        desk.answers.endings(request, higher_is_better=way is not False)
+        inputs.answers.get_endings(request, higher_is_better=way is not False)
         for request, way in zip(planned.curves, better, strict=True)
     ]
     metrics = tuple(zip((request.metric for request in planned.curves), endings, strict=True))
     leads = tuple(
-        desk.answers.answer(request).curve_set.leads[int(way is False)]
+        inputs.answers.get_curves(request).curve_set.leads[int(way is False)]
         for request, way in zip(planned.curves, better, strict=True)
     )
-    return result_table(planned.block.id, settings, metrics, context, better=better, leads=leads)
+    return build_result_table(planned.block.id, settings, metrics, context, better=better, leads=leads)
 
 
-def _context(planned: PlannedBlock, desk: Desk) -> Context:
-    answer = desk.answers.answer(planned.curves[0])
-    return desk.context(planned.block.place, planned.sources[0], answer, planned.page.front_matter.benchmark)
+def _make_context(planned: PlannedBlock, inputs: DrawInputs) -> DrawContext:
+    answer = inputs.answers.get_curves(planned.curves[0])
+    return inputs.make_context(
+        planned.block.location, planned.sources[0], answer, planned.page.front_matter.benchmark
+    )
 
 
-def _key(planned: PlannedBlock, settings: BlockSettings, desk: Desk) -> str:
+def _make_key(planned: PlannedBlock, settings: BlockSettings, inputs: DrawInputs) -> str:
     benchmark = planned.page.front_matter.benchmark
     parts = (
         planned.block.kind,
@@ -162,30 +168,32 @@ def _key(planned: PlannedBlock, settings: BlockSettings, desk: Desk) -> str:
         repr(planned.requests),
         repr(planned.topics),
         repr([claim.expression for claim in planned.claims]),
-        repr(sorted(desk.colours.of(planned.requests).items())),
+        repr(sorted(inputs.colours.get_slots(planned.requests).items())),
     )
-    return block_key(desk.cache, parts, (desk.sources[name] for name in planned.sources))
+    return make_block_key(inputs.cache, parts, (inputs.sources[name] for name in planned.sources))
 
 
-def _benchmark(planned: PlannedBenchmark, desk: Desk) -> BenchmarkResult:
+def _get_result(planned: PlannedBenchmark, inputs: DrawInputs) -> BenchmarkResult:
     page, benchmark = planned.page, planned.benchmark
-    source = desk.sources[benchmark.source]
-    slots = repr(sorted(desk.colours.of([planned.request]).items()))
+    source = inputs.sources[benchmark.source]
+    slots = repr(sorted(inputs.colours.get_slots([planned.request]).items()))
     parts = ("benchmark", page.path, benchmark.model_dump_json(), repr(planned.request), slots)
-    key = block_key(desk.cache, parts, [source])
-    result = kept_result(desk.cache, key)
+    key = make_block_key(inputs.cache, parts, [source])
+    result = restore_result(inputs.cache, key)
     if result is None:
-        result = _result(planned, desk)
-        keep_result(desk.cache, key, result)
+        result = _make_result(planned, inputs)
+        store_result(inputs.cache, key, result)
     return result
 
 
-def _result(planned: PlannedBenchmark, desk: Desk) -> BenchmarkResult:
+def _make_result(planned: PlannedBenchmark, inputs: DrawInputs) -> BenchmarkResult:
     page, benchmark, request = planned.page, planned.benchmark, planned.request
     if isinstance(request, ScoreRequest):
-        from reportgen.drafting.score_blocks import score_result  # noqa: PLC0415 - as above
+        from reportgen.drafting.score_blocks import make_score_result  # noqa: PLC0415 - as above
 
-        return score_result(page, benchmark, request, desk)
-    answer = desk.answers.answer(request)
-    context = desk.context(Place(page.file, benchmark.line), benchmark.source, answer, benchmark)
-    return benchmark_result(benchmark, page.path, answer.curve_set, context)
+        return make_score_result(page, benchmark, request, inputs)
+    answer = inputs.answers.get_curves(request)
+    context = inputs.make_context(
+        SourceLocation(page.file, benchmark.line), benchmark.source, answer, benchmark
+    )
+    return summarize_benchmark(benchmark, page.path, answer.curve_set, context)

@@ -7,10 +7,10 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
 from reportgen.description import Description
-from reportgen.errors import Place, Problem, Severity, Stage
-from reportgen.naming import listed
+from reportgen.errors import Problem, Severity, SourceLocation, Stage
+from reportgen.naming import quote_names
 from reportgen.settings.loading import load_source_settings
-from reportgen.settings.writing import yaml_text
+from reportgen.settings.writing import write_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ _QUOTED: Final = re.compile('"([^"]+)"')
 _WORDS: Final = re.compile(r"[^A-Za-z0-9@]+")
 
 
-def described(
+def describe_path(
     path: Path,
     root: Path,
     name: str,
@@ -56,12 +56,14 @@ def described(
         cache: what was read and counted before; None where nothing is kept.
         boundary: where links in it may lead; anywhere if None.
     """
-    from reportgen.read.describing.describing import Looking, describe  # noqa: PLC0415 - imports the database
+    from reportgen.read.describing.describing import DescribeContext, describe  # noqa: PLC0415 - imports the database
 
-    return describe(path, root, name, Looking(load_source_settings, hashes, cache, boundary))
+    return describe(path, root, name, DescribeContext(load_source_settings, hashes, cache, boundary))
 
 
-def sources_of(path: Path, root: Path, data_dir: str, boundary: Boundary | None = None) -> Description:
+def describe_data_folder(
+    path: Path, root: Path, data_dir: str, boundary: Boundary | None = None
+) -> Description:
     """The data folder of a report described: it is no source, but holds some.
 
     Args:
@@ -74,66 +76,72 @@ def sources_of(path: Path, root: Path, data_dir: str, boundary: Boundary | None 
         ReportError: two sources have the same name.
     """
     from reportgen.read import find_sources  # noqa: PLC0415 - imports the database
-    from reportgen.read.links import outward_problems  # noqa: PLC0415 - as above
+    from reportgen.read.links import report_links  # noqa: PLC0415 - as above
 
     outward: dict[Path, str] = {}
     found = find_sources(root, data_dir, boundary, outward)
     # Folders of a folder can be named, too, but they are parts of it.
     names = [name for name in found if "/" not in name]
-    message = f"it holds {listed(names, most=40)}" if names else "it holds no source yet"
+    message = f"it holds {quote_names(names, most=40)}" if names else "it holds no source yet"
     advice = f"Describe one of them, as in reportgen describe {data_dir}/{names[0]}" if names else ""
-    problem = Problem(Place(data_dir), message, advice, Stage.DATA, Severity.WARNING)
+    problem = Problem(SourceLocation(data_dir), message, advice, Stage.DATA, Severity.WARNING)
     return Description(
-        data_dir, path.name, problems=(problem, *outward_problems(outward, root, Severity.WARNING))
+        data_dir, path.name, problems=(problem, *report_links(outward, root, Severity.WARNING))
     )
 
 
-def suggested_settings(told: Description) -> str:
+def suggest_settings(description: Description) -> str:
     """A ``source.yml`` with the keys that are worth writing; empty where none is."""
-    return yaml_text(told.settings)
+    return write_yaml(description.settings)
 
 
-def suggested_repetitions(told: Description) -> str:
+def suggest_repetitions(description: Description) -> str:
     """The same, with series that only a number tells apart as runs of one; empty where there are none."""
-    kept = {key: value for key, value in told.settings.items() if key not in {"series_from", "seed_from"}}
-    return yaml_text({**kept, **told.repetitions}) if told.repetitions else ""
+    settings = {
+        key: value for key, value in description.settings.items() if key not in {"series_from", "seed_from"}
+    }
+    return write_yaml({**settings, **description.repetitions}) if description.repetitions else ""
 
 
 def suggested_clusters(told: Description) -> str:
     """The same, with a column that may hold clusters of problems; empty where there is none."""
     columns = told.settings.get("columns")
     also = columns if isinstance(columns, dict) else {}
-    return yaml_text({**told.settings, "columns": {**also, **told.clusters}}) if told.clusters else ""
+    return write_yaml({**told.settings, "columns": {**also, **told.clusters}}) if told.clusters else ""
 
 
-def suggested_block(told: Description) -> str:
+def suggest_block(description: Description) -> str:
     """A fenced block that shows the source; empty where there is nothing to show."""
-    if told.kind in {"outcomes", "totals"}:
-        named = {"benchmark": told.benchmarks[0]} if len(told.benchmarks) > 1 else {}
-        return _fenced("scores", {"source": told.name, **named})
-    metric = headline(told.counts.metrics)
+    if description.kind in {"outcomes", "totals"}:
+        named = {"benchmark": description.benchmarks[0]} if len(description.benchmarks) > 1 else {}
+        return _format_block("scores", {"source": description.name, **named})
+    metric = choose_metric(description.counts.metrics)
     return (
-        _fenced("curve", {"source": told.name, "metric": metric.name, **_axis(told, metric)})
+        _format_block(
+            "curve", {"source": description.name, "metric": metric.name, **_find_axis(description, metric)}
+        )
         if metric
         else ""
     )
 
 
-def _axis(told: Description, metric: DescribedMetric) -> dict[str, object]:
+def _find_axis(description: Description, metric: DescribedMetric) -> dict[str, object]:
     """What the runs themselves draw a metric over, where all of them that have the metric have that, too."""
-    found = (_DRAWN.search(problem.message) for problem in told.problems)
+    found = (_DRAWN.search(problem.message) for problem in description.problems)
     axes = {
         one["axis"]
         for one in found
         if one and any(fnmatchcase(metric.name, name) for name in _QUOTED.findall(one["names"]))
     }
     for axis in axes if len(axes) == 1 else ():
-        if axis == "time" or any(one.name == axis and one.runs >= metric.runs for one in told.counts.metrics):
+        if axis == "time" or any(
+            one.name == axis and one.runs >= metric.runs for one in description.counts.metrics
+        ):
             return {"x": axis}
     return {}
 
 
-def headline(metrics: tuple[DescribedMetric, ...]) -> DescribedMetric | None:
+def choose_metric(metrics: tuple[DescribedMetric, ...]) -> DescribedMetric | None:
     """The metric that a report is most likely about; None where none can be drawn."""
     drawn = [metric for metric in metrics if metric.low is not None and metric.first is not None]
     # Of what was measured once at the end of each run there is no curve.
@@ -150,5 +158,5 @@ def _rank(name: str) -> tuple[bool, bool, bool, bool]:
     return aside, not score, not loss, not held_out
 
 
-def _fenced(kind: str, body: dict[str, object]) -> str:
-    return f"```{kind}\n{yaml_text(body)}```\n"
+def _format_block(kind: str, body: dict[str, object]) -> str:
+    return f"```{kind}\n{write_yaml(body)}```\n"

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from reportgen.drafting.frozen_words import contents
-from reportgen.drafting.notes import notes_of
+from reportgen.drafting.frozen_words import list_contents
+from reportgen.drafting.notes import list_notes
 from reportgen.settings.loading import load_source_settings
-from reportgen.settings.writing import yaml_text
+from reportgen.settings.writing import write_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Freezing:
+class FrozenSource:
     """A source that is ready to be written.
 
     Attributes:
@@ -48,7 +48,7 @@ class Freezing:
         write_table(self.root, self.source, self.table, path)
 
 
-def freezing(
+def freeze_source(
     path: Path,
     root: Path,
     tool: str,
@@ -56,7 +56,7 @@ def freezing(
     cache: Cache | None,
     *,
     boundary: Boundary | None = None,
-) -> Freezing:
+) -> FrozenSource:
     """Read a source for freezing, with what was irregular in it and what it holds.
 
     Args:
@@ -70,20 +70,20 @@ def freezing(
     Raises:
         ReportError: everything that is wrong with the source.
     """
-    from reportgen.read.freezing import frozen_table, open_at  # noqa: PLC0415 - imports the database
+    from reportgen.read.freezing import freeze_table, open_at  # noqa: PLC0415 - imports the database
 
     source = open_at(path, root, load_source_settings, hashes, cache, boundary=boundary)
-    table = frozen_table(root, source)
+    table = freeze_table(root, source)
     said = source.settings.provenance
     # What was frozen before came from the files that it names.
-    files = said.files or {_told(file.path, path, root): file.sha256 for file in source.files}
-    told = {"found": list(notes_of(source)), "contents": list(contents(root, source))}
+    files = said.files or {_shorten_path(file.path, path, root): file.sha256 for file in source.files}
+    notes = {"found": list(list_notes(source)), "contents": list(list_contents(root, source))}
     provenance = {**said.model_dump(exclude_none=True), "tool": tool, "files": files}
-    provenance |= {key: lines for key, lines in told.items() if lines}
-    return Freezing(root, source, table, yaml_text({**table.settings, "provenance": provenance}))
+    provenance |= {key: lines for key, lines in notes.items() if lines}
+    return FrozenSource(root, source, table, write_yaml({**table.settings, "provenance": provenance}))
 
 
-def _told(file: str, path: Path, root: Path) -> str:
+def _shorten_path(file: str, path: Path, root: Path) -> str:
     """A file's path from the source's own folder on, which no machine's folders are told by."""
     whole = root / file
     return (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Place, Problems, placed
-from reportgen.narrative.generated import about_scores, generated_pages
+from reportgen.errors import Problems, SourceLocation, move_problems
+from reportgen.narrative.generated import generate_for_scores, generate_pages
 from reportgen.narrative.pages import read_pages
-from reportgen.narrative.topics import figures_named, is_figure, sources_named, sources_of
+from reportgen.narrative.topics import is_figure, list_block_sources, list_figures, list_named_sources
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.observation_blocks import ObservationsSettings
 
@@ -31,7 +31,7 @@ def gather_pages(project: Project, problems: Problems) -> tuple[Page, ...]:
         untrusted=project.settings.untrusted,
     )
     with problems.collecting():
-        pages += generated_pages(project.settings.benchmarks, pages)
+        pages += generate_pages(project.settings.benchmarks, pages)
     return pages
 
 
@@ -43,11 +43,11 @@ def gather_sources(
 
     data = project.settings.data_dir
     sources: dict[str, Source] = {}
-    told: dict[str, Problems] = {}
-    for name, place, page in _named(pages):
-        if name not in told:
-            told[name] = Problems()
-            with told[name].collecting():
+    opening_problems: dict[str, Problems] = {}
+    for name, place, page in _iterate_sources(pages):
+        if name not in opening_problems:
+            opening_problems[name] = Problems()
+            with opening_problems[name].collecting():
                 sources[name] = open_source(
                     project.root,
                     data,
@@ -57,45 +57,49 @@ def gather_sources(
                     cache=cache,
                     follow_links=project.settings.follow_links,
                 )
-                told[name].add(sources[name].warnings)
+                opening_problems[name].add(sources[name].warnings)
         # A source that is not there is the problem of everybody who names it.
-        found = told[name].found
-        if page and [problem.place for problem in found] == [Place(data)]:
+        found = opening_problems[name].found
+        if page and [problem.place for problem in found] == [SourceLocation(data)]:
             found = [_or_figure(found[0], name, page)]
-        problems.add(placed(found, Place(data), place))
+        problems.add(move_problems(found, SourceLocation(data), place))
     hashes.save()
     return sources
 
 
-def fitted(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[Page, ...]:
+def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[Page, ...]:
     """The pages; one generated for a benchmark is about scores if its source turns out to hold such."""
-    return tuple(_fitted(page, sources) for page in pages)
+    return tuple(_fit_page(page, sources) for page in pages)
 
 
-def _fitted(page: Page, sources: Mapping[str, Source]) -> Page:
+def _fit_page(page: Page, sources: Mapping[str, Source]) -> Page:
     benchmark = page.front_matter.benchmark
     source = sources.get(benchmark.source) if benchmark else None
     if source is None or source.kind == "measurements":
         return page
-    return about_scores(page, totals=source.kind == "totals")
+    return generate_for_scores(page, totals=source.kind == "totals")
 
 
 def _or_figure(problem: Problem, of: str, page: Page) -> Problem:
     """The problem of a source that is not there, for an ``of`` that may have meant a figure as well."""
     said = f'there is no figure "{of}" on this page, and {problem.message}'
-    return replace(problem, message=said, next_step=f"{figures_named(of, page)}. {problem.next_step}".strip())
+    return replace(problem, message=said, next_step=f"{list_figures(of, page)}. {problem.next_step}".strip())
 
 
-def _named(pages: tuple[Page, ...]) -> Iterator[tuple[str, Place, Page | None]]:
+def _iterate_sources(pages: tuple[Page, ...]) -> Iterator[tuple[str, SourceLocation, Page | None]]:
     """Sources and who names them, in the order of the report; with the page where it is an ``of``."""
     for page in pages:
         benchmark = page.front_matter.benchmark
         if benchmark:
-            yield benchmark.source, Place(page.file, benchmark.line), None
+            yield benchmark.source, SourceLocation(page.file, benchmark.line), None
         for block in page.blocks:
             of = block.settings.of if isinstance(block.settings, ObservationsSettings) else None
-            for name in sources_of(block, page):
-                yield name, block.place, page if name == of and not is_figure(name, page) else None
+            for name in list_block_sources(block, page):
+                yield name, block.location, page if name == of and not is_figure(name, page) else None
         for binding in page.bindings:
-            for name in sources_named(binding.of, page):
-                yield name, binding.place, page if name == binding.of and not is_figure(name, page) else None
+            for name in list_named_sources(binding.of, page):
+                yield (
+                    name,
+                    binding.location,
+                    page if name == binding.of and not is_figure(name, page) else None,
+                )

@@ -18,7 +18,7 @@ from reportgen.model import BenchmarkResult, Figure, Observations, Overview, Pan
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reportgen.cache import Cache, KeptText
+    from reportgen.cache import Cache, CachedText
 
 _KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
@@ -27,42 +27,42 @@ _KINDS: dict[str, type[Any]] = {
 _IN_FILES: Final = ("inline_svg", "file_svg", "csv", "spec", "payload")
 
 
-def keep(data: Cache, key: str, block: Shown) -> Shown:
+def store_block(data: Cache, key: str, block: Shown) -> Shown:
     """Keep a block; returns it with its longest texts in files, if these can be written."""
     try:
-        light: Shown = _each_figure(
+        light: Shown = _replace_figures(
             block, lambda place, figure: replace(figure, **_put_away(data, key, place, figure))
         )
     except OSError:
         return block
-    data.put(key, _written(light))
+    data.put(key, _encode(light))
     return light
 
 
-def keep_result(data: Cache, key: str, result: BenchmarkResult) -> None:
+def store_result(data: Cache, key: str, result: BenchmarkResult) -> None:
     """Keep a benchmark's result."""
-    data.put(key, _written(result))
+    data.put(key, _encode(result))
 
 
-def kept(data: Cache, key: str) -> Shown | None:
-    """What ``keep`` returned; None where there is nothing, or nothing that can be read and stands."""
-    value = _read(data.get(key))
+def restore_block(data: Cache, key: str) -> Shown | None:
+    """What ``store_block`` returned; None where there is nothing, or nothing that can be read and stands."""
+    value = _decode(data.get(key))
     if not isinstance(value, Figure | Panels | ResultTable | Overview | Stack | Observations):
         return None
-    texts: list[KeptText] = []
+    texts: list[CachedText] = []
 
-    def found(place: int, figure: Figure) -> Figure:
-        named: dict[str, Any] = {name: _there(data, key, place, figure, name) for name in _IN_FILES}
+    def restore_texts(place: int, figure: Figure) -> Figure:
+        named: dict[str, Any] = {name: _locate_text(data, key, place, figure, name) for name in _IN_FILES}
         texts.extend(named.values())
         return replace(figure, **named)
 
-    block: Shown = _each_figure(value, found)
+    block: Shown = _replace_figures(value, restore_texts)
     return block if all(text.stands for text in texts) else None
 
 
-def kept_result(data: Cache, key: str) -> BenchmarkResult | None:
+def restore_result(data: Cache, key: str) -> BenchmarkResult | None:
     """A benchmark's result; None where there is none that can be read."""
-    value = _read(data.get(key))
+    value = _decode(data.get(key))
     return value if isinstance(value, BenchmarkResult) else None
 
 
@@ -70,45 +70,45 @@ def _put_away(data: Cache, key: str, place: int, figure: Figure) -> dict[str, An
     return {name: data.put_text(key, f"{place}.{name}", str(getattr(figure, name))) for name in _IN_FILES}
 
 
-def _there(data: Cache, key: str, place: int, figure: Figure, name: str) -> KeptText:
+def _locate_text(data: Cache, key: str, place: int, figure: Figure, name: str) -> CachedText:
     """The text where it stands now: a report may have been moved as a whole."""
-    told: KeptText = getattr(figure, name)
-    path = data.text_path(key, f"{place}.{name}")
-    return told if told.path == path else replace(told, path=path)
+    text: CachedText = getattr(figure, name)
+    path = data.get_text_path(key, f"{place}.{name}")
+    return text if text.path == path else replace(text, path=path)
 
 
-def _written(value: Shown | BenchmarkResult) -> bytes:
+def _encode(value: Shown | BenchmarkResult) -> bytes:
     """A value as bytes: its kind, a newline, its fields as JSON."""
     name = type(value).__name__
-    return name.encode() + b"\n" + _adapter(name).dump_json(value)
+    return name.encode() + b"\n" + _get_adapter(name).dump_json(value)
 
 
-def _read(data: bytes | None) -> Shown | BenchmarkResult | None:
+def _decode(data: bytes | None) -> Shown | BenchmarkResult | None:
     kind, _, fields = (data or b"").partition(b"\n")
     name = kind.decode("ascii", "replace")
     if name not in _KINDS:
         return None
     try:
-        value: Shown | BenchmarkResult = _adapter(name).validate_json(fields)
+        value: Shown | BenchmarkResult = _get_adapter(name).validate_json(fields)
     except ValidationError:
         return None
     return value
 
 
-def _each_figure(value: Any, change: Callable[[int, Figure], Figure]) -> Any:  # noqa: ANN401 - the kind given
+def _replace_figures(value: Any, change: Callable[[int, Figure], Figure]) -> Any:  # noqa: ANN401 - the kind given
     """The value with each of its figures, which are counted from 0, changed."""
     if isinstance(value, Panels):
-        return replace(value, figures=_changed(value.figures, change))
+        return replace(value, figures=_replace_parts(value.figures, change))
     if isinstance(value, Stack):
-        return replace(value, parts=_changed(value.parts, change))
+        return replace(value, parts=_replace_parts(value.parts, change))
     return change(0, value) if isinstance(value, Figure) else value
 
 
-def _changed(parts: tuple[Any, ...], change: Callable[[int, Figure], Figure]) -> tuple[Any, ...]:
+def _replace_parts(parts: tuple[Any, ...], change: Callable[[int, Figure], Figure]) -> tuple[Any, ...]:
     place = count()
     return tuple(change(next(place), part) if isinstance(part, Figure) else part for part in parts)
 
 
 @cache
-def _adapter(name: str) -> TypeAdapter[Any]:
+def _get_adapter(name: str) -> TypeAdapter[Any]:
     return TypeAdapter(_KINDS[name])

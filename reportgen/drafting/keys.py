@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from reportgen.model import Request, Source
 
 
-def names_key(cache: Cache, requests: tuple[Request, ...], source: Source) -> str:
+def make_names_key(cache: Cache, requests: tuple[Request, ...], source: Source) -> str:
     """The key of the series names behind all requests to a source."""
-    return cache.key("series", repr(requests), source.digest)
+    return cache.make_key("series", repr(requests), source.digest)
 
 
-def block_key(cache: Cache, parts: Iterable[str], sources: Iterable[Source]) -> str:
+def make_block_key(cache: Cache, parts: Iterable[str], sources: Iterable[Source]) -> str:
     """The key of a drawn block."""
-    return cache.key("block", *parts, *(source.digest for source in sources))
+    return cache.make_key("block", *parts, *(source.digest for source in sources))

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from reportgen.words import listing
+from reportgen.words import join_names
 
 if TYPE_CHECKING:
-    from reportgen.errors import Place
+    from reportgen.errors import SourceLocation
     from reportgen.model import Source
 
 _MOST_PLACES: Final = 3
@@ -31,20 +31,23 @@ _REPEAT: Final = {
 }
 
 
-def notes_of(source: Source) -> tuple[str, ...]:
+def list_notes(source: Source) -> tuple[str, ...]:
     """Sentences about a source for the readers of its figures.
 
     They are what the build warns of, but for the steps that its author may take and for what concerns
     settings only. Files are told by their paths below the source. Of a frozen source they begin with what
     was found when it was frozen.
     """
-    told: dict[str, list[str]] = defaultdict(list)
+    places_by_message: dict[str, list[str]] = defaultdict(list)
     folder = _folder(source)
     for warning in source.warnings:
         if not _ADVICE.search(warning.message):
             message = _IN_A_BLOCK.sub("", warning.message).replace(f"{folder}/", "")
-            told[message].append(_short(warning.place, source, folder))
-    found = (f"{listing(places, most=_MOST_PLACES)}: {message}." for message, places in told.items())
+            places_by_message[message].append(_shorten_place(warning.place, source, folder))
+    found = (
+        f"{join_names(places, most=_MOST_PLACES)}: {message}."
+        for message, places in places_by_message.items()
+    )
     repeat = _REPEAT.get((source.kind, source.settings.repeat or ""))
     return tuple(
         dict.fromkeys((*(source.settings.provenance.found or ()), *found, *([repeat] if repeat else [])))
@@ -53,14 +56,14 @@ def notes_of(source: Source) -> tuple[str, ...]:
 
 def _folder(source: Source) -> str:
     """The source's folder, as places tell it."""
-    place = PurePosixPath(source.place.file)
+    place = PurePosixPath(source.location.file)
     return str(place.parent if place.name == "source.yml" else place)
 
 
-def _short(place: Place, source: Source, folder: str) -> str:
+def _shorten_place(place: SourceLocation, source: Source, folder: str) -> str:
     """A place as it is told to readers: below the source's folder, or the source itself by its name."""
     path = PurePosixPath(place.file)
-    if place.file in {source.place.file, folder} and all(file.path != place.file for file in source.files):
+    if place.file in {source.location.file, folder} and all(file.path != place.file for file in source.files):
         return source.name
     below = path.is_relative_to(folder) and path != PurePosixPath(folder)
     return str(replace(place, file=str(path.relative_to(folder)) if below else path.name))

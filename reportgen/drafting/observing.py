@@ -5,45 +5,49 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reportgen.drafting.score_answers import MOST_COMPARED, TellingAt
-from reportgen.drafting.subjects import curve_scale, said_of, score_scale, state_of
+from reportgen.drafting.score_answers import MOST_COMPARED, ScoreErrorsAt
+from reportgen.drafting.subjects import describe_topic, link_topic, make_curve_scale, make_score_scale
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.model import CurveRequest, Observations, ScoreRequest
 from reportgen.settings.observation_blocks import Rule
-from reportgen.words import counted, listing
+from reportgen.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from reportgen.drafting.answers import Answers
-    from reportgen.drafting.desk import Desk
+    from reportgen.drafting.answers import ResultsStore
+    from reportgen.drafting.desk import DrawInputs
     from reportgen.drafting.plan import PlannedBlock
-    from reportgen.errors import Place
+    from reportgen.errors import SourceLocation
     from reportgen.model import Source
     from reportgen.narrative.topics import Topic
     from reportgen.settings.observation_blocks import ObservationsSettings
     from reportgen.statements import Observation
 
 
-def observations_block(planned: PlannedBlock, settings: ObservationsSettings, desk: Desk) -> Observations:
+def draw_observations(
+    planned: PlannedBlock, settings: ObservationsSettings, inputs: DrawInputs
+) -> Observations:
     """An ``observations`` block: the most telling sentences first.
 
     Raises:
         ReportError: what the data have wrong.
     """
-    found = observed(planned.topics, planned.block.place, desk.answers, desk.sources, settings.rules)
+    found = find_observations(
+        planned.topics, planned.block.location, inputs.answers, inputs.sources, settings.rules
+    )
     sources = dict.fromkeys(topic.request.source for topic in planned.topics)
-    titles = [desk.sources[name].settings.title or name for name in sources]
+    titles = [inputs.sources[name].settings.title or name for name in sources]
     cautions = dict.fromkeys(
-        said for name in sources if (said := desk.sources[name].settings.approximate) is not None
+        said for name in sources if (said := inputs.sources[name].settings.approximate) is not None
     )
     caution = f" ({', '.join(cautions)})" if cautions else ""
-    told = "Sentences made by rules from the data, each with what it rests on."
+    sentence = "Sentences made by rules from the data, each with what it rests on."
     if not found:
-        told = "No rule has found anything to say."
+        sentence = "No rule has found anything to say."
     more = max(0, len(found) - settings.count)
-    left_out = f" {counted(more, 'further one is', 'further ones are')} left out." if more else ""
-    caption = f"{told}{left_out} Source: {listing(titles)}{caution}."
+    left_out = f" {format_count(more, 'further one is', 'further ones are')} left out." if more else ""
+    caption = f"{sentence}{left_out} Source: {join_names(titles)}{caution}."
     return Observations(
         id=planned.block.id,
         title=settings.title or "Observations",
@@ -53,10 +57,10 @@ def observations_block(planned: PlannedBlock, settings: ObservationsSettings, de
     )
 
 
-def observed(
+def find_observations(
     topics: Sequence[Topic],
-    place: Place,
-    answers: Answers,
+    place: SourceLocation,
+    answers: ResultsStore,
     sources: Mapping[str, Source],
     rules: Collection[Rule] = (),
 ) -> tuple[Observation, ...]:
@@ -77,20 +81,20 @@ def observed(
         (one, topic)
         for topic in topics
         if isinstance(topic.request, ScoreRequest)
-        for one in _of_scores(topic.request, place, answers, rules)
+        for one in _find_in_scores(topic.request, place, answers, rules)
     ]
-    found += _of_curves(topics, place, answers, sources, rules)
+    found += _find_in_curves(topics, place, answers, sources, rules)
     # Two metrics that part company are both named in the sentence.
     return tuple(
-        _linked(_named(one, topic, sources) if several and one.rule != Rule.PART_COMPANY else one, topic)
+        _add_link(_add_name(one, topic, sources) if several and one.rule != Rule.PART_COMPANY else one, topic)
         for one, topic in found
     )
 
 
-def _of_curves(
+def _find_in_curves(
     topics: Sequence[Topic],
-    place: Place,
-    answers: Answers,
+    place: SourceLocation,
+    answers: ResultsStore,
     sources: Mapping[str, Source],
     rules: Collection[Rule],
 ) -> Iterator[tuple[Observation, Topic]]:
@@ -99,19 +103,19 @@ def _of_curves(
     Raises:
         ReportError: there are too many series to hold each against each other.
     """
-    from reportgen.observations.choosing import observed as found_in  # noqa: PLC0415 - computes
+    from reportgen.observations.choosing import observe_curves as found_in  # noqa: PLC0415 - computes
 
     fields, precisions = [], []
     about: dict[str, Topic] = {}
     for topic in topics:
         if isinstance(topic.request, CurveRequest):
-            answer = answers.with_every_step(topic.request)
+            answer = answers.get_every_step(topic.request)
             count = len(answer.curve_set.curves)
             if count > MOST_COMPARED:
                 said = f"observations compare every pair, and {count:,} series are too many for that"
                 step = f"Keep {MOST_COMPARED:,} at most with series: in the figure, or filter: in source.yml"
                 raise ReportError(Problem(place, said, step, Stage.DATA))
-            scale = curve_scale(topic, answer.step_name, is_time=answer.step_is_time)
+            scale = make_curve_scale(topic, answer.step_name, is_time=answer.step_is_time)
             fields.append((answer.curve_set, scale))
             precisions.append(sources[topic.request.source].settings.precision or 0.0)
             about.setdefault(scale.metric, topic)
@@ -119,26 +123,26 @@ def _of_curves(
         yield one, about[one.metric]
 
 
-def _of_scores(
-    request: ScoreRequest, place: Place, answers: Answers, rules: Collection[Rule]
+def _find_in_scores(
+    request: ScoreRequest, place: SourceLocation, answers: ResultsStore, rules: Collection[Rule]
 ) -> tuple[Observation, ...]:
-    from reportgen.observations.choosing import observed_scores  # noqa: PLC0415 - as above
+    from reportgen.observations.choosing import observe_scores  # noqa: PLC0415 - as above
 
-    with TellingAt(place):
-        scored = answers.scores.scored(request)
-        scale = score_scale(request, scored.problems.lowest, scored.problems.highest)
-        return observed_scores(scored.scores, scored.comparisons, scored.groups, scale, rules)
+    with ScoreErrorsAt(place):
+        scored = answers.scores.score_benchmark(request)
+        scale = make_score_scale(request, scored.problems.lowest, scored.problems.highest)
+        return observe_scores(scored.scores, scored.comparisons, scored.groups, scale, rules)
 
 
-def _named(one: Observation, topic: Topic, sources: Mapping[str, Source]) -> Observation:
+def _add_name(one: Observation, topic: Topic, sources: Mapping[str, Source]) -> Observation:
     """An observation that begins with what it is about, since its neighbours are about something else."""
     starts_with_name = any(one.text.startswith(name) for name in one.series)
     text = one.text if starts_with_name else one.text[:1].lower() + one.text[1:]
-    return replace(one, text=f"{said_of(topic, sources)}: {text}")
+    return replace(one, text=f"{describe_topic(topic, sources)}: {text}")
 
 
-def _linked(one: Observation, topic: Topic) -> Observation:
+def _add_link(one: Observation, topic: Topic) -> Observation:
     """An observation with the state of the figure that shows it."""
     x = None if one.from_step is None or one.to_step is None else (one.from_step, one.to_step)
     mark = None if one.mark is None or one.mark_series is None else (one.mark, one.mark_series)
-    return replace(one, figure=topic.figure, state=state_of(topic, one.series, x, mark))
+    return replace(one, figure=topic.figure, state=link_topic(topic, one.series, x, mark))

@@ -6,11 +6,11 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Place, Problem, Problems, ReportError, Stage
+from reportgen.errors import Problem, Problems, ReportError, SourceLocation, Stage
 from reportgen.model import CurveRequest, ScoreRequest
-from reportgen.naming import listed
-from reportgen.narrative.requests import benchmark_request, requests_of
-from reportgen.narrative.topics import sources_named, sources_of, topics_of
+from reportgen.naming import quote_names
+from reportgen.narrative.requests import make_benchmark_request, make_requests
+from reportgen.narrative.topics import find_topics, list_block_sources, list_named_sources
 from reportgen.settings.blocks import CurveSettings
 from reportgen.settings.observation_blocks import ObservationsSettings
 
@@ -80,13 +80,14 @@ class Plan:
     statements: tuple[PlannedStatement, ...] = ()
 
     @property
-    def places(self) -> dict[Request, Place]:
+    def places(self) -> dict[Request, SourceLocation]:
         """The first block, or the page of the benchmark, that asks for each request."""
         found = {
-            planned.request: Place(planned.page.file, planned.benchmark.line) for planned in self.benchmarks
+            planned.request: SourceLocation(planned.page.file, planned.benchmark.line)
+            for planned in self.benchmarks
         }
         for planned in reversed(self.blocks):
-            found.update(dict.fromkeys(planned.requests, planned.block.place))
+            found.update(dict.fromkeys(planned.requests, planned.block.location))
         return found
 
     @property
@@ -97,14 +98,14 @@ class Plan:
         return tuple(dict.fromkeys((*of_blocks, *of_benchmarks)))
 
     @property
-    def topics(self) -> dict[Topic, Place]:
+    def topics(self) -> dict[Topic, SourceLocation]:
         """Every topic of statements and observations once, with the first place that names it."""
-        found: dict[Topic, Place] = {}
+        found: dict[Topic, SourceLocation] = {}
         for planned in self.blocks:
             for topic in planned.topics:
-                found.setdefault(topic, planned.block.place)
+                found.setdefault(topic, planned.block.location)
         for one in self.statements:
-            found.setdefault(one.topic, one.binding.place)
+            found.setdefault(one.topic, one.binding.location)
         return found
 
     @property
@@ -127,7 +128,7 @@ class Plan:
             found[statement.page.path].add(statement.topic.request.source)
         return found
 
-    def of_pages(self, paths: Collection[str]) -> Plan:
+    def select_pages(self, paths: Collection[str]) -> Plan:
         """The part of the plan that belongs to these pages."""
         return Plan(
             tuple(planned for planned in self.blocks if planned.page.path in paths),
@@ -136,7 +137,7 @@ class Plan:
         )
 
 
-def plan_of(pages: tuple[Page, ...], sources: Mapping[str, Source], problems: Problems) -> Plan:
+def plan_report(pages: tuple[Page, ...], sources: Mapping[str, Source], problems: Problems) -> Plan:
     """Plan every block and statement; one whose source could not be opened is passed over: that is told."""
     blocks: list[PlannedBlock] = []
     benchmarks: list[PlannedBenchmark] = []
@@ -145,48 +146,52 @@ def plan_of(pages: tuple[Page, ...], sources: Mapping[str, Source], problems: Pr
         benchmark = page.front_matter.benchmark
         if benchmark and benchmark.source in sources:
             with problems.collecting():
-                request = benchmark_request(benchmark, sources[benchmark.source], page)
+                request = make_benchmark_request(benchmark, sources[benchmark.source], page)
                 benchmarks.append(PlannedBenchmark(page, benchmark, request))
         for block in page.blocks:
-            if all(name in sources for name in sources_of(block, page)):
+            if all(name in sources for name in list_block_sources(block, page)):
                 with problems.collecting():
-                    blocks.append(_block(block, page, sources))
-        statements += _statements(page, sources, problems)
+                    blocks.append(_plan_block(block, page, sources))
+        statements += _plan_statements(page, sources, problems)
     return Plan(tuple(blocks), tuple(benchmarks), tuple(statements))
 
 
-def _statements(page: Page, sources: Mapping[str, Source], problems: Problems) -> Iterator[PlannedStatement]:
+def _plan_statements(
+    page: Page, sources: Mapping[str, Source], problems: Problems
+) -> Iterator[PlannedStatement]:
     """The statements of a page; most of them are about one topic, which is looked up once."""
     topics: dict[str | None, Topic] = {}
     for number, binding in enumerate(page.bindings, start=1):
-        if binding.of not in topics and any(name not in sources for name in sources_named(binding.of, page)):
+        if binding.of not in topics and any(
+            name not in sources for name in list_named_sources(binding.of, page)
+        ):
             continue
         with problems.collecting():
             if binding.of not in topics:
-                topics[binding.of] = _topic(binding, page, sources)
+                topics[binding.of] = _find_topic(binding, page, sources)
             yield PlannedStatement(page, binding, number, topics[binding.of])
 
 
-def _block(block: Block, page: Page, sources: Mapping[str, Source]) -> PlannedBlock:
-    names, settings = sources_of(block, page), block.settings
+def _plan_block(block: Block, page: Page, sources: Mapping[str, Source]) -> PlannedBlock:
+    names, settings = list_block_sources(block, page), block.settings
     if isinstance(settings, ObservationsSettings):
-        topics = topics_of(settings.of, page, sources, block.place)
+        topics = find_topics(settings.of, page, sources, block.location)
         return PlannedBlock(page, block, names, (), topics)
-    requests = requests_of(block, page, sources)
+    requests = make_requests(block, page, sources)
     if not isinstance(settings, CurveSettings) or not settings.annotate:
         return PlannedBlock(page, block, names, requests)
-    topics = topics_of(block.id, page, sources, block.place)
+    topics = find_topics(block.id, page, sources, block.location)
     problems = Problems()
     claims = []
     for name in settings.annotate:
         if name != OBSERVATIONS:
             with problems.collecting():
-                claims.append(_claim(name, block, page, sources, topics[0]))
+                claims.append(_find_claim(name, block, page, sources, topics[0]))
     problems.raise_errors()
     return PlannedBlock(page, block, names, requests, topics, tuple(claims))
 
 
-def _claim(name: str, block: Block, page: Page, sources: Mapping[str, Source], topic: Topic) -> Binding:
+def _find_claim(name: str, block: Block, page: Page, sources: Mapping[str, Source], topic: Topic) -> Binding:
     """The claim of a name, to be drawn into the block's figure.
 
     Raises:
@@ -196,27 +201,29 @@ def _claim(name: str, block: Block, page: Page, sources: Mapping[str, Source], t
     if len(claims) != 1:
         known = tuple(dict.fromkeys(binding.name for binding in page.bindings if binding.name))
         said = f'"annotate: {name}" names {len(claims) or "no"} claim{"s" if claims else ""} of this page'
-        step = f"Name a claim of this page: {listed(known) or 'none has a name yet'}"
+        step = f"Name a claim of this page: {quote_names(known) or 'none has a name yet'}"
         step = "Give each claim a name of its own" if claims else step
-    elif _topic(claims[0], page, sources).request != topic.request:
+    elif _find_topic(claims[0], page, sources).request != topic.request:
         said = f'the claim "{name}" is about something else than this figure'
         step = f'Give the claim of="{block.id}"'
     else:
         return claims[0]
-    raise ReportError(Problem(block.place, said, step, Stage.NARRATIVE))
+    raise ReportError(Problem(block.location, said, step, Stage.NARRATIVE))
 
 
-def _topic(binding: Binding, page: Page, sources: Mapping[str, Source]) -> Topic:
+def _find_topic(binding: Binding, page: Page, sources: Mapping[str, Source]) -> Topic:
     """The one topic of a statement.
 
     Raises:
         ReportError: there is none, or several.
     """
-    topics = topics_of(binding.of, page, sources, binding.place)
+    topics = find_topics(binding.of, page, sources, binding.location)
     if len(topics) == 1:
         return topics[0]
     ids = [topic.figure for topic in topics]
     what = f'"{binding.of}"' if binding.of else "the page's only figure"
     said = f"{what} shows {len(topics)} things, and it is open which is meant"
-    named = f"Write of= with one of {listed(ids)}" if len(set(ids)) > 1 else "Name a figure that shows one"
-    raise ReportError(Problem(binding.place, said, named, Stage.NARRATIVE))
+    named = (
+        f"Write of= with one of {quote_names(ids)}" if len(set(ids)) > 1 else "Name a figure that shows one"
+    )
+    raise ReportError(Problem(binding.location, said, named, Stage.NARRATIVE))

@@ -7,55 +7,59 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.drafting.notes import notes_of
+from reportgen.drafting.notes import list_notes
 from reportgen.figures.score_context import ScoreContext
-from reportgen.figures.score_words import found_notes
-from reportgen.narrative.score_requests import benchmark_title
-from reportgen.statistics.metrics import rows_of
+from reportgen.figures.score_words import list_found_notes
+from reportgen.narrative.score_requests import name_benchmark
+from reportgen.statistics.metrics import find_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.drafting.desk import Desk
-    from reportgen.errors import Place
+    from reportgen.drafting.desk import DrawInputs
+    from reportgen.errors import SourceLocation
     from reportgen.model import ScoreRequest, Source
-    from reportgen.outcomes import Found, ProblemScores
+    from reportgen.outcomes import OutcomeNotes, ProblemScores
     from reportgen.settings.front_matter import Benchmark
 
 
-def score_context(
-    place: Place, request: ScoreRequest, scores: ProblemScores, benchmark: Benchmark | None, desk: Desk
+def make_score_context(
+    place: SourceLocation,
+    request: ScoreRequest,
+    scores: ProblemScores,
+    benchmark: Benchmark | None,
+    inputs: DrawInputs,
 ) -> ScoreContext:
     """The context of one benchmark's scores; ``benchmark`` is the page's."""
-    context = context_of(place, request, scores, desk.sources[request.source], benchmark)
-    return replace(context, slots=desk.colours.slots)
+    context = make_plain_context(place, request, scores, inputs.sources[request.source], benchmark)
+    return replace(context, slots=inputs.colours.slots)
 
 
-def context_of(
-    place: Place,
+def make_plain_context(
+    place: SourceLocation,
     request: ScoreRequest,
     scores: ProblemScores,
     source: Source,
     benchmark: Benchmark | None = None,
 ) -> ScoreContext:
     """The same without colours, for words and tables."""
-    name = _score_name(source, request)
+    name = _find_score_name(source, request)
     return ScoreContext(
         place=place,
         slots={},
         source=source.settings.title or source.name,
-        benchmark=benchmark_title(request, source, benchmark),
+        benchmark=name_benchmark(request, source, benchmark),
         approximate=source.settings.approximate,
         higher_is_better=request.higher_is_better,
         lowest=scores.lowest,
         highest=scores.highest,
-        protocol=tuple(_protocol(source, scores, name)),
+        protocol=tuple(_list_protocols(source, scores, name)),
         score_name=name,
-        notes=notes_of(source),
+        notes=list_notes(source),
     )
 
 
-def context_of_all(place: Place, contexts: Sequence[ScoreContext]) -> ScoreContext:
+def combine_contexts(place: SourceLocation, contexts: Sequence[ScoreContext]) -> ScoreContext:
     """The context of several benchmarks side by side; how each was measured stays with its own."""
     first = contexts[0]
     names = {one.score_name for one in contexts}
@@ -74,21 +78,21 @@ def context_of_all(place: Place, contexts: Sequence[ScoreContext]) -> ScoreConte
     )
 
 
-def with_found(context: ScoreContext, found: Found) -> ScoreContext:
+def add_found_notes(context: ScoreContext, found: OutcomeNotes) -> ScoreContext:
     """The context with what was found in the outcomes, for a block that is not given it otherwise."""
-    return replace(context, notes=(*found_notes(found), *context.notes))
+    return replace(context, notes=(*list_found_notes(found), *context.notes))
 
 
-def _score_name(source: Source, request: ScoreRequest) -> str:
+def _find_score_name(source: Source, request: ScoreRequest) -> str:
     """What the score of answers is called; empty where it has no name. Totals are named by their metric."""
     if source.kind != "outcomes":
         return ""
-    from reportgen.read import score_names  # noqa: PLC0415 - imports the database
+    from reportgen.read import get_score_names  # noqa: PLC0415 - imports the database
 
-    return score_names(source).get(request.benchmark or "", "")
+    return get_score_names(source).get(request.benchmark or "", "")
 
 
-def _protocol(
+def _list_protocols(
     source: Source, scores: ProblemScores, score_name: str
 ) -> Sequence[tuple[str, tuple[tuple[str, str], ...]]]:
     """How each series was measured: its score, what ``source.yml`` says, and the hash of the problems.
@@ -96,17 +100,17 @@ def _protocol(
     Of totals the problems are not known.
     """
     if not scores.problems:
-        return [(name, source.settings.protocol_of(name).stated()) for name in scores.series]
-    from reportgen.read import problem_set_hash  # noqa: PLC0415 - imports the database
+        return [(name, source.settings.get_protocol(name).list_stated()) for name in scores.series]
+    from reportgen.read import hash_problem_set  # noqa: PLC0415 - imports the database
 
     found, known = [], bool(scores.gold)
     for place, name in enumerate(scores.series):
-        answered = scores.samples[rows_of(scores, place)].sum(axis=0) > 0
+        answered = scores.samples[find_rows(scores, place)].sum(axis=0) > 0
         here = np.flatnonzero(answered).tolist()
-        names = problem_set_hash(
+        names = hash_problem_set(
             (scores.problems[at] for at in here), (scores.gold[at] for at in here if known)
         )
-        said = source.settings.protocol_of(name).stated()
+        said = source.settings.get_protocol(name).list_stated()
         score = (("score", score_name),) if score_name else ()
         found.append((name, (*score, *said, ("problem set", names))))
     return found

@@ -6,15 +6,15 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from reportgen.figures.score_words import protocol_differences
+from reportgen.figures.score_words import find_protocol_differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from reportgen.figures.score_context import ScoreContext, Scored
+    from reportgen.figures.score_context import BenchmarkScores, ScoreContext
     from reportgen.outcomes import (
         AcrossBenchmarks,
-        Found,
+        OutcomeNotes,
         Plan,
         Power,
         ProblemGrid,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
 
 
-def numbers_of_scores(scored: Scored, context: ScoreContext) -> dict[str, Any]:
+def collect_score_numbers(scored: BenchmarkScores, context: ScoreContext) -> dict[str, Any]:
     """Scores with group, what was found on the way, and how they were measured."""
     group = {name: one.rank for one in scored.groups for name in one.series}
     ranks = {
@@ -32,73 +32,76 @@ def numbers_of_scores(scored: Scored, context: ScoreContext) -> dict[str, Any]:
         for one in scored.ranks
     }
     scores = [
-        {**_score(one), "group": group.get(one.series), "rank": ranks.get(one.series)}
+        {**_collect_score(one), "group": group.get(one.series), "rank": ranks.get(one.series)}
         for one in scored.scores
     ]
-    return {"scores": scores, **_around(scored.problems, context)}
+    return {"scores": scores, **_describe_benchmark(scored.problems, context)}
 
 
-def numbers_of_pairs(scored: Scored, context: ScoreContext) -> dict[str, Any]:
+def collect_pair_numbers(scored: BenchmarkScores, context: ScoreContext) -> dict[str, Any]:
     """The same with all pairs, groups and the power of the benchmark."""
     return {
-        **numbers_of_scores(scored, context),
-        "comparisons": [plain(one) for one in scored.comparisons],
+        **collect_score_numbers(scored, context),
+        "comparisons": [to_json_values(one) for one in scored.comparisons],
         "groups": [list(one.series) for one in scored.groups],
-        "power": plain(scored.power) if scored.power else None,
+        "power": to_json_values(scored.power) if scored.power else None,
     }
 
 
-def numbers_across(
+def collect_across_numbers(
     across: AcrossBenchmarks,
     powers: Mapping[str, Power],
     contexts: Mapping[str, ScoreContext],
-    found: Mapping[str, Found],
+    found: Mapping[str, OutcomeNotes],
 ) -> dict[str, Any]:
     """Every cell of series × benchmark, the macro average, and how each benchmark was measured."""
     return {
         "baseline": across.baseline,
         "benchmarks": {
             name: {
-                **_protocol(context),
-                "found": plain(found[name]),
-                "power": plain(powers[name]) if name in powers else None,
+                **_describe_protocol(context),
+                "found": to_json_values(found[name]),
+                "power": to_json_values(powers[name]) if name in powers else None,
             }
             for name, context in contexts.items()
         },
         "series": {
             name: {
-                benchmark: {**plain(cell), "score": _score(cell.score)}
+                benchmark: {**to_json_values(cell), "score": _collect_score(cell.score)}
                 for benchmark, cell in zip(across.benchmarks, across.cells[place], strict=True)
             }
             for place, name in enumerate(across.series)
         },
         "macro": {
-            name: {**plain(across.macro[place]), "score": _score(across.macro[place].score)}
+            name: {**to_json_values(across.macro[place]), "score": _collect_score(across.macro[place].score)}
             for place, name in enumerate(across.series)
         },
     }
 
 
-def numbers_of_curves(
+def collect_curve_numbers(
     curves: Iterable[Iterable[Score]], scores: ProblemScores, context: ScoreContext
 ) -> dict[str, Any]:
     """pass@k of every series at every k."""
-    return {"scores": [plain(one) for curve in curves for one in curve], **_around(scores, context)}
+    return {
+        "scores": [to_json_values(one) for curve in curves for one in curve],
+        **_describe_benchmark(scores, context),
+    }
 
 
-def numbers_of_runs(
+def collect_run_numbers(
     spreads: Iterable[RunSpread], scores: ProblemScores, context: ScoreContext
 ) -> dict[str, Any]:
     """Every run's score, and the spread between runs."""
-    return {"spreads": [plain(one) for one in spreads], **_around(scores, context)}
+    return {"spreads": [to_json_values(one) for one in spreads], **_describe_benchmark(scores, context)}
 
 
-def numbers_of_plan(plan: Plan, scores: ProblemScores, context: ScoreContext) -> dict[str, Any]:
+def collect_plan_numbers(plan: Plan, scores: ProblemScores, context: ScoreContext) -> dict[str, Any]:
     """What every design finds."""
-    return {"plan": plain(plan), **_around(scores, context)}
+    return {"plan": to_json_values(plan), **_describe_benchmark(scores, context)}
 
 
-def numbers_of_grid(
+def collect_grid_numbers(
     grid: ProblemGrid,
     sliced: Mapping[str, Mapping[str, tuple[Score, ...]]],
     scores: ProblemScores,
@@ -109,36 +112,36 @@ def numbers_of_grid(
         "problems": len(grid.problems),
         "solved_by_one": [list(one) for one in grid.solved_by_one],
         "slices": {
-            column: {value: [plain(one) for one in parts] for value, parts in values.items()}
+            column: {value: [to_json_values(one) for one in parts] for value, parts in values.items()}
             for column, values in sliced.items()
         },
-        **_around(scores, context),
+        **_describe_benchmark(scores, context),
     }
 
 
-def _score(score: Score) -> dict[str, Any]:
+def _collect_score(score: Score) -> dict[str, Any]:
     """A score; of one that is used as reported it may not be known over how many problems it is."""
-    told: dict[str, Any] = plain(score)
+    numbers: dict[str, Any] = to_json_values(score)
     unknown = not score.problems and score.samples is None and score.estimate is not None
-    return {**told, "problems": None} if unknown else told
+    return {**numbers, "problems": None} if unknown else numbers
 
 
-def plain(value: Any) -> Any:  # noqa: ANN401 - any of the frozen results
+def to_json_values(value: Any) -> Any:  # noqa: ANN401 - any of the frozen results
     """A result as JSON has it, so that it is the same before and after it was kept."""
     return json.loads(json.dumps(asdict(value), allow_nan=False))
 
 
-def _around(scores: ProblemScores, context: ScoreContext) -> dict[str, Any]:
+def _describe_benchmark(scores: ProblemScores, context: ScoreContext) -> dict[str, Any]:
     return {
         "benchmark": context.benchmark,
         "higher_is_better": context.higher_is_better,
-        "found": plain(scores.found),
-        **_protocol(context),
+        "found": to_json_values(scores.notes),
+        **_describe_protocol(context),
     }
 
 
-def _protocol(context: ScoreContext) -> dict[str, Any]:
+def _describe_protocol(context: ScoreContext) -> dict[str, Any]:
     return {
         "protocol": {series: dict(pairs) for series, pairs in context.protocol},
-        "mixed_protocol": protocol_differences(context),
+        "mixed_protocol": find_protocol_differences(context),
     }

@@ -9,15 +9,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
-from reportgen.drafting.answers import Answers
-from reportgen.drafting.blocks import draw
-from reportgen.drafting.colours import series_names
-from reportgen.drafting.desk import Desk
-from reportgen.drafting.kept_subjects import Subjects
-from reportgen.drafting.keys import names_key
+from reportgen.drafting.answers import ResultsStore
+from reportgen.drafting.blocks import draw_blocks
+from reportgen.drafting.colours import read_series_names
+from reportgen.drafting.desk import DrawInputs
+from reportgen.drafting.kept_subjects import SubjectStore
+from reportgen.drafting.keys import make_names_key
 from reportgen.drafting.plan import Plan
-from reportgen.drafting.skeletons import Skeletons
-from reportgen.drafting.subjects import asked_of
+from reportgen.drafting.skeletons import SpecCache
+from reportgen.drafting.subjects import list_requests
 from reportgen.errors import Problem, Problems
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from reportgen.cache import Cache
-    from reportgen.drafting.blocks import Drawn
-    from reportgen.drafting.colours import Colours
+    from reportgen.drafting.blocks import DrawnBlocks
+    from reportgen.drafting.colours import SeriesColours
     from reportgen.drafting.project import Project
     from reportgen.model import Request, Shown, Source
 
-Elsewhere: TypeAlias = "Callable[..., Callable[[], Any]]"
+StartWorker: TypeAlias = "Callable[..., Callable[[], Any]]"
 """Starts a function with its arguments in another process; what it returns waits for the result."""
 
 _WORTH_SHARING = 24
@@ -40,8 +40,8 @@ _AWAY = 4
 """Every fourth page is drawn in the second process, which has the link cards of all pages to make."""
 
 
-def shared(
-    plan: Plan, sources: Mapping[str, Source], cache: Cache, elsewhere: Elsewhere | None
+def split_plan(
+    plan: Plan, sources: Mapping[str, Source], cache: Cache, start_worker: StartWorker | None
 ) -> tuple[Plan, Plan]:
     """What is drawn here, and what in the second process if there may be one.
 
@@ -51,10 +51,10 @@ def shared(
     fresh = {
         source
         for source, requests in plan.requests_by_source.items()
-        if not cache.holds(names_key(cache, requests, sources[source]))
+        if not cache.has_entry(make_names_key(cache, requests, sources[source]))
     }
     blocks = [block for block in plan.blocks if fresh.intersection(block.sources)]
-    if elsewhere is None or len(blocks) < _WORTH_SHARING:
+    if start_worker is None or len(blocks) < _WORTH_SHARING:
         return plan, Plan((), ())
     pages = list(dict.fromkeys(block.page.path for block in blocks))
     here = set(pages) - set(pages[1::_AWAY])
@@ -64,11 +64,11 @@ def shared(
         known = {source for page, used in read.items() if page in here for source in used}
         joining = {page for page, used in read.items() if page not in here and used & known}
         if not joining:
-            return plan.of_pages(here), plan.of_pages(set(pages) - here)
+            return plan.select_pages(here), plan.select_pages(set(pages) - here)
         here |= joining
 
 
-class Second:
+class WorkerShare:
     """The second process at work on some pages of a plan; it begins to read at once."""
 
     def __init__(
@@ -77,25 +77,27 @@ class Second:
         project: Project,
         sources: Mapping[str, Source],
         cache: Cache,
-        elsewhere: Elsewhere | None,
+        start_worker: StartWorker | None,
     ) -> None:
         self._plan, self._project, self._sources, self._cache = plan, project, dict(sources), cache
-        self._start = elsewhere if elsewhere and plan.blocks else _at_once
+        self._start = start_worker if start_worker and plan.blocks else _run_at_once
         self._reading = self._start(_read, plan, project.root, self._sources, cache)
-        self._drawing: Callable[[], tuple[Drawn, list[Problem]]]
+        self._drawing: Callable[[], tuple[DrawnBlocks, list[Problem]]]
 
-    def names(self, problems: Problems) -> dict[Request, tuple[str, ...]]:
+    def fetch_names(self, problems: Problems) -> dict[Request, tuple[str, ...]]:
         """The series behind its requests."""
         names: dict[Request, tuple[str, ...]]
         names, found = self._reading()
         problems.add(found)
         return names
 
-    def start_drawing(self, colours: Colours) -> None:
+    def start_drawing(self, colours: SeriesColours) -> None:
         """Let it draw, now that all series have their colours."""
         self._drawing = self._start(_draw, self._plan, self._project, self._sources, colours, self._cache)
 
-    def add_to(self, parts: Drawn, problems: Problems, told: Callable[[str, Shown], None]) -> None:
+    def add_to(
+        self, parts: DrawnBlocks, problems: Problems, report_progress: Callable[[str, Shown], None]
+    ) -> None:
         """Wait for what it drew and add it to what was drawn here."""
         drawn, found = self._drawing()
         problems.add(found)
@@ -104,22 +106,22 @@ class Second:
         parts.statements |= drawn.statements
         for (page, name), block in drawn.shown.items():
             parts.shown[page, name] = block
-            told(page, block)
+            report_progress(page, block)
 
 
-def _at_once(work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401 - as Elsewhere
+def _run_at_once(work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401 - as Elsewhere
     """No process is started for an empty plan."""
     result = work(*arguments)
     return lambda: result
 
 
-def warm_up() -> None:
+def load_libraries() -> None:
     """In the second process: import what reading and drawing need, while there is nothing else to do."""
     for name in ("figures.chart", "read", "statistics.curves"):
         import_module(f"reportgen.{name}")
 
 
-_answers: dict[Path, Answers] = {}
+_answers: dict[Path, ResultsStore] = {}
 """In the second process: what it read, for when it draws."""
 
 
@@ -127,15 +129,15 @@ def _read(
     plan: Plan, root: Path, sources: dict[str, Source], cache: Cache
 ) -> tuple[dict[Request, tuple[str, ...]], list[Problem]]:
     problems = Problems()
-    _answers[root] = Answers(root, sources, asked_of(plan), plan.places)
-    return series_names(plan, sources, _answers[root], cache, problems), problems.found
+    _answers[root] = ResultsStore(root, sources, list_requests(plan), plan.places)
+    return read_series_names(plan, sources, _answers[root], cache, problems), problems.found
 
 
 def _draw(
-    plan: Plan, project: Project, sources: dict[str, Source], colours: Colours, cache: Cache
-) -> tuple[Drawn, list[Problem]]:
+    plan: Plan, project: Project, sources: dict[str, Source], colours: SeriesColours, cache: Cache
+) -> tuple[DrawnBlocks, list[Problem]]:
     problems = Problems()
     answers = _answers.pop(project.root)
-    subjects = Subjects(answers, sources, cache)
-    desk = Desk(project, sources, answers, subjects, colours, cache, Skeletons(cache))
-    return draw(plan, desk, problems), problems.found
+    subjects = SubjectStore(answers, sources, cache)
+    inputs = DrawInputs(project, sources, answers, subjects, colours, cache, SpecCache(cache))
+    return draw_blocks(plan, inputs, problems), problems.found

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reportgen.expressions.quantities import Kind, combined
+from reportgen.expressions.quantities import Kind, combine_kinds
 from reportgen.statements import Quantity
 
 if TYPE_CHECKING:
@@ -43,17 +43,17 @@ class Amount:
     subtrahend: Fact | None = None
 
 
-def number_amount(value: float) -> Amount:
+def make_number(value: float) -> Amount:
     """A number that the author wrote."""
     return Amount(Kind(Quantity.NUMBER, constant=True), value, abs(value) * _SLACK)
 
 
-def moment_amount(milliseconds: float) -> Amount:
+def make_moment(milliseconds: float) -> Amount:
     """A date that the author wrote."""
     return Amount(Kind(Quantity.STEP, constant=True), milliseconds, _SLACK_OF_MOMENTS)
 
 
-def fact_amount(fact: Fact, *, scale: float, dated: bool) -> Amount:
+def make_fact_amount(fact: Fact, *, scale: float, dated: bool) -> Amount:
     """What a fact says.
 
     Args:
@@ -69,13 +69,13 @@ def fact_amount(fact: Fact, *, scale: float, dated: bool) -> Amount:
     return Amount(Kind(fact.quantity), value, slack, "", fact)
 
 
-def negated(amount: Amount) -> Amount:
+def negate_amount(amount: Amount) -> Amount:
     """The number with its sign turned."""
     value = None if amount.value is None else 0.0 - amount.value
     return Amount(amount.kind, value, amount.slack, amount.reason)
 
 
-def computed(operator: str, left: Amount, right: Amount, divisor: str) -> Amount:
+def compute_amount(operator: str, left: Amount, right: Amount, divisor: str) -> Amount:
     """``left operator right`` for ``+ - * /``, of kinds that go with each other.
 
     What is divided by nothing, or is too large for a number, has no value.
@@ -86,9 +86,9 @@ def computed(operator: str, left: Amount, right: Amount, divisor: str) -> Amount
         right: the number behind it.
         divisor: the words of the right one, for the reason.
     """
-    kind = combined(operator, left.kind, right.kind) or left.kind
+    kind = combine_kinds(operator, left.kind, right.kind) or left.kind
     if left.value is None or right.value is None:
-        return Amount(kind, None, 0.0, reasons((left.reason, right.reason)))
+        return Amount(kind, None, 0.0, join_reasons((left.reason, right.reason)))
     if operator == "/" and abs(right.value) <= right.slack:
         return Amount(kind, None, 0.0, f"{divisor} is 0, and nothing can be divided by it")
     value, slack = _ARITHMETIC[operator](left.value, left.slack, right.value, right.slack)
@@ -98,7 +98,7 @@ def computed(operator: str, left: Amount, right: Amount, divisor: str) -> Amount
     return Amount(kind, value + 0.0, min(slack, _LARGEST), "", None, *facts)
 
 
-def compared(operator: str, left: Amount, right: Amount) -> bool | None:
+def compare_amounts(operator: str, left: Amount, right: Amount) -> bool | None:
     """Whether the comparison holds, on the numbers in full; None where one of them has no value."""
     if left.value is None or right.value is None:
         return None
@@ -110,7 +110,7 @@ def compared(operator: str, left: Amount, right: Amount) -> bool | None:
     return left.value < right.value if operator in {"<", "<="} else left.value > right.value
 
 
-def reasons(several: tuple[str, ...]) -> str:
+def join_reasons(several: tuple[str, ...]) -> str:
     """Why there is no value, each reason once."""
     return "; ".join(dict.fromkeys(reason for reason in several if reason))
 

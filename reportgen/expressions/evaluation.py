@@ -7,55 +7,57 @@ from typing import TYPE_CHECKING
 
 from reportgen.expressions.amounts import (
     Amount,
-    compared,
-    computed,
-    fact_amount,
-    moment_amount,
-    negated,
-    number_amount,
-    reasons,
+    compare_amounts,
+    compute_amount,
+    join_reasons,
+    make_fact_amount,
+    make_moment,
+    make_number,
+    negate_amount,
 )
-from reportgen.expressions.faults import ExpressionError, Fault, shortened
-from reportgen.expressions.language import Call, Chain, Name, Number, Prefix, Tree, part_of
-from reportgen.expressions.results import Part, Result, Side, truth_of
+from reportgen.expressions.faults import ExpressionError, Fault, shorten
+from reportgen.expressions.language import Call, Chain, Name, Number, Prefix, Tree, get_text
+from reportgen.expressions.results import Part, Result, Side, to_truth
 from reportgen.facts.subject import FactError
 from reportgen.facts.vocabulary import FACTS, ParameterKind
-from reportgen.moments import read_moment
+from reportgen.moments import parse_moment
 from reportgen.statements import Fact, Quantity
 
 if TYPE_CHECKING:
-    from reportgen.expressions.checking import Checked
+    from reportgen.expressions.checking import CheckedExpression
     from reportgen.facts.subject import Argument, Subject
 
 
-def evaluate(checked: Checked, subject: Subject) -> Result:
+def evaluate(expression: CheckedExpression, subject: Subject) -> Result:
     """Ask every fact of an expression, and say what comes out.
 
     No part is left out because another one decides already: the evidence is whole. Truth has three values
     (Kleene): what is undecided decides nothing, and undecided ``and`` false is false.
 
     Args:
-        checked: from ``checked`` with the same subject.
+        expression: from ``expression`` with the same subject.
         subject: the results.
 
     Raises:
         ExpressionError: facts that the results have no answer to, each where it stands.
     """
-    evaluator = _Evaluator(checked.text, subject)
-    of_truth = checked.quantity is Quantity.TRUTH
-    found = evaluator.judged(checked.tree) if of_truth else evaluator.amount(checked.tree)
+    evaluator = _Evaluator(expression.text, subject)
+    of_truth = expression.quantity is Quantity.TRUTH
+    found = (
+        evaluator.evaluate_truth(expression.tree) if of_truth else evaluator.evaluate_amount(expression.tree)
+    )
     if evaluator.faults:
         raise ExpressionError(evaluator.faults)
     facts = tuple(dict.fromkeys(evaluator.facts))
     if isinstance(found, Amount):
-        return Result(checked.quantity, found.value, found.reason, facts)
-    reason = reasons(tuple(part.reason for part in found.deciding)) if found.truth is None else ""
+        return Result(expression.quantity, found.value, found.reason, facts)
+    reason = join_reasons(tuple(part.reason for part in found.deciding)) if found.truth is None else ""
     parts = tuple(sorted(evaluator.parts, key=lambda part: part.position))
-    return Result(checked.quantity, found.truth, reason, facts, parts, found.deciding)
+    return Result(expression.quantity, found.truth, reason, facts, parts, found.deciding)
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _TruthResult:
     """A truth, None where it is undecided, and the parts that make it so."""
 
     truth: bool | None
@@ -72,40 +74,40 @@ class _Evaluator:
         self._text = text
         self._subject = subject
 
-    def judged(self, tree: Tree) -> _Judged:
+    def evaluate_truth(self, tree: Tree) -> _TruthResult:
         match tree:
             case Prefix():
-                inner = self.judged(tree.of)
-                return _Judged(None if inner.truth is None else not inner.truth, inner.deciding)
+                inner = self.evaluate_truth(tree.of)
+                return _TruthResult(None if inner.truth is None else not inner.truth, inner.deciding)
             case Chain() if tree.operators[0] in {"and", "or"}:
-                return _joined(tree.operators[0], [self.judged(part) for part in tree.parts])
+                return _join_truths(tree.operators[0], [self.evaluate_truth(part) for part in tree.parts])
             case Chain():
-                return self._comparisons(tree)
+                return self._evaluate_comparisons(tree)
             case Call():
-                return self._fact_part(tree)
+                return self._evaluate_fact(tree)
         raise TypeError(f"not a truth: {tree}")  # checked before
 
-    def amount(self, tree: Tree) -> Amount:
+    def evaluate_amount(self, tree: Tree) -> Amount:
         match tree:
             case Number():
-                return number_amount(tree.value)
+                return make_number(tree.value)
             case Name():
-                return moment_amount(read_moment(tree.name) or 0.0)
+                return make_moment(parse_moment(tree.name) or 0.0)
             case Call():
-                fact = self._fact(tree)
+                fact = self._get_fact(tree)
                 dated = self._subject.scale.step_is_time
-                return fact_amount(fact, scale=self._scale(fact), dated=dated)
+                return make_fact_amount(fact, scale=self._find_scale(fact), dated=dated)
             case Prefix():
-                return negated(self.amount(tree.of))
+                return negate_amount(self.evaluate_amount(tree.of))
             case Chain():
-                total, *others = (self.amount(part) for part in tree.parts)
+                total, *others = (self.evaluate_amount(part) for part in tree.parts)
                 for operator, part, other in zip(tree.operators, tree.parts[1:], others, strict=True):
-                    total = computed(operator, total, other, shortened(part_of(self._text, part)))
+                    total = compute_amount(operator, total, other, shorten(get_text(self._text, part)))
                 return total
 
-    def _comparisons(self, chain: Chain) -> _Judged:
-        amounts = [self.amount(part) for part in chain.parts]
-        sides = [self._side(part, amount) for part, amount in zip(chain.parts, amounts, strict=True)]
+    def _evaluate_comparisons(self, chain: Chain) -> _TruthResult:
+        amounts = [self.evaluate_amount(part) for part in chain.parts]
+        sides = [self._make_side(part, amount) for part, amount in zip(chain.parts, amounts, strict=True)]
         judged = []
         for at, operator in enumerate(chain.operators):
             first, last = chain.parts[at : at + 2]
@@ -113,26 +115,26 @@ class _Evaluator:
             text = f"{sides[at].text} {operator} {sides[at + 1].text}"
             start, length = first.position, last.position + last.length - first.position
             if len(chain.operators) == 1:
-                text, start, length = part_of(self._text, chain), chain.position, chain.length
-            truth = compared(operator, *amounts[at : at + 2])
-            reason = reasons((amounts[at].reason, amounts[at + 1].reason))
+                text, start, length = get_text(self._text, chain), chain.position, chain.length
+            truth = compare_amounts(operator, *amounts[at : at + 2])
+            reason = join_reasons((amounts[at].reason, amounts[at + 1].reason))
             pair = tuple(sides[at : at + 2])
-            part = Part(text, truth_of(truth), reason, operator, pair, None, start, length)
-            judged.append(_Judged(truth, (part,)))
+            part = Part(text, to_truth(truth), reason, operator, pair, None, start, length)
+            judged.append(_TruthResult(truth, (part,)))
             self.parts.append(part)
-        return _joined("and", judged)
+        return _join_truths("and", judged)
 
-    def _fact_part(self, call: Call) -> _Judged:
-        fact = self._fact(call)
+    def _evaluate_fact(self, call: Call) -> _TruthResult:
+        fact = self._get_fact(call)
         truth = None if fact.value is None else bool(fact.value)
-        text = part_of(self._text, call)
-        part = Part(text, truth_of(truth), fact.reason, "", (), fact, call.position, call.length)
+        text = get_text(self._text, call)
+        part = Part(text, to_truth(truth), fact.reason, "", (), fact, call.position, call.length)
         self.parts.append(part)
-        return _Judged(truth, (part,))
+        return _TruthResult(truth, (part,))
 
-    def _side(self, tree: Tree, amount: Amount) -> Side:
+    def _make_side(self, tree: Tree, amount: Amount) -> Side:
         return Side(
-            text=part_of(self._text, tree),
+            text=get_text(self._text, tree),
             quantity=amount.kind.quantity,
             value=amount.value,
             reason=amount.reason,
@@ -141,7 +143,7 @@ class _Evaluator:
             subtrahend=amount.subtrahend,
         )
 
-    def _fact(self, call: Call) -> Fact:
+    def _get_fact(self, call: Call) -> Fact:
         """A fact; one without a value where an argument has none, or where the results have no answer."""
         kind = FACTS[call.name]
         arguments: list[Argument] = []
@@ -150,11 +152,11 @@ class _Evaluator:
             if parameter.kind is ParameterKind.SERIES and isinstance(argument, Name):
                 arguments.append(argument.name)
                 continue
-            amount = self.amount(argument)
+            amount = self.evaluate_amount(argument)
             arguments.append(0.0 if amount.value is None else amount.value)
             unknown += [amount.reason] if amount.value is None else []
         series = tuple(argument for argument in arguments if isinstance(argument, str))
-        fact = Fact(part_of(self._text, call), kind.quantity, None, reasons(tuple(unknown)), series)
+        fact = Fact(get_text(self._text, call), kind.quantity, None, join_reasons(tuple(unknown)), series)
         if not unknown:
             try:
                 fact = self._subject.fact(call.name, tuple(arguments))
@@ -163,7 +165,7 @@ class _Evaluator:
         self.facts.append(fact)
         return fact
 
-    def _scale(self, fact: Fact) -> float:
+    def _find_scale(self, fact: Fact) -> float:
         """The largest number that a difference comes from: a gap of 1e-17 between values near 1 is none."""
         if fact.quantity is not Quantity.DIFFERENCE or fact.value is None:
             return 0.0
@@ -172,9 +174,11 @@ class _Evaluator:
         return max((abs(value) for value in values if value is not None), default=0.0)
 
 
-def _joined(operator: str, several: list[_Judged]) -> _Judged:
+def _join_truths(operator: str, several: list[_TruthResult]) -> _TruthResult:
     """Kleene's ``and`` and ``or``, and what decides them: what alone would do, else what is undecided."""
     decisive = operator == "or"
     truths = [one.truth for one in several]
     result = decisive if decisive in truths else None if None in truths else not decisive
-    return _Judged(result, tuple(part for one in several if one.truth is result for part in one.deciding))
+    return _TruthResult(
+        result, tuple(part for one in several if one.truth is result for part in one.deciding)
+    )

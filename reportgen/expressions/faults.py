@@ -38,6 +38,6 @@ class ExpressionError(ValueError):
         super().__init__("\n".join(fault.message for fault in self.faults))
 
 
-def shortened(text: str, most: int = 60) -> str:
+def shorten(text: str, most: int = 60) -> str:
     """Words of an expression inside a sentence."""
     return text if len(text) <= most else f"{text[: most - 1]}…"

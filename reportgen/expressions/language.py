@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from reportgen.expressions.faults import ExpressionError, Fault
-from reportgen.expressions.syntax_faults import missing, unexpected
-from reportgen.expressions.tokens import Token, TokenKind, number_value, tokens
+from reportgen.expressions.syntax_faults import explain_missing, explain_unexpected
+from reportgen.expressions.tokens import Token, TokenKind, parse_number, tokenize
 
 MOST_CHARACTERS, MOST_NODES, MOST_DEPTH = 1_000, 200, 40
 
@@ -94,10 +94,10 @@ def parse(text: str) -> Tree:
         said = f"The expression has {len(text):,} characters, and there may be {MOST_CHARACTERS:,}"
         step = "Split it into several claims"
         raise ExpressionError([Fault(MOST_CHARACTERS, len(text) - MOST_CHARACTERS, said, step)])
-    return _Parser(text).whole()
+    return _Parser(text).parse_all()
 
 
-def part_of(text: str, tree: Tree) -> str:
+def get_text(text: str, tree: Tree) -> str:
     """The words of an expression that a part of its tree stands for."""
     return text[tree.position : tree.position + tree.length]
 
@@ -107,22 +107,24 @@ class _Parser:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._tokens = tokens(text)
+        self._tokens = tokenize(text)
         self._at = 0
         self._next = self._tokens[0]
         self._nodes = 0
         self._depth = 0
         self._opened: list[Token] = []
 
-    def whole(self) -> Tree:
-        if self._ended():
-            raise _error(self._next, "The expression is empty", "Write a fact, such as final(A) > final(B)")
-        tree = self._expression(_OR)
-        if not self._ended():
-            raise self._unexpected()
+    def parse_all(self) -> Tree:
+        if self._is_at_end():
+            raise _make_error(
+                self._next, "The expression is empty", "Write a fact, such as final(A) > final(B)"
+            )
+        tree = self._parse_expression(_OR)
+        if not self._is_at_end():
+            raise self._make_unexpected_error()
         return tree
 
-    def _ended(self) -> bool:
+    def _is_at_end(self) -> bool:
         return self._next.kind is TokenKind.END
 
     def _take(self) -> Token:
@@ -131,69 +133,69 @@ class _Parser:
         self._next = self._tokens[self._at]
         return taken
 
-    def _level(self) -> int:
+    def _get_level(self) -> int:
         token = self._next
         return _LEVELS.get(token.text, 0) if token.kind is TokenKind.MARK else 0
 
     def _is(self, mark: str) -> bool:
         return self._next.kind is TokenKind.MARK and self._next.text == mark
 
-    def _expression(self, lowest: int) -> Tree:
+    def _parse_expression(self, lowest: int) -> Tree:
         start = self._next
-        left = self._prefixed(lowest)
-        while (level := self._level()) >= lowest:
+        left = self._parse_prefixed(lowest)
+        while (level := self._get_level()) >= lowest:
             operators, parts = [], [left]
-            while self._level() == level:
+            while self._get_level() == level:
                 operators.append(self._take().text)
-                parts.append(self._expression(level + 1))
-            left = self._counted(Chain(*self._span(start), tuple(operators), tuple(parts)))
+                parts.append(self._parse_expression(level + 1))
+            left = self._count_node(Chain(*self._get_span(start), tuple(operators), tuple(parts)))
         return left
 
-    def _prefixed(self, lowest: int) -> Tree:
+    def _parse_prefixed(self, lowest: int) -> Tree:
         start = self._next
         if self._is("not"):
             if lowest > _NOT:
                 step = "Put parentheses around it: (not …)"
-                raise _error(start, '"not" cannot stand behind this operator', step)
-            operand = self._nested(self._take(), _NOT)
+                raise _make_error(start, '"not" cannot stand behind this operator', step)
+            operand = self._parse_nested(self._take(), _NOT)
         elif self._is("-"):
-            operand = self._nested(self._take(), _SIGN)
+            operand = self._parse_nested(self._take(), _SIGN)
         else:
-            return self._atom()
-        return self._counted(Prefix(*self._span(start), start.text, operand))
+            return self._parse_atom()
+        return self._count_node(Prefix(*self._get_span(start), start.text, operand))
 
-    def _atom(self) -> Tree:
+    def _parse_atom(self) -> Tree:
         token = self._next
         if token.kind is TokenKind.NUMBER:
-            return self._number()
+            return self._parse_number()
         if token.kind is TokenKind.NAME or token.kind is TokenKind.STRING:
             self._take()
             if token.kind is TokenKind.NAME and self._is("("):
-                return self._call(token)
-            return self._counted(Name(*self._span(token), token.text, token.kind is TokenKind.STRING))
+                return self._parse_call(token)
+            return self._count_node(Name(*self._get_span(token), token.text, token.kind is TokenKind.STRING))
         if self._is("("):
-            inner = self._nested(self._open(), _OR)
+            inner = self._parse_nested(self._open(), _OR)
             self._close()
             return inner
         raise self._missing()
 
-    def _number(self) -> Number:
+    def _parse_number(self) -> Number:
         token = self._take()
         percent = self._is("%")
         if percent:
             self._take()
-        value = number_value(token.text) / (100 if percent else 1)
-        return self._counted(Number(*self._span(token), value, percent))
+        value = parse_number(token.text) / (100 if percent else 1)
+        return self._count_node(Number(*self._get_span(token), value, percent))
 
-    def _call(self, name: Token) -> Call:
+    def _parse_call(self, name: Token) -> Call:
         opened = self._open()
         arguments = []
         if not self._is(")"):
-            arguments.append(self._nested(opened, _OR))
+            arguments.append(self._parse_nested(opened, _OR))
             while self._is(","):
-                arguments.append(self._nested(self._take(), _OR))
+                arguments.append(self._parse_nested(self._take(), _OR))
         self._close()
-        return self._counted(Call(*self._span(name), name.text, tuple(arguments)))
+        return self._count_node(Call(*self._get_span(name), name.text, tuple(arguments)))
 
     def _open(self) -> Token:
         self._opened.append(self._next)
@@ -201,36 +203,36 @@ class _Parser:
 
     def _close(self) -> None:
         if not self._is(")"):
-            raise self._unexpected()
+            raise self._make_unexpected_error()
         self._take()
         self._opened.pop()
 
-    def _nested(self, token: Token, lowest: int) -> Tree:
+    def _parse_nested(self, token: Token, lowest: int) -> Tree:
         self._depth += 1
         if self._depth > MOST_DEPTH:
             said = f"The expression is nested more than {MOST_DEPTH} deep"
-            raise _error(token, said, "Take out parentheses, or split it into several claims")
-        tree = self._expression(lowest)
+            raise _make_error(token, said, "Take out parentheses, or split it into several claims")
+        tree = self._parse_expression(lowest)
         self._depth -= 1
         return tree
 
-    def _counted(self, tree: _Made) -> _Made:
+    def _count_node(self, tree: _Made) -> _Made:
         self._nodes += 1
         if self._nodes > MOST_NODES:
             said = f"The expression has more than {MOST_NODES} parts"
             raise ExpressionError([Fault(tree.position, tree.length, said, "Split it into several claims")])
         return tree
 
-    def _span(self, start: Token) -> tuple[int, int]:
+    def _get_span(self, start: Token) -> tuple[int, int]:
         last = self._tokens[self._at - 1]
         return start.position, last.position + last.length - start.position
 
     def _missing(self) -> ExpressionError:
-        return ExpressionError([missing(self._tokens, self._at)])
+        return ExpressionError([explain_missing(self._tokens, self._at)])
 
-    def _unexpected(self) -> ExpressionError:
-        return ExpressionError([unexpected(self._text, self._tokens, self._at, self._opened)])
+    def _make_unexpected_error(self) -> ExpressionError:
+        return ExpressionError([explain_unexpected(self._text, self._tokens, self._at, self._opened)])
 
 
-def _error(token: Token, message: str, next_step: str) -> ExpressionError:
+def _make_error(token: Token, message: str, next_step: str) -> ExpressionError:
     return ExpressionError([Fault(token.position, token.length, message, next_step)])

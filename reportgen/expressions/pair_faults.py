@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.expressions.argument_faults import DATE_STEP, percent_fault
-from reportgen.expressions.faults import Fault, shortened
-from reportgen.expressions.language import part_of
-from reportgen.expressions.quantities import alike, combined, quantity_words
+from reportgen.expressions.argument_faults import DATE_STEP, report_percent
+from reportgen.expressions.faults import Fault, shorten
+from reportgen.expressions.language import get_text
+from reportgen.expressions.quantities import combine_kinds, describe_quantity, is_comparable
 from reportgen.statements import Quantity
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _OF_METRIC = {Quantity.VALUE, Quantity.DIFFERENCE}
 _OF_STEPS = {Quantity.STEP, Quantity.STEPS}
 
 
-def pair_fault(
+def check_pair(
     text: str, left: tuple[str, Tree, Kind], operator: str, right: tuple[Tree, Kind], subject: Subject
 ) -> Fault | None:
     """Two numbers that cannot be computed with or compared; None if they can.
@@ -37,9 +37,9 @@ def pair_fault(
     """
     (words, first, kind), (second, other), scale = left, right, subject.scale
     arithmetic = operator in _DONE
-    if (combined(operator, kind, other) is None) if arithmetic else not alike(kind, other):
-        here = shortened(words), shortened(part_of(text, second))
-        said = ["a number" if one.plain else quantity_words(one.quantity, scale) for one in (kind, other)]
+    if (combine_kinds(operator, kind, other) is None) if arithmetic else not is_comparable(kind, other):
+        here = shorten(words), shorten(get_text(text, second))
+        said = ["a number" if one.plain else describe_quantity(one.quantity, scale) for one in (kind, other)]
         done = _DONE.get(operator, "compared")
         message = f"{here[0]} is {said[0]} and {here[1]} {said[1]}: they cannot be {done}"
         step = _IN_PRODUCTS if operator in _PRODUCTS else _IN_SUMS
@@ -50,29 +50,29 @@ def pair_fault(
         if plain.plain and scale.step_is_time and measured.quantity in _OF_STEPS:
             return _undated(text, tree, measured, subject)
         if plain.plain and plain.percent and scale.percent and measured.quantity in _OF_METRIC:
-            return percent_fault(text, tree, subject)
+            return report_percent(text, tree, subject)
     return None
 
 
-def truth_fault(text: str, tree: Tree, kind: Kind, operator: str, subject: Subject) -> Fault | None:
+def check_truth(text: str, tree: Tree, kind: Kind, operator: str, subject: Subject) -> Fault | None:
     """A number where ``and``, ``or`` or ``not`` takes what is true or false; None if nothing is wrong."""
     if kind.quantity is Quantity.TRUTH:
         return None
-    what = quantity_words(kind.quantity, subject.scale)
-    said = f'"{operator}" takes what is true or false, and {shortened(part_of(text, tree))} is {what}'
+    what = describe_quantity(kind.quantity, subject.scale)
+    said = f'"{operator}" takes what is true or false, and {shorten(get_text(text, tree))} is {what}'
     return Fault(tree.position, tree.length, said, "Compare it with a number or with another fact")
 
 
-def amount_fault(text: str, tree: Tree, kind: Kind) -> Fault | None:
+def check_amount(text: str, tree: Tree, kind: Kind) -> Fault | None:
     """A truth where a number has to stand; None if nothing is wrong."""
     if kind.quantity is not Quantity.TRUTH:
         return None
-    said = f"{shortened(part_of(text, tree))} is true or false, and no number"
+    said = f"{shorten(get_text(text, tree))} is true or false, and no number"
     return Fault(tree.position, tree.length, said, 'Join what is true or false with "and", "or" and "not"')
 
 
 def _undated(text: str, tree: Tree, measured: Kind, subject: Subject) -> Fault:
-    is_what = quantity_words(measured.quantity, subject.scale)
-    said = f'"{shortened(part_of(text, tree))}" is a plain number, and what stands beside it is {is_what}'
+    is_what = describe_quantity(measured.quantity, subject.scale)
+    said = f'"{shorten(get_text(text, tree))}" is a plain number, and what stands beside it is {is_what}'
     date = measured.quantity is Quantity.STEP
     return Fault(tree.position, tree.length, said, DATE_STEP if date else "Hold dates against each other")

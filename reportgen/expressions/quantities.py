@@ -44,21 +44,21 @@ _UNITS = {
 _DISTANCES = {Quantity.VALUE: Quantity.DIFFERENCE, Quantity.STEP: Quantity.STEPS}
 
 
-def alike(left: Kind, right: Kind) -> bool:
+def is_comparable(left: Kind, right: Kind) -> bool:
     """Whether the two can be compared, added and subtracted."""
     return left.plain or right.plain or _UNITS[left.quantity] == _UNITS[right.quantity]
 
 
-def combined(operator: str, left: Kind, right: Kind) -> Kind | None:
+def combine_kinds(operator: str, left: Kind, right: Kind) -> Kind | None:
     """What ``left operator right`` is, for ``+ - * /``; None if it means nothing."""
-    quantity = (_sum if operator in {"+", "-"} else _product)(operator, left, right)
+    quantity = (_combine_sum if operator in {"+", "-"} else _combine_product)(operator, left, right)
     if quantity is None:
         return None
     percent = quantity is Quantity.NUMBER and (left.percent or right.percent)
     return Kind(quantity, left.constant and right.constant, percent)
 
 
-def quantity_words(quantity: Quantity, scale: Scale) -> str:
+def describe_quantity(quantity: Quantity, scale: Scale) -> str:
     """What asks the data, in a sentence: ``a value of "accuracy"``, ``a step``."""
     of = f' of "{scale.metric}"' if scale.metric else ""
     words = {
@@ -73,8 +73,8 @@ def quantity_words(quantity: Quantity, scale: Scale) -> str:
     return words[quantity]
 
 
-def _sum(operator: str, left: Kind, right: Kind) -> Quantity | None:
-    if not alike(left, right):
+def _combine_sum(operator: str, left: Kind, right: Kind) -> Quantity | None:
+    if not is_comparable(left, right):
         return None
     if left.plain or right.plain:
         return right.quantity if left.plain else left.quantity
@@ -85,7 +85,7 @@ def _sum(operator: str, left: Kind, right: Kind) -> Quantity | None:
     return left.quantity if left.quantity in places else right.quantity
 
 
-def _product(operator: str, left: Kind, right: Kind) -> Quantity | None:
+def _combine_product(operator: str, left: Kind, right: Kind) -> Quantity | None:
     if right.quantity is Quantity.NUMBER:
         return left.quantity
     if operator == "*" and left.quantity is Quantity.NUMBER:

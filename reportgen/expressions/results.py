@@ -81,6 +81,6 @@ class Result:
     deciding: tuple[Part, ...] = ()
 
 
-def truth_of(value: bool | None) -> Truth:  # noqa: FBT001 - the three values of a truth
+def to_truth(value: bool | None) -> Truth:  # noqa: FBT001 - the three values of a truth
     """What the data say, where None is what nobody can know."""
     return Truth.UNDECIDED if value is None else Truth.HOLDS if value else Truth.FAILS

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from reportgen.expressions.faults import ExpressionError, Fault
-from reportgen.facts.names import KEYWORDS, PLAIN_NAME, written
+from reportgen.facts.names import KEYWORDS, PLAIN_NAME, quote_name
 
 
 class TokenKind(StrEnum):
@@ -75,7 +75,7 @@ _TOKEN = re.compile(
 )
 
 
-def tokens(text: str) -> tuple[Token, ...]:
+def tokenize(text: str) -> tuple[Token, ...]:
     """The words of an expression, and behind them one that stands for its end.
 
     Raises:
@@ -85,7 +85,7 @@ def tokens(text: str) -> tuple[Token, ...]:
     faults: list[Fault] = []
     for match in _TOKEN.finditer(text):
         if match.lastgroup != "space":
-            token = _token(match)
+            token = _read_token(match)
             if isinstance(token, Token):
                 found.append(token)
             else:
@@ -95,7 +95,7 @@ def tokens(text: str) -> tuple[Token, ...]:
     return (*found, Token(TokenKind.END, "", len(text), 1))
 
 
-def _token(match: re.Match[str]) -> Token | Fault:
+def _read_token(match: re.Match[str]) -> Token | Fault:
     text, position = match.group(), match.start()
     match match.lastgroup:
         case "name":
@@ -104,14 +104,14 @@ def _token(match: re.Match[str]) -> Token | Fault:
         case "mark":
             return Token(TokenKind.MARK, _PLAIN.get(text, text), position, len(text))
         case "number":
-            return _out_of_range(text, position) or Token(TokenKind.NUMBER, text, position, len(text))
+            return _check_range(text, position) or Token(TokenKind.NUMBER, text, position, len(text))
         case "string":
             name = text[1:-1].replace(text[0] * 2, text[0])
             return Token(TokenKind.STRING, name, position, len(text))
-    return Fault(position, len(text), *_foreign(match))
+    return Fault(position, len(text), *_explain_foreign(match))
 
 
-def _foreign(match: re.Match[str]) -> tuple[str, str]:
+def _explain_foreign(match: re.Match[str]) -> tuple[str, str]:
     """What is wrong with characters that no expression has, and the next step."""
     text = match.group()
     match match.lastgroup:
@@ -133,11 +133,11 @@ def _quoted_path(match: re.Match[str]) -> str:
     """The name meant, with what stands in front of a slash: ``'Qwen/7B'``."""
     before = match.string[: match.start()]
     stem = before[len(before.rstrip(_IN_PATHS)) :] if before.endswith("/") else ""
-    return written(stem.lstrip("/") + match.group())
+    return quote_name(stem.lstrip("/") + match.group())
 
 
-def _out_of_range(text: str, position: int) -> Fault | None:
-    value = number_value(text)
+def _check_range(text: str, position: int) -> Fault | None:
+    value = parse_number(text)
     if math.isinf(value):
         return Fault(position, len(text), "This number is too large", "Write one below 1e308")
     if value == 0 and re.search("[1-9]", re.split("[eE]", text)[0]):
@@ -145,6 +145,6 @@ def _out_of_range(text: str, position: int) -> Fault | None:
     return None
 
 
-def number_value(text: str) -> float:
+def parse_number(text: str) -> float:
     """The value of a number token."""
     return float(text.replace("−", "-"))

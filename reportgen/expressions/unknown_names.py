@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.facts.names import written
-from reportgen.facts.vocabulary import FACTS, facts_of
-from reportgen.naming import nearest
-from reportgen.words import listing
+from reportgen.facts.names import quote_name
+from reportgen.facts.vocabulary import FACTS, list_fact_kinds
+from reportgen.naming import find_nearest
+from reportgen.words import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,16 +44,16 @@ _SYNONYMS = {
 _HIGHEST, _LOWEST = {"max", "maximum", "highest"}, {"min", "minimum", "lowest"}
 
 
-def which_series(name: str, series: Sequence[str]) -> str:
+def suggest_series(name: str, series: Sequence[str]) -> str:
     """The next step for a series that there is not."""
-    near = nearest(name, series)
-    names = listing([written(one) for one in series], most=_MOST_NAMES)
+    near = find_nearest(name, series)
+    names = join_names([quote_name(one) for one in series], most=_MOST_NAMES)
     verb = "series are" if len(series) > 1 else "only series is"
     there = f"The {verb} {names}" if series else "There are no series"
-    return f"Did you mean {written(near)}? {there}" if near else there
+    return f"Did you mean {quote_name(near)}? {there}" if near else there
 
 
-def which_fact(name: str, subject: Subject, *, brief: bool = False) -> str:
+def suggest_fact(name: str, subject: Subject, *, brief: bool = False) -> str:
     """The next step for a fact that there is not, or not for what the subject holds.
 
     Args:
@@ -61,18 +61,23 @@ def which_fact(name: str, subject: Subject, *, brief: bool = False) -> str:
         subject: what it is asked of.
         brief: whether another fault lists all facts already.
     """
-    facts = facts_of(subject.holds)
+    facts = list_fact_kinds(subject.holds)
     signatures = {fact.name: fact.signature for fact in facts}
     synonym = _synonym(name.lower(), subject)
-    meant = (synonym, _COUNTERPARTS.get(name), nearest(name, list(signatures)), _COUNTERPARTS.get(synonym))
+    meant = (
+        synonym,
+        _COUNTERPARTS.get(name),
+        find_nearest(name, list(signatures)),
+        _COUNTERPARTS.get(synonym),
+    )
     near = next((signatures[one] for one in meant if one in signatures), "")
     if brief:
         return f"Did you mean {near}?" if near else ""
-    there = f"The facts of {subject.holds} are {listing(list(signatures.values()))}"
+    there = f"The facts of {subject.holds} are {join_names(list(signatures.values()))}"
     return f"Did you mean {near}? {there}" if near else there
 
 
-def no_such_fact(name: str, holds: Held) -> str:
+def explain_unknown_fact(name: str, holds: Held) -> str:
     """What is wrong with the name of a fact; empty if nothing is."""
     if name not in FACTS:
         return f'There is no fact "{name}"'

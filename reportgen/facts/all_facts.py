@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from reportgen.facts.vocabulary import ParameterKind, facts_of
+from reportgen.facts.vocabulary import ParameterKind, list_fact_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from reportgen.statements import Fact
 
 
-def all_facts(subject: Subject) -> tuple[Fact, ...]:
+def collect_facts(subject: Subject) -> tuple[Fact, ...]:
     """The facts of every series, then those of every pair, in the order of series and of the vocabulary.
 
     Each pair is asked once, in the order of series; ``better`` the other way round where that is true.
     """
     named = {1: [], 2: []}  # type: dict[int, list[str]]
-    for kind in facts_of(subject.holds):
+    for kind in list_fact_kinds(subject.holds):
         if all(parameter.kind is ParameterKind.SERIES for parameter in kind.parameters):
             named[len(kind.parameters)].append(kind.name)
     one = [subject.fact(name, (series,)) for series in subject.series for name in named[1]]
-    return (*one, *_of_pairs(subject, named[2]))
+    return (*one, *_collect_pair_facts(subject, named[2]))
 
 
-def _of_pairs(subject: Subject, names: list[str]) -> Iterator[Fact]:
+def _collect_pair_facts(subject: Subject, names: list[str]) -> Iterator[Fact]:
     for a, b in combinations(subject.series, 2):
         for name in names:
             fact = subject.fact(name, (a, b))

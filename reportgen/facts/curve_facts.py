@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from reportgen.facts.calls import TOO_LARGE, Call, Found, call_of, fact_of
-from reportgen.facts.curve_numbers import points
+from reportgen.facts.calls import TOO_LARGE, Answer, Call, make_call, make_fact
+from reportgen.facts.curve_numbers import get_points
 from reportgen.facts.curve_pairs import PAIR_FACTS, Pairs
-from reportgen.facts.curve_values import SERIES_FACTS, Asked
-from reportgen.words import listing
+from reportgen.facts.curve_values import SERIES_FACTS, CurveContext
+from reportgen.words import join_names
 
 if TYPE_CHECKING:
     from reportgen.facts.subject import Argument
@@ -49,7 +49,7 @@ class CurveSubject:
     @cached_property
     def _curves(self) -> dict[str, Curve]:
         """The curves that have a point."""
-        return {curve.series: curve for curve in self.curve_set.curves if points(curve).steps.size}
+        return {curve.series: curve for curve in self.curve_set.curves if get_points(curve).steps.size}
 
     @cached_property
     def _pairs(self) -> Pairs:
@@ -57,17 +57,19 @@ class CurveSubject:
 
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
         """A fact of the vocabulary; see ``Subject``."""
-        call = call_of(name, arguments, self)
-        return fact_of(call, self._found(call))
+        call = make_call(name, arguments, self)
+        return make_fact(call, self._compute_answer(call))
 
-    def _found(self, call: Call) -> Found:
-        lacking = [name for name in call.series if name not in self._curves]
-        if lacking:
-            return Found(None, f"no finite value of {listing(lacking)}")
+    def _compute_answer(self, call: Call) -> Answer:
+        missing = [name for name in call.series if name not in self._curves]
+        if missing:
+            return Answer(None, f"no finite value of {join_names(missing)}")
         curves = [self._curves[name] for name in call.series]
         try:
             if call.name in PAIR_FACTS:
                 return PAIR_FACTS[call.name](self._pairs, curves[0], curves[1], *call.numbers)
-            return SERIES_FACTS[call.name](Asked(curves[0], self.scale, self.curve_set.band), *call.numbers)
+            return SERIES_FACTS[call.name](
+                CurveContext(curves[0], self.scale, self.curve_set.band), *call.numbers
+            )
         except OverflowError:
-            return Found(None, TOO_LARGE)
+            return Answer(None, TOO_LARGE)

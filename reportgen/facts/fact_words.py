@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from reportgen.moments import iso_moment
+from reportgen.moments import format_moment
 from reportgen.statements import Quantity
 from reportgen.words import (
     MINUS,
-    equation,
-    interval_decimals,
-    number,
-    off_zero,
-    p_words,
-    percent,
-    percent_decimals,
-    step_words,
+    choose_decimals,
+    choose_percent_decimals,
+    format_equation,
+    format_nonzero,
+    format_number,
+    format_p,
+    format_percent,
+    format_step,
 )
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _PLACED = {"at", "gap", "band_width", "mean"}
 _MOST_DECIMALS = 12
 
 
-def value_words(
+def format_quantity(
     value: float, quantity: Quantity, scale: Scale, *, decimals: int | None = None, signed: bool = True
 ) -> str:
     """A value with its unit: ``0.84``, ``62.1 %``, ``+3.2 points``, ``step 120``, ``40 steps``, ``< 0.001``.
@@ -57,38 +57,42 @@ def value_words(
         case Quantity.TRUTH:
             said = "true" if value else "false"
         case Quantity.VALUE:
-            said = f"{_value(value, scale, decimals)}{_unit(quantity, scale)}"
+            said = f"{_value(value, scale, decimals)}{_get_unit(quantity, scale)}"
         case Quantity.DIFFERENCE:
-            said = f"{_difference(value, scale, decimals, signed=signed)}{_unit(quantity, scale)}"
+            said = f"{_difference(value, scale, decimals, signed=signed)}{_get_unit(quantity, scale)}"
         case Quantity.STEP:
-            said = step_said(value, scale)
+            said = describe_step(value, scale)
         case Quantity.STEPS:
-            said = _steps(value, scale, decimals)
+            said = _format_steps(value, scale, decimals)
         case Quantity.PROBABILITY:
-            said = p_words(value) if decimals is None else number(value, decimals=decimals, within=_SHARE)
+            said = (
+                format_p(value)
+                if decimals is None
+                else format_number(value, decimals=decimals, within=_SHARE)
+            )
         case Quantity.NUMBER:
-            said = number(value, decimals=decimals)
+            said = format_number(value, decimals=decimals)
     return said
 
 
-def step_said(step: float, scale: Scale) -> str:
+def describe_step(step: float, scale: Scale) -> str:
     """A step in a sentence: ``step 120``, ``iteration 900``; on a time axis ``2024-05-03``, in UTC.
 
     Raises:
         ValueError: if ``step`` is not finite.
     """
     if scale.step_is_time:
-        return (iso_moment(step) or f"{number(step)} milliseconds").replace("T", " ")
-    return step_words(step, scale.step_name or "step")
+        return (format_moment(step) or f"{format_number(step)} milliseconds").replace("T", " ")
+    return format_step(step, scale.step_name or "step")
 
 
-def at_step(step: float, scale: Scale) -> str:
+def describe_position(step: float, scale: Scale) -> str:
     """Where something is: ``at step 120``, ``on 2024-05-03``, ``at 2024-05-03 12:30``."""
-    said = step_said(step, scale)
+    said = describe_step(step, scale)
     return f"on {said}" if scale.step_is_time and " " not in said else f"at {said}"
 
 
-def fact_words(fact: Fact, scale: Scale) -> str:
+def describe_fact(fact: Fact, scale: Scale) -> str:
     """A fact with its evidence, without a full stop.
 
     ``peak(MEL) = 0.84 at step 120``, ``score(Aspen) = 61.0 % [50.2, 71.1]``, ``p_value(A, B) < 0.001``,
@@ -102,45 +106,47 @@ def fact_words(fact: Fact, scale: Scale) -> str:
     if fact.quantity is Quantity.TRUTH:
         said = f"{fact.call} is {'true' if fact.value else 'not true'}"
     else:
-        said = equation(fact.call, measured_words(fact, scale))
+        said = format_equation(fact.call, format_fact_interval(fact, scale))
     note = f": {fact.note}" if fact.note else ""
-    return f"{said}{_place(fact, scale)}{note}"
+    return f"{said}{_format_place(fact, scale)}{note}"
 
 
-def interval_words(value: float, low: float, high: float, quantity: Quantity, scale: Scale) -> str:
+def format_quantity_interval(value: float, low: float, high: float, quantity: Quantity, scale: Scale) -> str:
     """A value or difference with its interval, both in the digits that the interval deserves."""
-    decimals = _deserved(value, low, high, scale)
-    unit = _unit(quantity, scale)
-    ends = (value_words(end, quantity, scale, decimals=decimals).removesuffix(unit) for end in (low, high))
-    return f"{value_words(value, quantity, scale, decimals=decimals)} [{', '.join(ends)}]"
+    decimals = _choose_decimals(value, low, high, scale)
+    unit = _get_unit(quantity, scale)
+    ends = (
+        format_quantity(end, quantity, scale, decimals=decimals).removesuffix(unit) for end in (low, high)
+    )
+    return f"{format_quantity(value, quantity, scale, decimals=decimals)} [{', '.join(ends)}]"
 
 
-def measured_words(fact: Fact, scale: Scale) -> str:
+def format_fact_interval(fact: Fact, scale: Scale) -> str:
     """What a fact found, with its interval: ``0.84 [0.82, 0.86]``, ``step 120``; empty without a value."""
     if fact.value is None or fact.low is None or fact.high is None:
-        return found_words(fact, scale)
-    return interval_words(float(fact.value), fact.low, fact.high, fact.quantity, scale)
+        return format_fact_value(fact, scale)
+    return format_quantity_interval(float(fact.value), fact.low, fact.high, fact.quantity, scale)
 
 
-def found_words(fact: Fact, scale: Scale) -> str:
+def format_fact_value(fact: Fact, scale: Scale) -> str:
     """What a fact found, alone: ``0.84``, ``+3.2 points``, ``step 120``, ``true``; empty without a value."""
     if fact.value is None:
         return ""
-    return value_words(float(fact.value), fact.quantity, scale, signed=fact.name not in _SIZES)
+    return format_quantity(float(fact.value), fact.quantity, scale, signed=fact.name not in _SIZES)
 
 
-def _place(fact: Fact, scale: Scale) -> str:
+def _format_place(fact: Fact, scale: Scale) -> str:
     if fact.quantity is Quantity.STEP or fact.name in _PLACED:
         return ""
     if fact.step is not None:
-        return f" {at_step(fact.step, scale)}"
+        return f" {describe_position(fact.step, scale)}"
     if fact.name == "crossings" and fact.from_step is not None and fact.to_step is not None:
-        first, last = (step_said(step, scale) for step in (fact.from_step, fact.to_step))
+        first, last = (describe_step(step, scale) for step in (fact.from_step, fact.to_step))
         return f" between {first} and {last}"
     return ""
 
 
-def _unit(quantity: Quantity, scale: Scale) -> str:
+def _get_unit(quantity: Quantity, scale: Scale) -> str:
     if not (scale.percent or scale.bounds == _SHARE):
         return ""
     return " %" if quantity is Quantity.VALUE else " points"
@@ -148,33 +154,33 @@ def _unit(quantity: Quantity, scale: Scale) -> str:
 
 def _value(value: float, scale: Scale, decimals: int | None) -> str:
     if scale.bounds == _SHARE and not scale.percent:
-        return percent(value, decimals=1 if decimals is None else decimals).removesuffix("%")
-    return number(value, decimals=decimals, within=scale.bounds)
+        return format_percent(value, decimals=1 if decimals is None else decimals).removesuffix("%")
+    return format_number(value, decimals=decimals, within=scale.bounds)
 
 
 def _difference(value: float, scale: Scale, decimals: int | None, *, signed: bool) -> str:
     if scale.bounds == _SHARE and not scale.percent:
         value, decimals = value * 100, 1 if decimals is None else decimals
-    return off_zero(value, decimals=decimals, signed=signed)
+    return format_nonzero(value, decimals=decimals, signed=signed)
 
 
-def _steps(value: float, scale: Scale, decimals: int | None) -> str:
+def _format_steps(value: float, scale: Scale, decimals: int | None) -> str:
     if not scale.step_is_time:
-        count, unit = number(value, significant=6, decimals=decimals), scale.step_name or "step"
+        count, unit = format_number(value, significant=6, decimals=decimals), scale.step_name or "step"
     else:
         size, unit = next((one for one in _DURATIONS if abs(value) >= one[0]), (1, "millisecond"))
-        count = number(value / size, decimals=decimals)
+        count = format_number(value / size, decimals=decimals)
     return f"{count} {unit}" if count in {"1", f"{MINUS}1"} else f"{count} {unit}s"
 
 
-def _deserved(value: float, low: float, high: float, scale: Scale) -> int | None:
+def _choose_decimals(value: float, low: float, high: float, scale: Scale) -> int | None:
     """Decimals by the interval's half width; None where four significant digits have to do."""
     half = (high - low) / 2
     if scale.bounds == _SHARE and not scale.percent:
-        return percent_decimals(half)
+        return choose_percent_decimals(half)
     if scale.bounds is not None:
-        return interval_decimals(half)
-    if not half > 0 or "e" in number(max(abs(low), abs(high), abs(value))):
+        return choose_decimals(half)
+    if not half > 0 or "e" in format_number(max(abs(low), abs(high), abs(value))):
         return None
     decimals = max(0, 1 - math.floor(math.log10(half)))
     return decimals if decimals <= _MOST_DECIMALS else None

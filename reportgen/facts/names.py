@@ -12,7 +12,7 @@ PLAIN_NAME = r"[^\W\d][\w.]*(?:-[\w.]+)*"
 """A name that needs no quotes, as a pattern."""
 
 
-def written(name: str) -> str:
+def quote_name(name: str) -> str:
     """A name as expressions hold it: ``MEL``, and in quotes where it needs them: ``'Series A'``."""
     if re.fullmatch(PLAIN_NAME, name) and name not in KEYWORDS:
         return name

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from reportgen.facts.calls import Call, Found, call_of, fact_of
-from reportgen.facts.verdicts import VERDICT_FACTS, verdict_found
+from reportgen.facts.calls import Answer, Call, make_call, make_fact
+from reportgen.facts.verdicts import VERDICT_FACTS, evaluate_verdict
 from reportgen.statistics.ranks import rank_ranges
-from reportgen.statistics.verdicts import mirrored
-from reportgen.words import counted
+from reportgen.statistics.verdicts import swap_sides
+from reportgen.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +58,7 @@ class ScoreSubject:
     @cached_property
     def _compared(self) -> dict[tuple[str, str], Comparison]:
         """Comparisons by the names of both sides, in both orders."""
-        both = {(one.b, one.a): mirrored(one) for one in self.comparisons}
+        both = {(one.b, one.a): swap_sides(one) for one in self.comparisons}
         return both | {(one.a, one.b): one for one in self.comparisons}
 
     @cached_property
@@ -70,87 +70,87 @@ class ScoreSubject:
 
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
         """A fact of the vocabulary; see ``Subject``."""
-        call = call_of(name, arguments, self)
-        return fact_of(call, self._found(call))
+        call = make_call(name, arguments, self)
+        return make_fact(call, self._compute_answer(call))
 
-    def _found(self, call: Call) -> Found:
-        if call.name in _ONE:
+    def _compute_answer(self, call: Call) -> Answer:
+        if call.name in _SCORE_FACTS:
             score = self._by_series[call.series[0]]
             if score.estimate is None:
-                return Found(None, score.reason or f"no score of {score.series}", n=score.problems)
-            return _ONE[call.name](self, score)
+                return Answer(None, score.reason or f"no score of {score.series}", n=score.problems)
+            return _SCORE_FACTS[call.name](self, score)
         one = self._compared.get((call.series[0], call.series[1]))
         if one is None:
-            return Found(None, self._not_compared(*call.series))
-        return _pair(call, one, self.scale)
+            return Answer(None, self._explain_missing(*call.series))
+        return _evaluate_pair(call, one, self.scale)
 
-    def _not_compared(self, *names: str) -> str:
-        lacking = [self._by_series[name] for name in names if self._by_series[name].estimate is None]
-        if lacking:
-            return lacking[0].reason or f"no score of {lacking[0].series}"
+    def _explain_missing(self, *names: str) -> str:
+        missing = [self._by_series[name] for name in names if self._by_series[name].estimate is None]
+        if missing:
+            return missing[0].reason or f"no score of {missing[0].series}"
         return f"no problems are known on which {names[0]} and {names[1]} could be compared"
 
 
-def _score(_: ScoreSubject, score: Score) -> Found:
-    return Found(score.estimate, low=score.low, high=score.high, n=score.problems)
+def _score(_: ScoreSubject, score: Score) -> Answer:
+    return Answer(score.estimate, low=score.low, high=score.high, n=score.problems)
 
 
-def _low(_: ScoreSubject, score: Score) -> Found:
-    return _end(score, score.low)
+def _low(_: ScoreSubject, score: Score) -> Answer:
+    return _report_end(score, score.low)
 
 
-def _high(_: ScoreSubject, score: Score) -> Found:
-    return _end(score, score.high)
+def _high(_: ScoreSubject, score: Score) -> Answer:
+    return _report_end(score, score.high)
 
 
-def _end(score: Score, end: float | None) -> Found:
+def _report_end(score: Score, end: float | None) -> Answer:
     reason = "" if end is not None else score.reason or f"no interval of {score.series}"
-    return Found(end, reason, n=score.problems)
+    return Answer(end, reason, n=score.problems)
 
 
-def _rank(subject: ScoreSubject, score: Score) -> Found:
+def _rank(subject: ScoreSubject, score: Score) -> Answer:
     """1 and the number of series with a better score; equal scores share a rank."""
     sign, own = (1 if subject.scale.higher_is_better else -1), score.estimate or 0.0
     others = [other.estimate for other in subject.scores if other.estimate is not None]
     better = sum(
         sign * other > sign * own and not math.isclose(other, own, rel_tol=_SAME) for other in others
     )
-    return Found(float(better + 1))
+    return Answer(float(better + 1))
 
 
-def _group(subject: ScoreSubject, score: Score) -> Found:
+def _group(subject: ScoreSubject, score: Score) -> Answer:
     for group in subject.groups:
         if score.series in group.series:
-            return Found(float(group.rank))
-    return Found(None, f"{score.series} is in no group")
+            return Answer(float(group.rank))
+    return Answer(None, f"{score.series} is in no group")
 
 
-def _best_rank(subject: ScoreSubject, score: Score) -> Found:
-    return _end_of_range(subject, score, lambda one: one.best)
+def _best_rank(subject: ScoreSubject, score: Score) -> Answer:
+    return _report_rank_end(subject, score, lambda one: one.best)
 
 
-def _worst_rank(subject: ScoreSubject, score: Score) -> Found:
-    return _end_of_range(subject, score, lambda one: one.worst)
+def _worst_rank(subject: ScoreSubject, score: Score) -> Answer:
+    return _report_rank_end(subject, score, lambda one: one.worst)
 
 
-def _end_of_range(subject: ScoreSubject, score: Score, end: Callable[[RankRange], int]) -> Found:
+def _report_rank_end(subject: ScoreSubject, score: Score, end: Callable[[RankRange], int]) -> Answer:
     one = subject.ranges.get(score.series)
     if one is None:
-        return Found(None, f"no problems are known on which {score.series} could be compared")
+        return Answer(None, f"no problems are known on which {score.series} could be compared")
     ranks = f"rank {one.best}" if one.best == one.worst else f"rank {one.best} to {one.worst}"
-    return Found(float(end(one)), note=f"{ranks} of {one.count}")
+    return Answer(float(end(one)), note=f"{ranks} of {one.count}")
 
 
-def _pair(call: Call, one: Comparison, scale: Scale) -> Found:
-    shared = counted(one.shared, "shared problem") if one.shared else "no shared problem"
+def _evaluate_pair(call: Call, one: Comparison, scale: Scale) -> Answer:
+    shared = format_count(one.shared, "shared problem") if one.shared else "no shared problem"
     if call.name in VERDICT_FACTS:
-        return verdict_found(call.name, one, scale, call.numbers, behind=shared, few=shared)
+        return evaluate_verdict(call.name, one, scale, call.numbers, behind=shared, few=shared)
     if one.difference is None:
-        return Found(None, one.reason or shared)
-    return Found(one.difference, low=one.low, high=one.high, n=one.shared)
+        return Answer(None, one.reason or shared)
+    return Answer(one.difference, low=one.low, high=one.high, n=one.shared)
 
 
-_ONE: dict[str, Callable[[ScoreSubject, Score], Found]] = {
+_SCORE_FACTS: dict[str, Callable[[ScoreSubject, Score], Answer]] = {
     "score": _score,
     "low": _low,
     "high": _high,

@@ -67,7 +67,7 @@ _PARAMETERS = {
 }
 
 
-def _fact(signature: str, quantity: Quantity, says: str, *holds: Held, instead: str = "") -> FactKind:
+def _make_kind(signature: str, quantity: Quantity, says: str, *holds: Held, instead: str = "") -> FactKind:
     name, _, rest = signature.partition("(")
     parameters = tuple(_PARAMETERS[parameter] for parameter in rest.removesuffix(")").split(", "))
     return FactKind(name, frozenset(holds), parameters, quantity, says, instead)
@@ -77,88 +77,96 @@ _C: Held = "curves"
 _S: Held = "scores"
 # Definitions: "Facts" in the design's statistics, all on the mean curve, unsmoothed and unbinned.
 _ALL = (
-    _fact("start(s)", Quantity.VALUE, "The first value of the mean curve.", _C),
-    _fact("final(s)", Quantity.VALUE, "The last value of the mean curve.", _C),
-    _fact(
+    _make_kind("start(s)", Quantity.VALUE, "The first value of the mean curve.", _C),
+    _make_kind("final(s)", Quantity.VALUE, "The last value of the mean curve.", _C),
+    _make_kind(
         "peak(s)",
         Quantity.VALUE,
         "The best value: the highest, or the lowest where lower is better; the highest where neither is.",
         _C,
     ),
-    _fact("peak_step(s)", Quantity.STEP, "The first step that has the best value.", _C),
-    _fact(
+    _make_kind("peak_step(s)", Quantity.STEP, "The first step that has the best value.", _C),
+    _make_kind(
         "trough(s)",
         Quantity.VALUE,
         "The worst value: the lowest, or the highest where lower is better; the lowest where neither is.",
         _C,
     ),
-    _fact("trough_step(s)", Quantity.STEP, "The first step that has the worst value.", _C),
-    _fact("at(s, x)", Quantity.VALUE, "The value at step x, interpolated between the steps around it.", _C),
-    _fact("mean(s, from, to)", Quantity.VALUE, "The mean of the curve from one step to another.", _C),
-    _fact(
+    _make_kind("trough_step(s)", Quantity.STEP, "The first step that has the worst value.", _C),
+    _make_kind(
+        "at(s, x)", Quantity.VALUE, "The value at step x, interpolated between the steps around it.", _C
+    ),
+    _make_kind("mean(s, from, to)", Quantity.VALUE, "The mean of the curve from one step to another.", _C),
+    _make_kind(
         "steps_to(s, level)",
         Quantity.STEP,
         "The step at which the curve first reaches the level, interpolated.",
         _C,
     ),
-    _fact("gap(a, b, x)", Quantity.DIFFERENCE, "The value of a minus that of b at step x.", _C),
-    _fact("widest_gap(a, b)", Quantity.DIFFERENCE, "The largest distance of the two curves.", _C),
-    _fact("widest_gap_step(a, b)", Quantity.STEP, "The step at which the two are furthest apart.", _C),
-    _fact("crossings(a, b)", Quantity.NUMBER, "How often the two change places between the ends.", _C),
-    _fact(
+    _make_kind("gap(a, b, x)", Quantity.DIFFERENCE, "The value of a minus that of b at step x.", _C),
+    _make_kind("widest_gap(a, b)", Quantity.DIFFERENCE, "The largest distance of the two curves.", _C),
+    _make_kind("widest_gap_step(a, b)", Quantity.STEP, "The step at which the two are furthest apart.", _C),
+    _make_kind("crossings(a, b)", Quantity.NUMBER, "How often the two change places between the ends.", _C),
+    _make_kind(
         "volatility(s)",
         Quantity.DIFFERENCE,
         "The standard deviation of the changes from step to step, with the trend taken out.",
         _C,
     ),
-    _fact("band_width(s, x)", Quantity.DIFFERENCE, "The width of the band at step x.", _C),
-    _fact("score(s)", Quantity.VALUE, "The score, as the table shows it.", _S),
-    _fact("low(s)", Quantity.VALUE, "The lower end of the score's confidence interval.", _S),
-    _fact("high(s)", Quantity.VALUE, "The upper end of the score's confidence interval.", _S),
-    _fact("rank(s)", Quantity.NUMBER, "The place in the order of scores, from 1 for the best.", _S),
-    _fact("best_rank(s)", Quantity.NUMBER, "The best rank that the verdicts of all pairs leave to it.", _S),
-    _fact("worst_rank(s)", Quantity.NUMBER, "The worst rank that the verdicts of all pairs leave to it.", _S),
-    _fact(
+    _make_kind("band_width(s, x)", Quantity.DIFFERENCE, "The width of the band at step x.", _C),
+    _make_kind("score(s)", Quantity.VALUE, "The score, as the table shows it.", _S),
+    _make_kind("low(s)", Quantity.VALUE, "The lower end of the score's confidence interval.", _S),
+    _make_kind("high(s)", Quantity.VALUE, "The upper end of the score's confidence interval.", _S),
+    _make_kind("rank(s)", Quantity.NUMBER, "The place in the order of scores, from 1 for the best.", _S),
+    _make_kind(
+        "best_rank(s)", Quantity.NUMBER, "The best rank that the verdicts of all pairs leave to it.", _S
+    ),
+    _make_kind(
+        "worst_rank(s)", Quantity.NUMBER, "The worst rank that the verdicts of all pairs leave to it.", _S
+    ),
+    _make_kind(
         "group(s)",
         Quantity.NUMBER,
         "The group, from 1 for the best; its series are better than all series of the groups below.",
         _S,
     ),
-    _fact(
+    _make_kind(
         "tier(s)",
         Quantity.NUMBER,
         "An old name of group.",
         _S,
         instead="group(s), best_rank(s) or worst_rank(s)",
     ),
-    _fact("difference(a, b)", Quantity.DIFFERENCE, "The score of a minus that of b on shared problems.", _S),
-    _fact(
+    _make_kind(
+        "difference(a, b)", Quantity.DIFFERENCE, "The score of a minus that of b on shared problems.", _S
+    ),
+    _make_kind(
         "p_value(a, b)",
         Quantity.PROBABILITY,
         "The p value of the difference, adjusted for all pairs: Welch's t test over runs at the last step"
         " that both have, or a sign-flip test over shared problems.",
         *(_C, _S),
     ),
-    _fact(
+    _make_kind(
         "better(a, b)",
         Quantity.TRUTH,
         "True where a is better, with an adjusted p below 0.05 and an interval of the difference without 0.",
         *(_C, _S),
     ),
-    _fact(
+    _make_kind(
         "unclear(a, b)",
         Quantity.TRUTH,
         "True where neither is better in that sense; that does not make them equal.",
         *(_C, _S),
     ),
-    _fact(
+    _make_kind(
         "equivalent(a, b, margin)",
         Quantity.TRUTH,
         "True where the difference is smaller than the margin: its 90 % interval lies between −margin and"
         " +margin (two one-sided tests at 5 %).",
         *(_C, _S),
     ),
-    _fact(
+    _make_kind(
         "tied(a, b)",
         Quantity.TRUTH,
         "An old name of unclear; it cannot be decided where the interval of the difference excludes 0.",
@@ -171,6 +179,6 @@ FACTS: dict[str, FactKind] = {fact.name: fact for fact in _ALL}
 """Every fact by its name, with old names, in the order in which lists show them."""
 
 
-def facts_of(holds: Held) -> tuple[FactKind, ...]:
+def list_fact_kinds(holds: Held) -> tuple[FactKind, ...]:
     """The facts that there are for curves or for scores, without old names, in the order of lists."""
     return tuple(fact for fact in FACTS.values() if holds in fact.holds and not fact.instead)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.figures.pairs_csv import COLUMNS, csv_row
-from reportgen.figures.tidy import table_csv
+from reportgen.figures.pairs_csv import PAIR_COLUMNS, list_pair_fields
+from reportgen.figures.tidy import write_table_csv
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 AVERAGE = "average"
 """What the average over benchmarks is called."""
 
-_CSV = (
+_CSV_COLUMNS = (
     *("benchmark", "series", "metric", "score", "low", "high", "level", "problems", "estimand"),
     *("score_method", "score_reason"),
-    *(f"against_{name}" if name in {"metric", "level", "low", "high"} else name for name in COLUMNS),
+    *(f"against_{name}" if name in {"metric", "level", "low", "high"} else name for name in PAIR_COLUMNS),
 )
 
 
-def across_csv(across: AcrossBenchmarks) -> str:
+def write_across_csv(across: AcrossBenchmarks) -> str:
     """Every number behind the table, the average first; what is not known is empty."""
-    return table_csv(_CSV, _rows(across))
+    return write_table_csv(_CSV_COLUMNS, _list_csv_rows(across))
 
 
-def _rows(across: AcrossBenchmarks) -> Iterator[tuple[object, ...]]:
+def _list_csv_rows(across: AcrossBenchmarks) -> Iterator[tuple[object, ...]]:
     columns = ((AVERAGE, across.macro), *zip(across.benchmarks, zip(*across.cells, strict=True), strict=True))
     for benchmark, cells in columns:
         for cell in cells:
@@ -35,5 +35,5 @@ def _rows(across: AcrossBenchmarks) -> Iterator[tuple[object, ...]]:
             yield (
                 *(benchmark, one.series, one.metric, one.estimate, one.low, one.high, one.level),
                 *(one.problems, one.estimand, one.method, one.reason or cell.reason),
-                *(csv_row(against) if against else (None,) * len(COLUMNS)),
+                *(list_pair_fields(against) if against else (None,) * len(PAIR_COLUMNS)),
             )

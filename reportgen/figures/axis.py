@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from reportgen.figures.d3_format import format_number, format_time, number_formatter
-from reportgen.figures.time_ticks import DAY, time_ticks
+from reportgen.figures.d3_format import format_d3, format_time, make_formatter
+from reportgen.figures.time_ticks import DAY, choose_time_ticks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +57,7 @@ class Axis:
     symbol: bool = False
 
 
-def linear_axis(
+def make_linear_axis(
     title: str, low: float, high: float, *, count: int, pad: float = 0.0, whole: bool = False
 ) -> Axis:
     """A linear axis over ``low`` to ``high``, widened on both sides by ``pad`` of the range.
@@ -75,19 +75,19 @@ def linear_axis(
     room = (high - low) * pad
     low, high = low - room, high + room
     ticks, step = _round_values(low, high, count, least=1.0 if whole else 0.0)
-    spec = _tick_format(max(abs(low), abs(high)), step)
+    spec = _choose_tick_format(max(abs(low), abs(high)), step)
     return Axis(
         title=title,
         scale="linear",
         domain=(low, high),
         ticks=ticks,
-        labels=tuple(format_number(tick, spec) for tick in ticks),
+        labels=tuple(format_d3(tick, spec) for tick in ticks),
         format=spec,
-        read_format=_read_format(low, high),
+        read_format=_choose_read_format(low, high),
     )
 
 
-def log_axis(title: str, low: float, high: float) -> Axis:
+def make_log_axis(title: str, low: float, high: float) -> Axis:
     """A base-10 log axis; ``low`` must be positive.
 
     Ticks stand at powers of ten, with 2 and 5 on a short range, and at evenly spaced round values where
@@ -95,25 +95,25 @@ def log_axis(title: str, low: float, high: float) -> Axis:
     """
     if low == high:
         low, high = low / 2, high * 2
-    ticks = _log_ticks(low, high)
+    ticks = _choose_log_ticks(low, high)
     if len(ticks) >= _FEWEST_LOG_TICKS:
         spec = "~e" if ticks[-1] >= _SI_FROM * 10 or ticks[0] < _EXPONENT_BELOW else ",.6~f"
     else:
         ticks, step = _round_values(low, high, 5)
-        spec = _tick_format(high, step)
+        spec = _choose_tick_format(high, step)
     readable = low >= _EXPONENT_BELOW and high < _EXPONENT_FROM
     return Axis(
         title=title,
         scale="log",
         domain=(low, high),
         ticks=ticks,
-        labels=tuple(format_number(tick, spec) for tick in ticks),
+        labels=tuple(format_d3(tick, spec) for tick in ticks),
         format=spec,
         read_format=",.4~r" if readable else ".3~e",
     )
 
 
-def log2_axis(title: str, low: float, high: float) -> Axis:
+def make_log2_axis(title: str, low: float, high: float) -> Axis:
     """A base-2 log axis of counts; ``low`` must be at least 1.
 
     Ticks stand at powers of two, every one or every so many, and at whole numbers where fewer than three
@@ -131,13 +131,13 @@ def log2_axis(title: str, low: float, high: float) -> Axis:
         scale="log2",
         domain=(low, high),
         ticks=ticks,
-        labels=tuple(format_number(tick, ",.0f") for tick in ticks),
+        labels=tuple(format_d3(tick, ",.0f") for tick in ticks),
         format=",.0f",
         read_format=",.0f",
     )
 
 
-def time_axis(title: str, low: float, high: float, *, count: int) -> Axis:
+def make_time_axis(title: str, low: float, high: float, *, count: int) -> Axis:
     """A time axis in UTC over milliseconds since 1970.
 
     Raises:
@@ -145,7 +145,7 @@ def time_axis(title: str, low: float, high: float, *, count: int) -> Axis:
     """
     if low == high:
         low, high = low - DAY / 2, high + DAY / 2
-    found = time_ticks(low, high, count)
+    found = choose_time_ticks(low, high, count)
     return Axis(
         title=title,
         scale="time",
@@ -183,17 +183,17 @@ def position(axis: Axis, value: float) -> float:
 
 def format_value(axis: Axis, value: float) -> str:
     """A value read out along this axis, as the live view's tooltip says it."""
-    return reader(axis)(value)
+    return make_reader(axis)(value)
 
 
-def reader(axis: Axis) -> Callable[[float], str]:
+def make_reader(axis: Axis) -> Callable[[float], str]:
     """What reads out many values along this axis."""
     if axis.scale == "time":
         return partial(format_time, specifier=axis.read_format)
-    return number_formatter(axis.read_format)
+    return make_formatter(axis.read_format)
 
 
-def read_places(axis: Axis) -> int | None:
+def count_decimals(axis: Axis) -> int | None:
     """How many decimal places values along this axis are read out with; None if that is not fixed."""
     found = re.fullmatch(r",?\.(\d+)f", axis.read_format)
     return int(found[1]) if found else None
@@ -206,20 +206,20 @@ def _round_values(low: float, high: float, count: int, least: float = 0.0) -> tu
     return tuple(_clean(index * step, step) for index in range(first, last + 1)), step
 
 
-def _log_ticks(low: float, high: float) -> tuple[float, ...]:
+def _choose_log_ticks(low: float, high: float) -> tuple[float, ...]:
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     stride = max(1, math.ceil((last - first) / 6))
     powers = range(first, last + 1, stride)
 
-    def inside(heads: tuple[int, ...]) -> tuple[float, ...]:
+    def select_inside(heads: tuple[int, ...]) -> tuple[float, ...]:
         ticks = (float(f"{head}e{power}") for power in powers for head in heads)
         return tuple(tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9))
 
-    ticks = inside((1,))
-    return ticks if len(ticks) >= _FEWEST_LOG_TICKS else inside((1, 2, 5))
+    ticks = select_inside((1,))
+    return ticks if len(ticks) >= _FEWEST_LOG_TICKS else select_inside((1, 2, 5))
 
 
-def _tick_format(largest: float, step: float) -> str:
+def _choose_tick_format(largest: float, step: float) -> str:
     """The fewest digits that tell ticks apart; exponents where zeros would be hard to count."""
     place = _exponent(step)
     if largest >= _EXPONENT_FROM or largest < _EXPONENT_BELOW:
@@ -229,7 +229,7 @@ def _tick_format(largest: float, step: float) -> str:
     return f",.{max(0, -place)}f"
 
 
-def _read_format(low: float, high: float) -> str:
+def _choose_read_format(low: float, high: float) -> str:
     """Digits that tell apart between a hundredth and a thousandth of the range shown."""
     largest = max(abs(low), abs(high))
     place = _exponent(high - low) - 2

@@ -8,6 +8,6 @@ _WIDEST = 34
 """Letters of a line: about as wide as a score with its interval."""
 
 
-def in_lines(text: str) -> str:
+def wrap_cell(text: str) -> str:
     """The text broken between words; a word longer than a line stays whole."""
     return "\n".join(textwrap.wrap(text, _WIDEST, break_long_words=False, break_on_hyphens=False))

@@ -1,7 +1,7 @@
 """The Altair chart of a shape. It draws numbers and computes none: the band is the table's interval.
 
 Altair checks every part of a chart, which costs tens of milliseconds, and its import half a second. So a
-chart is made once for each ``Shape``, and ``shape.filled`` puts a plot's own titles, domains and colours
+chart is made once for each ``ChartShape``, and ``shape.filled`` puts a plot's own titles, domains and colours
 into it.
 """
 
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from reportgen.figures.chart_layers import INK, MUTED, layers
+from reportgen.figures.chart_layers import INK, MUTED, make_layers
 from reportgen.figures.layout import TICK_SIZE
 from reportgen.figures.shape import DOMAIN
 
 if TYPE_CHECKING:
-    from reportgen.figures.shape import Shape
+    from reportgen.figures.shape import ChartShape
 
 
 @cache
-def skeleton(shape: Shape) -> dict[str, Any]:
+def build_chart_spec(shape: ChartShape) -> dict[str, Any]:
     """The Vega-Lite specification of a shape, without data; not to be changed, copy it.
 
     The data are named:
@@ -30,8 +30,8 @@ def skeleton(shape: Shape) -> dict[str, Any]:
     ``ends`` (``series, text, y`` in pixels), ``references`` (``step`` or ``value``, ``text``) and
     ``annotations`` (``step, value, text``); both with what ``shape.placed`` says.
     """
-    layered = alt.layer(*layers(shape)).properties(width=640, height=320, autosize="none")
-    specification: dict[str, Any] = layered.configure(**_configuration()).to_dict(validate=False)
+    layered = alt.layer(*make_layers(shape)).properties(width=640, height=320, autosize="none")
+    specification: dict[str, Any] = layered.configure(**_make_configuration()).to_dict(validate=False)
     if shape.y_scale == "log":
         specification["params"] = [{"name": DOMAIN, "value": [1, 2]}]
     # Altair moves the data of layers that all share it to the top.
@@ -42,12 +42,12 @@ def skeleton(shape: Shape) -> dict[str, Any]:
 
 
 @cache
-def skeleton_text(shape: Shape) -> str:
+def write_chart_spec(shape: ChartShape) -> str:
     """The specification of a shape as JSON."""
-    return json.dumps(skeleton(shape))
+    return json.dumps(build_chart_spec(shape))
 
 
-def _configuration() -> dict[str, Any]:
+def _make_configuration() -> dict[str, Any]:
     return {
         "background": "transparent",
         "font": "var(--rg-font)",

@@ -12,35 +12,35 @@ from reportgen.figures.shape import ANNOTATIONS, DOMAIN, ENDS, MEANS, REFERENCES
 
 if TYPE_CHECKING:
     from reportgen.figures.axis import ScaleKind
-    from reportgen.figures.shape import Shape
+    from reportgen.figures.shape import ChartShape
 
 INK, MUTED, GRID, RULE = (f"var(--rg-{name})" for name in ("text", "muted", "grid", "rule"))
 # Vega draws a symbol path in units of half the square root of its size: 4 keeps our pixels.
 _SYMBOL_SIZE = 4
 
 
-def layers(shape: Shape) -> list[alt.Chart]:
+def make_layers(shape: ChartShape) -> list[alt.Chart]:
     """Layers of references, bands, runs, means, symbols, annotations and line ends."""
     on = _Encodings(shape)
-    drawn = [*_reference_layers(shape, on), *_line_layers(shape, on)]
+    drawn = [*_make_reference_layers(shape, on), *_make_line_layers(shape, on)]
     if shape.annotations:
-        drawn += _annotation_layers(on)
+        drawn += _make_annotation_layers(on)
     if shape.ends:
-        drawn.append(_ends_layer(on))
+        drawn.append(_make_ends_layer(on))
     return drawn
 
 
 class _Encodings:
     """The channels that layers share, with explicit types (a shorthand costs ten times as long)."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ChartShape) -> None:
         inks = alt.Scale(domain=["0"], range=["black"])
         temporal = shape.x_scale == "time"
         kind: Any = "temporal" if temporal else "quantitative"
-        self.x = alt.X("step", type=kind, scale=_scale(shape.x_scale), axis=_x_axis())
-        self.y = alt.Y("value", type="quantitative", scale=_scale(shape.y_scale), axis=_y_axis())
-        self.low = alt.Y("low", type="quantitative", scale=_scale(shape.y_scale), axis=_y_axis())
-        self.raw = alt.Y("raw", type="quantitative", scale=_scale(shape.y_scale), axis=_y_axis())
+        self.x = alt.X("step", type=kind, scale=_make_scale(shape.x_scale), axis=_make_x_axis())
+        self.y = alt.Y("value", type="quantitative", scale=_make_scale(shape.y_scale), axis=_make_y_axis())
+        self.low = alt.Y("low", type="quantitative", scale=_make_scale(shape.y_scale), axis=_make_y_axis())
+        self.raw = alt.Y("raw", type="quantitative", scale=_make_scale(shape.y_scale), axis=_make_y_axis())
         self.color = alt.Color("series", type="nominal", scale=inks, legend=None)
         self.fill = alt.Fill("series", type="nominal", scale=inks, legend=None)
         dashes = alt.Scale(domain=["0"], range=[[1, 0]])
@@ -49,34 +49,34 @@ class _Encodings:
         self.shape = alt.Shape("series", type="nominal", scale=shapes, legend=None)
 
 
-def _line_layers(shape: Shape, on: _Encodings) -> list[alt.Chart]:
+def _make_line_layers(shape: ChartShape, on: _Encodings) -> list[alt.Chart]:
     means = alt.NamedData(MEANS)
     drawn = []
     if shape.band:
         band = alt.Chart(means, name="bands").mark_area(opacity=0.16, aria=False, clip=True)
-        band = _from_the_foot(_positive(band, shape, "high"), shape)
+        band = _raise_low_end(_keep_positive(band, shape, "high"), shape)
         drawn.append(band.encode(x=on.x, y=on.low, y2=alt.Y2("high"), fill=on.fill))
     if shape.runs:
         run = alt.Detail("run", type="nominal")
         thin = alt.Chart(alt.NamedData(RUNS), name="runs")
         thin = thin.mark_line(strokeWidth=1, opacity=0.32, strokeJoin="round", aria=False, clip=True)
-        thin = _positive(thin, shape, "value")
+        thin = _keep_positive(thin, shape, "value")
         drawn.append(thin.encode(x=on.x, y=on.y, color=on.color, detail=run))
     if shape.raw:
         faint = alt.Chart(means, name="raw").mark_line(strokeWidth=1, opacity=0.4, aria=False, clip=True)
-        faint = _positive(faint, shape, "raw")
+        faint = _keep_positive(faint, shape, "raw")
         drawn.append(faint.encode(x=on.x, y=on.raw, color=on.color))
     line = alt.Chart(means, name="lines").mark_line(strokeWidth=2, strokeJoin="round", aria=False, clip=True)
-    line = _positive(line, shape, "value")
+    line = _keep_positive(line, shape, "value")
     drawn.append(line.encode(x=on.x, y=on.y, color=on.color, strokeDash=on.dash))
     if shape.symbols:
-        point = _positive(alt.Chart(means, name="points"), shape, "value")
+        point = _keep_positive(alt.Chart(means, name="points"), shape, "value")
         point = point.mark_point(filled=True, opacity=1, size=_SYMBOL_SIZE, aria=False, clip=True)
         drawn.append(point.encode(x=on.x, y=on.y, fill=on.fill, shape=on.shape))
     return drawn
 
 
-def _positive(chart: alt.Chart, shape: Shape, field: str) -> alt.Chart:
+def _keep_positive(chart: alt.Chart, shape: ChartShape, field: str) -> alt.Chart:
     """Without what a log axis cannot show, which Vega would draw at the axis' foot."""
     if shape.x_scale in LOGS:
         chart = chart.transform_filter("datum.step > 0")
@@ -85,7 +85,7 @@ def _positive(chart: alt.Chart, shape: Shape, field: str) -> alt.Chart:
     return chart
 
 
-def _from_the_foot(chart: alt.Chart, shape: Shape) -> alt.Chart:
+def _raise_low_end(chart: alt.Chart, shape: ChartShape) -> alt.Chart:
     """A band that reaches below what a log axis can show is drawn from its foot."""
     if shape.y_scale != "log":
         return chart
@@ -93,7 +93,7 @@ def _from_the_foot(chart: alt.Chart, shape: Shape) -> alt.Chart:
     return chart.transform_calculate(low=foot)
 
 
-def _reference_layers(shape: Shape, on: _Encodings) -> list[alt.Chart]:
+def _make_reference_layers(shape: ChartShape, on: _Encodings) -> list[alt.Chart]:
     drawn = []
     data = alt.NamedData(REFERENCES)
     words: dict[str, Any] = {"color": MUTED, "fontSize": TICK_SIZE, "aria": False}
@@ -114,7 +114,7 @@ def _reference_layers(shape: Shape, on: _Encodings) -> list[alt.Chart]:
     return drawn
 
 
-def _annotation_layers(on: _Encodings) -> list[alt.Chart]:
+def _make_annotation_layers(on: _Encodings) -> list[alt.Chart]:
     base = alt.Chart(alt.NamedData(ANNOTATIONS)).encode(x=on.x, y=on.y)
     ring = base.mark_point(
         shape="circle", size=144, stroke=INK, strokeWidth=1, opacity=1, aria=False, clip=True
@@ -128,7 +128,7 @@ def _annotation_layers(on: _Encodings) -> list[alt.Chart]:
     return [ring, leader, text.encode(text=_TEXT)]
 
 
-def _ends_layer(on: _Encodings) -> alt.Chart:
+def _make_ends_layer(on: _Encodings) -> alt.Chart:
     text = alt.Chart(alt.NamedData(ENDS), name="ends").mark_text(
         align="left", baseline="middle", dx=10, fontSize=LABEL_SIZE, fontWeight=600, aria=False
     )
@@ -146,12 +146,12 @@ _FROM_ROW: dict[str, Any] = {
 _PLACED: dict[str, Any] = {name: _FROM_ROW[name] for name in ("align", "dx", "dy")}
 
 
-def _scale(kind: ScaleKind) -> alt.Scale:
+def _make_scale(kind: ScaleKind) -> alt.Scale:
     types: dict[ScaleKind, dict[str, Any]] = {"log2": {"type": "log", "base": 2}, "time": {"type": "utc"}}
     return alt.Scale(**types.get(kind, {"type": kind}), domain=[1, 2], nice=False, zero=False)
 
 
-def _x_axis() -> alt.Axis:
+def _make_x_axis() -> alt.Axis:
     return alt.Axis(
         grid=False,
         tickColor=RULE,
@@ -164,7 +164,7 @@ def _x_axis() -> alt.Axis:
     )
 
 
-def _y_axis() -> alt.Axis:
+def _make_y_axis() -> alt.Axis:
     return alt.Axis(
         domain=False,
         ticks=False,

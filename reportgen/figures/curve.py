@@ -8,26 +8,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reportgen.figures.axis import reader
-from reportgen.figures.line_paths import line_paths
-from reportgen.figures.live import compact_json, payload, view_name
-from reportgen.figures.mark_labels import without_words
-from reportgen.figures.palette import drawn_slots
-from reportgen.figures.picture import inline_svg
-from reportgen.figures.plotting import plot_of, same_margins, unsmoothed
-from reportgen.figures.poster import file_svg
-from reportgen.figures.shape import shape_of
-from reportgen.figures.specification import specification
-from reportgen.figures.standing import best, lead, readings
-from reportgen.figures.summary import summary
-from reportgen.figures.tidy import csv_text
-from reportgen.figures.wording import band_name, caption, isolated, source_words, subtitle
+from reportgen.figures.axis import make_reader
+from reportgen.figures.line_paths import make_line_paths
+from reportgen.figures.live import build_payload, name_view, write_compact_json
+from reportgen.figures.mark_labels import describe_unplaced
+from reportgen.figures.palette import pick_slots
+from reportgen.figures.picture import draw_picture
+from reportgen.figures.plotting import align_margins, get_unsmoothed, make_plot
+from reportgen.figures.poster import draw_file
+from reportgen.figures.shape import get_shape
+from reportgen.figures.specification import build_spec
+from reportgen.figures.standing import count_readings, find_best, get_lead
+from reportgen.figures.summary import write_summary
+from reportgen.figures.tidy import write_curves_csv
+from reportgen.figures.wording import (
+    describe_plot_source,
+    isolate_names,
+    name_band,
+    write_caption,
+    write_subtitle,
+)
 from reportgen.model import Figure, Panels, Table
 
 if TYPE_CHECKING:
     from reportgen.figures.axis import Axis
     from reportgen.figures.plot import Plot, SeriesLine
-    from reportgen.figures.wanted import Context, Wanted
+    from reportgen.figures.wanted import DrawContext, PlotSpec
     from reportgen.model import Curve, CurveSet, FloatArray
     from reportgen.settings.blocks import PanelsSettings
 
@@ -35,7 +41,7 @@ _MOST_TABLE_ROWS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FigureText:
     """What is told of a plot beside the drawing of it.
 
     Attributes:
@@ -53,22 +59,22 @@ class Told:
     numbers: dict[str, Any]
 
 
-def curve_figure(curve_set: CurveSet, wanted: Wanted, context: Context) -> Figure:
+def draw_curve(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Figure:
     """One metric against the step, a line for each series."""
-    return _figure(plot_of(curve_set, wanted, context), curve_set, wanted, context)
+    return _draw_figure(make_plot(curve_set, spec, context), curve_set, spec, context)
 
 
-def panels(
+def draw_panels(
     block_id: str,
     settings: PanelsSettings,
     curve_sets: tuple[CurveSet, ...],
-    wanted: tuple[Wanted, ...],
-    context: Context,
+    specs: tuple[PlotSpec, ...],
+    context: DrawContext,
 ) -> Panels:
     """Several metrics of the same runs: one figure each, with axes that line up."""
-    plots = [plot_of(curves, wish, context) for curves, wish in zip(curve_sets, wanted, strict=True)]
-    rows = zip(same_margins(plots), curve_sets, wanted, strict=True)
-    figures = tuple(_figure(plot, curves, wish, context) for plot, curves, wish in rows)
+    plots = [make_plot(curves, wish, context) for curves, wish in zip(curve_sets, specs, strict=True)]
+    rows = zip(align_margins(plots), curve_sets, specs, strict=True)
+    figures = tuple(_draw_figure(plot, curves, wish, context) for plot, curves, wish in rows)
     captions = {figure.caption for figure in figures}
     words = [settings.caption or ""]
     if len(figures) > 1 and len(captions) == 1:
@@ -78,72 +84,74 @@ def panels(
     return Panels(block_id, settings.title or "", " ".join(filter(None, words)), figures)
 
 
-def _figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context) -> Figure:
-    told = Told(
-        subtitle=subtitle(curve_set, wanted),
-        caption=" ".join(filter(None, (caption(curve_set, wanted, context), without_words(plot)))),
-        summary=summary(curve_set, plot, wanted),
-        band=band_name(curve_set),
-        source=source_words(context),
-        numbers=_numbers(curve_set, wanted),
+def _draw_figure(plot: Plot, curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Figure:
+    text = FigureText(
+        subtitle=write_subtitle(curve_set, spec),
+        caption=" ".join(filter(None, (write_caption(curve_set, spec, context), describe_unplaced(plot)))),
+        summary=write_summary(curve_set, plot, spec),
+        band=name_band(curve_set),
+        source=describe_plot_source(context),
+        numbers=_collect_numbers(curve_set, spec),
     )
-    return plot_figure(plot, curve_set, wanted, context, told)
+    return draw_plot_figure(plot, curve_set, spec, context, text)
 
 
-def plot_figure(plot: Plot, curve_set: CurveSet, wanted: Wanted, context: Context, told: Told) -> Figure:
+def draw_plot_figure(
+    plot: Plot, curve_set: CurveSet, spec: PlotSpec, context: DrawContext, text: FigureText
+) -> Figure:
     """The finished figure of a plot: pictures, specification, live view, table and CSV of the same numbers.
 
     Args:
         plot: what is drawn.
         curve_set: the curves that it was made of, for the CSV.
-        wanted: its id, kind and title, and which series stand out.
+        spec: its id, kind and title, and which series stand out.
         context: palette slots, and the skeletons of charts.
-        told: everything else that is said.
+        text: everything else that is said.
     """
-    how = told.subtitle
-    paths, csv = line_paths(plot), csv_text(curve_set)
-    skeleton = context.skeleton_of(shape_of(plot))
-    columns = payload(plot, band_name=told.band) | {"view": view_name(skeleton)}
+    how = text.subtitle
+    paths, csv = make_line_paths(plot), write_curves_csv(curve_set)
+    chart_spec = context.get_chart_spec(get_shape(plot))
+    columns = build_payload(plot, band_name=text.band) | {"view": name_view(chart_spec)}
     names = tuple(line.name for line in plot.lines)
     has = (" rg-has-ends" if plot.ends else "") + (" rg-has-symbols" if plot.symbols else "")
     return Figure(
-        id=wanted.id,
-        kind=wanted.kind,
-        title=wanted.title,
+        id=spec.id,
+        kind=spec.kind,
+        title=spec.title,
         subtitle=how,
-        caption=isolated(told.caption, names),
-        summary=isolated(told.summary, names),
-        inline_svg=inline_svg(plot, paths, labelled_by=f"{wanted.id}-title {wanted.id}-summary"),
-        file_svg=file_svg(plot, paths, title=wanted.title, subtitle=how, source=told.source),
-        table=_table(plot),
+        caption=isolate_names(text.caption, names),
+        summary=isolate_names(text.summary, names),
+        inline_svg=draw_picture(plot, paths, labelled_by=f"{spec.id}-title {spec.id}-summary"),
+        file_svg=draw_file(plot, paths, title=spec.title, subtitle=how, source=text.source),
+        table=_build_table(plot),
         csv=csv,
-        spec=compact_json(specification(plot, curve_set, csv, skeleton, title=wanted.title, subtitle=how))
+        spec=write_compact_json(build_spec(plot, curve_set, csv, chart_spec, title=spec.title, subtitle=how))
         + "\n",
-        view=skeleton,
-        payload=compact_json(columns),
-        numbers=told.numbers,
-        legend=tuple(drawn_slots(names, context.slots, wanted.highlight).items()),
+        view=chart_spec,
+        payload=write_compact_json(columns),
+        numbers=text.numbers,
+        legend=tuple(pick_slots(names, context.slots, spec.highlight).items()),
         plot_class=f"rg-left-{plot.margins.left} rg-right-{plot.margins.right}{has}",
     )
 
 
-def _table(plot: Plot) -> Table:
+def _build_table(plot: Plot) -> Table:
     """A row a step and a column a series; of many steps about 40 are shown, evenly picked."""
     steps = np.unique(np.concatenate([line.steps for line in plot.lines]))
     every = math.ceil(steps.size / _MOST_TABLE_ROWS)
     shown = steps[::every]
     if shown[-1] != steps[-1]:
         shown = np.append(shown, steps[-1])
-    columns = [list(map(reader(plot.x), shown.tolist()))]
-    columns += [_column(line, shown, plot.y) for line in plot.lines]
+    columns = [list(map(make_reader(plot.x), shown.tolist()))]
+    columns += [_format_column(line, shown, plot.y) for line in plot.lines]
     note = f"One in {every} of {steps.size:,} steps; the CSV file has them all." if every > 1 else ""
     header = (plot.x.title, *(line.name for line in plot.lines))
     return Table(header, tuple(zip(*columns, strict=True)), note)
 
 
-def _column(line: SeriesLine, shown: FloatArray, y: Axis) -> list[str]:
+def _format_column(line: SeriesLine, shown: FloatArray, y: Axis) -> list[str]:
     """A series' values at the steps shown, each with its interval; empty where it has none."""
-    read = reader(y)
+    read = make_reader(y)
     place = np.searchsorted(line.steps, shown).clip(max=line.steps.size - 1)
     there = line.steps[place] == shown
     columns = (line.values[place].tolist(), line.low[place].tolist(), line.high[place].tolist())
@@ -158,9 +166,9 @@ def _column(line: SeriesLine, shown: FloatArray, y: Axis) -> list[str]:
     return cells
 
 
-def _numbers(curve_set: CurveSet, wanted: Wanted) -> dict[str, Any]:
+def _collect_numbers(curve_set: CurveSet, spec: PlotSpec) -> dict[str, Any]:
     """What ``report.json`` keeps of a figure: how it was made, who leads, and each series' ends."""
-    ahead = lead(curve_set, lowest=wanted.higher_is_better is False)
+    ahead = get_lead(curve_set, lowest=spec.higher_is_better is False)
     return {
         "metric": curve_set.metric,
         "band": curve_set.band,
@@ -170,41 +178,44 @@ def _numbers(curve_set: CurveSet, wanted: Wanted) -> dict[str, Any]:
         "bins": curve_set.bins,
         "replaced": curve_set.replaced,
         "dropped": curve_set.dropped,
-        "higher_is_better": wanted.higher_is_better,
+        "higher_is_better": spec.higher_is_better,
         "leader": ahead.series if ahead.tested else None,
-        "series": [_series_numbers(curve, wanted) for curve in curve_set.curves],
+        "series": [_summarize_series(curve, spec) for curve in curve_set.curves],
     }
 
 
-def _series_numbers(curve: Curve, wanted: Wanted) -> dict[str, Any]:
-    known = np.flatnonzero(np.isfinite(unsmoothed(curve)))
+def _summarize_series(curve: Curve, spec: PlotSpec) -> dict[str, Any]:
+    known = np.flatnonzero(np.isfinite(get_unsmoothed(curve)))
     row: dict[str, Any] = {"name": curve.series, "runs": len(curve.runs), "points": int(known.size)}
     if known.size:
-        row["first"] = _point(curve, int(known[0]))
-        if wanted.higher_is_better is None:
-            row["highest"], row["lowest"] = _picked(curve, lowest=False), _picked(curve, lowest=True)
+        row["first"] = _make_point(curve, int(known[0]))
+        if spec.higher_is_better is None:
+            row["highest"], row["lowest"] = (
+                _make_best_point(curve, lowest=False),
+                _make_best_point(curve, lowest=True),
+            )
         else:
-            row["best"] = _picked(curve, lowest=not wanted.higher_is_better)
-        row["last"] = _point(curve, int(known[-1]))
+            row["best"] = _make_best_point(curve, lowest=not spec.higher_is_better)
+        row["last"] = _make_point(curve, int(known[-1]))
     return row
 
 
-def _picked(curve: Curve, *, lowest: bool) -> dict[str, float | int | None]:
+def _make_best_point(curve: Curve, *, lowest: bool) -> dict[str, float | int | None]:
     """A point that was picked for its value, from ``of`` points."""
-    one = best(curve, lowest=lowest)
-    point = _point(curve, int(np.flatnonzero(curve.steps == one.step)[0]))
+    one = find_best(curve, lowest=lowest)
+    point = _make_point(curve, int(np.flatnonzero(curve.steps == one.step)[0]))
     known = math.isfinite(one.low) and math.isfinite(one.high)
     ends = {"low": one.low if known else None, "high": one.high if known else None}
-    return point | ends | {"of": readings(curve)}
+    return point | ends | {"of": count_readings(curve)}
 
 
-def _point(curve: Curve, index: int) -> dict[str, float | int | None]:
+def _make_point(curve: Curve, index: int) -> dict[str, float | int | None]:
     # A smoothed line's band belongs to the smoothed line, not to the value told here.
     low, high = (float(end[index]) for end in (curve.low, curve.high))
     known = math.isfinite(low) and math.isfinite(high) and curve.raw is None
     return {
         "step": float(curve.steps[index]),
-        "value": float(unsmoothed(curve)[index]),
+        "value": float(get_unsmoothed(curve)[index]),
         "low": low if known else None,
         "high": high if known else None,
         "n": int(curve.n[index]),

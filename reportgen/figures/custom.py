@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.figures.drawing import draw_chart
-from reportgen.figures.house_style import in_house_style
-from reportgen.figures.live import compact_json, view_name
-from reportgen.figures.tidy import table_csv
+from reportgen.figures.house_style import apply_house_style
+from reportgen.figures.live import name_view, write_compact_json
+from reportgen.figures.tidy import write_table_csv
 from reportgen.figures.tokens import resolve_specification, resolve_svg
 from reportgen.model import Figure, Table
 from reportgen.settings.parsing import shorten
@@ -18,10 +18,10 @@ from reportgen.settings.parsing import shorten
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from reportgen.errors import Place
+    from reportgen.errors import SourceLocation
 
 _MOST_TABLE_ROWS = 60
-_LESS = (
+_ADVICE = (
     "Let it have fewer rows or marks, a smaller size, or simpler expressions; or compute its data beforehand"
 )
 _TAG = re.compile("<[^<>]+>")
@@ -33,7 +33,7 @@ _LOADS = re.compile(
 Rows = list[dict[str, Any]]
 
 
-def author_figure(
+def draw_author_figure(
     block_id: str,
     kind: str,
     specification: dict[str, Any],
@@ -42,7 +42,7 @@ def author_figure(
     title: str | None,
     caption: str,
     summary: str | None,
-    place: Place,
+    place: SourceLocation,
     draw: Callable[[dict[str, Any]], str] = draw_chart,
 ) -> Figure:
     """The figure of a Vega-Lite specification, drawn in the house style.
@@ -62,11 +62,11 @@ def author_figure(
         ReportError: Vega-Lite or Vega refuse the specification, or it takes too long.
     """
     name = title or _title(specification) or "Author's chart"
-    spec = in_house_style(_with_rows(specification, rows))
+    spec = apply_house_style(_insert_rows(specification, rows))
     spec.pop("title", None)
-    svg = _drawn(spec, place, draw)
+    svg = _draw(spec, place, draw)
     _refuse_addresses(svg, place)
-    view = compact_json(spec)
+    view = write_compact_json(spec)
     standalone = resolve_specification(spec) | {"title": name}
     shown = next(iter(rows.values()), [])
     header = tuple(shown[0]) if shown else ("no data",)
@@ -78,13 +78,13 @@ def author_figure(
         subtitle="",
         caption=caption,
         summary=summary or f"{name}: the data table below has its numbers.",
-        inline_svg=_for_page(svg, block_id),
+        inline_svg=_prepare_for_page(svg, block_id),
         file_svg=resolve_svg(svg) + "\n",
         table=Table(header, words[:_MOST_TABLE_ROWS], _table_note(len(words))),
-        csv=table_csv(header, ([row.get(column) for column in header] for row in shown)),
-        spec=compact_json(standalone) + "\n",
+        csv=write_table_csv(header, ([row.get(column) for column in header] for row in shown)),
+        spec=write_compact_json(standalone) + "\n",
         view=view,
-        payload=compact_json({"view": view_name(view), "author": True}),
+        payload=write_compact_json({"view": name_view(view), "author": True}),
         numbers={"rows": len(shown)},
         plot_class="rg-fixed",
     )
@@ -96,13 +96,13 @@ def _title(specification: Mapping[str, Any]) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _with_rows(value: Any, rows: Mapping[str, Rows]) -> Any:  # noqa: ANN401 - any JSON
+def _insert_rows(value: Any, rows: Mapping[str, Rows]) -> Any:  # noqa: ANN401 - any JSON
     """The specification with each ``data: {source: NAME}`` replaced by rows."""
     if isinstance(value, list):
-        return [_with_rows(item, rows) for item in value]
+        return [_insert_rows(item, rows) for item in value]
     if not isinstance(value, dict):
         return value
-    filled = {key: _with_rows(item, rows) for key, item in value.items()}
+    filled = {key: _insert_rows(item, rows) for key, item in value.items()}
     data = value.get("data")
     if isinstance(data, dict) and isinstance(data.get("source"), str):
         rest = {key: item for key, item in data.items() if key != "source"}
@@ -110,23 +110,23 @@ def _with_rows(value: Any, rows: Mapping[str, Rows]) -> Any:  # noqa: ANN401 - a
     return filled
 
 
-def _drawn(spec: dict[str, Any], place: Place, draw: Callable[[dict[str, Any]], str]) -> str:
+def _draw(spec: dict[str, Any], place: SourceLocation, draw: Callable[[dict[str, Any]], str]) -> str:
     try:
         return draw(spec)
     except ValueError as error:
         problem = Problem(
-            place, f"Vega-Lite refuses this specification: {_why(spec, error)}", "", Stage.FIGURE
+            place, f"Vega-Lite refuses this specification: {_explain_error(spec, error)}", "", Stage.FIGURE
         )
         raise ReportError(problem) from error
     except TimeoutError as error:
         said = f"the chart was not drawn within {error.args[0]:g} seconds"
-        raise ReportError(Problem(place, said, _LESS, Stage.FIGURE)) from error
+        raise ReportError(Problem(place, said, _ADVICE, Stage.FIGURE)) from error
     except ChildProcessError as error:
         said = "drawing the chart broke off, as it does where the memory does not suffice"
-        raise ReportError(Problem(place, said, _LESS, Stage.FIGURE)) from error
+        raise ReportError(Problem(place, said, _ADVICE, Stage.FIGURE)) from error
 
 
-def _refuse_addresses(svg: str, place: Place) -> None:
+def _refuse_addresses(svg: str, place: SourceLocation) -> None:
     """Refuse a picture that would ask another site: colours may come from data or be put together.
 
     Raises:
@@ -143,7 +143,7 @@ def _refuse_addresses(svg: str, place: Place) -> None:
                 raise ReportError(Problem(place, message, step, Stage.FIGURE))
 
 
-def _why(spec: dict[str, Any], error: ValueError) -> str:
+def _explain_error(spec: dict[str, Any], error: ValueError) -> str:
     """What the schema of Vega-Lite finds wrong, since Vega-Lite itself may stop at a detail of its code."""
     import altair as alt  # noqa: PLC0415 - slow to import, and only needed for an error
     from jsonschema import ValidationError  # type: ignore[import-untyped]  # noqa: PLC0415
@@ -159,17 +159,17 @@ def _why(spec: dict[str, Any], error: ValueError) -> str:
     return shorten(said[min(1, len(said) - 1)].removeprefix("Error: "))
 
 
-def _for_page(svg: str, figure_id: str) -> str:
+def _prepare_for_page(svg: str, figure_id: str) -> str:
     """The SVG as one image: its ids made the figure's own (pictures of one page share them otherwise)."""
 
-    def tag(found: re.Match[str]) -> str:
+    def clean_tag(found: re.Match[str]) -> str:
         # A strict policy refuses style attributes; the live view sets the same styles without one.
         text = re.sub(r' (?:role|class|style|aria-[a-z]+)="[^"]*"', "", found[0])
         text = re.sub(r' id="([^"]+)"', rf' id="{figure_id}-\1"', text)
         text = re.sub(r"url\(#([^)]+)\)", rf"url(#{figure_id}-\1)", text)
         return re.sub(r'href="#([^"]+)"', rf'href="#{figure_id}-\1"', text)
 
-    svg = _TAG.sub(tag, svg)
+    svg = _TAG.sub(clean_tag, svg)
     labelled = f'<svg class="rg-picture" role="img" aria-labelledby="{figure_id}-title {figure_id}-summary" '
     return svg.replace("<svg ", labelled, 1)
 

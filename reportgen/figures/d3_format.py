@@ -11,7 +11,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from reportgen.moments import moment_at
+from reportgen.moments import to_datetime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,47 +35,47 @@ class _Specifier(NamedTuple):
     type: str
 
 
-def format_number(value: float, specifier: str) -> str:
+def format_d3(value: float, specifier: str) -> str:
     """A finite number as d3-format writes it, with U+2212 as the minus sign and no minus at zero.
 
     Raises:
         ValueError: axes use no such specifier.
     """
-    return number_formatter(specifier)(value)
+    return make_formatter(specifier)(value)
 
 
 @cache
-def number_formatter(specifier: str) -> Callable[[float], str]:
+def make_formatter(specifier: str) -> Callable[[float], str]:
     """What formats many numbers by one specifier.
 
     Python's own formatting is quick and differs from JavaScript's only where a number stands in the very
     middle of two roundings; such numbers, and rarer specifiers, take the slow way.
     """
-    wanted = _parsed(specifier)
-    if wanted.type != "f" or wanted.trim:
-        return lambda value: _exactly(value, wanted)
-    quick, doubled = f"{',' if wanted.comma else ''}.{wanted.digits}f", 2 * 10.0**wanted.digits
+    parsed = _parse_specifier(specifier)
+    if parsed.type != "f" or parsed.trim:
+        return lambda value: _format_exactly(value, parsed)
+    quick, doubled = f"{',' if parsed.comma else ''}.{parsed.digits}f", 2 * 10.0**parsed.digits
 
-    def formatted(value: float) -> str:
+    def format_quickly(value: float) -> str:
         if (value * doubled).is_integer():
-            return _exactly(value, wanted)
+            return _format_exactly(value, parsed)
         text = format(value, quick)
         return text if value > 0 else _with_minus(text)
 
-    return formatted
+    return format_quickly
 
 
 def _with_minus(text: str) -> str:
     return text.replace("-", "\N{MINUS SIGN}") if text.strip("-0.,") else text.removeprefix("-")
 
 
-def _exactly(value: float, wanted: _Specifier) -> str:
+def _format_exactly(value: float, parsed: _Specifier) -> str:
     # d3 multiplies before it rounds, with what that does to the last digit.
-    size = abs(value) * 100 if wanted.type == "%" else abs(value)
-    text, suffix = _written(Decimal(size), wanted)
-    if wanted.trim and "." in text:
+    size = abs(value) * 100 if parsed.type == "%" else abs(value)
+    text, suffix = _write_digits(Decimal(size), parsed)
+    if parsed.trim and "." in text:
         text = text.rstrip("0").rstrip(".")
-    if wanted.comma:
+    if parsed.comma:
         whole, point, rest = text.partition(".")
         text = f"{int(whole):,}{point}{rest}"
     minus = "\N{MINUS SIGN}" if value < 0 and text.strip("0.,") else ""
@@ -89,7 +89,7 @@ def format_time(milliseconds: float, specifier: str) -> str:
         OverflowError: the moment is outside the years 1 to 9999.
         KeyError: axes use no such directive.
     """
-    at = moment(milliseconds)
+    at = to_moment(milliseconds)
     words = {
         "Y": f"{at.year:04}",
         "m": f"{at.month:02}",
@@ -103,13 +103,13 @@ def format_time(milliseconds: float, specifier: str) -> str:
     return re.sub("%([A-Za-z])", lambda directive: words[directive[1]], specifier)
 
 
-def moment(milliseconds: float) -> datetime:
+def to_moment(milliseconds: float) -> datetime:
     """Milliseconds since 1970 as a time in UTC, cut to whole milliseconds as JavaScript does."""
-    return moment_at(int(milliseconds))
+    return to_datetime(int(milliseconds))
 
 
 @cache
-def _parsed(specifier: str) -> _Specifier:
+def _parse_specifier(specifier: str) -> _Specifier:
     found = _SPECIFIER.fullmatch(specifier)
     if found is None:
         raise ValueError(f"no such number format: {specifier}")
@@ -117,20 +117,20 @@ def _parsed(specifier: str) -> _Specifier:
     return _Specifier(bool(comma), int(digits) if digits else _DEFAULT_DIGITS, bool(trim), kind)
 
 
-def _written(size: Decimal, wanted: _Specifier) -> tuple[str, str]:
+def _write_digits(size: Decimal, parsed: _Specifier) -> tuple[str, str]:
     """The digits of a number that is not negative, and what stands after them."""
-    if wanted.type in {"f", "%"}:
-        sign = wanted.type.strip("f")
+    if parsed.type in {"f", "%"}:
+        sign = parsed.type.strip("f")
         if size >= _PLAIN_BELOW:
             digits, _, power = repr(float(size)).partition("e")
             return digits, f"e{power}{sign}"
-        return f"{_rounded(size, -wanted.digits):f}", sign
-    if wanted.type == "e":
-        size = _rounded(size, _exponent(size) - wanted.digits)
+        return f"{_round_at(size, -parsed.digits):f}", sign
+    if parsed.type == "e":
+        size = _round_at(size, _exponent(size) - parsed.digits)
         exponent = _exponent(size)
-        return f"{_rounded(_EXACT.scaleb(size, -exponent), -wanted.digits):f}", f"e{exponent:+d}"
-    size = _rounded(size, _exponent(size) - wanted.digits + 1)
-    if wanted.type == "r":
+        return f"{_round_at(_EXACT.scaleb(size, -exponent), -parsed.digits):f}", f"e{exponent:+d}"
+    size = _round_at(size, _exponent(size) - parsed.digits + 1)
+    if parsed.type == "r":
         return f"{size:f}", ""
     thousands = max(-_NO_PREFIX, min(_NO_PREFIX, _exponent(size) // 3))
     return f"{_EXACT.scaleb(size, -3 * thousands):f}", _PREFIXES[_NO_PREFIX + thousands]
@@ -140,6 +140,6 @@ def _exponent(size: Decimal) -> int:
     return size.adjusted() if size else 0
 
 
-def _rounded(size: Decimal, place: int) -> Decimal:
+def _round_at(size: Decimal, place: int) -> Decimal:
     """Rounded at a power of ten, a tie upwards as JavaScript does."""
     return _EXACT.quantize(size, Decimal((0, (1,), place)))

@@ -42,7 +42,7 @@ def draw_chart(specification: dict[str, Any]) -> str:
         TimeoutError: it took more than ``SECONDS``.
         ChildProcessError: the process ended, as it does for lack of memory.
     """
-    svg: str = _answer("svg_of_vega_lite", specification)
+    svg: str = _run_in_worker("render_vega_lite", specification)
     if len(svg) > MOST_CHARACTERS:
         raise ValueError(f"the picture has {len(svg):,} characters, and {MOST_CHARACTERS:,} are the most")
     return svg
@@ -54,46 +54,46 @@ def compile_chart(specification: dict[str, Any]) -> dict[str, Any]:
     Raises:
         ValueError, TimeoutError, ChildProcessError: as ``draw_chart``.
     """
-    vega: dict[str, Any] = _answer("compile_to_vega", specification)
+    vega: dict[str, Any] = _run_in_worker("compile_to_vega", specification)
     return vega
 
 
-def _answer(work: str, specification: dict[str, Any]) -> Any:  # noqa: ANN401 - what the work returns
-    refused, result = json.loads(_drawer.answer(json.dumps([work, specification]).encode()))
+def _run_in_worker(work: str, specification: dict[str, Any]) -> Any:  # noqa: ANN401 - what the work returns
+    refused, result = json.loads(_worker.run(json.dumps([work, specification]).encode()))
     if refused:
         raise ValueError(refused)
     return result
 
 
-class _Drawer:
+class _Worker:
     """The process: started when first asked, and again after it had to be ended."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._one_at_a_time = Lock()
 
-    def answer(self, request: bytes) -> bytes:
+    def run(self, request: bytes) -> bytes:
         """One line for one line; see ``draw_chart`` for what is raised."""
         with self._one_at_a_time:
-            process = self._process = self._process or _started()
+            process = self._process = self._process or _start_process()
             too_late = Event()
 
-            def end() -> None:
+            def kill_late() -> None:
                 too_late.set()
                 process.kill()
 
-            timer = Timer(SECONDS, end)
+            timer = Timer(SECONDS, kill_late)
             timer.start()
-            answer = _exchanged(process, request)
+            answer = _send_line(process, request)
             timer.cancel()
             if not answer.endswith(b"\n"):
-                self.end()
+                self.stop()
                 if too_late.is_set():
                     raise TimeoutError(SECONDS)
                 raise ChildProcessError(process.returncode)
             return answer
 
-    def end(self) -> None:
+    def stop(self) -> None:
         """End the process, and wait until it has ended."""
         process, self._process = self._process, None
         if process:
@@ -101,11 +101,11 @@ class _Drawer:
             process.communicate()
 
 
-_drawer = _Drawer()
-atexit.register(_drawer.end)
+_worker = _Worker()
+atexit.register(_worker.stop)
 
 
-def _started() -> subprocess.Popen[bytes]:
+def _start_process() -> subprocess.Popen[bytes]:
     """The process, ready: importing is not part of the time that a chart has.
 
     Raises:
@@ -127,7 +127,7 @@ def _started() -> subprocess.Popen[bytes]:
     return process
 
 
-def _exchanged(process: subprocess.Popen[bytes], request: bytes) -> bytes:
+def _send_line(process: subprocess.Popen[bytes], request: bytes) -> bytes:
     """The answer to a request, without its end or empty where the process ended before it."""
     requests, answers = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
     try:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reportgen.figures.score_words import in_percent, score_text
-from reportgen.figures.tidy import field
-from reportgen.words import number
+from reportgen.figures.score_words import format_score, is_percent
+from reportgen.figures.tidy import escape_field
+from reportgen.words import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,7 +51,7 @@ class HeatMap:
     problems: int
 
 
-def heat_map(grid: ProblemGrid, context: ScoreContext) -> HeatMap:
+def build_heat_map(grid: ProblemGrid, context: ScoreContext) -> HeatMap:
     """The heat map of a grid; neighbours by difficulty share a column where there are too many problems.
 
     A shared column has the mean score over its problems that the series answered, each counting once.
@@ -69,13 +69,13 @@ def heat_map(grid: ProblemGrid, context: ScoreContext) -> HeatMap:
         score=score,
         samples=np.add.reduceat(grid.samples, starts, axis=1),
         level=_levels(score, context.lowest, context.highest),
-        difficulty=_difficulty(grid.difficulty, starts),
+        difficulty=_reduce_difficulty(grid.difficulty, starts),
         shared=shared,
         problems=count,
     )
 
 
-def payload(heat: HeatMap, context: ScoreContext) -> dict[str, Any]:
+def build_heat_payload(heat: HeatMap, context: ScoreContext) -> dict[str, Any]:
     """What the browser needs to name a cell; see ``site/assets/live-marks.js`` for who reads it.
 
     ``score`` and ``samples`` are lists by series, ``tags`` says how hard a problem is. A score is the place
@@ -84,7 +84,7 @@ def payload(heat: HeatMap, context: ScoreContext) -> dict[str, Any]:
     places: dict[str, int] = {}
     scores = [
         [
-            places.setdefault(score_text(value, context), len(places)) if math.isfinite(value) else None
+            places.setdefault(format_score(value, context), len(places)) if math.isfinite(value) else None
             for value in row
         ]
         for row in heat.score.tolist()
@@ -99,43 +99,43 @@ def payload(heat: HeatMap, context: ScoreContext) -> dict[str, Any]:
     }
 
 
-def bound_text(value: float, context: ScoreContext) -> str:
+def format_bound(value: float, context: ScoreContext) -> str:
     """An end of the range of scores, which is exact: ``100 %``."""
-    return f"{value * 100:g} %" if in_percent(context) else number(value)
+    return f"{value * 100:g} %" if is_percent(context) else format_number(value)
 
 
-def grid_csv(grid: ProblemGrid) -> str:
+def write_grid_csv(grid: ProblemGrid) -> str:
     """Columns ``problem,difficulty,series,score,samples``: one row a cell, every problem by itself."""
     starts = [
-        f"{field(problem)},{_number(difficulty)}"
+        f"{escape_field(problem)},{_format_number(difficulty)}"
         for problem, difficulty in zip(grid.problems, grid.difficulty.tolist(), strict=True)
     ]
-    rows = _cell_rows(starts, grid.series, grid.score, grid.samples, lacking=True)
+    rows = _list_cell_rows(starts, grid.series, grid.score, grid.samples, with_missing=True)
     return "problem,difficulty,series,score,samples\n" + "".join(rows)
 
 
-def heat_csv(heat: HeatMap) -> str:
+def write_heat_csv(heat: HeatMap) -> str:
     """Columns ``column,problem,series,score,samples`` of the cells that are drawn."""
-    starts = [f"{place},{field(name)}" for place, name in enumerate(heat.columns, start=1)]
-    rows = _cell_rows(starts, heat.series, heat.score, heat.samples, lacking=False)
+    starts = [f"{place},{escape_field(name)}" for place, name in enumerate(heat.columns, start=1)]
+    rows = _list_cell_rows(starts, heat.series, heat.score, heat.samples, with_missing=False)
     return "column,problem,series,score,samples\n" + "".join(rows)
 
 
-def _cell_rows(
-    starts: Sequence[str], series: Sequence[str], score: FloatArray, samples: IntArray, *, lacking: bool
+def _list_cell_rows(
+    starts: Sequence[str], series: Sequence[str], score: FloatArray, samples: IntArray, *, with_missing: bool
 ) -> Iterator[str]:
     """A line a cell, with its score empty where there is none, or without such cells.
 
     Names are escaped once and not once a cell: there may be some hundred thousand.
     """
-    names = [field(name) for name in series]
+    names = [escape_field(name) for name in series]
     for start, scores, counts in zip(starts, score.T.tolist(), samples.T.tolist(), strict=True):
         for name, value, count in zip(names, scores, counts, strict=True):
-            if lacking or math.isfinite(value):
-                yield f"{start},{name},{_number(value)},{count}\n"
+            if with_missing or math.isfinite(value):
+                yield f"{start},{name},{_format_number(value)},{count}\n"
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     return f"{value:.10g}" if math.isfinite(value) else ""
 
 
@@ -146,10 +146,10 @@ def _column_name(problems: tuple[str, ...]) -> str:
 
 
 def _tag(difficulty: float, context: ScoreContext) -> str:
-    return f"on average {score_text(difficulty, context)}" if math.isfinite(difficulty) else "no score"
+    return f"on average {format_score(difficulty, context)}" if math.isfinite(difficulty) else "no score"
 
 
-def _difficulty(values: FloatArray, starts: IntArray) -> FloatArray:
+def _reduce_difficulty(values: FloatArray, starts: IntArray) -> FloatArray:
     known = np.isfinite(values)
     total = np.add.reduceat(np.where(known, values, 0.0), starts)
     count = np.add.reduceat(known, starts, dtype=np.int64)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.figures.heat_map import LEVELS, bound_text
+from reportgen.figures.heat_map import LEVELS, format_bound
 from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE
-from reportgen.figures.row_names import WIDEST_NAME, cut
-from reportgen.figures.svg_text import escaped
-from reportgen.figures.text_width import text_width
-from reportgen.words import counted
+from reportgen.figures.row_names import WIDEST_NAME, cut_label
+from reportgen.figures.svg_text import escape_text
+from reportgen.figures.text_width import measure_text
+from reportgen.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,65 +42,65 @@ _SEPARATE = 120
 """Up to so many columns a gap stands between cells."""
 
 
-def height(heat: HeatMap) -> int:
+def measure_heat_height(heat: HeatMap) -> int:
     """Height of the rows in pixels."""
     return PITCH * len(heat.series)
 
 
-def left_margin(heat: HeatMap) -> int:
+def measure_left_margin(heat: HeatMap) -> int:
     """Room for the names left of the rows, in whole eights, as the style sheet's margins are."""
-    widest = max((text_width(cut(name, WIDEST_NAME), LABEL_SIZE) for name in heat.series), default=0)
+    widest = max((measure_text(cut_label(name, WIDEST_NAME), LABEL_SIZE) for name in heat.series), default=0)
     return min(200, max(16, 8 * math.ceil((widest + 12) / 8)))
 
 
-def inline_svg(heat: HeatMap, context: ScoreContext, figure_id: str) -> str:
+def draw_heat_map(heat: HeatMap, context: ScoreContext, figure_id: str) -> str:
     """The fluid picture for a page, labelled by the figure's title and summary."""
-    labels = escaped(f"{figure_id}-title {figure_id}-summary")
+    labels = escape_text(f"{figure_id}-title {figure_id}-summary")
     return (
         f'<svg class="rg-picture rg-heat" role="img" aria-labelledby="{labels}" width="100%" '
-        f'height="{height(heat)}" font-size="{TICK_SIZE}" data-rg-columns="problems">'
-        f'<rect class="rg-cells" width="100%" height="{height(heat)}" fill="none"/>'
-        f"{body(heat, context)}</svg>"
+        f'height="{measure_heat_height(heat)}" font-size="{TICK_SIZE}" data-rg-columns="problems">'
+        f'<rect class="rg-cells" width="100%" height="{measure_heat_height(heat)}" fill="none"/>'
+        f"{draw_heat_body(heat, context)}</svg>"
     )
 
 
-def body(heat: HeatMap, context: ScoreContext, *, alive: bool = True) -> str:
+def draw_heat_body(heat: HeatMap, context: ScoreContext, *, alive: bool = True) -> str:
     """The picture's elements, as wide as their place; ``alive`` lets a page isolate a series."""
-    rows = (_row(heat, place, alive=alive) for place in range(len(heat.series)))
-    return "".join([*rows, *_axis(heat), *_key(heat, context)])
+    rows = (_draw_row(heat, place, alive=alive) for place in range(len(heat.series)))
+    return "".join([*rows, *_draw_axis(heat), *_draw_key(heat, context)])
 
 
-def _row(heat: HeatMap, place: int, *, alive: bool) -> str:
+def _draw_row(heat: HeatMap, place: int, *, alive: bool) -> str:
     name, top = heat.series[place], PITCH * place
     return (
         f"<g{_of(name) if alive else ''}>"
         f'<text class="rg-heat-name" x="-10" y="{top + 22}" text-anchor="end" font-size="{LABEL_SIZE}" '
-        f'fill="var(--rg-text)">{escaped(cut(" ".join(name.split()), WIDEST_NAME))}</text>'
+        f'fill="var(--rg-text)">{escape_text(cut_label(" ".join(name.split()), WIDEST_NAME))}</text>'
         f'<svg y="{top}" width="100%" height="{PITCH}">'
         f'<svg class="rg-heat-cells" y="1" width="100%" height="{PITCH - 2}" preserveAspectRatio="none" '
         f'viewBox="0 0 {_CELL * len(heat.columns)} {_CELL}" fill="none" stroke="{INK}">'
-        f"{''.join(_cells(heat.level[place]))}</svg></svg></g>"
+        f"{''.join(_draw_cells(heat.level[place]))}</svg></svg></g>"
     )
 
 
 def _of(name: str) -> str:
-    return f' data-rg-series="{escaped(name)}"'
+    return f' data-rg-series="{escape_text(name)}"'
 
 
-def _cells(levels: IntArray) -> Iterator[str]:
+def _draw_cells(levels: IntArray) -> Iterator[str]:
     """One path a level; a stroke as wide as the row is a third of the text of a rectangle."""
     gap = 1 if levels.size <= _SEPARATE else 0
     for level in range(LEVELS):
-        data = _path(levels == level, gap)
+        data = _write_cells_path(levels == level, gap)
         if data:
             yield f'<path stroke-opacity="{OPACITIES[level]:g}" stroke-width="{_CELL}" d="{data}"/>'
-    missing = _path(levels < 0, gap)
+    missing = _write_cells_path(levels < 0, gap)
     if missing:
         # A thin line where a cell would be: it is not drawn as if it were a score.
         yield f'<path stroke="var(--rg-series-muted)" stroke-width="0.8" d="{missing}"/>'
 
 
-def _path(chosen: npt.NDArray[np.bool_], gap: int) -> str:
+def _write_cells_path(chosen: npt.NDArray[np.bool_], gap: int) -> str:
     """Path data of the chosen cells; neighbours without a gap between them are one line."""
     places = np.flatnonzero(chosen)
     if not places.size:
@@ -114,9 +114,9 @@ def _path(chosen: npt.NDArray[np.bool_], gap: int) -> str:
     return "".join(f"M{_CELL * start} 5h{_CELL * (end - start + 1)}" for start, end in runs)
 
 
-def _axis(heat: HeatMap) -> Iterator[str]:
-    y = height(heat) + 17
-    middle = counted(heat.problems, "problem")
+def _draw_axis(heat: HeatMap) -> Iterator[str]:
+    y = measure_heat_height(heat) + 17
+    middle = format_count(heat.problems, "problem")
     if heat.shared > 1:
         middle += f", {heat.shared} a column"
     yield '<g class="rg-x-labels" fill="var(--rg-muted)">'
@@ -124,21 +124,21 @@ def _axis(heat: HeatMap) -> Iterator[str]:
     yield f'<text x="100%" y="{y}" text-anchor="end">hardest</text></g>'
 
 
-def _key(heat: HeatMap, context: ScoreContext) -> Iterator[str]:
+def _draw_key(heat: HeatMap, context: ScoreContext) -> Iterator[str]:
     """The steps of colour between the lowest and the highest score, those that are drawn."""
     used = [level for level in range(LEVELS) if (heat.level == level).any()]
     shown = range(LEVELS) if any(0 < level < LEVELS - 1 for level in used) else (0, LEVELS - 1)
-    y = height(heat) + 34
-    low, high = bound_text(context.lowest, context), bound_text(context.highest, context)
-    x = text_width(low, TICK_SIZE) + 6
-    yield f'<g class="rg-heat-key" fill="var(--rg-muted)"><text x="0" y="{y + 10}">{escaped(low)}</text>'
+    y = measure_heat_height(heat) + 34
+    low, high = format_bound(context.lowest, context), format_bound(context.highest, context)
+    x = measure_text(low, TICK_SIZE) + 6
+    yield f'<g class="rg-heat-key" fill="var(--rg-muted)"><text x="0" y="{y + 10}">{escape_text(low)}</text>'
     for level in shown:
         yield f'<rect x="{x:.0f}" y="{y}" width="17" height="12" fill="{INK}" '
         yield f'fill-opacity="{OPACITIES[level]:g}"/>'
         x += 18
-    yield f'<text x="{x + 5:.0f}" y="{y + 10}">{escaped(high)}</text>'
+    yield f'<text x="{x + 5:.0f}" y="{y + 10}">{escape_text(high)}</text>'
     if (heat.level < 0).any():
-        x += text_width(high, TICK_SIZE) + 26
+        x += measure_text(high, TICK_SIZE) + 26
         yield f'<rect x="{x:.0f}" y="{y + 5}" width="17" height="2" fill="var(--rg-series-muted)"/>'
         yield f'<text x="{x + 22:.0f}" y="{y + 10}">missing</text>'
     yield "</g>"

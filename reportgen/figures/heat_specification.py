@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reportgen.figures.heat_map import heat_csv
+from reportgen.figures.heat_map import write_heat_csv
 from reportgen.figures.heat_picture import INK, OPACITIES, PITCH
-from reportgen.figures.house_style import in_house_style
+from reportgen.figures.house_style import apply_house_style
 from reportgen.figures.line_paths import PIXELS_WIDE
-from reportgen.figures.score_words import in_percent
+from reportgen.figures.score_words import is_percent
 from reportgen.figures.tokens import resolve, resolve_specification
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _NAMES = {"title": None, "labelLimit": 320, "ticks": False, "domain": False}
 
 
-def heat_specification(heat: HeatMap, context: ScoreContext, *, title: str, subtitle: str) -> dict[str, Any]:
+def build_heat_spec(heat: HeatMap, context: ScoreContext, *, title: str, subtitle: str) -> dict[str, Any]:
     """A rectangle a cell, the hardest problem last; cells without an answer are left out.
 
     Columns are numbered, so that two problems never share one; the tooltip names them.
@@ -37,10 +37,10 @@ def heat_specification(heat: HeatMap, context: ScoreContext, *, title: str, subt
                 "type": "quantitative",
                 "scale": {
                     "domain": [context.lowest, context.highest],
-                    "range": [_faintest(), resolve(INK)],
+                    "range": [_compute_faintest(), resolve(INK)],
                     "interpolate": "rgb",
                 },
-                "legend": {"title": "score", "format": ".0%" if in_percent(context) else "~r"},
+                "legend": {"title": "score", "format": ".0%" if is_percent(context) else "~r"},
             },
             "tooltip": [
                 *({"field": name, "type": "nominal"} for name in nominal),
@@ -48,7 +48,7 @@ def heat_specification(heat: HeatMap, context: ScoreContext, *, title: str, subt
             ],
         },
     }
-    ours: dict[str, Any] = resolve_specification(in_house_style(spec))
+    ours: dict[str, Any] = resolve_specification(apply_house_style(spec))
     heading = {"text": title, "subtitle": subtitle, "anchor": "start"}
     # Of its own accord Vega would read a name such as 007 as a number.
     kinds = {
@@ -58,11 +58,11 @@ def heat_specification(heat: HeatMap, context: ScoreContext, *, title: str, subt
         "problem": "string",
         "series": "string",
     }
-    data = {"values": heat_csv(heat), "format": {"type": "csv", "parse": kinds}}
+    data = {"values": write_heat_csv(heat), "format": {"type": "csv", "parse": kinds}}
     return {**ours, "title": heading, "data": data}
 
 
-def _faintest() -> str:
+def _compute_faintest() -> str:
     """The colour of the lowest score, which is not that of the ground: there stands no score."""
     pairs = (
         (int(ground, 16), int(ink, 16))

@@ -28,7 +28,7 @@ Sides: TypeAlias = tuple[float, float]
 _ASCENT, _DESCENT = 10, 4
 _LEVEL = 15
 _ABOVE, _BELOW = -12, 22
-_TOP, _BESIDE, _ASIDE = 10, 5, 11
+_TOP, _LINE_GAP, _ASIDE = 10, 5, 11
 _GAP, _CLOSE = 6, 3
 _LEFT_EDGE, _RIGHT_EDGE, _TOP_EDGE = -4, 12, -11
 _SAMPLES = 481
@@ -57,7 +57,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LabelPlace:
     """A place for a label.
 
     Attributes:
@@ -76,7 +76,7 @@ class Place:
     cost: float
 
 
-def apart(a: Box, b: Box, gap: float = _GAP) -> bool:
+def is_apart(a: Box, b: Box, gap: float = _GAP) -> bool:
     """Whether one is above the other or ``gap`` pixels beside it, in a plot of ``WIDTHS`` pixels or more."""
     if a.bottom <= b.top or b.bottom <= a.top:
         return True
@@ -89,12 +89,12 @@ def apart(a: Box, b: Box, gap: float = _GAP) -> bool:
     )
 
 
-def room(x: float) -> float:
+def measure_room(x: float) -> float:
     """Pixels of a narrow plot for words on one side of a vertical line, or at a point."""
-    return max((1 - x) * WIDTHS[0] + _RIGHT_EDGE, x * WIDTHS[0] - _LEFT_EDGE) - _BESIDE
+    return max((1 - x) * WIDTHS[0] + _RIGHT_EDGE, x * WIDTHS[0] - _LEFT_EDGE) - _LINE_GAP
 
 
-def around_point(x: float, y: float, widths: Sides, height: float) -> Iterator[Place]:
+def list_places_at_point(x: float, y: float, widths: Sides, height: float) -> Iterator[LabelPlace]:
     """Places for words above, below and beside a point, inside a plot of this ``height``.
 
     ``x`` is a fraction of the plot's width, ``y`` pixels from its top; ``widths`` are those of the words in
@@ -108,47 +108,47 @@ def around_point(x: float, y: float, widths: Sides, height: float) -> Iterator[P
             for level in range(int(height / _LEVEL) + 1):
                 away = level * _LEVEL
                 baseline = y + (_ABOVE - away if up else _BELOW + away)
-                box = _words(x, anchor, 0, widths, baseline)
-                if not (box.top >= _TOP_EDGE and box.bottom <= height + _DESCENT and _inside(box)):
+                box = _make_box(x, anchor, 0, widths, baseline)
+                if not (box.top >= _TOP_EDGE and box.bottom <= height + _DESCENT and _is_inside(box)):
                     break
                 ends = (box.bottom, y - RING) if up else (y + RING, box.top)
                 leader = Box(x, ((0, 0), (0, 0)), *ends) if level else None
-                yield Place(anchor, 0, baseline, box, leader, base + away + (_LEADER if level else 0))
+                yield LabelPlace(anchor, 0, baseline, box, leader, base + away + (_LEADER if level else 0))
     for anchor, dx in _BOTH_SIDES:
-        box = _words(x, anchor, dx * _ASIDE, widths, min(max(y + _DESCENT, _ASCENT), height))
-        if _inside(box):
+        box = _make_box(x, anchor, dx * _ASIDE, widths, min(max(y + _DESCENT, _ASCENT), height))
+        if _is_inside(box):
             cost = _OTHER_ANCHOR + _OTHER_SIDE
-            yield Place(anchor, dx * _ASIDE, box.bottom - _DESCENT, box, None, cost)
+            yield LabelPlace(anchor, dx * _ASIDE, box.bottom - _DESCENT, box, None, cost)
 
 
-def along_line(x: float, widths: Sides, height: float) -> Iterator[Place]:
+def list_places_at_line(x: float, widths: Sides, height: float) -> Iterator[LabelPlace]:
     """Places for words at a vertical line, on either side of it, from its top down."""
     for anchor, dx in _BOTH_SIDES:
         for level in range(int((height - _TOP) / _LEVEL) + 1):
-            box = _words(x, anchor, dx * _BESIDE, widths, _TOP + level * _LEVEL)
+            box = _make_box(x, anchor, dx * _LINE_GAP, widths, _TOP + level * _LEVEL)
             cost = level * _LEVEL + (_OTHER_SIDE if anchor == "end" else 0)
-            if _inside(box):
-                yield Place(anchor, dx * _BESIDE, box.bottom - _DESCENT, box, None, cost)
+            if _is_inside(box):
+                yield LabelPlace(anchor, dx * _LINE_GAP, box.bottom - _DESCENT, box, None, cost)
 
 
 _ANCHORS: tuple[Anchor, ...] = ("start", "middle", "end")
 _BOTH_SIDES: tuple[tuple[Anchor, int], ...] = (("start", 1), ("end", -1))
 
 
-def _words(x: float, anchor: Anchor, dx: float, widths: Sides, baseline: float) -> Box:
+def _make_box(x: float, anchor: Anchor, dx: float, widths: Sides, baseline: float) -> Box:
     part = {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
     narrow, wide = ((dx - part * width, dx + (1 - part) * width) for width in widths)
     return Box(x, (narrow, wide), baseline - _ASCENT, baseline + _DESCENT)
 
 
-def _inside(box: Box) -> bool:
+def _is_inside(box: Box) -> bool:
     """Whether words reach no farther than a narrow plot's edges."""
     left, right = box.sides[0] or (0, 0)
     return box.x * WIDTHS[0] + left >= _LEFT_EDGE and (box.x - 1) * WIDTHS[0] + right <= _RIGHT_EDGE
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class Obstacles:
     """What else is drawn in a plot.
 
     Attributes:
@@ -161,11 +161,11 @@ class Drawn:
     marks: Sequence[Box]
     strokes: FloatArray
 
-    def cost(self, box: Box) -> float:
+    def compute_cost(self, box: Box) -> float:
         """What it costs that words in a box lie on marks and lines, or reach beyond the plot."""
-        on_marks = sum(_ON_A_MARK for mark in self.marks if not apart(box, mark, _CLOSE))
+        on_marks = sum(_ON_A_MARK for mark in self.marks if not is_apart(box, mark, _CLOSE))
         covered = sum(
-            self._covered(box, sides, width) / len(_SEEN_AT)
+            self._measure_covered(box, sides, width) / len(_SEEN_AT)
             for width, sides in zip(_SEEN_AT, box.sides, strict=True)
             if sides
         )
@@ -173,7 +173,7 @@ class Drawn:
         beyond = max(0.0, -(box.x * WIDTHS[1] + left)) + max(0.0, (box.x - 1) * WIDTHS[1] + right)
         return on_marks + _ON_A_LINE * covered + _BEYOND_THE_EDGE * beyond
 
-    def _covered(self, box: Box, sides: Sides, width: float) -> float:
+    def _measure_covered(self, box: Box, sides: Sides, width: float) -> float:
         """Pixels of a box's width in which a line runs through it, and some more if one does."""
         cells = _SAMPLES - 1
         ends = (sides[0] - _CLOSE, sides[1] + _CLOSE)
@@ -184,6 +184,6 @@ class Drawn:
         return _AT_LEAST * (hit > 0) + hit * width / cells
 
 
-def fractions() -> FloatArray:
+def list_fractions() -> FloatArray:
     """The fractions of the width at which ``Drawn.strokes`` has heights."""
     return np.linspace(0, 1, _SAMPLES)

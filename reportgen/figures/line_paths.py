@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.figures.axis import LOGS
-from reportgen.figures.path import band_path, even, line_path, rows_path, thin, thin_rows
+from reportgen.figures.path import is_even, thin, thin_rows, write_band_path, write_line_path, write_rows_path
 
 if TYPE_CHECKING:
     from reportgen.figures.axis import Axis
@@ -31,9 +31,9 @@ class LinePaths:
     line: str
 
 
-def line_paths(plot: Plot) -> tuple[LinePaths, ...]:
+def make_line_paths(plot: Plot) -> tuple[LinePaths, ...]:
     """The path data of each line of a plot, in its order: the same for both kinds of picture."""
-    return tuple(_paths_of(plot, line) for line in plot.lines)
+    return tuple(_make_paths(plot, line) for line in plot.lines)
 
 
 def positions(axis: Axis, values: FloatArray) -> FloatArray:
@@ -48,43 +48,43 @@ def positions(axis: Axis, values: FloatArray) -> FloatArray:
     return placed
 
 
-def _paths_of(plot: Plot, line: SeriesLine) -> LinePaths:
-    x, y = _placed(plot, line.steps, line.values)
+def _make_paths(plot: Plot, line: SeriesLine) -> LinePaths:
+    x, y = _place_points(plot, line.steps, line.values)
     band = ""
     if plot.band != "none" and np.isfinite(line.low).any():
         low, high = (
-            _placed(plot, line.steps, end)[1] for end in (_from_the_foot(plot.y, line.low), line.high)
+            _place_points(plot, line.steps, end)[1] for end in (_raise_low_end(plot.y, line.low), line.high)
         )
-        band = band_path(x, low, high)
+        band = write_band_path(x, low, high)
     return LinePaths(
         band=band,
-        runs=_runs_path(plot, line.runs),
-        raw="" if line.raw is None else line_path(*thin(*_placed(plot, line.steps, line.raw))),
-        line=line_path(*thin(x, y)),
+        runs=_make_runs_path(plot, line.runs),
+        raw="" if line.raw is None else write_line_path(*thin(*_place_points(plot, line.steps, line.raw))),
+        line=write_line_path(*thin(x, y)),
     )
 
 
-def _runs_path(plot: Plot, runs: tuple[RunLine, ...]) -> str:
+def _make_runs_path(plot: Plot, runs: tuple[RunLine, ...]) -> str:
     """All runs of a series in one path; runs that share even steps are thinned and written together."""
     if not runs:
         return ""
     steps = runs[0].steps
     if all(run.steps is steps or np.array_equal(run.steps, steps) for run in runs):
-        x, y = _placed(plot, steps, np.stack([run.values for run in runs]))
-        if x.size > _RUN_POINTS and np.isfinite(y).all() and even(x):
-            return rows_path(*thin_rows(x, y, _RUN_POINTS))
-    placed = (_placed(plot, run.steps, run.values) for run in runs)
-    return "".join(line_path(*thin(*run, _RUN_POINTS)) for run in placed)
+        x, y = _place_points(plot, steps, np.stack([run.values for run in runs]))
+        if x.size > _RUN_POINTS and np.isfinite(y).all() and is_even(x):
+            return write_rows_path(*thin_rows(x, y, _RUN_POINTS))
+    placed = (_place_points(plot, run.steps, run.values) for run in runs)
+    return "".join(write_line_path(*thin(*run, _RUN_POINTS)) for run in placed)
 
 
-def _placed(plot: Plot, steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _place_points(plot: Plot, steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Points in drawing units; a step that a log axis cannot show is left out, such a value is NaN."""
     x = positions(plot.x, steps) * (PIXELS_WIDE * UNITS_A_PIXEL)
     shown = np.isfinite(x)
     return x[shown], (1 - positions(plot.y, values[..., shown])) * (plot.height * UNITS_A_PIXEL)
 
 
-def _from_the_foot(axis: Axis, low: FloatArray) -> FloatArray:
+def _raise_low_end(axis: Axis, low: FloatArray) -> FloatArray:
     """A band that reaches below what a log axis can show is drawn from its foot."""
     if axis.scale != "log":
         return low

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _LARGEST_WHOLE = 2**53
 
 
-def link_state(
+def write_link_state(
     figure: str,
     series: Sequence[str] = (),
     x: tuple[float, float] | None = None,

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reportgen.figures.axis import read_places
+from reportgen.figures.axis import count_decimals
 from reportgen.figures.palette import SYMBOLS
-from reportgen.figures.picture import SYMBOL_PATHS, colour, dash
-from reportgen.figures.shape import placed
+from reportgen.figures.picture import SYMBOL_PATHS, get_colour, get_dash
+from reportgen.figures.shape import list_label_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,7 +33,7 @@ _NO_DIFFERENCE = 1e-6
 """In these levels; a value so far outside the plot may as well stand here."""
 
 
-def live_view(specification: str) -> str:
+def compile_view(specification: str) -> str:
     """The compiled Vega specification of a skeleton (Vega-Lite as JSON), its variable parts as signals."""
     from reportgen.figures.render import compile_to_vega  # noqa: PLC0415 - starts an engine
 
@@ -41,28 +41,28 @@ def live_view(specification: str) -> str:
     vega.pop("$schema")
     vega["padding"] = {"signal": "margins"}
     for scale in vega["scales"]:
-        _drive_scale(scale)
+        _set_scale_signal(scale)
     for axis in vega["axes"]:
-        _drive_axis(axis)
+        _set_axis_signals(axis)
     for mark in vega["marks"]:
-        _drive_clip(mark)
+        _set_clip_signal(mark)
     signals = (*_SCALE_SIGNALS.values(), *_AXIS_SIGNALS, "keys", "margins", "clip")
     vega["signals"] = [{"name": name} for name in dict.fromkeys(signals)]
-    return compact_json(vega)
+    return write_compact_json(vega)
 
 
 @lru_cache(maxsize=64)  # figures of one shape share their view
-def view_name(specification: str) -> str:
+def name_view(specification: str) -> str:
     """A short name of a view, made of the Vega-Lite specification that it is compiled from."""
     return hashlib.sha256(specification.encode()).hexdigest()[:12]
 
 
-def compact_json(value: object) -> str:
+def write_compact_json(value: object) -> str:
     """JSON without spaces, keys sorted; refuses NaN."""
     return json.dumps(value, separators=(",", ":"), sort_keys=True, allow_nan=False, ensure_ascii=False)
 
 
-def payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
+def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
     """The signals and columns of a plot; see ``site/assets/live.js`` for who reads them.
 
     Steps that several lines share stand once in ``xs``, even ones as start, step and count. Means and
@@ -73,10 +73,10 @@ def payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
     low, high = plot.y.domain
     unit = (high - low) / _RUN_LEVELS
     decimals = max(0, 5 - math.floor(math.log10(high - low)))
-    series = [_series(plot, line, steps, decimals, unit) for line in plot.lines]
+    series = [_build_series(plot, line, steps, decimals, unit) for line in plot.lines]
     return {
-        "x": _axis(plot.x),
-        "y": _axis(plot.y),
+        "x": _build_axis(plot.x),
+        "y": _build_axis(plot.y),
         "margins": {side: getattr(plot.margins, side) for side in ("top", "right", "bottom", "left")},
         "height": plot.height,
         "clip": plot.clip,
@@ -86,8 +86,8 @@ def payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
         "xs": steps.columns,
         "run_unit": unit,
         "ends": [{"text": end.text, "y": end.y} for end in plot.ends],
-        "references": _marks(plot.references),
-        "annotations": _marks(plot.annotations),
+        "references": _list_marks(plot.references),
+        "annotations": _list_marks(plot.annotations),
     }
 
 
@@ -98,48 +98,48 @@ class _Steps:
         self.columns: list[Any] = []
         self._known: dict[bytes, int] = {}
 
-    def index(self, steps: FloatArray) -> int:
+    def add(self, steps: FloatArray) -> int:
         key = steps.tobytes()
         if key not in self._known:
             self._known[key] = len(self.columns)
-            self.columns.append(_even(steps) or [_whole(step) for step in steps.tolist()])
+            self.columns.append(_write_even_steps(steps) or [_shorten_whole(step) for step in steps.tolist()])
         return self._known[key]
 
 
-def _even(steps: FloatArray) -> dict[str, Any] | None:
+def _write_even_steps(steps: FloatArray) -> dict[str, Any] | None:
     if steps.size < 3:  # noqa: PLR2004 - two numbers are shorter than their rule
         return None
     by = float(steps[1] - steps[0])
     start = float(steps[0])
     if by.is_integer() and start.is_integer() and (np.diff(steps) == by).all():
-        return {"from": _whole(start), "by": _whole(by), "count": int(steps.size)}
+        return {"from": _shorten_whole(start), "by": _shorten_whole(by), "count": int(steps.size)}
     return None
 
 
-def _series(plot: Plot, line: SeriesLine, steps: _Steps, decimals: int, unit: float) -> dict[str, Any]:
+def _build_series(plot: Plot, line: SeriesLine, steps: _Steps, decimals: int, unit: float) -> dict[str, Any]:
     known = np.isfinite(line.low)
     n = line.n.tolist()
-    read = read_places(plot.y)
+    read = count_decimals(plot.y)
     row: dict[str, Any] = {
         "name": line.name,
-        "colour": colour(line.slot),
+        "colour": get_colour(line.slot),
         "muted": line.slot is None,
-        "dash": list(dash(plot, line)) or [1, 0],
+        "dash": list(get_dash(plot, line)) or [1, 0],
         "shape": SYMBOL_PATHS[SYMBOLS[line.slot or 0]],
-        "x": steps.index(line.steps),
-        "y": rounded(line.values, decimals, read),
+        "x": steps.add(line.steps),
+        "y": round_values(line.values, decimals, read),
         "n": n[0] if n and len(set(n)) == 1 else n,
     }
     if known.any():
-        row["low"], row["high"] = (rounded(end, decimals, read) for end in (line.low, line.high))
+        row["low"], row["high"] = (round_values(end, decimals, read) for end in (line.low, line.high))
     if line.raw is not None:
-        row["raw"] = rounded(line.raw, decimals, read)
+        row["raw"] = round_values(line.raw, decimals, read)
     if line.runs:
-        row["runs"] = [_run(run, steps, unit, plot.y.domain[0]) for run in line.runs]
+        row["runs"] = [_build_run(run, steps, unit, plot.y.domain[0]) for run in line.runs]
     return row
 
 
-def _run(run: RunLine, steps: _Steps, unit: float, base: float) -> dict[str, Any]:
+def _build_run(run: RunLine, steps: _Steps, unit: float, base: float) -> dict[str, Any]:
     """``q`` holds differences of (value - y domain's start) / ``run_unit``, rounded; a gap is null."""
     known = np.isfinite(run.values)
     with np.errstate(over="ignore"):
@@ -148,14 +148,14 @@ def _run(run: RunLine, steps: _Steps, unit: float, base: float) -> dict[str, Any
     if not known.all():
         rest = iter(differences)
         differences = [next(rest) if here else None for here in known.tolist()]
-    return {"name": run.name, "x": steps.index(run.steps), "q": differences}
+    return {"name": run.name, "x": steps.add(run.steps), "q": differences}
 
 
-def _marks(marks: Iterable[Mark]) -> list[dict[str, Any]]:
-    return [{"x": mark.x, "y": mark.y, "text": mark.text} | placed(mark) for mark in marks]
+def _list_marks(marks: Iterable[Mark]) -> list[dict[str, Any]]:
+    return [{"x": mark.x, "y": mark.y, "text": mark.text} | list_label_fields(mark) for mark in marks]
 
 
-def _axis(axis: Axis) -> dict[str, Any]:
+def _build_axis(axis: Axis) -> dict[str, Any]:
     how = ({"unit": axis.unit} if axis.unit else {}) | ({"symbol": True} if axis.symbol else {})
     return how | {
         "title": axis.title,
@@ -167,7 +167,7 @@ def _axis(axis: Axis) -> dict[str, Any]:
     }
 
 
-def rounded(values: FloatArray, decimals: int, read: int | None = None) -> list[float | None]:
+def round_values(values: FloatArray, decimals: int, read: int | None = None) -> list[float | None]:
     """Values as a list, rounded to ``decimals`` places; not a number becomes None.
 
     A value that this would put into the very middle of two numbers of ``read`` places, which it is read out
@@ -185,7 +185,7 @@ def rounded(values: FloatArray, decimals: int, read: int | None = None) -> list[
     return [number if math.isfinite(number) else None for number in numbers]
 
 
-def _whole(number: float) -> float:
+def _shorten_whole(number: float) -> float:
     """An integral float as an int: shorter in JSON."""
     return int(number) if number.is_integer() and abs(number) < 1e15 else number  # noqa: PLR2004 - exact below
 
@@ -204,7 +204,7 @@ _AXIS_SIGNALS = ("x_title", "x_ticks", "x_format", "y_title", "y_title_x", "y_ti
 _INSIDE = "inrange(datum.step, x_domain) && inrange(datum.value, y_domain) ? 1 : 0"
 
 
-def _drive_scale(scale: dict[str, Any]) -> None:
+def _set_scale_signal(scale: dict[str, Any]) -> None:
     signal = {"signal": _SCALE_SIGNALS[scale["name"]]}
     if scale["name"] in {"x", "y"}:
         scale["domain"] = signal
@@ -212,7 +212,7 @@ def _drive_scale(scale: dict[str, Any]) -> None:
         scale["domain"], scale["range"] = {"signal": "keys"}, signal
 
 
-def _drive_clip(mark: dict[str, Any]) -> None:
+def _set_clip_signal(mark: dict[str, Any]) -> None:
     if mark["name"] == "points_marks":
         # A symbol at the edge of the plot is shown whole, one beyond it not at all.
         del mark["clip"]
@@ -220,10 +220,10 @@ def _drive_clip(mark: dict[str, Any]) -> None:
     elif mark.get("clip"):
         mark["clip"] = {"signal": "clip"}
     for inner in mark.get("marks", ()):
-        _drive_clip(inner)
+        _set_clip_signal(inner)
 
 
-def _drive_axis(axis: dict[str, Any]) -> None:
+def _set_axis_signals(axis: dict[str, Any]) -> None:
     name = axis["scale"]
     # Vega moves axes half a pixel and ticks to whole ones; the static picture does not.
     axis["translate"], axis["tickRound"] = 0, False

@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
     from reportgen.figures.axis import Axis
     from reportgen.figures.plot import SeriesLine
-    from reportgen.figures.wanted import Context, Wanted
+    from reportgen.figures.wanted import DrawContext, PlotSpec
     from reportgen.model import Curve
     from reportgen.settings.blocks import Annotation
 
 _ROUNDING = 1e-9
 
 
-def marks(
+def make_marks(
     curves: Iterable[Curve],
     slots: Mapping[str, int | None],
-    wanted: Wanted,
+    spec: PlotSpec,
     axes: tuple[Axis, Axis],
-    context: Context,
+    context: DrawContext,
 ) -> tuple[tuple[Mark, ...], tuple[Mark, ...]]:
     """Reference lines and annotations; an annotation of no series is a line with words at its top.
 
@@ -37,59 +37,59 @@ def marks(
         ReportError: each line and annotation of the author's that stands outside its curve or the plot.
     """
     by_name = {curve.series: curve for curve in curves}
-    lines = [Mark(text=line.label, x=line.x, y=line.y) for line in wanted.references]
+    lines = [Mark(text=line.label, x=line.x, y=line.y) for line in spec.references]
     notes = []
     problems = Problems()
-    for note in wanted.annotations:
+    for note in spec.annotations:
         with problems.collecting():
             if note.series is None:
                 lines.append(Mark(note.text, x=note.x))
             else:
-                notes.append(_on_curve(note, by_name[note.series], slots[note.series], context))
+                notes.append(_place_on_curve(note, by_name[note.series], slots[note.series], context))
     for mark in (*lines, *notes):
-        problems.add(_outside(mark, *axes, context))
+        problems.add(_check_inside(mark, *axes, context))
     problems.raise_errors()
-    for mark in _marked(by_name, slots, wanted, axes):
+    for mark in _list_marked(by_name, slots, spec, axes):
         (lines if mark.y is None else notes).append(mark)
     return tuple(dict.fromkeys(lines)), tuple(dict.fromkeys(notes))
 
 
-def _marked(
-    curves: Mapping[str, Curve], slots: Mapping[str, int | None], wanted: Wanted, axes: tuple[Axis, Axis]
+def _list_marked(
+    curves: Mapping[str, Curve], slots: Mapping[str, int | None], spec: PlotSpec, axes: tuple[Axis, Axis]
 ) -> Iterator[Mark]:
     """What was marked and stands inside the plot; of no series, a line with words at its top."""
-    for note in wanted.marked:
+    for note in spec.marked:
         value, slot = None, None
         if note.series is not None:
-            value = _value_at(curves[note.series], note.x) if note.series in curves else None
+            value = _interpolate_at(curves[note.series], note.x) if note.series in curves else None
             slot = slots.get(note.series)
-            if value is None or not _inside(axes[1], value):
+            if value is None or not _is_inside(axes[1], value):
                 continue
-        if _inside(axes[0], note.x):
+        if _is_inside(axes[0], note.x):
             yield Mark(note.text, note.x, value, slot)
 
 
-def lone_points(lines: Iterable[SeriesLine], axes: tuple[Axis, Axis]) -> tuple[Mark, ...]:
+def find_lone_points(lines: Iterable[SeriesLine], axes: tuple[Axis, Axis]) -> tuple[Mark, ...]:
     """A ring with the name of each series that has one point: a line through one point cannot be seen."""
     found = []
     for line in lines:
         known = np.flatnonzero(np.isfinite(line.values))
         if known.size == 1:
             step, value = float(line.steps[known[0]]), float(line.values[known[0]])
-            if _inside(axes[0], step) and _inside(axes[1], value):
+            if _is_inside(axes[0], step) and _is_inside(axes[1], value):
                 found.append(Mark(line.name, step, value, line.slot))
     return tuple(found)
 
 
-def _on_curve(note: Annotation, curve: Curve, slot: int | None, context: Context) -> Mark:
-    value = _value_at(curve, note.x)
+def _place_on_curve(note: Annotation, curve: Curve, slot: int | None, context: DrawContext) -> Mark:
+    value = _interpolate_at(curve, note.x)
     if value is None:
         said = f'the annotation "{note.text}" stands at {note.x:g}, outside {curve.series}'
-        raise ReportError(_problem(context, said))
+        raise ReportError(_make_diagnostic(context, said))
     return Mark(note.text, note.x, value, slot)
 
 
-def _value_at(curve: Curve, step: float) -> float | None:
+def _interpolate_at(curve: Curve, step: float) -> float | None:
     """Where the drawn line stands at a step; None outside its range."""
     known = np.isfinite(curve.values)
     steps, values = curve.steps[known], curve.values[known]
@@ -98,18 +98,18 @@ def _value_at(curve: Curve, step: float) -> float | None:
     return float(np.interp(step, steps, values))
 
 
-def _outside(mark: Mark, x: Axis, y: Axis, context: Context) -> Iterator[Problem]:
+def _check_inside(mark: Mark, x: Axis, y: Axis, context: DrawContext) -> Iterator[Problem]:
     for name, axis, value in (("x", x, mark.x), ("y", y, mark.y)):
-        if value is not None and not _inside(axis, value):
+        if value is not None and not _is_inside(axis, value):
             what = f'"{mark.text}"' if mark.text else f"the reference line at {value:g}"
             low, high = axis.domain
             said = f"{what} stands at {name} = {value:g}, and the {name} axis runs from {low:g} to {high:g}"
-            yield _problem(context, said, f"Move it, or widen {name}_domain")
+            yield _make_diagnostic(context, said, f"Move it, or widen {name}_domain")
 
 
-def _inside(axis: Axis, value: float) -> bool:
+def _is_inside(axis: Axis, value: float) -> bool:
     return -_ROUNDING <= position(axis, value) <= 1 + _ROUNDING
 
 
-def _problem(context: Context, message: str, next_step: str = "") -> Problem:
+def _make_diagnostic(context: DrawContext, message: str, next_step: str = "") -> Problem:
     return Problem(context.place, message, next_step, Stage.FIGURE)

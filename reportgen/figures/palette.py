@@ -60,7 +60,7 @@ def assign_slots(
     return slots
 
 
-def drawn_slots(
+def pick_slots(
     series: tuple[str, ...], slots: Mapping[str, int], highlight: tuple[str, ...] = ()
 ) -> dict[str, int | None]:
     """The slot each series of one figure is drawn with; None is the muted grey.

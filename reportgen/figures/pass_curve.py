@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.figures.curve import Told, plot_figure
-from reportgen.figures.pass_curve_words import ESTIMATOR, pass_caption, pass_subtitle, pass_summary
-from reportgen.figures.plotting import plot_of
-from reportgen.figures.score_words import in_percent
-from reportgen.figures.wanted import Context, Wanted
-from reportgen.figures.wording import band_name, source_words
+from reportgen.figures.curve import FigureText, draw_plot_figure
+from reportgen.figures.pass_curve_words import (
+    ESTIMATOR,
+    write_pass_caption,
+    write_pass_subtitle,
+    write_pass_summary,
+)
+from reportgen.figures.plotting import make_plot
+from reportgen.figures.score_words import is_percent
+from reportgen.figures.wanted import DrawContext, PlotSpec
+from reportgen.figures.wording import describe_plot_source, name_band
 from reportgen.model import Curve, CurveSet
-from reportgen.words import number
+from reportgen.words import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +27,7 @@ if TYPE_CHECKING:
     from reportgen.figures.axis import Axis
     from reportgen.figures.plot import Plot
     from reportgen.figures.score_context import ScoreContext
-    from reportgen.figures.shape import Shape
+    from reportgen.figures.shape import ChartShape
     from reportgen.model import Figure, FloatArray
     from reportgen.outcomes import ProblemScores, Score
     from reportgen.settings.score_blocks import PasskSettings
@@ -31,14 +36,14 @@ _MOST_DECIMALS = 3
 """The live view's numbers have at least as many."""
 
 
-def passk_block(
+def draw_passk(
     block_id: str,
     settings: PasskSettings,
     curves: Sequence[Sequence[Score]],
     context: ScoreContext,
     *,
     problems: ProblemScores | None = None,
-    skeleton_of: Callable[[Shape], str] | None = None,
+    get_chart_spec: Callable[[ChartShape], str] | None = None,
 ) -> Figure:
     """pass@k against k, a line with its band for each series; k in doublings, pass@k in percent.
 
@@ -49,40 +54,44 @@ def passk_block(
             without a score has none.
         context: names, range of scores, palette.
         problems: what the curves were made of: what was found in it, and which series have no score, is told.
-        skeleton_of: the Vega-Lite specification of a shape, as JSON; made anew if left out.
+        get_chart_spec: the Vega-Lite specification of a shape, as JSON; made anew if left out.
 
     Raises:
         ReportError: no series has a score, or a highlighted one is not among those that have.
     """
     drawn = tuple(tuple(curve) for curve in curves if curve)
-    around = _around(settings, context, skeleton_of or _made)
-    wanted = _wanted(block_id, settings, around, in_percent=in_percent(context), benchmark=context.benchmark)
-    curve_set = _curve_set(drawn, settings, wanted, scale=100 if in_percent(context) else 1)
-    plot = _read_in_percent(plot_of(curve_set, wanted, around), percent=in_percent(context))
-    told = Told(
-        subtitle=pass_subtitle(drawn, curve_set, wanted),
-        caption=pass_caption(settings.caption, drawn, context, around, problems),
-        summary=pass_summary(curve_set, plot, wanted),
-        band=band_name(curve_set),
-        source=source_words(around),
+    plot_context = _make_context(settings, context, get_chart_spec or _make_chart_spec)
+    spec = _make_spec(
+        block_id, settings, plot_context, in_percent=is_percent(context), benchmark=context.benchmark
+    )
+    curve_set = _make_curve_set(drawn, settings, spec, scale=100 if is_percent(context) else 1)
+    plot = _use_percent(make_plot(curve_set, spec, plot_context), percent=is_percent(context))
+    text = FigureText(
+        subtitle=write_pass_subtitle(drawn, curve_set, spec),
+        caption=write_pass_caption(settings.caption, drawn, context, plot_context, problems),
+        summary=write_pass_summary(curve_set, plot, spec),
+        band=name_band(curve_set),
+        source=describe_plot_source(plot_context),
         numbers={
             "metric": "pass@k",
             "estimator": ESTIMATOR,
             "largest_k": {line.name: int(line.steps[-1]) for line in plot.lines},
         },
     )
-    return plot_figure(plot, curve_set, wanted, around, told)
+    return draw_plot_figure(plot, curve_set, spec, plot_context, text)
 
 
-def _made(shape: Shape) -> str:
-    from reportgen.figures.chart import skeleton_text  # noqa: PLC0415 - imports Altair
+def _make_chart_spec(shape: ChartShape) -> str:
+    from reportgen.figures.chart import write_chart_spec  # noqa: PLC0415 - imports Altair
 
-    return skeleton_text(shape)
+    return write_chart_spec(shape)
 
 
-def _around(settings: PasskSettings, context: ScoreContext, skeleton_of: Callable[[Shape], str]) -> Context:
+def _make_context(
+    settings: PasskSettings, context: ScoreContext, get_chart_spec: Callable[[ChartShape], str]
+) -> DrawContext:
     better = settings.higher_is_better
-    return Context(
+    return DrawContext(
         place=context.place,
         slots=context.slots,
         higher_is_better=context.higher_is_better if better is None else better,
@@ -90,15 +99,15 @@ def _around(settings: PasskSettings, context: ScoreContext, skeleton_of: Callabl
         step_is_time=False,
         source=context.source,
         approximate=context.approximate,
-        skeleton_of=skeleton_of,
+        get_chart_spec=get_chart_spec,
         notes=context.notes,
     )
 
 
-def _wanted(
-    block_id: str, settings: PasskSettings, around: Context, *, in_percent: bool, benchmark: str
-) -> Wanted:
-    return Wanted(
+def _make_spec(
+    block_id: str, settings: PasskSettings, plot_context: DrawContext, *, in_percent: bool, benchmark: str
+) -> PlotSpec:
+    return PlotSpec(
         id=block_id,
         kind="passk",
         title=settings.title or f"pass@k on {benchmark}".removesuffix(" on "),
@@ -114,17 +123,17 @@ def _wanted(
         highlight=settings.highlight,
         height=settings.height,
         runs=None,
-        higher_is_better=around.higher_is_better,
+        higher_is_better=plot_context.higher_is_better,
     )
 
 
-def _curve_set(
-    drawn: Sequence[Sequence[Score]], settings: PasskSettings, wanted: Wanted, *, scale: int
+def _make_curve_set(
+    drawn: Sequence[Sequence[Score]], settings: PasskSettings, spec: PlotSpec, *, scale: int
 ) -> CurveSet:
     """Curves with step = k, as they are drawn: in percent where ``scale`` is 100."""
     return CurveSet(
-        metric=wanted.y_title,
-        curves=tuple(_curve(scores, scale) for scores in drawn),
+        metric=spec.y_title,
+        curves=tuple(_make_curve(scores, scale) for scores in drawn),
         band="ci",
         level=settings.level,
         smooth=0.0,
@@ -136,14 +145,14 @@ def _curve_set(
     )
 
 
-def _curve(scores: Sequence[Score], scale: int) -> Curve:
+def _make_curve(scores: Sequence[Score], scale: int) -> Curve:
     """One series; its n is that of its interval, the number of problems."""
     return Curve(
         series=scores[0].series,
         steps=np.array([_k(score) for score in scores], dtype=np.float64),
-        values=_numbers([score.estimate for score in scores], scale),
-        low=_numbers([score.low for score in scores], scale),
-        high=_numbers([score.high for score in scores], scale),
+        values=_convert_numbers([score.estimate for score in scores], scale),
+        low=_convert_numbers([score.low for score in scores], scale),
+        high=_convert_numbers([score.high for score in scores], scale),
         n=np.array([score.problems for score in scores], dtype=np.int64),
         runs=(),
         given=True,
@@ -154,25 +163,25 @@ def _k(score: Score) -> int:
     return int(score.metric.removeprefix("pass@"))
 
 
-def _numbers(values: Sequence[float | None], scale: int) -> FloatArray:
+def _convert_numbers(values: Sequence[float | None], scale: int) -> FloatArray:
     known: FloatArray = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
     return known * scale
 
 
-def _read_in_percent(plot: Plot, *, percent: bool) -> Plot:
+def _use_percent(plot: Plot, *, percent: bool) -> Plot:
     """One says "k = 8" and "84.2 %"."""
     x = replace(plot.x, symbol=True)
     if not percent:
         return replace(plot, x=x)
     shown = np.concatenate([part for line in plot.lines for part in (line.values, line.low, line.high)])
-    return replace(plot, x=x, y=_percent_axis(plot.y, shown[np.isfinite(shown)]))
+    return replace(plot, x=x, y=_format_percent_axis(plot.y, shown[np.isfinite(shown)]))
 
 
-def _percent_axis(axis: Axis, shown: FloatArray) -> Axis:
+def _format_percent_axis(axis: Axis, shown: FloatArray) -> Axis:
     """With one decimal, or as many more as it takes that only 100 % itself is read as 100."""
     inside = shown[(shown > 0) & (shown < 100)].tolist()  # noqa: PLR2004 - percent
     for decimals in range(1, _MOST_DECIMALS + 1):
-        texts = (number(value, decimals=decimals) for value in inside)
+        texts = (format_number(value, decimals=decimals) for value in inside)
         if not any(float(text) in {0.0, 100.0} for text in texts):
             break
     return replace(axis, unit=" %", read_format=f",.{decimals}f")

@@ -17,17 +17,17 @@ _FARTHEST = 10_000_000
 """Drawing units; a point so far outside the picture may as well stand here."""
 
 
-def line_path(x: FloatArray, y: FloatArray) -> str:
+def write_line_path(x: FloatArray, y: FloatArray) -> str:
     """Path data of a line through the points (drawing units); NaN in ``y`` breaks the line."""
-    return "".join(_stretch(x[part], y[part]) for part in _stretches(y))
+    return "".join(_write_stretch(x[part], y[part]) for part in _find_stretches(y))
 
 
-def band_path(x: FloatArray, low: FloatArray, high: FloatArray) -> str:
+def write_band_path(x: FloatArray, low: FloatArray, high: FloatArray) -> str:
     """Path data of the area between ``low`` and ``high``; NaN in either breaks it."""
     parts = []
-    for part in _stretches(low + high):
+    for part in _find_stretches(low + high):
         there, back = x[part], x[part][::-1]
-        outline = _stretch(np.concatenate([there, back]), np.concatenate([high[part], low[part][::-1]]))
+        outline = _write_stretch(np.concatenate([there, back]), np.concatenate([high[part], low[part][::-1]]))
         parts.append(outline + "z")
     return "".join(parts)
 
@@ -41,7 +41,7 @@ def thin(x: FloatArray, y: FloatArray, most: int = _MOST_POINTS) -> tuple[FloatA
     """
     if x.size <= most:
         return x, y
-    if np.isfinite(y).all() and even(x):
+    if np.isfinite(y).all() and is_even(x):
         across, down = thin_rows(x, y[np.newaxis], most)
         fresh = np.diff(across[0], prepend=-np.inf) > 0
         return across[0][fresh], down[0][fresh]
@@ -58,7 +58,7 @@ def thin(x: FloatArray, y: FloatArray, most: int = _MOST_POINTS) -> tuple[FloatA
     return x[chosen], y[chosen]
 
 
-def even(x: FloatArray) -> bool:
+def is_even(x: FloatArray) -> bool:
     """Whether steps are all as far apart, to a billionth."""
     gaps = np.diff(x)
     return bool(gaps.max() - gaps.min() <= 1e-9 * gaps[0])
@@ -98,14 +98,14 @@ def thin_together(
     if not lines or lines[0][0].size <= most:
         return [thin(x, y, most) for x, y in lines]
     steps = lines[0][0]
-    if all(np.array_equal(x, steps) for x, _ in lines) and even(steps):
+    if all(np.array_equal(x, steps) for x, _ in lines) and is_even(steps):
         rows = np.stack([y for _, y in lines])
         if np.isfinite(rows).all():
             return list(zip(*thin_rows(steps, rows, most), strict=True))
     return [thin(x, y, most) for x, y in lines]
 
 
-def rows_path(x: FloatArray, y: FloatArray) -> str:
+def write_rows_path(x: FloatArray, y: FloatArray) -> str:
     """Path data of many lines without gaps; both arrays of shape (lines, points), in drawing units."""
     points = np.rint(np.stack([x, y], axis=2).clip(-_FARTHEST, _FARTHEST)).astype(np.int64)
     starts = points[:, 0].tolist()
@@ -114,7 +114,7 @@ def rows_path(x: FloatArray, y: FloatArray) -> str:
     return "".join(parts).replace(" -", "-")
 
 
-def _stretches(y: FloatArray) -> list[slice]:
+def _find_stretches(y: FloatArray) -> list[slice]:
     known = np.isfinite(y)
     if known.all():
         return [slice(0, y.size)] if y.size else []
@@ -122,7 +122,7 @@ def _stretches(y: FloatArray) -> list[slice]:
     return [slice(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
 
 
-def _stretch(x: FloatArray, y: FloatArray) -> str:
+def _write_stretch(x: FloatArray, y: FloatArray) -> str:
     points: IntArray = np.rint(np.column_stack([x, y]).clip(-_FARTHEST, _FARTHEST)).astype(np.int64)
     first = points[0]
     if len(points) == 1:

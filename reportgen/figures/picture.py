@@ -16,8 +16,8 @@ from reportgen.figures.axis import position
 from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE
 from reportgen.figures.line_paths import PIXELS_WIDE, UNITS_A_PIXEL
 from reportgen.figures.palette import DASHES, SYMBOLS
-from reportgen.figures.svg_text import escaped
-from reportgen.figures.x_axis import percent_of, x_axis
+from reportgen.figures.svg_text import escape_text
+from reportgen.figures.x_axis import draw_x_axis, format_position
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,55 +37,55 @@ SYMBOL_PATHS: dict[str, str] = {
 }
 
 
-def inline_svg(plot: Plot, paths: tuple[LinePaths, ...], *, labelled_by: str) -> str:
+def draw_picture(plot: Plot, paths: tuple[LinePaths, ...], *, labelled_by: str) -> str:
     """The fluid picture for a page; ``labelled_by`` holds the ids of its title and summary."""
     return (
-        f'<svg class="rg-picture" role="img" aria-labelledby="{escaped(labelled_by)}" width="100%" '
-        f'height="{plot.height}" font-size="{TICK_SIZE}">{body(plot, paths, fluid=True)}</svg>'
+        f'<svg class="rg-picture" role="img" aria-labelledby="{escape_text(labelled_by)}" width="100%" '
+        f'height="{plot.height}" font-size="{TICK_SIZE}">{draw_body(plot, paths, fluid=True)}</svg>'
     )
 
 
-def body(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
+def draw_body(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
     """The picture's elements, as wide as their place or ``PIXELS_WIDE`` pixels."""
     return "".join(
         [
-            *_grid(plot),
-            *_references(plot, fluid=fluid),
-            _marks(plot, paths, fluid=fluid),
-            *_symbols(plot),
-            *x_axis(plot.x, plot.height),
-            *_annotations(plot, fluid=fluid),
-            *_ends(plot),
+            *_draw_y_grid(plot),
+            *_draw_references(plot, fluid=fluid),
+            _draw_marks(plot, paths, fluid=fluid),
+            *_draw_symbols(plot),
+            *draw_x_axis(plot.x, plot.height),
+            *_draw_annotations(plot, fluid=fluid),
+            *_draw_ends(plot),
         ]
     )
 
 
-def colour(slot: int | None) -> str:
+def get_colour(slot: int | None) -> str:
     """The CSS variable of a palette slot; None is the muted grey."""
     return f"var(--rg-series-{'muted' if slot is None else slot + 1})"
 
 
-def dash(plot: Plot, line: SeriesLine) -> tuple[float, ...]:
+def get_dash(plot: Plot, line: SeriesLine) -> tuple[float, ...]:
     """The dash of a line: solid where symbols tell the series apart, and for muted series."""
     return () if plot.symbols or line.slot is None else DASHES[line.slot]
 
 
-def _grid(plot: Plot) -> Iterator[str]:
+def _draw_y_grid(plot: Plot) -> Iterator[str]:
     yield '<g class="rg-grid" stroke="var(--rg-grid)">'
     for tick in plot.y.ticks:
-        y = _pixel(plot, tick)
+        y = _format_pixel(plot, tick)
         yield f'<line x2="100%" y1="{y}" y2="{y}"/>'
     yield '</g><g class="rg-y-labels" text-anchor="end" fill="var(--rg-muted)">'
     for tick, label in zip(plot.y.ticks, plot.y.labels, strict=True):
-        yield f'<text x="-8" y="{_pixel(plot, tick)}" dy="4">{escaped(label)}</text>'
+        yield f'<text x="-8" y="{_format_pixel(plot, tick)}" dy="4">{escape_text(label)}</text>'
     yield f'</g><text class="rg-y-title" x="{-plot.margins.left}" y="-14" fill="var(--rg-text)">'
-    yield f"{escaped(plot.y.title)}</text>"
+    yield f"{escape_text(plot.y.title)}</text>"
 
 
-def _marks(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
+def _draw_marks(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
     pen = _FLUID if fluid else _FIXED
     pairs = sorted(zip(plot.lines, paths, strict=True), key=lambda pair: pair[0].slot is not None)
-    drawn = "".join(part for line, data in pairs for part in _line_marks(plot, line, data, pen))
+    drawn = "".join(part for line, data in pairs for part in _draw_line(plot, line, data, pen))
     stretch = ' preserveAspectRatio="none"' if fluid else ""
     return (
         f'<svg class="rg-marks" width="{"100%" if fluid else PIXELS_WIDE}" height="{plot.height}" '
@@ -101,11 +101,11 @@ class _Pen:
     scale: int
     attribute: str
 
-    def stroke(self, kind: str, ink: str, width: int, data: str, extra: str = "") -> str:
+    def draw_stroke(self, kind: str, ink: str, width: int, data: str, extra: str = "") -> str:
         size = f'stroke-width="{width * self.scale}"'
         return f'<path class="rg-{kind}" stroke="{ink}" {size}{extra} d="{data}"{self.attribute}/>'
 
-    def pattern(self, lengths: tuple[float, ...]) -> str:
+    def write_pattern(self, lengths: tuple[float, ...]) -> str:
         scaled = " ".join(f"{length * self.scale:g}" for length in lengths)
         return f' stroke-dasharray="{scaled}"' if scaled else ""
 
@@ -114,85 +114,85 @@ _FLUID = _Pen(1, ' vector-effect="non-scaling-stroke"')
 _FIXED = _Pen(UNITS_A_PIXEL, "")
 
 
-def _line_marks(plot: Plot, line: SeriesLine, data: LinePaths, pen: _Pen) -> Iterator[str]:
-    ink = colour(line.slot)
+def _draw_line(plot: Plot, line: SeriesLine, data: LinePaths, pen: _Pen) -> Iterator[str]:
+    ink = get_colour(line.slot)
     if data.band:
         yield f'<path class="rg-band" fill="{ink}" fill-opacity=".16" d="{data.band}"/>'
     if data.runs:
-        yield pen.stroke("run", ink, 1, data.runs, ' stroke-opacity=".32"')
+        yield pen.draw_stroke("run", ink, 1, data.runs, ' stroke-opacity=".32"')
     if data.raw:
-        yield pen.stroke("raw", ink, 1, data.raw, ' stroke-opacity=".4"')
-    yield pen.stroke("line", ink, 2, data.line, pen.pattern(dash(plot, line)))
+        yield pen.draw_stroke("raw", ink, 1, data.raw, ' stroke-opacity=".4"')
+    yield pen.draw_stroke("line", ink, 2, data.line, pen.write_pattern(get_dash(plot, line)))
 
 
-def _symbols(plot: Plot) -> Iterator[str]:
+def _draw_symbols(plot: Plot) -> Iterator[str]:
     if not plot.symbols:
         return
     for number, line in enumerate(plot.lines):
         shape = SYMBOL_PATHS[SYMBOLS[line.slot or 0]]
         name = f"{plot.id}-symbol-{number}"
-        yield f'<g class="rg-symbols" fill="{colour(line.slot)}"><defs><path id="{name}" d="{shape}"/></defs>'
+        yield f'<g class="rg-symbols" fill="{get_colour(line.slot)}"><defs><path id="{name}" d="{shape}"/></defs>'
         for step, value in zip(line.steps.tolist(), line.values.tolist(), strict=True):
-            if math.isfinite(value) and _inside(plot, step, value):
-                yield f'<use href="#{name}" x="{percent_of(plot.x, step)}" y="{_pixel(plot, value)}"/>'
+            if math.isfinite(value) and _is_inside(plot, step, value):
+                yield f'<use href="#{name}" x="{format_position(plot.x, step)}" y="{_format_pixel(plot, value)}"/>'
         yield "</g>"
 
 
-def _references(plot: Plot, *, fluid: bool) -> Iterator[str]:
+def _draw_references(plot: Plot, *, fluid: bool) -> Iterator[str]:
     line = 'stroke="var(--rg-muted)" stroke-dasharray="2 3"'
     for mark in plot.references:
         if mark.y is not None:
-            y = _pixel(plot, mark.y)
+            y = _format_pixel(plot, mark.y)
             yield f'<g class="rg-reference"><line x2="100%" y1="{y}" y2="{y}" {line}/>'
-            yield f'<text x="4" y="{y}" dy="-5" fill="var(--rg-muted)">{escaped(mark.text)}</text></g>'
+            yield f'<text x="4" y="{y}" dy="-5" fill="var(--rg-muted)">{escape_text(mark.text)}</text></g>'
         elif mark.x is not None:
-            x = percent_of(plot.x, mark.x)
+            x = format_position(plot.x, mark.x)
             yield f'<g class="rg-reference"><line x1="{x}" x2="{x}" y2="{plot.height}" {line}/>'
-            yield f"{_label(mark, x, 0, 'var(--rg-muted)', fluid=fluid)}</g>"
+            yield f"{_draw_label(mark, x, 0, 'var(--rg-muted)', fluid=fluid)}</g>"
 
 
-def _annotations(plot: Plot, *, fluid: bool) -> Iterator[str]:
+def _draw_annotations(plot: Plot, *, fluid: bool) -> Iterator[str]:
     for mark in plot.annotations:
         if mark.x is None or mark.y is None:
             continue
-        x, y = percent_of(plot.x, mark.x), _height(plot, mark.y)
-        yield f'<g class="rg-annotation"><svg x="{x}" y="{_pixel(plot, mark.y)}" overflow="visible">'
+        x, y = format_position(plot.x, mark.x), _height(plot, mark.y)
+        yield f'<g class="rg-annotation"><svg x="{x}" y="{_format_pixel(plot, mark.y)}" overflow="visible">'
         yield '<path d="M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z" fill="none" stroke="var(--rg-text)"/></svg>'
         if mark.label and mark.label.leader:
             start, end = (f"{y + shift:.4g}" for shift in mark.label.leader)
             yield f'<line x1="{x}" x2="{x}" y1="{start}" y2="{end}" stroke="var(--rg-muted)"/>'
-        yield f"{_label(mark, x, y, 'var(--rg-text)', fluid=fluid)}</g>"
+        yield f"{_draw_label(mark, x, y, 'var(--rg-text)', fluid=fluid)}</g>"
 
 
-def _label(mark: Mark, x: str, y: float, ink: str, *, fluid: bool) -> str:
+def _draw_label(mark: Mark, x: str, y: float, ink: str, *, fluid: bool) -> str:
     """The words at a mark; where they are cut or find no room, all of them when it is pointed at."""
     label = mark.label
     if label is None:
-        return f"<title>{escaped(mark.text)}</title>"
+        return f"<title>{escape_text(mark.text)}</title>"
     shift = f' dx="{label.dx:g}"' if label.dx else ""
     at = f'x="{x}"{shift} y="{y + label.dy:.4g}" text-anchor="{label.anchor}" fill="{ink}"'
     if not fluid or label.short == label.text:
-        return f"<text {at}>{escaped(label.text)}</text>"
+        return f"<text {at}>{escape_text(label.text)}</text>"
     both = ((' class="rg-wide"', label.text), (' class="rg-narrow"', label.short))
-    words = "".join(f"<text{which} {at}>{escaped(text)}</text>" for which, text in both)
-    return f"<title>{escaped(mark.text)}</title>{words}"
+    words = "".join(f"<text{which} {at}>{escape_text(text)}</text>" for which, text in both)
+    return f"<title>{escape_text(mark.text)}</title>{words}"
 
 
-def _ends(plot: Plot) -> Iterator[str]:
+def _draw_ends(plot: Plot) -> Iterator[str]:
     if not plot.ends:
         return
     yield f'<g class="rg-ends" font-size="{LABEL_SIZE}" font-weight="600">'
     for end in plot.ends:
-        ink = colour(end.slot)
-        yield f'<text x="100%" dx="10" y="{end.y:g}" dy="4" fill="{ink}">{escaped(end.text)}</text>'
+        ink = get_colour(end.slot)
+        yield f'<text x="100%" dx="10" y="{end.y:g}" dy="4" fill="{ink}">{escape_text(end.text)}</text>'
     yield "</g>"
 
 
-def _inside(plot: Plot, step: float, value: float) -> bool:
+def _is_inside(plot: Plot, step: float, value: float) -> bool:
     return 0 <= position(plot.x, step) <= 1 and 0 <= position(plot.y, value) <= 1
 
 
-def _pixel(plot: Plot, value: float) -> str:
+def _format_pixel(plot: Plot, value: float) -> str:
     return f"{_height(plot, value):.4g}"
 
 

@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.figures.comparison_words import FOUND, power_words
-from reportgen.figures.curve import Told, plot_figure
+from reportgen.figures.comparison_words import FOUND_NOTE, describe_power
+from reportgen.figures.curve import FigureText, draw_plot_figure
 from reportgen.figures.palette import assign_slots
-from reportgen.figures.plotting import plot_of
-from reportgen.figures.score_captions import origin
-from reportgen.figures.score_words import difference_text, metric_text
-from reportgen.figures.tidy import table_csv
-from reportgen.figures.wanted import Context, Wanted
-from reportgen.figures.wording import source_words
+from reportgen.figures.plotting import make_plot
+from reportgen.figures.score_captions import describe_source
+from reportgen.figures.score_words import format_difference, name_metric
+from reportgen.figures.tidy import write_table_csv
+from reportgen.figures.wanted import DrawContext, PlotSpec
+from reportgen.figures.wording import describe_plot_source
 from reportgen.model import Cell, Curve, CurveSet, ResultTable, Stack
-from reportgen.outcomes import OFTEN
+from reportgen.outcomes import TARGET_POWER
 from reportgen.settings.blocks import ReferenceLine
-from reportgen.words import counted, listing, percent
+from reportgen.words import format_count, format_percent, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from reportgen.figures.score_context import ScoreContext
-    from reportgen.figures.shape import Shape
+    from reportgen.figures.shape import ChartShape
     from reportgen.model import Figure
     from reportgen.outcomes import Plan, PlannedDesign
     from reportgen.settings.score_blocks import PlanSettings
@@ -39,13 +39,13 @@ _PARTS = {
 }
 
 
-def plan_block(
+def draw_plan(
     block_id: str,
     settings: PlanSettings,
     plan: Plan,
     context: ScoreContext,
     *,
-    skeleton_of: Callable[[Shape], str],
+    get_chart_spec: Callable[[ChartShape], str],
 ) -> Stack:
     """What the data find now, what halves the width, the probability against problems, and a table.
 
@@ -54,7 +54,7 @@ def plan_block(
         settings: title, caption and height.
         plan: of one benchmark.
         context: words and colours.
-        skeleton_of: the Vega-Lite specification of a shape, as JSON.
+        get_chart_spec: the Vega-Lite specification of a shape, as JSON.
     """
     title = settings.title or f"What more data on {context.benchmark} would find"
     how = (
@@ -62,88 +62,94 @@ def plan_block(
         "between runs where there are several. The critical value is that of the test of all pairs as it is "
         "now."
     )
-    sentences = (settings.caption or "", FOUND, how, *context.notes, f"Source: {origin(context)}.")
+    sentences = (
+        settings.caption or "",
+        FOUND_NOTE,
+        how,
+        *context.notes,
+        f"Source: {describe_source(context)}.",
+    )
     return Stack(
         id=block_id,
         title=title,
-        subtitle=f"{metric_text(settings.metric, context)}, every pair",
+        subtitle=f"{name_metric(settings.metric, context)}, every pair",
         parts=(
-            *plan_sentences(plan, context),
-            _figure(block_id, settings, plan, context, skeleton_of),
-            plan_table(f"{block_id}-table", plan, context),
+            *write_plan_sentences(plan, context),
+            _draw_figure(block_id, settings, plan, context, get_chart_spec),
+            build_plan_table(f"{block_id}-table", plan, context),
         ),
         caption=" ".join(filter(None, sentences)),
     )
 
 
-def plan_sentences(plan: Plan, context: ScoreContext) -> tuple[str, ...]:
+def write_plan_sentences(plan: Plan, context: ScoreContext) -> tuple[str, ...]:
     """What is found now, what the standard error is made of, and what would halve it."""
     return (
-        power_words(context.benchmark, plan.power, context),
-        " ".join(_components(plan, context)),
-        " ".join(_halvings(plan)),
+        describe_power(context.benchmark, plan.power, context),
+        " ".join(_describe_components(plan, context)),
+        " ".join(_describe_halvings(plan)),
     )
 
 
-def plan_table(table_id: str, plan: Plan, context: ScoreContext) -> ResultTable:
+def build_plan_table(table_id: str, plan: Plan, context: ScoreContext) -> ResultTable:
     """The probability to find the difference: a row for each number of problems, a column for the rest."""
     columns = list(dict.fromkeys((one.samples, one.runs) for one in plan.designs))
     rows = list(dict.fromkeys(one.problems for one in plan.designs))
     cells = {(one.problems, one.samples, one.runs): one for one in plan.designs}
     return ResultTable(
         id=table_id,
-        title=_title(plan, context),
-        header=("problems", *(_design_words(plan, *column) for column in columns)),
+        title=_write_title(plan, context),
+        header=("problems", *(_describe_design(plan, *column) for column in columns)),
         rows=tuple(
             (
                 Cell(f"{count:,}{' (now)' if count == plan.power.problems else ''}", float(count)),
-                *(_cell(cells[count, *column]) for column in columns),
+                *(_build_cell(cells[count, *column]) for column in columns),
             )
             for count in rows
         ),
         caption="",
-        csv=_csv(plan),
+        csv=_write_csv(plan),
     )
 
 
-def _title(plan: Plan, context: ScoreContext) -> str:
+def _write_title(plan: Plan, context: ScoreContext) -> str:
     among = f", among {plan.power.together:,} pairs" if plan.power.family_difference is not None else ""
-    said = difference_text(plan.difference, context, signed=False)
+    said = format_difference(plan.difference, context, signed=False)
     return f"How often a true difference of {said} is found{among}"
 
 
-def _cell(one: PlannedDesign) -> Cell:
-    return Cell(percent(_probability(one), decimals=0).replace("%", " %"), _probability(one))
+def _build_cell(one: PlannedDesign) -> Cell:
+    return Cell(format_percent(_probability(one), decimals=0).replace("%", " %"), _probability(one))
 
 
 def _probability(one: PlannedDesign) -> float:
     return one.alone if one.together is None else one.together
 
 
-def _design_words(plan: Plan, samples: int, runs: int) -> str:
+def _describe_design(plan: Plan, samples: int, runs: int) -> str:
     """``4 samples``; where series have runs ``4 samples, 3 runs``."""
     several = any(one.runs > 1 for one in plan.designs)
-    said = counted(samples, "sample")
-    return f"{said}, {counted(runs, 'run')}" if several else said
+    said = format_count(samples, "sample")
+    return f"{said}, {format_count(runs, 'run')}" if several else said
 
 
-def _components(plan: Plan, context: ScoreContext) -> Iterator[str]:
+def _describe_components(plan: Plan, context: ScoreContext) -> Iterator[str]:
     parts = [
-        f"{difference_text(one.stderr, context, signed=False)} {_PARTS[one.name]}"
+        f"{format_difference(one.stderr, context, signed=False)} {_PARTS[one.name]}"
         for one in plan.components
         if one.stderr
     ]
-    whole = difference_text(plan.power.stderr or 0.0, context, signed=False)
+    whole = format_difference(plan.power.stderr or 0.0, context, signed=False)
     if len(parts) == 1:
         (name,) = (one.name for one in plan.components if one.stderr)
         yield f"The standard error of a difference is {whole}, all of it {_PARTS[name]}."
     else:
-        yield f"The standard error of a difference is {whole}: {listing(parts)}; their squares add up."
+        yield f"The standard error of a difference is {whole}: {join_names(parts)}; their squares add up."
     for reason in dict.fromkeys(one.reason for one in plan.components if one.reason):
         yield f"{reason[:1].upper()}{reason[1:]}."
 
 
-def _halvings(plan: Plan) -> Iterator[str]:
+def _describe_halvings(plan: Plan) -> Iterator[str]:
     """What can do it by itself, and what cannot."""
     now = {"problems": plan.power.problems, "samples": plan.samples, "runs": plan.runs}
     able = [f"{one.needed:,} {one.what} instead of {now[one.what]:,}" for one in plan.halvings if one.needed]
@@ -157,15 +163,15 @@ def _halvings(plan: Plan) -> Iterator[str]:
         yield f"What more {' or '.join(unknown)} would do is not known."
 
 
-def _figure(
+def _draw_figure(
     figure_id: str,
     settings: PlanSettings,
     plan: Plan,
     context: ScoreContext,
-    skeleton_of: Callable[[Shape], str],
+    get_chart_spec: Callable[[ChartShape], str],
 ) -> Figure:
-    curve_set = _curve_set(plan, settings.level)
-    around = Context(
+    curve_set = _make_curve_set(plan, settings.level)
+    plot_context = DrawContext(
         place=context.place,
         slots=assign_slots([tuple(curve.series for curve in curve_set.curves)]),
         higher_is_better=True,
@@ -173,24 +179,24 @@ def _figure(
         step_is_time=False,
         source=context.source,
         approximate=context.approximate,
-        skeleton_of=skeleton_of,
+        get_chart_spec=get_chart_spec,
     )
-    wanted = _wanted(figure_id, _title(plan, context), settings.height)
-    plot = plot_of(curve_set, wanted, around)
-    told = Told(
+    spec = _make_spec(figure_id, _write_title(plan, context), settings.height)
+    plot = make_plot(curve_set, spec, plot_context)
+    text = FigureText(
         subtitle="by number of problems, a line for other numbers of samples and runs",
         caption="",
         summary=_summary(plan, context),
         band="",
-        source=source_words(around),
+        source=describe_plot_source(plot_context),
         numbers={"difference": plan.difference},
     )
     plot = replace(plot, y=replace(plot.y, unit=" %", read_format=",.0f"))
-    return plot_figure(plot, curve_set, wanted, around, told)
+    return draw_plot_figure(plot, curve_set, spec, plot_context, text)
 
 
-def _wanted(figure_id: str, title: str, height: int) -> Wanted:
-    return Wanted(
+def _make_spec(figure_id: str, title: str, height: int) -> PlotSpec:
+    return PlotSpec(
         id=figure_id,
         kind="plan",
         title=title,
@@ -207,23 +213,23 @@ def _wanted(figure_id: str, title: str, height: int) -> Wanted:
         height=height,
         runs=None,
         higher_is_better=True,
-        references=(ReferenceLine(y=100 * OFTEN, label="four times in five"),),
+        references=(ReferenceLine(y=100 * TARGET_POWER, label="four times in five"),),
     )
 
 
 def _summary(plan: Plan, context: ScoreContext) -> str:
     now = (plan.power.problems, plan.samples, plan.runs)
     found = next(one for one in plan.designs if (one.problems, one.samples, one.runs) == now)
-    said = difference_text(plan.difference, context, signed=False)
-    return f"With the data as they are a true difference of {said} is found in {_cell(found).text} of cases."
+    said = format_difference(plan.difference, context, signed=False)
+    return f"With the data as they are a true difference of {said} is found in {_build_cell(found).text} of cases."
 
 
-def _curve_set(plan: Plan, level: float) -> CurveSet:
+def _make_curve_set(plan: Plan, level: float) -> CurveSet:
     """A curve for each number of samples and runs, with step = problems."""
     designs = list(dict.fromkeys((one.samples, one.runs) for one in plan.designs))
     return CurveSet(
         metric="probability (%)",
-        curves=tuple(_curve(plan, samples, runs) for samples, runs in designs),
+        curves=tuple(_make_curve(plan, samples, runs) for samples, runs in designs),
         band="none",
         level=level,
         smooth=0.0,
@@ -235,11 +241,11 @@ def _curve_set(plan: Plan, level: float) -> CurveSet:
     )
 
 
-def _curve(plan: Plan, samples: int, runs: int) -> Curve:
+def _make_curve(plan: Plan, samples: int, runs: int) -> Curve:
     points = [one for one in plan.designs if (one.samples, one.runs) == (samples, runs)]
     nothing = np.full(len(points), np.nan)
     return Curve(
-        series=_design_words(plan, samples, runs),
+        series=_describe_design(plan, samples, runs),
         steps=np.array([one.problems for one in points], dtype=np.float64),
         values=np.array([100 * _probability(one) for one in points]),
         low=nothing,
@@ -249,7 +255,7 @@ def _curve(plan: Plan, samples: int, runs: int) -> Curve:
     )
 
 
-def _csv(plan: Plan) -> str:
+def _write_csv(plan: Plan) -> str:
     """A row a design, in the unit of the input."""
     rows = (
         (
@@ -258,4 +264,4 @@ def _csv(plan: Plan) -> str:
         )
         for one in plan.designs
     )
-    return table_csv(_COLUMNS, rows)
+    return write_table_csv(_COLUMNS, rows)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal
 from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE
 from reportgen.figures.line_paths import PIXELS_WIDE
 from reportgen.figures.palette import SYMBOLS
-from reportgen.figures.picture import SYMBOL_PATHS, body, colour, dash
-from reportgen.figures.svg_text import escaped
-from reportgen.figures.text_width import cut, text_width
+from reportgen.figures.picture import SYMBOL_PATHS, draw_body, get_colour, get_dash
+from reportgen.figures.svg_text import escape_text
+from reportgen.figures.text_width import cut_text, measure_text
 from reportgen.figures.tokens import resolve, resolve_svg
 
 if TYPE_CHECKING:
@@ -24,31 +24,31 @@ _TITLE_SIZE, _SOURCE_SIZE = 17, 11
 _LEGEND_ROW = 20
 
 
-def file_svg(plot: Plot, paths: tuple[LinePaths, ...], *, title: str, subtitle: str, source: str) -> str:
+def draw_file(plot: Plot, paths: tuple[LinePaths, ...], *, title: str, subtitle: str, source: str) -> str:
     """An SVG of fixed size on white, complete with words; fonts are named, not embedded."""
     width = PIXELS_WIDE + plot.margins.left + plot.margins.right + 2 * _EDGE
-    title_lines = wrap(title, _TITLE_SIZE, 600, width - 2 * _EDGE)
-    under = [line for part in (subtitle,) for line in wrap(part, TICK_SIZE, 400, width - 2 * _EDGE)]
-    words = list(_lines(title_lines, _TITLE_SIZE, 600, "text", _EDGE + 14))
+    title_lines = wrap_words(title, _TITLE_SIZE, 600, width - 2 * _EDGE)
+    under = [line for part in (subtitle,) for line in wrap_words(part, TICK_SIZE, 400, width - 2 * _EDGE)]
+    words = list(_draw_lines(title_lines, _TITLE_SIZE, 600, "text", _EDGE + 14))
     y = _EDGE + 14 + 22 * len(title_lines)
-    words += _lines(under, TICK_SIZE, 400, "muted", y)
+    words += _draw_lines(under, TICK_SIZE, 400, "muted", y)
     y += 16 * len(under)
     if not plot.ends:
-        legend, rows = _legend(plot, y + 6, width)
+        legend, rows = _draw_legend(plot, y + 6, width)
         words += legend
         y += _LEGEND_ROW * rows
     top = y + plot.margins.top + 4
     left = _EDGE + plot.margins.left
     height = top + plot.height + plot.margins.bottom + 34
-    origin = wrap(f"Source: {source}", _SOURCE_SIZE, 400, width - 2 * _EDGE)
+    origin = wrap_words(f"Source: {source}", _SOURCE_SIZE, 400, width - 2 * _EDGE)
     ending = " …" if len(origin) > 1 else ""
-    words.append(_text(_EDGE, height - 14, _SOURCE_SIZE, 400, "muted", f"{origin[0]}{ending}"))
+    words.append(_draw_text(_EDGE, height - 14, _SOURCE_SIZE, 400, "muted", f"{origin[0]}{ending}"))
     picture = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" font-family="var(--rg-font)" font-size="{TICK_SIZE}">'
-        f'<title>{escaped(title)}</title><rect width="100%" height="100%" fill="var(--rg-bg)"/>'
+        f'<title>{escape_text(title)}</title><rect width="100%" height="100%" fill="var(--rg-bg)"/>'
         f'{"".join(words)}<svg x="{left}" y="{top}" width="{PIXELS_WIDE}" height="{plot.height}" '
-        f'overflow="visible">{body(plot, paths, fluid=False)}</svg></svg>\n'
+        f'overflow="visible">{draw_body(plot, paths, fluid=False)}</svg></svg>\n'
     )
     return resolve_svg(picture)
 
@@ -58,7 +58,7 @@ _SHIFTED = re.compile(r' y="(-?[\d.]+)" dy="(-?[\d.]+)"')
 _TOO_LONG = re.compile(r">((?:&[^;<]*;|[^<&]){400})[^<]+<")
 
 
-def card_svg(picture: str) -> str:
+def draw_card(picture: str) -> str:
     """A 1200 x 630 card for link previews, with a figure's own picture fitted into it."""
     wide, high = _size(picture)
     scale = min(1120 / wide, 600 / high)
@@ -78,47 +78,47 @@ def card_svg(picture: str) -> str:
     )
 
 
-def wrap(text: str, size: float, weight: Literal[400, 600], width: float) -> list[str]:
+def wrap_words(text: str, size: float, weight: Literal[400, 600], width: float) -> list[str]:
     """Words in lines no wider than ``width`` pixels; a word wider than a line is cut with an ellipsis."""
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word
-        if lines and text_width(longer, size, weight) <= width:
+        if lines and measure_text(longer, size, weight) <= width:
             lines[-1] = longer
         else:
-            lines.append(cut(word, size, weight, width))
+            lines.append(cut_text(word, size, weight, width))
     return lines
 
 
-def _lines(lines: list[str], size: int, weight: Literal[400, 600], ink: str, y: float) -> Iterator[str]:
+def _draw_lines(lines: list[str], size: int, weight: Literal[400, 600], ink: str, y: float) -> Iterator[str]:
     for number, line in enumerate(lines):
-        yield _text(_EDGE, y + number * (size + 5), size, weight, ink, line)
+        yield _draw_text(_EDGE, y + number * (size + 5), size, weight, ink, line)
 
 
-def _text(x: float, y: float, size: float, weight: Literal[400, 600], ink: str, words: str) -> str:  # noqa: PLR0917
+def _draw_text(x: float, y: float, size: float, weight: Literal[400, 600], ink: str, words: str) -> str:  # noqa: PLR0917
     return (
         f'<text x="{x:g}" y="{y:g}" font-size="{size}" font-weight="{weight}" '
-        f'fill="var(--rg-{ink})">{escaped(words)}</text>'
+        f'fill="var(--rg-{ink})">{escape_text(words)}</text>'
     )
 
 
-def _legend(plot: Plot, y: float, width: float) -> tuple[list[str], int]:
+def _draw_legend(plot: Plot, y: float, width: float) -> tuple[list[str], int]:
     parts, x, rows = [], float(_EDGE), 1
     for line in plot.lines:
-        name = cut(line.name, LABEL_SIZE, 400, width - 2 * _EDGE - 40)
-        wide = 34 + text_width(name, LABEL_SIZE) + 18
+        name = cut_text(line.name, LABEL_SIZE, 400, width - 2 * _EDGE - 40)
+        wide = 34 + measure_text(name, LABEL_SIZE) + 18
         if x + wide > width - _EDGE and x > _EDGE:
             x, rows = float(_EDGE), rows + 1
         here = y + (rows - 1) * _LEGEND_ROW
-        parts.append(_swatch(plot, line, x, here - 4))
-        parts.append(_text(x + 30, here, LABEL_SIZE, 400, "text", name))
+        parts.append(_draw_swatch(plot, line, x, here - 4))
+        parts.append(_draw_text(x + 30, here, LABEL_SIZE, 400, "text", name))
         x += wide
     return parts, rows
 
 
-def _swatch(plot: Plot, line: SeriesLine, x: float, y: float) -> str:
-    ink = colour(line.slot)
-    pattern = " ".join(f"{length:g}" for length in dash(plot, line))
+def _draw_swatch(plot: Plot, line: SeriesLine, x: float, y: float) -> str:
+    ink = get_colour(line.slot)
+    pattern = " ".join(f"{length:g}" for length in get_dash(plot, line))
     dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
     swatch = f'<path d="M{x:g} {y:g}h24" stroke="{ink}" stroke-width="2"{dashed}/>'
     if plot.symbols:

@@ -6,20 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reportgen.figures.cell_lines import in_lines
-from reportgen.figures.heat_map import bound_text, grid_csv, heat_map, payload
-from reportgen.figures.heat_picture import BELOW, body, height, inline_svg, left_margin
-from reportgen.figures.heat_specification import heat_specification
-from reportgen.figures.live import compact_json
-from reportgen.figures.palette import drawn_slots
+from reportgen.figures.cell_lines import wrap_cell
+from reportgen.figures.heat_map import build_heat_map, build_heat_payload, format_bound, write_grid_csv
+from reportgen.figures.heat_picture import (
+    BELOW,
+    draw_heat_body,
+    draw_heat_map,
+    measure_heat_height,
+    measure_left_margin,
+)
+from reportgen.figures.heat_specification import build_heat_spec
+from reportgen.figures.live import write_compact_json
+from reportgen.figures.palette import pick_slots
 from reportgen.figures.plot import Margins
-from reportgen.figures.row_poster import framed_svg
-from reportgen.figures.score_words import protocol_notes, score_text
-from reportgen.figures.slice_tables import slice_table
-from reportgen.figures.tidy import table_csv
-from reportgen.figures.wording import isolated
+from reportgen.figures.row_poster import draw_framed
+from reportgen.figures.score_words import format_score, list_protocol_notes
+from reportgen.figures.slice_tables import build_slice_table
+from reportgen.figures.tidy import write_table_csv
+from reportgen.figures.wording import isolate_names
 from reportgen.model import Cell, Figure, ResultTable, Stack, Table
-from reportgen.words import axis_word, counted, listing
+from reportgen.words import format_count, join_names, lower_axis_title
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +38,7 @@ if TYPE_CHECKING:
 _MOST_ROWS, _MOST_NAMED = 60, 12
 
 
-def problems_block(
+def draw_problems(
     block_id: str,
     settings: ProblemsSettings,
     grid: ProblemGrid,
@@ -50,80 +56,80 @@ def problems_block(
     """
     parts: list[Any] = []
     if grid.problems and grid.series:
-        parts.append(_figure(f"{block_id}-map", grid, context))
-        parts += _alone(f"{block_id}-alone", grid)
+        parts.append(_draw_figure(f"{block_id}-map", grid, context))
+        parts += _list_solved_alone(f"{block_id}-alone", grid)
     else:
         parts.append(f"{context.benchmark} has no problem with a score.")
     parts += [
-        slice_table(f"{block_id}-{place}", column, values, context)
+        build_slice_table(f"{block_id}-{place}", column, values, context)
         for place, (column, values) in enumerate(sliced.items(), start=1)
     ]
     caution = f" ({context.approximate})" if context.approximate else ""
     sentences = [
         settings.caption or "",
-        _missing(grid),
-        *protocol_notes(context, grid.series),
+        _describe_missing(grid),
+        *list_protocol_notes(context, grid.series),
         *context.notes,
         f"Source: {context.source}{caution}.",
     ]
-    series = counted(len(grid.series), "series", "series")
+    series = format_count(len(grid.series), "series", "series")
     return Stack(
         id=block_id,
         title=settings.title or f"{context.benchmark}: who solves what",
-        subtitle=f"{counted(len(grid.problems), 'problem')} by {series}",
-        parts=tuple(isolated(part, grid.series) if isinstance(part, str) else part for part in parts),
-        caption=isolated(" ".join(filter(None, sentences)), grid.series),
+        subtitle=f"{format_count(len(grid.problems), 'problem')} by {series}",
+        parts=tuple(isolate_names(part, grid.series) if isinstance(part, str) else part for part in parts),
+        caption=isolate_names(" ".join(filter(None, sentences)), grid.series),
     )
 
 
-def _figure(figure_id: str, grid: ProblemGrid, context: ScoreContext) -> Figure:
-    heat = heat_map(grid, context)
+def _draw_figure(figure_id: str, grid: ProblemGrid, context: ScoreContext) -> Figure:
+    heat = build_heat_map(grid, context)
     title = "Score of each series on each problem"
     how = "problems from easiest to hardest, by their average over series"
-    margins = Margins(top=8, right=16, bottom=BELOW, left=left_margin(heat))
+    margins = Margins(top=8, right=16, bottom=BELOW, left=measure_left_margin(heat))
     return Figure(
         id=figure_id,
         kind="problems",
         title=title,
         subtitle=how,
-        caption=_shared(heat),
-        summary=isolated(_summary(grid, context), grid.series),
-        inline_svg=inline_svg(heat, context, figure_id),
-        file_svg=framed_svg(
-            body(heat, context, alive=False),
-            height(heat),
+        caption=_describe_shared_columns(heat),
+        summary=isolate_names(_write_summary(grid, context), grid.series),
+        inline_svg=draw_heat_map(heat, context, figure_id),
+        file_svg=draw_framed(
+            draw_heat_body(heat, context, alive=False),
+            measure_heat_height(heat),
             margins,
-            title=f"{context.benchmark}: {axis_word(title)}",
+            title=f"{context.benchmark}: {lower_axis_title(title)}",
             subtitle=how,
             source=context.source,
         ),
-        table=_table(grid, context),
-        csv=grid_csv(grid),
-        spec=compact_json(heat_specification(heat, context, title=title, subtitle=how)) + "\n",
+        table=_build_table(grid, context),
+        csv=write_grid_csv(grid),
+        spec=write_compact_json(build_heat_spec(heat, context, title=title, subtitle=how)) + "\n",
         view="",
-        payload=compact_json(payload(heat, context)),
+        payload=write_compact_json(build_heat_payload(heat, context)),
         numbers={"series": list(grid.series), "problems": len(grid.problems)},
-        legend=tuple(drawn_slots(grid.series, context.slots).items()),
+        legend=tuple(pick_slots(grid.series, context.slots).items()),
         plot_class=f"rg-heat rg-left-{margins.left} rg-right-{margins.right}",
     )
 
 
-def _summary(grid: ProblemGrid, context: ScoreContext) -> str:
+def _write_summary(grid: ProblemGrid, context: ScoreContext) -> str:
     """On how many problems all series have the highest, or the lowest, possible score."""
     known = np.isfinite(grid.score)
     some = known.any(axis=0)
     best = int(np.count_nonzero(np.all(~known | (grid.score >= context.highest), axis=0) & some))
     worst = int(np.count_nonzero(np.all(~known | (grid.score <= context.lowest), axis=0) & some))
-    top, bottom = bound_text(context.highest, context), bound_text(context.lowest, context)
+    top, bottom = format_bound(context.highest, context), format_bound(context.lowest, context)
     rest = int(np.count_nonzero(some)) - best - worst
     apart = f"on the other {rest:,} they differ or lie between" if rest else "there are no others"
     return (
-        f"All series have {top} on {counted(best, 'problem') if best else 'no problem'} and {bottom} on "
+        f"All series have {top} on {format_count(best, 'problem') if best else 'no problem'} and {bottom} on "
         f"{worst or 'none'}; {apart}."
     )
 
 
-def _shared(heat: HeatMap) -> str:
+def _describe_shared_columns(heat: HeatMap) -> str:
     if heat.shared == 1:
         return ""
     return (
@@ -132,13 +138,13 @@ def _shared(heat: HeatMap) -> str:
     )
 
 
-def _table(grid: ProblemGrid, context: ScoreContext) -> Table:
+def _build_table(grid: ProblemGrid, context: ScoreContext) -> Table:
     """A row a problem, the hardest first, since these are what is looked up; of many only those."""
     order = range(len(grid.problems) - 1, -1, -1)
     rows = []
     for place in list(order)[:_MOST_ROWS]:
         cells = [
-            _cell(score, samples, context)
+            _format_cell(score, samples, context)
             for score, samples in zip(
                 grid.score[:, place].tolist(), grid.samples[:, place].tolist(), strict=True
             )
@@ -150,13 +156,13 @@ def _table(grid: ProblemGrid, context: ScoreContext) -> Table:
     return Table(("problem, hardest first", *grid.series), tuple(rows), note)
 
 
-def _cell(score: float, samples: int, context: ScoreContext) -> str:
+def _format_cell(score: float, samples: int, context: ScoreContext) -> str:
     if not np.isfinite(score):
         return "missing: no answer"
-    return f"{score_text(score, context)} of {samples}"
+    return f"{format_score(score, context)} of {samples}"
 
 
-def _alone(table_id: str, grid: ProblemGrid) -> list[str | ResultTable]:
+def _list_solved_alone(table_id: str, grid: ProblemGrid) -> list[str | ResultTable]:
     """What only one series solves: a table where there is any."""
     if not grid.solved_by_one:
         return []
@@ -167,13 +173,13 @@ def _alone(table_id: str, grid: ProblemGrid) -> list[str | ResultTable]:
         (
             Cell(name),
             Cell(str(len(names)), float(len(names))),
-            Cell(in_lines(listing(names, most=_MOST_NAMED))),
+            Cell(wrap_cell(join_names(names, most=_MOST_NAMED))),
         )
         for name, names in own.items()
         if names
     )
     without = [name for name, names in own.items() if not names]
-    others = f" None: {listing(without, most=_MOST_NAMED)}." if without else ""
+    others = f" None: {join_names(without, most=_MOST_NAMED)}." if without else ""
     return [
         ResultTable(
             id=table_id,
@@ -184,15 +190,17 @@ def _alone(table_id: str, grid: ProblemGrid) -> list[str | ResultTable]:
                 "At least one right sample, and none of any other series that tried. "
                 f"It names problems and tests nothing: one right sample may be luck.{others}"
             ),
-            csv=table_csv(("problem", "series"), grid.solved_by_one),
+            csv=write_table_csv(("problem", "series"), grid.solved_by_one),
         )
     ]
 
 
-def _missing(grid: ProblemGrid) -> str:
+def _describe_missing(grid: ProblemGrid) -> str:
     """Which series lack how many problems."""
-    lacking = np.count_nonzero(~np.isfinite(grid.score), axis=1).tolist()
-    said = [f"{name} {count}" for name, count in zip(grid.series, lacking, strict=True) if count]
+    counts = np.count_nonzero(~np.isfinite(grid.score), axis=1).tolist()
+    said = [f"{name} {count}" for name, count in zip(grid.series, counts, strict=True) if count]
     if not said:
         return ""
-    return f"Missing, because there is no answer with a score (problems): {listing(said, most=_MOST_NAMED)}."
+    return (
+        f"Missing, because there is no answer with a score (problems): {join_names(said, most=_MOST_NAMED)}."
+    )

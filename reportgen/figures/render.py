@@ -10,7 +10,7 @@ from typing import Any
 
 import vl_convert
 
-from reportgen.figures.svg_text import legible
+from reportgen.figures.svg_text import clean_text
 
 FONTS = Path(__file__).with_name("fonts")
 # An escaped backslash, so that what follows it is not taken for an escape; then those of control characters.
@@ -20,31 +20,31 @@ _CONTROL = re.compile(r"\\\\|\\[bf]|\\u00[01][0-9a-f]")
 def compile_to_vega(specification: dict[str, Any]) -> dict[str, Any]:
     """The Vega specification of a Vega-Lite one (a few milliseconds; the first call half a second)."""
     _register_fonts()
-    vega: dict[str, Any] = vl_convert.vegalite_to_vega(_legible_json(specification))
+    vega: dict[str, Any] = vl_convert.vegalite_to_vega(_write_legible_json(specification))
     return vega
 
 
-def svg_of_vega_lite(specification: dict[str, Any]) -> str:
+def render_vega_lite(specification: dict[str, Any]) -> str:
     """The SVG of a complete Vega-Lite specification; its data must be inline, nothing is fetched.
 
     Raises:
         ValueError: when Vega-Lite or Vega refuse the specification; the text is theirs.
     """
     _register_fonts()
-    svg: str = vl_convert.vegalite_to_svg(_legible_json(specification), allowed_base_urls=[])
+    svg: str = vl_convert.vegalite_to_svg(_write_legible_json(specification), allowed_base_urls=[])
     return svg
 
 
-def png_of_svg(svg: str, *, scale: float = 1.0) -> bytes:
+def render_png(svg: str, *, scale: float = 1.0) -> bytes:
     """The PNG of an SVG of fixed size with resolved colours; ``scale`` is pixels per unit."""
     _register_fonts()
     png: bytes = vl_convert.svg_to_png(svg, scale=scale)
     return png
 
 
-def _legible_json(specification: dict[str, Any]) -> str:
+def _write_legible_json(specification: dict[str, Any]) -> str:
     """JSON without characters that XML forbids: vl-convert 1.9 aborts the whole process at one of them."""
-    text = legible(json.dumps(specification, ensure_ascii=False))
+    text = clean_text(json.dumps(specification, ensure_ascii=False))
     return _CONTROL.sub(lambda found: found[0] if found[0] == "\\\\" else "\\ufffd", text)
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from reportgen.figures.layout import TICK_SIZE
 from reportgen.figures.line_paths import PIXELS_WIDE
-from reportgen.figures.poster import wrap
-from reportgen.figures.score_rows import rows_body, rows_height, rows_margins
-from reportgen.figures.svg_text import escaped
+from reportgen.figures.poster import wrap_words
+from reportgen.figures.score_rows import compute_rows_margins, draw_rows_body, measure_rows
+from reportgen.figures.svg_text import escape_text
 from reportgen.figures.tokens import resolve_svg
 
 if TYPE_CHECKING:
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from reportgen.figures.plot import Margins
     from reportgen.figures.score_rows import Row
 
-_EDGE = 24
-_TITLE_SIZE, _SOURCE_SIZE = 17, 11
-_TITLE_LINE, _LINE = 22, 16
+_FRAME_EDGE = 24
+_FRAME_TITLE_SIZE, _FRAME_SOURCE_SIZE = 17, 11
+_TITLE_LINE, _TEXT_LINE = 22, 16
 
 
-def rows_file(
+def draw_rows_file(
     rows: Sequence[Row], axis: Axis, *, title: str, subtitle: str, source: str, rule: float | None = None
 ) -> str:
     """Rows as an SVG of fixed size on white, complete with words; fonts are named, not embedded.
@@ -36,17 +36,19 @@ def rows_file(
         source: where the numbers are from.
         rule: see ``rows_svg``.
     """
-    return framed_svg(
-        rows_body(rows, axis, rule=rule, alive=False),
-        rows_height(rows),
-        rows_margins(rows),
+    return draw_framed(
+        draw_rows_body(rows, axis, rule=rule, alive=False),
+        measure_rows(rows),
+        compute_rows_margins(rows),
         title=title,
         subtitle=subtitle,
         source=source,
     )
 
 
-def framed_svg(drawing: str, height: int, margins: Margins, *, title: str, subtitle: str, source: str) -> str:
+def draw_framed(
+    drawing: str, height: int, margins: Margins, *, title: str, subtitle: str, source: str
+) -> str:
     """Elements that are as wide as their place, set ``PIXELS_WIDE`` pixels wide into a file of their own.
 
     Args:
@@ -57,28 +59,32 @@ def framed_svg(drawing: str, height: int, margins: Margins, *, title: str, subti
         subtitle: how.
         source: where the numbers are from.
     """
-    width = PIXELS_WIDE + margins.left + margins.right + 2 * _EDGE
-    room = width - 2 * _EDGE
-    heading, how = wrap(title, _TITLE_SIZE, 600, room), wrap(subtitle, TICK_SIZE, 400, room)
-    y = _EDGE + 14
-    words = list(_lines(heading, y, _TITLE_LINE, f'font-size="{_TITLE_SIZE}" font-weight="600"', "text"))
+    width = PIXELS_WIDE + margins.left + margins.right + 2 * _FRAME_EDGE
+    room = width - 2 * _FRAME_EDGE
+    heading, how = wrap_words(title, _FRAME_TITLE_SIZE, 600, room), wrap_words(subtitle, TICK_SIZE, 400, room)
+    y = _FRAME_EDGE + 14
+    words = list(
+        _draw_framed_lines(
+            heading, y, _TITLE_LINE, f'font-size="{_FRAME_TITLE_SIZE}" font-weight="600"', "text"
+        )
+    )
     y += _TITLE_LINE * len(heading)
-    words += _lines(how, y, _LINE, f'font-size="{TICK_SIZE}"', "muted")
-    top = y + _LINE * len(how) + margins.top
+    words += _draw_framed_lines(how, y, _TEXT_LINE, f'font-size="{TICK_SIZE}"', "muted")
+    top = y + _TEXT_LINE * len(how) + margins.top
     total = top + height + margins.bottom + 34
-    origin = wrap(f"Source: {source}", _SOURCE_SIZE, 400, room)
+    origin = wrap_words(f"Source: {source}", _FRAME_SOURCE_SIZE, 400, room)
     shown = [f"{origin[0]}{' …' if len(origin) > 1 else ''}"]
-    words += _lines(shown, total - 14, _LINE, f'font-size="{_SOURCE_SIZE}"', "muted")
+    words += _draw_framed_lines(shown, total - 14, _TEXT_LINE, f'font-size="{_FRAME_SOURCE_SIZE}"', "muted")
     return resolve_svg(
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{total}" '
         f'viewBox="0 0 {width} {total}" font-family="var(--rg-font)" font-size="{TICK_SIZE}">'
-        f'<title>{escaped(title)}</title><rect width="100%" height="100%" fill="var(--rg-bg)"/>'
-        f'{"".join(words)}<svg x="{_EDGE + margins.left}" y="{top}" width="{PIXELS_WIDE}" '
+        f'<title>{escape_text(title)}</title><rect width="100%" height="100%" fill="var(--rg-bg)"/>'
+        f'{"".join(words)}<svg x="{_FRAME_EDGE + margins.left}" y="{top}" width="{PIXELS_WIDE}" '
         f'height="{height}" overflow="visible">{drawing}</svg></svg>\n'
     )
 
 
-def _lines(lines: Sequence[str], y: int, step: int, font: str, ink: str) -> Iterator[str]:
+def _draw_framed_lines(lines: Sequence[str], y: int, step: int, font: str, ink: str) -> Iterator[str]:
     for number, line in enumerate(lines):
         at = y + number * step
-        yield f'<text x="{_EDGE}" y="{at}" {font} fill="var(--rg-{ink})">{escaped(line)}</text>'
+        yield f'<text x="{_FRAME_EDGE}" y="{at}" {font} fill="var(--rg-{ink})">{escape_text(line)}</text>'

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from reportgen.figures.house_style import in_house_style
-from reportgen.figures.picture import colour
+from reportgen.figures.house_style import apply_house_style
+from reportgen.figures.picture import get_colour
 from reportgen.figures.tokens import resolve_specification
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from reportgen.figures.score_rows import Row
 
 _STEP, _STEP_WITH_DOTS = 36, 52
-_DOTS_AT = 12
+_DOTS_OFFSET = 12
 
 
-def rows_spec(
+def write_rows_spec(
     rows: Sequence[Row], axis: Axis, *, title: str, subtitle: str, rule: float | None = None
 ) -> str:
     """The specification as JSON with a newline at the end: data inside, colours of the light theme.
@@ -40,30 +40,34 @@ def rows_spec(
         "height": {"step": _STEP_WITH_DOTS if any(row.dots for row in rows) else _STEP},
         "background": "var(--rg-bg)",
         "data": {"name": "rows"},
-        "layer": _layers(rows, axis, rule),
-        "datasets": {"rows": _rows(rows), "dots": _dots(rows)},
+        "layer": _make_layers(rows, axis, rule),
+        "datasets": {"rows": _list_rows(rows), "dots": _list_dots(rows)},
     }
-    return json.dumps(resolve_specification(in_house_style(spec)), ensure_ascii=False) + "\n"
+    return json.dumps(resolve_specification(apply_house_style(spec)), ensure_ascii=False) + "\n"
 
 
-def _layers(rows: Sequence[Row], axis: Axis, rule: float | None) -> list[dict[str, Any]]:
-    x, y = _x(axis), _y(rows)
+def _make_layers(rows: Sequence[Row], axis: Axis, rule: float | None) -> list[dict[str, Any]]:
+    x, y = _encode_x(axis), _encode_y(rows)
     ink: dict[str, Any] = {
         "field": "name",
         "type": "nominal",
         "legend": None,
-        "scale": {"domain": [row.name for row in rows], "range": [colour(row.slot) for row in rows]},
+        "scale": {"domain": [row.name for row in rows], "range": [get_colour(row.slot) for row in rows]},
     }
-    layers = [_shade(y), _heads(y), *([_rule(rule, x)] if rule is not None else [])]
-    layers += [_interval(x, y, ink), _point(x, y, ink)]
+    layers = [
+        _make_shade_layer(y),
+        _make_head_layer(y),
+        *([_make_rule_layer(rule, x)] if rule is not None else []),
+    ]
+    layers += [_make_interval_layer(x, y, ink), _make_point_layer(x, y, ink)]
     if any(row.dots for row in rows):
-        mark = {"type": "circle", "size": 30, "opacity": 0.65, "yOffset": _DOTS_AT}
+        mark = {"type": "circle", "size": 30, "opacity": 0.65, "yOffset": _DOTS_OFFSET}
         placed = {"x": {**x, "field": "value"}, "y": y, "color": ink, "tooltip": [{"field": "text"}]}
         layers.append({"name": "dots", "data": {"name": "dots"}, "mark": mark, "encoding": placed})
     return layers
 
 
-def _x(axis: Axis) -> dict[str, Any]:
+def _encode_x(axis: Axis) -> dict[str, Any]:
     """The axis with the picture's own labels: Vega numbers its ticks from 0 to 1."""
     labels = json.dumps(list(axis.labels), ensure_ascii=False)
     return {
@@ -77,7 +81,7 @@ def _x(axis: Axis) -> dict[str, Any]:
     }
 
 
-def _y(rows: Sequence[Row]) -> dict[str, Any]:
+def _encode_y(rows: Sequence[Row]) -> dict[str, Any]:
     """Rows in their order, also those that have nothing to draw."""
     return {
         "field": "name",
@@ -88,7 +92,7 @@ def _y(rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def _shade(y: dict[str, Any]) -> dict[str, Any]:
+def _make_shade_layer(y: dict[str, Any]) -> dict[str, Any]:
     """A band behind every second group."""
     return {
         "name": "shades",
@@ -98,7 +102,7 @@ def _shade(y: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _heads(y: dict[str, Any]) -> dict[str, Any]:
+def _make_head_layer(y: dict[str, Any]) -> dict[str, Any]:
     """The word of a group at its first row."""
     return {
         "name": "heads",
@@ -107,7 +111,7 @@ def _heads(y: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _rule(rule: float, x: dict[str, Any]) -> dict[str, Any]:
+def _make_rule_layer(rule: float, x: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": "rule",
         "mark": {"type": "rule", "color": "var(--rg-muted)"},
@@ -115,7 +119,7 @@ def _rule(rule: float, x: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _interval(x: dict[str, Any], y: dict[str, Any], ink: dict[str, Any]) -> dict[str, Any]:
+def _make_interval_layer(x: dict[str, Any], y: dict[str, Any], ink: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": "intervals",
         "transform": [{"filter": "isValid(datum.low)"}],
@@ -124,7 +128,7 @@ def _interval(x: dict[str, Any], y: dict[str, Any], ink: dict[str, Any]) -> dict
     }
 
 
-def _point(x: dict[str, Any], y: dict[str, Any], ink: dict[str, Any]) -> dict[str, Any]:
+def _make_point_layer(x: dict[str, Any], y: dict[str, Any], ink: dict[str, Any]) -> dict[str, Any]:
     """A dot, hollow as in the picture."""
     return {
         "name": "points",
@@ -140,7 +144,7 @@ def _point(x: dict[str, Any], y: dict[str, Any], ink: dict[str, Any]) -> dict[st
     }
 
 
-def _rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _list_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
     words = list(dict.fromkeys(row.group for row in rows if row.group))
     before = ["", *(row.group for row in rows)]
     return [
@@ -159,7 +163,7 @@ def _rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
     ]
 
 
-def _dots(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _list_dots(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return [
         {"name": row.name, "value": dot.value, "text": ", ".join(dot.tip)} for row in rows for dot in row.dots
     ]

@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reportgen.figures.axis import Axis, linear_axis
-from reportgen.figures.score_words import in_percent
+from reportgen.figures.axis import Axis, make_linear_axis
+from reportgen.figures.score_words import is_percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +18,7 @@ _TICKS = 6
 _ROOM = 0.04
 
 
-def score_axis(values: Iterable[float | None], context: ScoreContext, *, title: str) -> Axis:
+def make_score_axis(values: Iterable[float | None], context: ScoreContext, *, title: str) -> Axis:
     """An axis over scores and the ends of their intervals, cut at the stated range of scores.
 
     Args:
@@ -28,13 +28,13 @@ def score_axis(values: Iterable[float | None], context: ScoreContext, *, title: 
         title: what it shows.
     """
     known = [value for value in values if value is not None] or _whole_range(context)
-    low, high = _with_room(known, context)
+    low, high = _add_room(known, context)
     # An interval that is used as reported may reach beyond the range; then it is shown.
     low, high = max(low, min(context.lowest, *known)), min(high, max(context.highest, *known))
-    return _axis(title, low, high, context, signed=False)
+    return _make_axis(title, low, high, context, signed=False)
 
 
-def difference_axis(values: Iterable[float | None], context: ScoreContext, *, title: str) -> Axis:
+def make_difference_axis(values: Iterable[float | None], context: ScoreContext, *, title: str) -> Axis:
     """An axis over differences of scores and the ends of their intervals; 0 is always on it.
 
     Args:
@@ -43,11 +43,11 @@ def difference_axis(values: Iterable[float | None], context: ScoreContext, *, ti
         title: what it shows, such as ``difference in points``.
     """
     known = [0.0, *(value for value in values if value is not None)]
-    low, high = _with_room(known, context)
-    return _axis(title, low, high, context, signed=True)
+    low, high = _add_room(known, context)
+    return _make_axis(title, low, high, context, signed=True)
 
 
-def _with_room(known: list[float], context: ScoreContext) -> tuple[float, float]:
+def _add_room(known: list[float], context: ScoreContext) -> tuple[float, float]:
     """The values' range, a little wider; a tenth of the range of scores where they are all one value.
 
     Where that range is not known, it is a tenth of the value.
@@ -66,9 +66,9 @@ def _whole_range(context: ScoreContext) -> list[float]:
     return ends if all(map(math.isfinite, ends)) else [0.0, 1.0]
 
 
-def _axis(title: str, low: float, high: float, context: ScoreContext, *, signed: bool) -> Axis:
-    scale = 100.0 if in_percent(context) else 1.0
-    axis = linear_axis(title, low * scale, high * scale, count=_TICKS)
+def _make_axis(title: str, low: float, high: float, context: ScoreContext, *, signed: bool) -> Axis:
+    scale = 100.0 if is_percent(context) else 1.0
+    axis = make_linear_axis(title, low * scale, high * scale, count=_TICKS)
     pairs = zip(axis.ticks, axis.labels, strict=True)
     labels = [f"+{label}" if signed and tick > 0 else label for tick, label in pairs]
     if scale == 1:

@@ -10,7 +10,7 @@ from reportgen.model import Lead
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reportgen.errors import Place
+    from reportgen.errors import SourceLocation
     from reportgen.outcomes import Comparison, Power, ProblemScores, RankGroup, RankRange, Score
 
 
@@ -31,7 +31,7 @@ class ScoreContext:
         notes: sentences about the source that its readers should see: what was found and handled.
     """
 
-    place: Place
+    place: SourceLocation
     slots: Mapping[str, int]
     source: str
     benchmark: str
@@ -45,7 +45,7 @@ class ScoreContext:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scored:
+class BenchmarkScores:
     """One benchmark with everything that is told of it: scores, all pairs, groups, and its power."""
 
     problems: ProblemScores

@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING
 
 from reportgen.outcomes import REPORTED
 from reportgen.words import (
-    counted,
-    equation,
-    interval_decimals,
-    listing,
-    number,
-    off_zero,
-    p_words,
-    percent,
-    percent_decimals,
+    choose_decimals,
+    choose_percent_decimals,
+    format_count,
+    format_equation,
+    format_nonzero,
+    format_number,
+    format_p,
+    format_percent,
+    join_names,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reportgen.figures.score_context import ScoreContext
-    from reportgen.outcomes import Comparison, Found, RankRange, Score
+    from reportgen.outcomes import Comparison, OutcomeNotes, RankRange, Score
 
 _NAMES, _SERIES = 4, 4
 _LEAST_SHARE = 0.005
@@ -49,12 +49,12 @@ _METHODS = {
 }
 
 
-def in_percent(context: ScoreContext) -> bool:
+def is_percent(context: ScoreContext) -> bool:
     """Whether scores are shown in percent and differences in points: those from 0 to 1 are."""
     return (context.lowest, context.highest) == (0, 1)
 
 
-def score_text(value: float, context: ScoreContext, *, half: float | None = None) -> str:
+def format_score(value: float, context: ScoreContext, *, half: float | None = None) -> str:
     """A score to read: ``84.2 %`` where scores go from 0 to 1, otherwise a plain number.
 
     Args:
@@ -65,12 +65,12 @@ def score_text(value: float, context: ScoreContext, *, half: float | None = None
     Raises:
         ValueError: if ``value`` is not finite.
     """
-    if in_percent(context):
-        return f"{percent(value, decimals=percent_decimals(half)).removesuffix('%')} %"
-    return number(value, decimals=interval_decimals(half), within=(context.lowest, context.highest))
+    if is_percent(context):
+        return f"{format_percent(value, decimals=choose_percent_decimals(half)).removesuffix('%')} %"
+    return format_number(value, decimals=choose_decimals(half), within=(context.lowest, context.highest))
 
 
-def interval_text(
+def format_interval(
     low: float | None, high: float | None, context: ScoreContext, *, signed: bool = False
 ) -> str:
     """An interval, to stand behind its value: ``[70.1, 92.3]``; empty where there is none.
@@ -88,22 +88,22 @@ def interval_text(
         return ""
     half = (high - low) / 2
     if signed:
-        ends = [_difference(end, context, half, signed=True) for end in (low, high)]
+        ends = [_format_plain_difference(end, context, half, signed=True) for end in (low, high)]
     else:
-        ends = [score_text(end, context, half=half).removesuffix(" %") for end in (low, high)]
+        ends = [format_score(end, context, half=half).removesuffix(" %") for end in (low, high)]
     return f"[{ends[0]}, {ends[1]}]"
 
 
-def estimate_text(score: Score, context: ScoreContext) -> str:
+def format_score_estimate(score: Score, context: ScoreContext) -> str:
     """A score with its interval: ``84.2 % [70.1, 92.3]``; without one the score alone, or ``no score``."""
     if score.estimate is None:
         return "no score"
     half = None if score.low is None or score.high is None else (score.high - score.low) / 2
-    ends = interval_text(score.low, score.high, context)
-    return " ".join(filter(None, [score_text(score.estimate, context, half=half), ends]))
+    ends = format_interval(score.low, score.high, context)
+    return " ".join(filter(None, [format_score(score.estimate, context, half=half), ends]))
 
 
-def difference_text(
+def format_difference(
     value: float, context: ScoreContext, *, signed: bool = True, half: float | None = None
 ) -> str:
     """A difference of two scores: ``+3.2 points`` where scores go from 0 to 1, otherwise a plain number.
@@ -117,26 +117,26 @@ def difference_text(
     Raises:
         ValueError: if ``value`` is not finite.
     """
-    unit = " points" if in_percent(context) else ""
-    return f"{_difference(value, context, half, signed=signed)}{unit}"
+    unit = " points" if is_percent(context) else ""
+    return f"{_format_plain_difference(value, context, half, signed=signed)}{unit}"
 
 
-def p_text(p: float | None) -> str:
+def format_p_text(p: float | None) -> str:
     """A p value: ``p = 0.012``, ``p < 0.001``; ``not tested`` for None.
 
     Rounding never carries it over 0.05: 0.0496 is ``p = 0.049``, since the verdict goes by what it is.
     """
     if p is None:
         return "not tested"
-    return equation("p", p_words(p))
+    return format_equation("p", format_p(p))
 
 
-def level_text(level: float) -> str:
+def format_level(level: float) -> str:
     """A confidence level: ``95 %``."""
     return f"{level * 100:.10g} %"
 
 
-def metric_text(metric: str, context: ScoreContext) -> str:
+def name_metric(metric: str, context: ScoreContext) -> str:
     """A metric for titles: ``mean score`` for ``mean``, the others as they are named.
 
     Where the score has a name, it is told: ``mean exact_match``, ``pass@4 of exact_match``.
@@ -146,17 +146,17 @@ def metric_text(metric: str, context: ScoreContext) -> str:
     return f"{metric} of {context.score_name}" if context.score_name else metric
 
 
-def estimand_words(score: Score) -> str:
+def describe_estimand(score: Score) -> str:
     """What the interval of a score is about: ``the score on other problems like these``."""
     return _ESTIMANDS.get(score.estimand, "the score as it is reported")
 
 
-def method_words(method: str) -> str:
+def describe_method(method: str) -> str:
     """How an interval was made: ``Student's t over problems``."""
     return _METHODS.get(method, method)
 
 
-def found_notes(found: Found, series: Sequence[str] | None = None) -> tuple[str, ...]:
+def list_found_notes(found: OutcomeNotes, series: Sequence[str] | None = None) -> tuple[str, ...]:
     """Sentences about what was found in the outcomes: duplicates, missing scores, lacking problems and more.
 
     Args:
@@ -164,14 +164,16 @@ def found_notes(found: Found, series: Sequence[str] | None = None) -> tuple[str,
         series: those that are shown; of others only what concerns the whole table is told. All if None.
     """
     shown = None if series is None else set(series)
-    lacking = [one for one in found.lacking if shown is None or one[0] in shown]
+    incomplete = [one for one in found.lacking if shown is None or one[0] in shown]
     uneven = [one for one in found.uneven if shown is None or one[0] in shown]
     sentences = [
-        _rows(found.replaced, "", "replaced by a later row of the same series, run, problem and sample"),
-        _rows(found.missing, " without a usable score", "left out, and not taken for wrong"),
-        *(f"{name} lacks {_named_problems(names)} that others have." for name, names in lacking[:_SERIES]),
-        f"{len(lacking) - _SERIES} more series lack problems." if len(lacking) > _SERIES else "",
-        "Each series is scored on the problems that it has." if lacking else "",
+        _count_rows(
+            found.replaced, "", "replaced by a later row of the same series, run, problem and sample"
+        ),
+        _count_rows(found.missing, " without a usable score", "left out, and not taken for wrong"),
+        *(f"{name} lacks {_name_problems(names)} that others have." for name, names in incomplete[:_SERIES]),
+        f"{len(incomplete) - _SERIES} more series lack problems." if len(incomplete) > _SERIES else "",
+        "Each series is scored on the problems that it has." if incomplete else "",
         *(f"{name} has {low} to {high} samples a problem." for name, low, high in uneven[:_SERIES]),
         f"{len(uneven) - _SERIES} more series are uneven, too." if len(uneven) > _SERIES else "",
         "Every problem counts the same, however many samples it has." if uneven else "",
@@ -180,7 +182,7 @@ def found_notes(found: Found, series: Sequence[str] | None = None) -> tuple[str,
     return tuple(filter(None, sentences))
 
 
-def protocol_differences(
+def find_protocol_differences(
     context: ScoreContext, series: Sequence[str] | None = None, *, dated: bool = False
 ) -> dict[str, dict[str, list[str]]]:
     """What was not measured alike: label to its texts, each with the series it holds for.
@@ -192,29 +194,33 @@ def protocol_differences(
         series: those that are shown; all if None.
         dated: also tell dates that differ. On which day answers were given is no way of measuring.
     """
-    every = _protocol(context, series).items()
+    every = _collect_protocols(context, series).items()
     return {label: texts for label, texts in every if len(texts) > 1 and (dated or label != _DATE)}
 
 
-def protocol_notes(context: ScoreContext, series: Sequence[str] | None = None) -> tuple[str, ...]:
+def list_protocol_notes(context: ScoreContext, series: Sequence[str] | None = None) -> tuple[str, ...]:
     """The protocol that all series share, and a sentence that flags what differs between them.
 
     Args:
         context: has the protocols.
         series: those that are shown; all if None.
     """
-    protocol = _protocol(context, series)
-    mixed = [_mixed(label, texts) for label, texts in protocol_differences(context, series).items()]
+    protocol = _collect_protocols(context, series)
+    mixed = [
+        _describe_mixed(label, texts) for label, texts in find_protocol_differences(context, series).items()
+    ]
     common = [f"{label} {next(iter(texts))}" for label, texts in protocol.items() if len(texts) == 1]
     notes = [f"Protocol: {', '.join(common)}."] if common else []
     if mixed:
         notes.append(f"Mixed protocols: {'; '.join(mixed)}. Differences in score may come from these.")
     if len(protocol.get(_DATE, ())) > 1:
-        notes.append(f"The {_mixed(_DATE, protocol[_DATE])}.")
+        notes.append(f"The {_describe_mixed(_DATE, protocol[_DATE])}.")
     return tuple(notes)
 
 
-def _protocol(context: ScoreContext, series: Sequence[str] | None) -> dict[str, dict[str, list[str]]]:
+def _collect_protocols(
+    context: ScoreContext, series: Sequence[str] | None
+) -> dict[str, dict[str, list[str]]]:
     """Label to text to series, in the order in which they are given."""
     given = {name: dict(pairs) for name, pairs in context.protocol if series is None or name in set(series)}
     # A series of which nothing is known has, for each label of the others, nothing stated.
@@ -227,45 +233,47 @@ def _protocol(context: ScoreContext, series: Sequence[str] | None) -> dict[str, 
     return protocol
 
 
-def _mixed(label: str, texts: dict[str, list[str]]) -> str:
-    said = [f"{text} for {listing(names, most=_NAMES)}" for text, names in texts.items()]
+def _describe_mixed(label: str, texts: dict[str, list[str]]) -> str:
+    said = [f"{text} for {join_names(names, most=_NAMES)}" for text, names in texts.items()]
     return f"{label} is {', '.join(said)}"
 
 
-def _rows(count: int, which: str, what: str) -> str:
-    return f"{counted(count, 'row')}{which} {'was' if count == 1 else 'were'} {what}." if count else ""
+def _count_rows(count: int, which: str, what: str) -> str:
+    return f"{format_count(count, 'row')}{which} {'was' if count == 1 else 'were'} {what}." if count else ""
 
 
-def _named_problems(names: Sequence[str]) -> str:
-    return f"{counted(len(names), 'problem')} ({listing(names, most=_NAMES)})"
+def _name_problems(names: Sequence[str]) -> str:
+    return f"{format_count(len(names), 'problem')} ({join_names(names, most=_NAMES)})"
 
 
 def _gold(names: Sequence[str]) -> str:
     if not names:
         return ""
     verb = "has" if len(names) == 1 else "have"
-    return f"{_named_problems(names)} {verb} more than one gold answer: one name may stand for several."
+    return f"{_name_problems(names)} {verb} more than one gold answer: one name may stand for several."
 
 
-def _difference(value: float, context: ScoreContext, half: float | None, *, signed: bool) -> str:
+def _format_plain_difference(value: float, context: ScoreContext, half: float | None, *, signed: bool) -> str:
     """A difference in points or as a plain number, kept off 0 where it is not 0."""
-    scale, decimals = (100, percent_decimals(half)) if in_percent(context) else (1, interval_decimals(half))
-    return off_zero(value * scale, decimals=decimals, signed=signed)
+    scale, decimals = (
+        (100, choose_percent_decimals(half)) if is_percent(context) else (1, choose_decimals(half))
+    )
+    return format_nonzero(value * scale, decimals=decimals, signed=signed)
 
 
-def rank_text(one: RankRange) -> str:
+def format_rank(one: RankRange) -> str:
     """``1``, or ``1 to 4``."""
     return str(one.best) if one.best == one.worst else f"{one.best} to {one.worst}"
 
 
-def share_text(share: float) -> str:
+def format_share(share: float) -> str:
     """A share of resamples in percent; never 0 or 100, since there are only so many."""
     if share <= _LEAST_SHARE:
         return "< 1 %"
     return "> 99 %" if share >= 1 - _LEAST_SHARE else f"{100 * share:.0f} %"
 
 
-def blocks_words(compared: Sequence[Comparison]) -> str:
+def describe_family_blocks(compared: Sequence[Comparison]) -> str:
     """That several blocks of a page are one family, to stand behind the adjustment; empty where it is one."""
     blocks = max((one.family_blocks for one in compared), default=1)
     return f" and for the {blocks} blocks of this page that are one family" if blocks > 1 else ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reportgen.figures.palette import SYMBOLS
-from reportgen.figures.picture import SYMBOL_PATHS, colour, dash
+from reportgen.figures.picture import SYMBOL_PATHS, get_colour, get_dash
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ DOMAIN = "y_domain"
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ChartShape:
     """What decides the layers of a chart; plots of one shape differ in data, titles and colours only."""
 
     x_scale: ScaleKind
@@ -39,9 +39,9 @@ class Shape:
     ends: bool
 
 
-def shape_of(plot: Plot) -> Shape:
+def get_shape(plot: Plot) -> ChartShape:
     """The shape of a plot's chart."""
-    return Shape(
+    return ChartShape(
         x_scale=plot.x.scale,
         y_scale=plot.y.scale,
         band=plot.band != "none",
@@ -55,19 +55,22 @@ def shape_of(plot: Plot) -> Shape:
     )
 
 
-def filled(plot: Plot, skeleton: str, keys: list[str], resolved: Callable[[str], str]) -> dict[str, Any]:
+def fill_spec(plot: Plot, chart_spec: str, keys: list[str], resolved: Callable[[str], str]) -> dict[str, Any]:
     """The specification of a plot, still without data.
 
     Args:
         plot: what is drawn.
-        skeleton: the specification of its shape, as JSON.
+        chart_spec: the specification of its shape, as JSON.
         keys: what identifies its series in the rows.
         resolved: replaces CSS variables by colours.
     """
-    specification: dict[str, Any] = json.loads(resolved(skeleton))
+    specification: dict[str, Any] = json.loads(resolved(chart_spec))
     scales = {
-        "color": {"domain": keys, "range": [resolved(colour(line.slot)) for line in plot.lines]},
-        "strokeDash": {"domain": keys, "range": [list(dash(plot, line)) or [1, 0] for line in plot.lines]},
+        "color": {"domain": keys, "range": [resolved(get_colour(line.slot)) for line in plot.lines]},
+        "strokeDash": {
+            "domain": keys,
+            "range": [list(get_dash(plot, line)) or [1, 0] for line in plot.lines],
+        },
         "shape": {"domain": keys, "range": [SYMBOL_PATHS[SYMBOLS[line.slot or 0]] for line in plot.lines]},
         "x": {"domain": list(plot.x.domain)},
         "y": {"domain": list(plot.y.domain)},
@@ -87,7 +90,7 @@ def filled(plot: Plot, skeleton: str, keys: list[str], resolved: Callable[[str],
     return specification
 
 
-def placed(mark: Mark) -> dict[str, Any]:
+def list_label_fields(mark: Mark) -> dict[str, Any]:
     """Where the words of a mark stand, as fields of its row: ``text, short, align, dx, dy, from, to``.
 
     Without ``short`` it is the same, without ``align`` there is no room for them, without ``from`` no leader;

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reportgen.figures.shape import ANNOTATIONS, ENDS, MEANS, REFERENCES, RUNS, filled, placed
-from reportgen.figures.tidy import runs_csv, spreadsheet_safe
+from reportgen.figures.shape import ANNOTATIONS, ENDS, MEANS, REFERENCES, RUNS, fill_spec, list_label_fields
+from reportgen.figures.tidy import escape_formula, write_runs_csv
 from reportgen.figures.tokens import resolve
 
 if TYPE_CHECKING:
@@ -19,16 +19,16 @@ _CSV = {
 }
 
 
-def specification(
-    plot: Plot, curve_set: CurveSet, csv: str, skeleton: str, *, title: str, subtitle: str
+def build_spec(
+    plot: Plot, curve_set: CurveSet, csv: str, chart_spec: str, *, title: str, subtitle: str
 ) -> dict[str, Any]:
     """What ``figures/<page>/<id>.vl.json`` holds; opens in any Vega-Lite editor.
 
-    ``csv`` is the figure's own, which holds the means as it stands, parsed by Vega; ``skeleton`` is the
+    ``csv`` is the figure's own, which holds the means as it stands, parsed by Vega; ``chart_spec`` is the
     specification of the plot's shape, as JSON.
     """
-    keys = [spreadsheet_safe(line.name) for line in plot.lines]
-    spec = filled(plot, skeleton, keys, resolve)
+    keys = [escape_formula(line.name) for line in plot.lines]
+    spec = fill_spec(plot, chart_spec, keys, resolve)
     room = {side: getattr(plot.margins, side) for side in ("top", "right", "bottom", "left")}
     spec["padding"] = room | {"top": room["top"] + _TITLE_ROOM}
     spec["title"] = {"text": title, "subtitle": subtitle, "anchor": "start", "frame": "bounds", "offset": 30}
@@ -37,7 +37,7 @@ def specification(
         layer["data"] |= {"format": _CSV[layer["data"]["name"]]} if layer["data"]["name"] in _CSV else {}
         if layer.get("name") == "lines":
             _make_readable(layer, plot)
-    spec["datasets"] = _datasets(plot, curve_set, csv, keys)
+    spec["datasets"] = _build_datasets(plot, curve_set, csv, keys)
     return spec
 
 
@@ -52,19 +52,19 @@ def _make_readable(layer: dict[str, Any], plot: Plot) -> None:
         layer["encoding"]["color"]["legend"] = {"orient": "right", "title": None, "labelLimit": 240}
 
 
-def _datasets(plot: Plot, curve_set: CurveSet, csv: str, keys: list[str]) -> dict[str, Any]:
+def _build_datasets(plot: Plot, curve_set: CurveSet, csv: str, keys: list[str]) -> dict[str, Any]:
     by_name = dict(zip((line.name for line in plot.lines), keys, strict=True))
     datasets: dict[str, Any] = {MEANS: csv}
     if any(line.runs for line in plot.lines):
-        datasets[RUNS] = runs_csv(curve_set)
+        datasets[RUNS] = write_runs_csv(curve_set)
     if plot.ends:
         datasets[ENDS] = [{"series": by_name[end.text], "text": end.text, "y": end.y} for end in plot.ends]
     if plot.references:
         datasets[REFERENCES] = [
-            {"step": m.x, "value": m.y, "text": m.text} | placed(m) for m in plot.references
+            {"step": m.x, "value": m.y, "text": m.text} | list_label_fields(m) for m in plot.references
         ]
     if plot.annotations:
         datasets[ANNOTATIONS] = [
-            {"step": m.x, "value": m.y, "text": m.text} | placed(m) for m in plot.annotations
+            {"step": m.x, "value": m.y, "text": m.text} | list_label_fields(m) for m in plot.annotations
         ]
     return datasets

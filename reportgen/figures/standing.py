@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reportgen.figures.axis import format_value
-from reportgen.figures.plotting import unsmoothed
-from reportgen.words import listing
+from reportgen.figures.plotting import get_unsmoothed
+from reportgen.words import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,32 +30,32 @@ class Reading(NamedTuple):
     high: float = np.nan
 
 
-def known_curves(curve_set: CurveSet) -> list[Curve]:
+def list_known_curves(curve_set: CurveSet) -> list[Curve]:
     """The curves that have a value."""
     return [curve for curve in curve_set.curves if np.isfinite(curve.values).any()]
 
 
-def lead(curve_set: CurveSet, *, lowest: bool) -> Lead:
+def get_lead(curve_set: CurveSet, *, lowest: bool) -> Lead:
     """Who ends above every other series by the test, or below."""
     return curve_set.leads[int(lowest)]
 
 
-def finals(curves: Sequence[Curve], *, lowest: bool) -> list[Reading]:
+def rank_finals(curves: Sequence[Curve], *, lowest: bool) -> list[Reading]:
     """The last value of each series, the highest first, or the lowest."""
-    ends = [_final(curve) for curve in curves]
+    ends = [_find_final(curve) for curve in curves]
     return sorted(ends, key=lambda end: end.value if lowest else -end.value)
 
 
-def bests(curves: Sequence[Curve], plot: Plot, *, lowest: bool) -> list[Reading]:
+def find_bests(curves: Sequence[Curve], plot: Plot, *, lowest: bool) -> list[Reading]:
     """The best value of all at its first step; every series that reaches it, to the digits shown."""
-    found = [best(curve, lowest=lowest) for curve in curves]
+    found = [find_best(curve, lowest=lowest) for curve in curves]
     first = min(found, key=lambda one: one.value if lowest else -one.value)
-    return [one for one in found if read(plot, one.value) == read(plot, first.value)]
+    return [one for one in found if read_out(plot, one.value) == read_out(plot, first.value)]
 
 
-def best(curve: Curve, *, lowest: bool) -> Reading:
+def find_best(curve: Curve, *, lowest: bool) -> Reading:
     """The best value of a series; with an interval only where that knows that the step was picked."""
-    values = unsmoothed(curve)
+    values = get_unsmoothed(curve)
     index = int(np.nanargmin(values) if lowest else np.nanargmax(values))
     plain = Reading(curve.series, float(curve.steps[index]), float(values[index]))
     if curve.extremes is None:
@@ -66,12 +66,14 @@ def best(curve: Curve, *, lowest: bool) -> Reading:
     return plain._replace(low=picked.low, high=picked.high)
 
 
-def readings(curve: Curve) -> int:
+def count_readings(curve: Curve) -> int:
     """How many values of a series there are to pick from."""
-    return int(np.count_nonzero(np.isfinite(unsmoothed(curve))))
+    return int(np.count_nonzero(np.isfinite(get_unsmoothed(curve))))
 
 
-def checkpoints(counts: Sequence[int], *, is_time: bool, binned: bool = False, most: str = "best") -> str:
+def describe_checkpoints(
+    counts: Sequence[int], *, is_time: bool, binned: bool = False, most: str = "best"
+) -> str:
     """How many a best value was picked from.
 
     ``best of 14 checkpoints``; where others have other numbers, the first being that of the series which is
@@ -87,33 +89,35 @@ def checkpoints(counts: Sequence[int], *, is_time: bool, binned: bool = False, m
     return f"{said} {noun}{'' if max(counts) == 1 else 's'}"
 
 
-def picked_from(curve_set: CurveSet, plot: Plot, names: Sequence[str], *, most: str = "best") -> str:
+def describe_pick(curve_set: CurveSet, plot: Plot, names: Sequence[str], *, most: str = "best") -> str:
     """From how many values the best was picked, those of ``names`` first."""
-    own = [readings(curve) for curve in known_curves(curve_set) if curve.series in names]
-    others = [readings(curve) for curve in known_curves(curve_set) if curve.series not in names]
+    own = [count_readings(curve) for curve in list_known_curves(curve_set) if curve.series in names]
+    others = [count_readings(curve) for curve in list_known_curves(curve_set) if curve.series not in names]
     is_time, binned = plot.x.scale == "time", curve_set.bins is not None
-    return checkpoints([*own, *others], is_time=is_time, binned=binned, most=most)
+    return describe_checkpoints([*own, *others], is_time=is_time, binned=binned, most=most)
 
 
-def estimate(plot: Plot, one: Reading) -> str:
+def read_out_estimate(plot: Plot, one: Reading) -> str:
     """A value with its interval, where it has one."""
     if np.isfinite(one.low) and np.isfinite(one.high):
-        return f"{read(plot, one.value)} [{read(plot, one.low)}, {read(plot, one.high)}]"
-    return read(plot, one.value)
+        return f"{read_out(plot, one.value)} [{read_out(plot, one.low)}, {read_out(plot, one.high)}]"
+    return read_out(plot, one.value)
 
 
-def level_with(plot: Plot, ends: Sequence[Reading]) -> str:
+def name_level_series(plot: Plot, ends: Sequence[Reading]) -> str:
     """The first of these, with every other that reads the same."""
-    return listing([end.series for end in ends if read(plot, end.value) == read(plot, ends[0].value)])
+    return join_names(
+        [end.series for end in ends if read_out(plot, end.value) == read_out(plot, ends[0].value)]
+    )
 
 
-def read(plot: Plot, value: float) -> str:
+def read_out(plot: Plot, value: float) -> str:
     """A value as the axis shows it."""
     return format_value(plot.y, value)
 
 
-def _final(curve: Curve) -> Reading:
-    values = unsmoothed(curve)
+def _find_final(curve: Curve) -> Reading:
+    values = get_unsmoothed(curve)
     index = int(np.flatnonzero(np.isfinite(values))[-1])
     plain = Reading(curve.series, float(curve.steps[index]), float(values[index]))
     # A smoothed line's band belongs to the smoothed line, not to the value told here.

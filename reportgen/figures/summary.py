@@ -11,102 +11,100 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.figures.axis import format_value
-from reportgen.figures.plotting import unsmoothed
+from reportgen.figures.plotting import get_unsmoothed
 from reportgen.figures.standing import (
-    best,
-    bests,
-    estimate,
-    finals,
-    known_curves,
-    lead,
-    level_with,
-    picked_from,
-    read,
+    describe_pick,
+    find_best,
+    find_bests,
+    get_lead,
+    list_known_curves,
+    name_level_series,
+    rank_finals,
+    read_out,
+    read_out_estimate,
 )
-from reportgen.words import axis_word, listing
+from reportgen.words import join_names, lower_axis_title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reportgen.figures.plot import Plot
-    from reportgen.figures.wanted import Wanted
+    from reportgen.figures.wanted import PlotSpec
     from reportgen.model import Curve, CurveSet
 
 
-def summary(curve_set: CurveSet, plot: Plot, wanted: Wanted) -> str:
+def write_summary(curve_set: CurveSet, plot: Plot, spec: PlotSpec) -> str:
     """Who ends best and whether a test says so, where the best value stands, and how sure that is."""
-    curves = known_curves(curve_set)
+    curves = list_known_curves(curve_set)
     if not curves:
-        return f"No series has a value of {wanted.metric}."
+        return f"No series has a value of {spec.metric}."
     sentences = [
-        _endings(curve_set, curves, plot, wanted) if len(curves) > 1 else "",
-        _best(curve_set, curves, plot, wanted),
+        _describe_endings(curve_set, curves, plot, spec) if len(curves) > 1 else "",
+        _describe_best(curve_set, curves, plot, spec),
         _sureness(curves, plot),
     ]
     return " ".join(filter(None, sentences))
 
 
-def _tells_lowest(curves: Sequence[Curve], wanted: Wanted) -> bool:
+def _shows_lowest(curves: Sequence[Curve], spec: PlotSpec) -> bool:
     """Whether the lowest value is told: the best, or neither is and the highest is where curves start."""
-    if wanted.higher_is_better is not None:
-        return not wanted.higher_is_better
-    found = [(curve, best(curve, lowest=False)) for curve in curves]
+    if spec.higher_is_better is not None:
+        return not spec.higher_is_better
+    found = [(curve, find_best(curve, lowest=False)) for curve in curves]
     highest = max(one.value for _, one in found)
     return all(one.step == _first_step(curve) for curve, one in found if one.value == highest)
 
 
 def _first_step(curve: Curve) -> float:
-    return float(curve.steps[np.isfinite(unsmoothed(curve))][0])
+    return float(curve.steps[np.isfinite(get_unsmoothed(curve))][0])
 
 
-def _best(curve_set: CurveSet, curves: Sequence[Curve], plot: Plot, wanted: Wanted) -> str:
+def _describe_best(curve_set: CurveSet, curves: Sequence[Curve], plot: Plot, spec: PlotSpec) -> str:
     """Where the best value stands, and from how many it was picked; all that reach it are named."""
-    lowest = _tells_lowest(curves, wanted)
+    lowest = _shows_lowest(curves, spec)
     word = "lowest" if lowest else "highest"
-    what = f"{word} {_centre(curve_set, curves)}{wanted.metric}"
-    found = bests(curves, plot, lowest=lowest)
-    most = "best" if wanted.higher_is_better is not None else word
+    what = f"{word} {_name_centre(curve_set, curves)}{spec.metric}"
+    found = find_bests(curves, plot, lowest=lowest)
+    most = "best" if spec.higher_is_better is not None else word
     names = [one.series for one in found]
-    picked = picked_from(curve_set, plot, names, most=most)
-    where = axis_word(wanted.x_title)
+    picked = describe_pick(curve_set, plot, names, most=most)
+    where = lower_axis_title(spec.x_title)
     if len(found) > 1:
         reached = [f"{one.series} (at {where} {format_value(plot.x, one.step)})" for one in found]
-        return f"{listing(reached)} reach the {what}, {read(plot, found[0].value)}, {picked}."
+        return f"{join_names(reached)} reach the {what}, {read_out(plot, found[0].value)}, {picked}."
     (one,) = found
     verb = "reaches the" if len(curves) > 1 else "has its"
     joint = "," if len(curves) > 1 else " of"
-    said = f"{estimate(plot, one)} at {where} {format_value(plot.x, one.step)}"
+    said = f"{read_out_estimate(plot, one)} at {where} {format_value(plot.x, one.step)}"
     return f"{one.series} {verb} {what}{joint} {said}, {picked}."
 
 
-def _centre(curve_set: CurveSet, curves: Sequence[Curve]) -> str:
+def _name_centre(curve_set: CurveSet, curves: Sequence[Curve]) -> str:
     if all(len(curve.runs) == 1 for curve in curves):
         return ""
     return "median " if curve_set.band == "iqr" else "mean "
 
 
-def _endings(curve_set: CurveSet, curves: Sequence[Curve], plot: Plot, wanted: Wanted) -> str:
+def _describe_endings(curve_set: CurveSet, curves: Sequence[Curve], plot: Plot, spec: PlotSpec) -> str:
     """Who ends best: as a claim where the test says so, otherwise as a reading."""
-    lowest = wanted.higher_is_better is False
-    ends = finals(curves, lowest=lowest)
+    lowest = spec.higher_is_better is False
+    ends = rank_finals(curves, lowest=lowest)
     same_step = len({end.step for end in ends}) == 1
     where = f"At the last step, {format_value(plot.x, ends[0].step)}," if same_step else "At their last steps"
     first, second = ends[:2]
-    ahead, ranked = lead(curve_set, lowest=lowest), wanted.higher_is_better is not None
+    ahead, ranked = get_lead(curve_set, lowest=lowest), spec.higher_is_better is not None
     if ahead.series == first.series:
         verb = "leads" if ranked else "ends above all others"
-        ahead_of = f"{second.series} with {estimate(plot, second)}"
-        return f"{where} {first.series} {verb} with {estimate(plot, first)}, before {ahead_of}."
+        ahead_of = f"{second.series} with {read_out_estimate(plot, second)}"
+        return f"{where} {first.series} {verb} with {read_out_estimate(plot, first)}, before {ahead_of}."
     if ahead.tested:
         where += f" there is no clear {'winner' if ranked else 'order'}:"
-    if read(plot, first.value) == read(plot, second.value):
-        return f"{where} {level_with(plot, ends)} stand at {read(plot, first.value)}."
+    if read_out(plot, first.value) == read_out(plot, second.value):
+        return f"{where} {name_level_series(plot, ends)} stand at {read_out(plot, first.value)}."
     if ahead.tested:
-        return (
-            f"{where} {first.series} has {estimate(plot, first)}, {second.series} {estimate(plot, second)}."
-        )
-    which = f"{'lowest' if lowest else 'highest'} {_centre(curve_set, curves) or 'reading'}".strip()
-    readings = f"{estimate(plot, first)} ({first.series}), then {estimate(plot, second)} ({second.series})"
+        return f"{where} {first.series} has {read_out_estimate(plot, first)}, {second.series} {read_out_estimate(plot, second)}."
+    which = f"{'lowest' if lowest else 'highest'} {_name_centre(curve_set, curves) or 'reading'}".strip()
+    readings = f"{read_out_estimate(plot, first)} ({first.series}), then {read_out_estimate(plot, second)} ({second.series})"
     return f"{where} the {which} is {readings}."
 
 

@@ -9,11 +9,11 @@ from html import escape
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def escaped(text: str) -> str:
+def escape_text(text: str) -> str:
     """Text for an element or an attribute; a character that XML forbids becomes U+FFFD."""
-    return escape(legible(text))
+    return escape(clean_text(text))
 
 
-def legible(text: str) -> str:
+def clean_text(text: str) -> str:
     """Text with U+FFFD for every character that XML forbids."""
     return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)

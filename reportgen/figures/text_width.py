@@ -11,7 +11,7 @@ from reportgen.figures.advances import ADVANCES, UNITS_PER_EM
 Weight: TypeAlias = Literal[400, 600]
 
 
-def text_width(text: str, size: float, weight: Weight = 400) -> float:
+def measure_text(text: str, size: float, weight: Weight = 400) -> float:
     """Return the width of one line of text.
 
     It is the sum of the advances; kerning is left out, and changes words by at most a few percent.
@@ -23,23 +23,23 @@ def text_width(text: str, size: float, weight: Weight = 400) -> float:
         size: font size; the result has the same unit.
         weight: 400 or 600.
     """
-    known = _advances(weight)
-    units = sum(known[char] if char in known else _estimate(char, known["x"]) for char in text)
+    known = _load_advances(weight)
+    units = sum(known[char] if char in known else _estimate_advance(char, known["x"]) for char in text)
     return units * size / UNITS_PER_EM
 
 
-def cut(text: str, size: float, weight: Weight, width: float) -> str:
-    """A text that is wider than ``width`` loses its end to an ellipsis; arguments as in ``text_width``."""
-    if text_width(text, size, weight) <= width:
+def cut_text(text: str, size: float, weight: Weight, width: float) -> str:
+    """A text that is wider than ``width`` loses its end to an ellipsis; arguments as in ``measure_text``."""
+    if measure_text(text, size, weight) <= width:
         return text
-    kept = text
-    while kept and text_width(f"{kept}…", size, weight) > width:
-        kept = kept[: int(len(kept) * 0.9)]
-    return f"{kept}…"
+    start = text
+    while start and measure_text(f"{start}…", size, weight) > width:
+        start = start[: int(len(start) * 0.9)]
+    return f"{start}…"
 
 
 @cache
-def _advances(weight: Weight) -> dict[str, int]:
+def _load_advances(weight: Weight) -> dict[str, int]:
     return {
         chr(first + offset): int(advance)
         for first, run in ADVANCES[weight].items()
@@ -48,7 +48,7 @@ def _advances(weight: Weight) -> dict[str, int]:
 
 
 @cache
-def _estimate(char: str, average: int) -> int:
+def _estimate_advance(char: str, average: int) -> int:
     if unicodedata.category(char) in {"Mn", "Me", "Cf"}:
         return 0
     if unicodedata.category(char) == "Cc":

@@ -16,39 +16,39 @@ if TYPE_CHECKING:
 
 _RUN_POINTS = 100
 _FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-COLUMNS = ("series", "metric", "step", "value", "low", "high", "n")
+CURVE_COLUMNS = ("series", "metric", "step", "value", "low", "high", "n")
 
 
-def csv_text(curve_set: CurveSet) -> str:
+def write_curves_csv(curve_set: CurveSet) -> str:
     """Columns ``series,metric,step,value,low,high,n``, and ``raw`` where the line is smoothed.
 
     A value that is not known is empty. Ten significant digits, of steps fifteen; lines end in a single
     newline.
     """
     smoothed = any(curve.raw is not None for curve in curve_set.curves)
-    metric = field(curve_set.metric)
-    parts = [",".join((*COLUMNS, "raw") if smoothed else COLUMNS) + "\n"]
+    metric = escape_field(curve_set.metric)
+    parts = [",".join((*CURVE_COLUMNS, "raw") if smoothed else CURVE_COLUMNS) + "\n"]
     form = "%.15g,%.10g,%.10g,%.10g,%d" + ",%.10g" * smoothed
     for curve in curve_set.curves:
         columns = [curve.steps, curve.values, curve.low, curve.high, curve.n.astype(np.float64)]
         if smoothed:
             columns.append(curve.values if curve.raw is None else curve.raw)
-        parts.append(_rows(f"{field(curve.series)},{metric},", form, columns))
+        parts.append(_format_rows(f"{escape_field(curve.series)},{metric},", form, columns))
     return "".join(parts)
 
 
-def runs_csv(curve_set: CurveSet) -> str:
+def write_runs_csv(curve_set: CurveSet) -> str:
     """Columns ``series,run,step,value`` of every run's thin line, thinned to what pixels can show."""
     parts = ["series,run,step,value\n"]
     for curve in curve_set.curves:
         lines = [(run.steps, run.values if run.smoothed is None else run.smoothed) for run in curve.runs]
-        starts = [f"{field(curve.series)},{field(run.run)}," for run in curve.runs]
+        starts = [f"{escape_field(curve.series)},{escape_field(run.run)}," for run in curve.runs]
         for start, points in zip(starts, thin_together(lines, _RUN_POINTS), strict=True):
-            parts.append(_rows(start, "%.15g,%.6g", points))
+            parts.append(_format_rows(start, "%.15g,%.6g", points))
     return "".join(parts)
 
 
-def _rows(start: str, form: str, columns: Sequence[FloatArray]) -> str:
+def _format_rows(start: str, form: str, columns: Sequence[FloatArray]) -> str:
     """Lines of ``start`` and a row's numbers in ``form``; not a number is empty.
 
     One formatting call for all rows is several times as fast as one for each number.
@@ -64,15 +64,15 @@ def _rows(start: str, form: str, columns: Sequence[FloatArray]) -> str:
     return "".join(f"{start}{line}\n" for line in lines)
 
 
-def field(text: str) -> str:
+def escape_field(text: str) -> str:
     """A CSV field, quoted where needed, harmless in a spreadsheet."""
-    text = spreadsheet_safe(text)
+    text = escape_formula(text)
     if any(mark in text for mark in ',"\r\n'):
         return '"' + text.replace('"', '""') + '"'
     return text
 
 
-def spreadsheet_safe(text: str) -> str:
+def escape_formula(text: str) -> str:
     """A name that a spreadsheet would run as a formula gets an apostrophe before it.
 
     The marks are those of OWASP's page on CSV injection, in their full-width forms too.
@@ -80,14 +80,14 @@ def spreadsheet_safe(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA_MARKS) else text
 
 
-def table_csv(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+def write_table_csv(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     """A table as CSV: words as they are, numbers with ten significant digits, None as an empty cell."""
-    return "".join(",".join(_cell(cell) for cell in row) + "\n" for row in (header, *rows))
+    return "".join(",".join(_format_cell(cell) for cell in row) + "\n" for row in (header, *rows))
 
 
-def _cell(value: object) -> str:
+def _format_cell(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
         return f"{value:.10g}" if math.isfinite(value) else ""
-    return str(value) if isinstance(value, int) else field(str(value))
+    return str(value) if isinstance(value, int) else escape_field(str(value))

@@ -6,7 +6,7 @@ import math
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from reportgen.figures.d3_format import moment
+from reportgen.figures.d3_format import to_moment
 
 _SECOND, _MINUTE, _HOUR = 1_000.0, 60_000.0, 3_600_000.0
 DAY = 24 * _HOUR
@@ -34,18 +34,18 @@ class TimeTicks(NamedTuple):
     read_format: str
 
 
-def time_ticks(low: float, high: float, count: int) -> TimeTicks:
+def choose_time_ticks(low: float, high: float, count: int) -> TimeTicks:
     """About ``count`` round moments from ``low`` to ``high``; at times of day, days, months or years.
 
     Raises:
         OverflowError: an end is outside the years 1 to 9999.
     """
-    first, last = moment(low), moment(high)
-    wanted = (high - low) / max(1, count)
-    step, months = min(_STEPS, key=lambda choice: abs(math.log(choice[0] / wanted)))
+    first, last = to_moment(low), to_moment(high)
+    ideal = (high - low) / max(1, count)
+    step, months = min(_STEPS, key=lambda choice: abs(math.log(choice[0] / ideal)))
     if months:
         words = "%Y" if months >= _MONTHS_A_YEAR else "%b %Y"
-        return TimeTicks(_month_starts(low, high, first, months), words, "%Y-%m-%d")
+        return TimeTicks(_list_month_starts(low, high, first, months), words, "%Y-%m-%d")
     values = tuple(index * step for index in range(math.ceil(low / step), math.floor(high / step) + 1))
     if step >= DAY:
         return TimeTicks(values, "%b %d", "%Y-%m-%d")
@@ -54,7 +54,7 @@ def time_ticks(low: float, high: float, count: int) -> TimeTicks:
     return TimeTicks(values, clock if one_day else f"%b %d {clock}", f"%Y-%m-%d {clock}")
 
 
-def _month_starts(low: float, high: float, first: datetime, months: int) -> tuple[float, ...]:
+def _list_month_starts(low: float, high: float, first: datetime, months: int) -> tuple[float, ...]:
     start = math.ceil((first.year * 12 + first.month - 1) / months) * months
     starts = (_month_start(index) for index in range(start, _LAST_MONTH + 1, months))
     ticks = []

@@ -45,7 +45,7 @@ def resolve(text: str) -> str:
 
 def resolve_svg(svg: str) -> str:
     """An SVG that stands alone: tokens become values where they are colours and fonts, and in no word."""
-    return _TAG.sub(lambda tag: _INK.sub(lambda ink: ink[1] + _known(ink[2]), tag[0]), svg)
+    return _TAG.sub(lambda tag: _INK.sub(lambda ink: ink[1] + _resolve_known(ink[2]), tag[0]), svg)
 
 
 def resolve_specification(part: Any, key: str = "") -> Any:  # noqa: ANN401 - any JSON
@@ -60,9 +60,9 @@ def resolve_specification(part: Any, key: str = "") -> Any:  # noqa: ANN401 - an
         }
     if isinstance(part, list):
         return [resolve_specification(inner, key) for inner in part]
-    return _known(part) if isinstance(part, str) else part
+    return _resolve_known(part) if isinstance(part, str) else part
 
 
-def _known(text: str) -> str:
+def _resolve_known(text: str) -> str:
     """With tokens replaced; a name that is none of ours, as an author may write one, stays."""
     return _TOKEN.sub(lambda match: LIGHT.get(match[1], match[0]), text)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from reportgen.directions import direction
+from reportgen.directions import find_direction
 from reportgen.settings.blocks import PanelSettings
-from reportgen.words import axis_word
+from reportgen.words import lower_axis_title
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from reportgen.errors import Place
-    from reportgen.figures.shape import Shape
+    from reportgen.errors import SourceLocation
+    from reportgen.figures.shape import ChartShape
     from reportgen.settings.blocks import (
         Annotation,
         CurveSettings,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class DrawContext:
     """What a figure needs to know beyond its numbers.
 
     Attributes:
@@ -36,33 +36,33 @@ class Context:
         step_is_time: True where steps are milliseconds since 1970 UTC.
         source: the source's title, for the caption.
         approximate: why its numbers are not exact, or None.
-        skeleton_of: the Vega-Lite specification of a shape, as JSON, made or kept.
+        get_chart_spec: the Vega-Lite specification of a shape, as JSON, made or kept.
         notes: sentences about the source that its readers should see.
         ranked_by: the metric that a benchmark is ranked by; None without one.
     """
 
-    place: Place
+    place: SourceLocation
     slots: Mapping[str, int]
     higher_is_better: bool | None
     step_title: str
     step_is_time: bool
     source: str
     approximate: str | None
-    skeleton_of: Callable[[Shape], str]
+    get_chart_spec: Callable[[ChartShape], str]
     notes: tuple[str, ...] = ()
     ranked_by: str | None = None
 
-    def better(self, metric: str, *said: bool | None) -> bool | None:
+    def resolve_direction(self, metric: str, *said: bool | None) -> bool | None:
         """Whether a larger value of a metric is better; ``said`` by panel and block, before the benchmark.
 
         None where that is not known, or where neither is. What the benchmark says is of its own metric only.
         """
         ranks = metric == self.ranked_by
-        return direction(metric, *said, self.higher_is_better if ranks else None, ranks=ranks)
+        return find_direction(metric, *said, self.higher_is_better if ranks else None, ranks=ranks)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PlotSpec:
     """One plot as its author wants it.
 
     ``marked`` are annotations that data or claims ask for, most telling first: what does not fit into the
@@ -91,21 +91,21 @@ class Wanted:
     marked: tuple[Annotation, ...] = ()
 
 
-def wanted_curve(
+def make_curve_spec(
     block_id: str,
     settings: CurveSettings,
     metric: str,
-    context: Context,
+    context: DrawContext,
     marked: tuple[Annotation, ...] = (),
-) -> Wanted:
+) -> PlotSpec:
     """A ``curve`` block's plot; ``marked`` is what its ``annotate`` came to, most telling first."""
-    return _wanted(
+    return _make_spec(
         block_id,
         "curve",
         settings,
         metric,
         context,
-        title=settings.title or f"{metric} by {axis_word(settings.x_title or context.step_title)}",
+        title=settings.title or f"{metric} by {lower_axis_title(settings.x_title or context.step_title)}",
         y_title=settings.y_title or metric,
         y_domain=settings.y_domain,
         y_scale=settings.y_scale,
@@ -115,11 +115,11 @@ def wanted_curve(
     )
 
 
-def wanted_panels(block_id: str, settings: PanelsSettings, context: Context) -> tuple[Wanted, ...]:
+def make_panel_specs(block_id: str, settings: PanelsSettings, context: DrawContext) -> tuple[PlotSpec, ...]:
     """A ``panels`` block's plots, one for each metric."""
     panels = [PanelSettings(metric=m) if isinstance(m, str) else m for m in settings.metrics]
     return tuple(
-        _wanted(
+        _make_spec(
             f"{block_id}-{number}",
             "panel",
             settings,
@@ -135,12 +135,12 @@ def wanted_panels(block_id: str, settings: PanelsSettings, context: Context) -> 
     )
 
 
-def _wanted(
+def _make_spec(
     figure_id: str,
     kind: str,
     settings: LineSettings,
     metric: str,
-    context: Context,
+    context: DrawContext,
     *,
     title: str,
     y_title: str,
@@ -150,8 +150,8 @@ def _wanted(
     annotations: tuple[Annotation, ...] = (),
     marked: tuple[Annotation, ...] = (),
     better: bool | None = None,
-) -> Wanted:
-    return Wanted(
+) -> PlotSpec:
+    return PlotSpec(
         id=figure_id,
         kind=kind,
         title=title,
@@ -167,7 +167,7 @@ def _wanted(
         highlight=settings.highlight,
         height=settings.height,
         runs=settings.runs,
-        higher_is_better=context.better(metric, better, settings.higher_is_better),
+        higher_is_better=context.resolve_direction(metric, better, settings.higher_is_better),
         references=references,
         annotations=annotations,
         marked=marked,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reportgen.figures.axis import position
-from reportgen.figures.svg_text import escaped
+from reportgen.figures.svg_text import escape_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,36 +13,36 @@ if TYPE_CHECKING:
     from reportgen.figures.axis import Axis
 
 
-def grid(axis: Axis, height: int) -> Iterator[str]:
+def draw_x_grid(axis: Axis, height: int) -> Iterator[str]:
     """A line at each tick, ``height`` pixels high."""
     yield '<g class="rg-grid" stroke="var(--rg-grid)">'
     for tick in axis.ticks:
-        x = percent_of(axis, tick)
+        x = format_position(axis, tick)
         yield f'<line x1="{x}" x2="{x}" y2="{height}"/>'
     yield "</g>"
 
 
-def rule_at(axis: Axis, height: int, rule: float | None) -> Iterator[str]:
+def draw_rule(axis: Axis, height: int, rule: float | None) -> Iterator[str]:
     """A line at ``rule``, if there is to be one: where there is no difference, say."""
     if rule is not None:
-        x = percent_of(axis, rule)
+        x = format_position(axis, rule)
         yield f'<line class="rg-zero" x1="{x}" x2="{x}" y2="{height}" stroke="var(--rg-muted)"/>'
 
 
-def x_axis(axis: Axis, bottom: int) -> Iterator[str]:
+def draw_x_axis(axis: Axis, bottom: int) -> Iterator[str]:
     """The axis below, ``bottom`` pixels down."""
     # In a narrow figure every second tick goes, with its label.
-    ticks = [(percent_of(axis, tick), ' class="rg-odd"' * (n % 2)) for n, tick in enumerate(axis.ticks)]
+    ticks = [(format_position(axis, tick), ' class="rg-odd"' * (n % 2)) for n, tick in enumerate(axis.ticks)]
     yield f'<g class="rg-x-axis" stroke="var(--rg-rule)"><line x2="100%" y1="{bottom}" y2="{bottom}"/>'
     for x, odd in ticks:
         yield f'<line{odd} x1="{x}" x2="{x}" y1="{bottom}" y2="{bottom + 5}"/>'
     yield '</g><g class="rg-x-labels" text-anchor="middle" fill="var(--rg-muted)">'
     for (x, odd), label in zip(ticks, axis.labels, strict=True):
-        yield f'<text{odd} x="{x}" y="{bottom + 19}">{escaped(label)}</text>'
+        yield f'<text{odd} x="{x}" y="{bottom + 19}">{escape_text(label)}</text>'
     yield f'</g><text class="rg-x-title" x="50%" y="{bottom + 38}" text-anchor="middle" '
-    yield f'fill="var(--rg-text)">{escaped(axis.title)}</text>'
+    yield f'fill="var(--rg-text)">{escape_text(axis.title)}</text>'
 
 
-def percent_of(axis: Axis, value: float) -> str:
+def format_position(axis: Axis, value: float) -> str:
     """Where a value stands on the axis, as a length in SVG."""
     return f"{position(axis, value) * 100:.6g}%"

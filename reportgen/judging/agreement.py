@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from reportgen.expressions.faults import Fault
 from reportgen.judging.typed_tokens import Unit
-from reportgen.moments import moment_at, read_moment
+from reportgen.moments import parse_moment, to_datetime
 from reportgen.statements import Quantity
-from reportgen.words import MINUS, number, unit_of
+from reportgen.words import MINUS, format_number, get_unit
 
 if TYPE_CHECKING:
     from reportgen.judging.typed import Typed
@@ -64,7 +64,7 @@ class Reading:
     within: tuple[Decimal, Decimal] | None
 
 
-def unfitting(typed: Typed, quantity: Quantity, scale: Scale) -> Fault | None:
+def check_unit(typed: Typed, quantity: Quantity, scale: Scale) -> Fault | None:
     """What is wrong with a unit that does not go with what a number is; None where it goes."""
     by_time = _SAID_OF_TIMES if scale.step_is_time else {}
     what, examples = by_time.get(quantity, _SAID[quantity])
@@ -85,10 +85,10 @@ def agrees(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> bool
         scale: the subject's.
     """
     if typed.moment:
-        return moment_of(typed, value) == typed.moment
-    reading = reading_of(typed, value, quantity, scale)
+        return format_moment(typed, value) == typed.moment
+    reading = make_reading(typed, value, quantity, scale)
     if typed.relation not in {"", "="}:
-        return _related(reading, typed.relation, typed.number)
+        return _is_within_limit(reading, typed.relation, typed.number)
     if (
         typed.sign
         and not typed.number
@@ -99,9 +99,11 @@ def agrees(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> bool
         low, high = reading.within
         if not low < typed.number < high:
             return False
-        if quantity is not Quantity.PROBABILITY and typed.number == _kept_off(reading, _place(typed)):
+        if quantity is not Quantity.PROBABILITY and typed.number == _round_inside_bounds(
+            reading, _find_last_place(typed)
+        ):
             return True
-    unit = unit_of(_place(typed))
+    unit = get_unit(_find_last_place(typed))
     return typed.number in {
         one.quantize(unit, rounding=rounding, context=EXACT)
         for one in (reading.exact, *reading.reliable)
@@ -109,52 +111,52 @@ def agrees(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> bool
     }
 
 
-def typed_value(typed: Typed, quantity: Quantity, scale: Scale) -> float:
+def get_typed_value(typed: Typed, quantity: Quantity, scale: Scale) -> float:
     """What was typed, as a number of the data's own unit; for a date milliseconds since 1970."""
     if typed.moment:
-        return read_moment(typed.moment) or 0.0
-    size = Decimal(typed.milliseconds or 1).scaleb(-_shift(typed, quantity, scale), EXACT)
+        return parse_moment(typed.moment) or 0.0
+    size = Decimal(typed.milliseconds or 1).scaleb(-_find_shift(typed, quantity, scale), EXACT)
     return float(EXACT.multiply(typed.number, size))
 
 
-def moment_of(typed: Typed, milliseconds: float) -> str:
+def format_moment(typed: Typed, milliseconds: float) -> str:
     """The time in the precision typed: a day goes on to its end. Empty outside the years 1 to 9999."""
     try:
-        moment = moment_at(milliseconds)
+        moment = to_datetime(milliseconds)
     except OverflowError:
         return ""
     return moment.replace(tzinfo=None).isoformat(timespec="seconds")[: len(typed.moment)]
 
 
-def reading_of(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> Reading:
+def make_reading(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> Reading:
     """A value in the unit that was typed."""
-    shift = _shift(typed, quantity, scale)
+    shift = _find_shift(typed, quantity, scale)
 
-    def in_unit(one: Decimal) -> Decimal:
+    def convert(one: Decimal) -> Decimal:
         shifted = one.scaleb(shift, EXACT)
         return EXACT.divide(shifted, Decimal(typed.milliseconds)) if typed.milliseconds else shifted
 
-    exact = in_unit(Decimal(value))
+    exact = convert(Decimal(value))
     nearly = _RELIABLE.plus(exact)
-    reliable = [in_unit(Decimal(repr(value)))]
-    if _place(typed) < _RELIABLE.prec - 1 - exact.adjusted():
+    reliable = [convert(Decimal(repr(value)))]
+    if _find_last_place(typed) < _RELIABLE.prec - 1 - exact.adjusted():
         reliable.append(nearly)
     bounds = {Quantity.VALUE: scale.bounds, Quantity.PROBABILITY: (0.0, 1.0)}.get(quantity)
     if bounds is not None:
-        low, high = (in_unit(Decimal(bound)) for bound in bounds)
+        low, high = (convert(Decimal(bound)) for bound in bounds)
         if low < nearly < high and low < exact < high:
             return Reading(exact, tuple(reliable), (low, high))
     return Reading(exact, tuple(reliable), None)
 
 
-def _shift(typed: Typed, quantity: Quantity, scale: Scale) -> int:
+def _find_shift(typed: Typed, quantity: Quantity, scale: Scale) -> int:
     """The power of ten between the data's own unit and the one typed."""
     as_written = scale.percent and quantity in {Quantity.VALUE, Quantity.DIFFERENCE}
     hundredfold = typed.unit in {Unit.PERCENT, Unit.POINTS} and not as_written
     return (2 if hundredfold else 0) - typed.magnitude
 
 
-def _related(reading: Reading, relation: str, limit: Decimal) -> bool:
+def _is_within_limit(reading: Reading, relation: str, limit: Decimal) -> bool:
     """Whether the value is on the right side of a limit; what is as good as equal is equal."""
     ones = (reading.exact, *reading.reliable)
     if relation in {"<", "≤"}:
@@ -162,12 +164,12 @@ def _related(reading: Reading, relation: str, limit: Decimal) -> bool:
     return all(one > limit for one in ones) or (relation == "≥" and any(one >= limit for one in ones))
 
 
-def _kept_off(reading: Reading, decimals: int) -> Decimal:
+def _round_inside_bounds(reading: Reading, decimals: int) -> Decimal:
     """The value rounded so that it does not seem to reach its bounds."""
-    text = number(reading.exact, decimals=decimals, within=reading.within)
+    text = format_number(reading.exact, decimals=decimals, within=reading.within)
     return Decimal(text.replace(",", "").replace(MINUS, "-"))
 
 
-def _place(typed: Typed) -> int:
+def _find_last_place(typed: Typed) -> int:
     """Decimals of the last digit typed; below 0 where it counts tens or hundreds."""
     return typed.decimals - typed.exponent

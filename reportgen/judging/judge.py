@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.expressions.checking import checked
+from reportgen.expressions.checking import check_expression
 from reportgen.expressions.evaluation import evaluate
 from reportgen.expressions.faults import ExpressionError
 from reportgen.expressions.language import Call
-from reportgen.expressions.results import truth_of
-from reportgen.facts.fact_words import at_step, fact_words, measured_words, value_words
-from reportgen.judging.agreement import agrees, typed_value, unfitting
-from reportgen.judging.part_words import MOST_DIGITS, decimals_of, noise_words, part_words
-from reportgen.judging.retyping import repaired
+from reportgen.expressions.results import to_truth
+from reportgen.facts.fact_words import describe_fact, describe_position, format_fact_interval, format_quantity
+from reportgen.judging.agreement import agrees, check_unit, get_typed_value
+from reportgen.judging.part_words import MOST_DIGITS, count_decimals, describe_noise, describe_part
+from reportgen.judging.retyping import repair
 from reportgen.judging.typed import read_typed
 from reportgen.statements import Judgement, Truth
-from reportgen.words import equation, number
+from reportgen.words import format_equation, format_number
 
 if TYPE_CHECKING:
-    from reportgen.expressions.checking import Checked
+    from reportgen.expressions.checking import CheckedExpression
     from reportgen.expressions.faults import Fault
     from reportgen.expressions.results import Part, Result
     from reportgen.facts.subject import Subject
@@ -40,8 +40,8 @@ def judge(binding: Binding, subject: Subject) -> Judgement:
             words, with the position -1.
     """
     if binding.kind == "claim":
-        expression = checked(binding.expression, subject, "claim")
-        return _of_claim(expression, evaluate(expression, subject), subject)
+        expression = check_expression(binding.expression, subject, "claim")
+        return _judge_claim(expression, evaluate(expression, subject), subject)
     typed: Typed | None = None
     faults: list[Fault] = []
     try:
@@ -49,57 +49,59 @@ def judge(binding: Binding, subject: Subject) -> Judgement:
     except ExpressionError as error:
         faults += error.faults
     try:
-        expression = checked(binding.expression, subject, "value")
+        expression = check_expression(binding.expression, subject, "value")
     except ExpressionError as error:
         raise ExpressionError([*faults, *error.faults]) from error
-    if typed is not None and (misfit := unfitting(typed, expression.quantity, subject.scale)):
+    if typed is not None and (misfit := check_unit(typed, expression.quantity, subject.scale)):
         faults.append(misfit)
     if typed is None or faults:
         raise ExpressionError(faults)
-    return _of_value(expression, typed, evaluate(expression, subject), subject.scale)
+    return _judge_value(expression, typed, evaluate(expression, subject), subject.scale)
 
 
-def _of_value(expression: Checked, typed: Typed, result: Result, scale: Scale) -> Judgement:
+def _judge_value(expression: CheckedExpression, typed: Typed, result: Result, scale: Scale) -> Judgement:
     fact = result.facts[-1] if isinstance(expression.tree, Call) else None  # asked after its arguments
-    told = {one: fact_words(one, scale) for one in result.facts}
+    fact_texts = {one: describe_fact(one, scale) for one in result.facts}
     if result.value is None:
-        found = told.pop(fact) if fact else f"{expression.text} has no value: {result.reason}"
-        return Judgement(Truth.UNDECIDED, found, tuple(told.values()), "", result.facts)
+        found = fact_texts.pop(fact) if fact else f"{expression.text} has no value: {result.reason}"
+        return Judgement(Truth.UNDECIDED, found, tuple(fact_texts.values()), "", result.facts)
     value, quantity = float(result.value), expression.quantity
     holds = agrees(typed, value, quantity, scale)
-    new = typed.words if holds else repaired(typed, value, quantity, scale)
-    whole = measured_words(fact, scale) if fact else value_words(value, quantity, scale)
-    shown = whole if holds else _told_apart(typed, whole, value, quantity, scale)
+    new = typed.words if holds else repair(typed, value, quantity, scale)
+    whole = format_fact_interval(fact, scale) if fact else format_quantity(value, quantity, scale)
+    shown = whole if holds else _add_digits(typed, whole, value, quantity, scale)
     if fact and shown == whole:
-        found = told.pop(fact)
+        found = fact_texts.pop(fact)
     elif fact:
-        found = equation(fact.call, shown) + told[fact].removeprefix(equation(fact.call, whole))
+        found = format_equation(fact.call, shown) + fact_texts[fact].removeprefix(
+            format_equation(fact.call, whole)
+        )
     else:
-        found = equation(expression.text, shown)
+        found = format_equation(expression.text, shown)
     return Judgement(
         truth=Truth.HOLDS if holds else Truth.FAILS,
         found=found,
-        evidence=tuple(told.values()),
+        evidence=tuple(fact_texts.values()),
         repaired="" if new == typed.words else new,
         facts=result.facts,
     )
 
 
-def _told_apart(typed: Typed, whole: str, value: float, quantity: Quantity, scale: Scale) -> str:
+def _add_digits(typed: Typed, whole: str, value: float, quantity: Quantity, scale: Scale) -> str:
     """Words of a value that is not what was typed, with as many digits as show that."""
     plain = whole.partition(" [")[0]
-    if _shows(typed, plain, quantity, scale):
+    if _is_distinguishable(typed, plain, quantity, scale):
         return whole
-    for decimals in range(decimals_of(plain) + 1, MOST_DIGITS):
-        words = value_words(value, quantity, scale, decimals=decimals, signed=plain.startswith("+"))
+    for decimals in range(count_decimals(plain) + 1, MOST_DIGITS):
+        words = format_quantity(value, quantity, scale, decimals=decimals, signed=plain.startswith("+"))
         # Steps are told without a choice of digits.
-        words = number(value, decimals=decimals) if words == plain else words
-        if _shows(typed, words, quantity, scale):
+        words = format_number(value, decimals=decimals) if words == plain else words
+        if _is_distinguishable(typed, words, quantity, scale):
             return words
-    return number(value, significant=MOST_DIGITS)
+    return format_number(value, significant=MOST_DIGITS)
 
 
-def _shows(typed: Typed, words: str, quantity: Quantity, scale: Scale) -> bool:
+def _is_distinguishable(typed: Typed, words: str, quantity: Quantity, scale: Scale) -> bool:
     """Whether a reader of some words of the value sees that it is not what was typed.
 
     Neither may be a rounding of the other; a date is told in full.
@@ -108,17 +110,17 @@ def _shows(typed: Typed, words: str, quantity: Quantity, scale: Scale) -> bool:
         shown = read_typed(words, scale)
     except ExpressionError:
         return True  # a time with more digits than anybody types
-    said, asked = (typed_value(one, quantity, scale) for one in (shown, typed))
+    said, expected = (get_typed_value(one, quantity, scale) for one in (shown, typed))
     if shown.relation == "<":
-        return asked > said
-    rounded = not shown.moment and agrees(shown, asked, quantity, scale)
+        return expected > said
+    rounded = not shown.moment and agrees(shown, expected, quantity, scale)
     return not rounded and not agrees(typed, said, quantity, scale)
 
 
-def _of_claim(expression: Checked, result: Result, subject: Subject) -> Judgement:
+def _judge_claim(expression: CheckedExpression, result: Result, subject: Subject) -> Judgement:
     scale = subject.scale
-    truth = truth_of(None if result.value is None else bool(result.value))
-    told = {one: fact_words(one, scale) for one in result.facts}
+    truth = to_truth(None if result.value is None else bool(result.value))
+    fact_texts = {one: describe_fact(one, scale) for one in result.facts}
     only = result.parts[0] if len(result.parts) == 1 and result.parts[0].truth is truth else None
     if only is None and truth is Truth.HOLDS and len(result.deciding) > 1:
         # The facts, which stand below it, tell the rest; of what fails the part that makes it fail is told.
@@ -126,21 +128,21 @@ def _of_claim(expression: Checked, result: Result, subject: Subject) -> Judgemen
     elif only is None:
         found = f"{expression.text} {_SAID[truth]}: {'; '.join(_part(one, scale) for one in result.deciding)}"
     else:
-        words, fact = part_words(only, scale), only.fact
+        words, fact = describe_part(only, scale), only.fact
         place = (
-            f" {at_step(fact.step, scale)}"
+            f" {describe_position(fact.step, scale)}"
             if fact and fact.step is not None and fact.value is not None
             else ""
         )
         found = f"{expression.text} {_SAID[truth]}{place}{f': {words}' if words else ''}"
         if fact:
-            told.pop(fact)
-    noise = [(part, noise_words(part, subject)) for part in result.deciding if truth is Truth.HOLDS]
+            fact_texts.pop(fact)
+    noise = [(part, describe_noise(part, subject)) for part in result.deciding if truth is Truth.HOLDS]
     said = [words if only else f"{words} ({part.text})" for part, words in noise if words]
     found += f", but {'; '.join(said)}" if said else ""
-    return Judgement(truth, found, tuple(told.values()), "", result.facts)
+    return Judgement(truth, found, tuple(fact_texts.values()), "", result.facts)
 
 
 def _part(part: Part, scale: Scale) -> str:
-    words = part_words(part, scale)
+    words = describe_part(part, scale)
     return f"{part.text} {_SAID[part.truth]}{f' ({words})' if words else ''}"

@@ -6,11 +6,11 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from reportgen.facts.fact_words import interval_words, value_words
+from reportgen.facts.fact_words import format_quantity, format_quantity_interval
 from reportgen.facts.subject import FactError
-from reportgen.facts.verdicts import holds
+from reportgen.facts.verdicts import is_within
 from reportgen.statements import Quantity, Truth
-from reportgen.words import SMALLEST_P, number
+from reportgen.words import SMALLEST_P, format_number
 
 if TYPE_CHECKING:
     from reportgen.expressions.results import Part, Side
@@ -28,7 +28,7 @@ _OF_STEPS = {"above": "after", "below": "before"}
 _OF_SCORES, _OF_CURVES = {"score", "rank"}, {"start", "final", "at"}
 
 
-def part_words(part: Part, scale: Scale) -> str:
+def describe_part(part: Part, scale: Scale) -> str:
     """Why a part holds, fails or is undecided; empty for a fact that says no more than its truth."""
     if part.truth is Truth.UNDECIDED:
         return part.reason
@@ -37,14 +37,14 @@ def part_words(part: Part, scale: Scale) -> str:
     left, right = part.sides
     if left.value is None or right.value is None:
         return part.reason
-    if _equal(part, left.value, right.value):
-        words = _words(left.value, _quantity(left, right), scale)
+    if _is_equal(part, left.value, right.value):
+        words = _format_number(left.value, _get_quantity(left, right), scale)
         return f"{words} equals {words}"
-    words, others = _told_apart((left, left.value), (right, right.value), scale)
-    return f"{words} {_verb(part, left.value > right.value, _quantity(left, right))} {others}"
+    words, others = _format_apart((left, left.value), (right, right.value), scale)
+    return f"{words} {_choose_verb(part, left.value > right.value, _get_quantity(left, right))} {others}"
 
 
-def noise_words(part: Part, subject: Subject) -> str:
+def describe_noise(part: Part, subject: Subject) -> str:
     """What says that a comparison holds only within noise; empty where nothing does.
 
     The interval of the difference holds the number that the difference is compared with, or the verdicts of
@@ -57,12 +57,12 @@ def noise_words(part: Part, subject: Subject) -> str:
     if part.truth is not Truth.HOLDS or not part.operator:
         return ""
     try:
-        return _rank_words(part, subject) or _difference_words(part, subject)
+        return _describe_ranks(part, subject) or _describe_difference(part, subject)
     except FactError:
         return ""
 
 
-def _rank_words(part: Part, subject: Subject) -> str:
+def _describe_ranks(part: Part, subject: Subject) -> str:
     for side, other in (part.sides, part.sides[::-1]):
         if side.fact and side.fact.name == "rank" and other.fact is None:
             best, worst = (subject.fact(name, side.fact.series).value for name in ("best_rank", "worst_rank"))
@@ -71,31 +71,33 @@ def _rank_words(part: Part, subject: Subject) -> str:
     return ""
 
 
-def _difference_words(part: Part, subject: Subject) -> str:
-    fact, value = _compared_difference(part, subject)
+def _describe_difference(part: Part, subject: Subject) -> str:
+    fact, value = _find_difference(part, subject)
     if part.operator == "=" or fact is None or fact.value is None or fact.low is None or fact.high is None:
         return ""
-    if not holds(fact.low, fact.high, value):
+    if not is_within(fact.low, fact.high, value):
         return ""
-    limit = value_words(value, Quantity.DIFFERENCE, subject.scale) if value else "0"
-    ends = interval_words(float(fact.value), fact.low, fact.high, Quantity.DIFFERENCE, subject.scale)
+    limit = format_quantity(value, Quantity.DIFFERENCE, subject.scale) if value else "0"
+    ends = format_quantity_interval(
+        float(fact.value), fact.low, fact.high, Quantity.DIFFERENCE, subject.scale
+    )
     return f"the interval of the difference holds {limit}: {ends}"
 
 
-def _compared_difference(part: Part, subject: Subject) -> tuple[Fact | None, float]:
+def _find_difference(part: Part, subject: Subject) -> tuple[Fact | None, float]:
     """The difference of two series that a comparison is about, and the number it is compared with."""
     left, right = part.sides
     if left.fact and right.fact:
-        return _difference_of(left.fact, right.fact, subject), 0.0
+        return _get_difference(left.fact, right.fact, subject), 0.0
     for side, other in ((left, right), (right, left)):
         if side.fact and side.fact.name in {"difference", "gap"}:
             return side.fact, other.value or 0.0
         if side.minuend and side.subtrahend:
-            return _difference_of(side.minuend, side.subtrahend, subject), other.value or 0.0
+            return _get_difference(side.minuend, side.subtrahend, subject), other.value or 0.0
     return None, 0.0
 
 
-def _difference_of(one: Fact, other: Fact, subject: Subject) -> Fact | None:
+def _get_difference(one: Fact, other: Fact, subject: Subject) -> Fact | None:
     pair = (*one.series, *other.series)
     if len(set(pair)) < len(pair) or one.name != other.name:
         return None
@@ -106,7 +108,7 @@ def _difference_of(one: Fact, other: Fact, subject: Subject) -> Fact | None:
     return None
 
 
-def _equal(part: Part, left: float, right: float) -> bool:
+def _is_equal(part: Part, left: float, right: float) -> bool:
     """Whether the language took the two as equal."""
     holds = part.truth is Truth.HOLDS
     if part.operator in {"=", "!="}:
@@ -116,12 +118,12 @@ def _equal(part: Part, left: float, right: float) -> bool:
     return left == right or strict is not holds or math.isclose(left, right, rel_tol=_CLOSE)
 
 
-def _quantity(side: Side, other: Side) -> Quantity:
+def _get_quantity(side: Side, other: Side) -> Quantity:
     """A plain number is told as what it is compared with."""
     return other.quantity if side.quantity is Quantity.NUMBER and side.fact is None else side.quantity
 
 
-def _verb(part: Part, above: bool, quantity: Quantity) -> str:  # noqa: FBT001 - of two numbers that differ
+def _choose_verb(part: Part, above: bool, quantity: Quantity) -> str:  # noqa: FBT001 - of two numbers that differ
     if part.operator in {"=", "!="}:
         return "differs from"
     holds = part.truth is Truth.HOLDS
@@ -131,26 +133,26 @@ def _verb(part: Part, above: bool, quantity: Quantity) -> str:  # noqa: FBT001 -
     return words
 
 
-def _told_apart(left: tuple[Side, float], right: tuple[Side, float], scale: Scale) -> tuple[str, str]:
+def _format_apart(left: tuple[Side, float], right: tuple[Side, float], scale: Scale) -> tuple[str, str]:
     """Two numbers that differ, in words that differ."""
-    kinds = (_quantity(left[0], right[0]), _quantity(right[0], left[0]))
-    words, others = _words(left[1], kinds[0], scale), _words(right[1], kinds[1], scale)
-    for decimals in range(min(decimals_of(words), decimals_of(others)) + 1, MOST_DIGITS):
+    kinds = (_get_quantity(left[0], right[0]), _get_quantity(right[0], left[0]))
+    words, others = _format_number(left[1], kinds[0], scale), _format_number(right[1], kinds[1], scale)
+    for decimals in range(min(count_decimals(words), count_decimals(others)) + 1, MOST_DIGITS):
         if words != others:
             return words, others
-        words = _words(left[1], kinds[0], scale, decimals)
-        others = _words(right[1], kinds[1], scale, decimals)
-    return number(left[1], significant=MOST_DIGITS), number(right[1], significant=MOST_DIGITS)
+        words = _format_number(left[1], kinds[0], scale, decimals)
+        others = _format_number(right[1], kinds[1], scale, decimals)
+    return format_number(left[1], significant=MOST_DIGITS), format_number(right[1], significant=MOST_DIGITS)
 
 
-def decimals_of(words: str) -> int:
+def count_decimals(words: str) -> int:
     """How many digits stand behind the first point of some words."""
     found = _DECIMALS.search(words)
     return len(found[1]) if found else 0
 
 
-def _words(value: float, quantity: Quantity, scale: Scale, decimals: int | None = None) -> str:
+def _format_number(value: float, quantity: Quantity, scale: Scale, decimals: int | None = None) -> str:
     if quantity is Quantity.PROBABILITY and decimals is None and value < SMALLEST_P:
         # What is compared is a number: "< 0.001 is below 0.05" reads badly.
-        return number(value, significant=2)
-    return value_words(value, quantity, scale, decimals=decimals, signed=False)
+        return format_number(value, significant=2)
+    return format_quantity(value, quantity, scale, decimals=decimals, signed=False)

@@ -6,10 +6,10 @@ from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING
 
-from reportgen.judging.agreement import EXACT, agrees, moment_of, reading_of
-from reportgen.judging.typed_tokens import Unit, other_number
+from reportgen.judging.agreement import EXACT, agrees, format_moment, make_reading
+from reportgen.judging.typed_tokens import Unit, get_other_number
 from reportgen.statements import Quantity
-from reportgen.words import MINUS, number, unit_of
+from reportgen.words import MINUS, format_number, get_unit
 
 if TYPE_CHECKING:
     from reportgen.judging.agreement import Reading
@@ -22,7 +22,7 @@ _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _DECIMALS_OF_P = 2
 
 
-def repaired(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> str:
+def repair(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> str:
     """The words as they should be typed; unchanged where they agree.
 
     More digits stand only where the author's would say that a bound is reached; for a p value stands
@@ -37,15 +37,17 @@ def repaired(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> st
     if agrees(typed, value, quantity, scale):
         return typed.words
     if typed.moment:
-        return _replaced(typed.words, (typed.start, typed.end, _dated(typed, moment_of(typed, value))))
-    reading = reading_of(typed, value, quantity, scale)
+        return _apply_edits(
+            typed.words, (typed.start, typed.end, _replace_date(typed, format_moment(typed, value)))
+        )
+    reading = make_reading(typed, value, quantity, scale)
     if quantity is Quantity.PROBABILITY:
-        return _p_words(typed, reading)
-    text = _written(typed, reading.exact, reading.within)
-    return _replaced(typed.words, (typed.start, typed.end, text), _noun(typed, text, scale))
+        return _format_p(typed, reading)
+    text = _format_number(typed, reading.exact, reading.within)
+    return _apply_edits(typed.words, (typed.start, typed.end, text), _edit_noun(typed, text, scale))
 
 
-def _dated(typed: Typed, moment: str) -> str:
+def _replace_date(typed: Typed, moment: str) -> str:
     """A time with what its author wrote between day and clock, and behind them."""
     old = typed.words[typed.start : typed.end]
     day, _, clock = moment.partition("T")
@@ -55,24 +57,24 @@ def _dated(typed: Typed, moment: str) -> str:
     return day + old[10:place] + clock + old[place + len(clock) :]
 
 
-def _p_words(typed: Typed, reading: Reading) -> str:
+def _format_p(typed: Typed, reading: Reading) -> str:
     """Words for a p value, with ``<`` where its digits would say 0, and ``>`` where they would say 1."""
     if typed.exponent_mark:
-        text = _written(typed, reading.exact, reading.within)
-        relation = "=" if text == _written(typed, reading.exact, None) else ">"
+        text = _format_number(typed, reading.exact, reading.within)
+        relation = "=" if text == _format_number(typed, reading.exact, None) else ">"
     else:
         decimals = typed.decimals or (_DECIMALS_OF_P if typed.unit is Unit.NONE else 0)
-        rounded = reading.exact.quantize(unit_of(decimals), rounding=ROUND_HALF_EVEN, context=EXACT)
-        kept = rounded
+        rounded = reading.exact.quantize(get_unit(decimals), rounding=ROUND_HALF_EVEN, context=EXACT)
+        shown = rounded
         if reading.within is not None:
             low, high = reading.within
-            kept = min(max(rounded, low + unit_of(decimals)), high - unit_of(decimals))
-        relation = "<" if kept > rounded else ">" if kept < rounded else "="
-        text = _styled(typed, f"{kept:,f}")
-    return _replaced(typed.words, _related(typed, relation), (typed.start, typed.end, text))
+            shown = min(max(rounded, low + get_unit(decimals)), high - get_unit(decimals))
+        relation = "<" if shown > rounded else ">" if shown < rounded else "="
+        text = _apply_style(typed, f"{shown:,f}")
+    return _apply_edits(typed.words, _edit_relation(typed, relation), (typed.start, typed.end, text))
 
 
-def _related(typed: Typed, relation: str) -> tuple[int, int, str]:
+def _edit_relation(typed: Typed, relation: str) -> tuple[int, int, str]:
     """The edit that puts a relation before the number; without a ``p``, none stands for ``=``."""
     start, end = typed.relation_start, typed.relation_end
     if relation == (typed.relation or "="):
@@ -84,7 +86,7 @@ def _related(typed: Typed, relation: str) -> tuple[int, int, str]:
     return (start, end, relation) if end > start else (typed.start, typed.start, f"{relation} ")
 
 
-def _written(typed: Typed, value: Decimal, within: tuple[Decimal, Decimal] | None) -> str:
+def _format_number(typed: Typed, value: Decimal, within: tuple[Decimal, Decimal] | None) -> str:
     """Sign, digits and exponent in the author's style, with as many digits.
 
     A number with more digits than a double has is written with an exponent, whatever the style.
@@ -92,30 +94,32 @@ def _written(typed: Typed, value: Decimal, within: tuple[Decimal, Decimal] | Non
     if not typed.exponent_mark and value.adjusted() >= _LARGE:
         typed = replace(typed, exponent_mark="e", exponent_digits="1", significant=_SIGNIFICANT)
     if not typed.exponent_mark or not value:
-        return _styled(typed, _rounded(value, typed.decimals, within))
+        return _apply_style(typed, _format_rounded(value, typed.decimals, within))
     exponent = value.adjusted()
-    text = _mantissa(typed, value, exponent, within)
+    text = _format_mantissa(typed, value, exponent, within)
     if text.lstrip(MINUS).startswith("10"):
         exponent += 1
-        text = _mantissa(typed, value, exponent, within)
-    return _styled(typed, text) + typed.exponent_mark + _exponent(typed, exponent)
+        text = _format_mantissa(typed, value, exponent, within)
+    return _apply_style(typed, text) + typed.exponent_mark + _format_exponent(typed, exponent)
 
 
-def _mantissa(typed: Typed, value: Decimal, exponent: int, within: tuple[Decimal, Decimal] | None) -> str:
+def _format_mantissa(
+    typed: Typed, value: Decimal, exponent: int, within: tuple[Decimal, Decimal] | None
+) -> str:
     scaled = None
     if within is not None:
         scaled = within[0].scaleb(-exponent, EXACT), within[1].scaleb(-exponent, EXACT)
-    return _rounded(value.scaleb(-exponent, EXACT), typed.significant - 1, scaled)
+    return _format_rounded(value.scaleb(-exponent, EXACT), typed.significant - 1, scaled)
 
 
-def _rounded(value: Decimal, decimals: int, within: tuple[Decimal, Decimal] | None) -> str:
+def _format_rounded(value: Decimal, decimals: int, within: tuple[Decimal, Decimal] | None) -> str:
     if within is not None:
-        return number(value, decimals=decimals, within=within)
-    text = f"{value.quantize(unit_of(decimals), rounding=ROUND_HALF_EVEN, context=EXACT):,f}"
+        return format_number(value, decimals=decimals, within=within)
+    text = f"{value.quantize(get_unit(decimals), rounding=ROUND_HALF_EVEN, context=EXACT):,f}"
     return text.replace("-", MINUS)
 
 
-def _styled(typed: Typed, text: str) -> str:
+def _apply_style(typed: Typed, text: str) -> str:
     """A number with commas and U+2212, dressed with the author's signs and marks."""
     digits = text.removeprefix("-").removeprefix(MINUS)
     minus = typed.sign if typed.sign not in {"", "+"} else MINUS
@@ -134,7 +138,7 @@ def _styled(typed: Typed, text: str) -> str:
     return sign + gap + digits
 
 
-def _exponent(typed: Typed, exponent: int) -> str:
+def _format_exponent(typed: Typed, exponent: int) -> str:
     """An exponent, raised or not, with the sign and the zeros in front that its author writes."""
     raised = typed.exponent_digits[0] in _RAISED
     minus, plus = ("⁻", "⁺") if raised else ("-" if typed.exponent_mark in {"e", "E"} else MINUS, "+")
@@ -147,9 +151,9 @@ def _exponent(typed: Typed, exponent: int) -> str:
     return sign + (digits.translate(str.maketrans("0123456789", _RAISED)) if raised else digits)
 
 
-def _noun(typed: Typed, text: str, scale: Scale) -> tuple[int, int, str]:
+def _edit_noun(typed: Typed, text: str, scale: Scale) -> tuple[int, int, str]:
     """The edit that makes one step of several, or several of one."""
-    other = other_number(typed.noun, scale)
+    other = get_other_number(typed.noun, scale)
     one, was_one = (part.lstrip("+-−–") == "1" for part in (text, typed.words[typed.digits : typed.end]))
     singular = len(other) > len(typed.noun)
     if not other or typed.magnitude or not ((one and not singular) or (was_one and not one and singular)):
@@ -158,7 +162,7 @@ def _noun(typed: Typed, text: str, scale: Scale) -> tuple[int, int, str]:
     return start, start + len(typed.noun), other.capitalize() if typed.noun[0].isupper() else other
 
 
-def _replaced(words: str, *edits: tuple[int, int, str]) -> str:
+def _apply_edits(words: str, *edits: tuple[int, int, str]) -> str:
     """Some words after edits, given as start, end and new text."""
     for start, end, new in sorted(edits, reverse=True):
         words = words[:start] + new + words[end:]

@@ -31,9 +31,9 @@ from reportgen.judging.typed_tokens import (
     RELATIONS,
     UNITS,
     Unit,
-    misread,
-    step_nouns,
-    typed_tokens,
+    list_step_nouns,
+    make_misread_error,
+    tokenize_typed,
 )
 
 if TYPE_CHECKING:
@@ -118,40 +118,44 @@ def read_typed(words: str, scale: Scale) -> Typed:
     """
     if len(words) > MOST_CHARACTERS:
         said = f"a bound value has {len(words):,} characters, and there may be {MOST_CHARACTERS:,}"
-        raise misread(said, f"Bind {_FORMS} alone")
-    found = [match for match in typed_tokens(words, scale) if match.lastgroup not in _NOT_READ]
-    at = _place_of_number(words, found)
+        raise make_misread_error(said, f"Bind {_FORMS} alone")
+    found = [match for match in tokenize_typed(words, scale) if match.lastgroup not in _NOT_READ]
+    at = _find_number(words, found)
     signed = at > 0 and found[at - 1].lastgroup == "sign"
-    typed = _digits(words, found[at], found[at - 1] if signed else None)
-    typed = _led(typed, found[: at - signed], scale)
-    return _counted(typed, found[at + 1 :], scale)
+    typed = _read_digits(words, found[at], found[at - 1] if signed else None)
+    typed = _read_lead(typed, found[: at - signed], scale)
+    return _read_unit(typed, found[at + 1 :], scale)
 
 
-def _place_of_number(words: str, found: Sequence[re.Match[str]]) -> int:
+def _find_number(words: str, found: Sequence[re.Match[str]]) -> int:
     numbers = [at for at, match in enumerate(found) if match.lastgroup in _NUMBERS]
     if not numbers:
-        raise misread(f'"{words}" holds no number', f"Type {_FORMS}, or make it a claim")
+        raise make_misread_error(f'"{words}" holds no number', f"Type {_FORMS}, or make it a claim")
     if len(numbers) > 1:
         several = ", ".join(found[at][0] for at in numbers)
-        raise misread(f'"{words}" holds more than one number: {several}', "Bind each number by itself")
+        raise make_misread_error(
+            f'"{words}" holds more than one number: {several}', "Bind each number by itself"
+        )
     for at, match in enumerate(found):
         if match.lastgroup == "other" or (match.lastgroup == "sign" and at != numbers[0] - 1):
-            raise _foreign(words, match[0])
+            raise _make_foreign_error(words, match[0])
     return numbers[0]
 
 
-def _foreign(words: str, part: str) -> Exception:
+def _make_foreign_error(words: str, part: str) -> Exception:
     step = "Keep it outside the brackets; units that can be checked are %, points, steps, times, k and M"
-    return misread(f'"{words}" holds "{part}", which is no number and no unit', step)
+    return make_misread_error(f'"{words}" holds "{part}", which is no number and no unit', step)
 
 
-def _digits(words: str, match: re.Match[str], sign: re.Match[str] | None) -> Typed:
+def _read_digits(words: str, match: re.Match[str], sign: re.Match[str] | None) -> Typed:
     """The number with its sign, without what stands around it."""
     start, typed_sign = (sign.start(), sign[0]) if sign else (match.start(), "")
     if match.lastgroup == "moment":
         if sign:
-            raise misread(f'"{words}" has a sign before a date', "Write the date alone, such as 2024-05-03")
-        return Typed(words, start, start, match.end(), unit=Unit.MOMENT, moment=_moment(match))
+            raise make_misread_error(
+                f'"{words}" has a sign before a date', "Write the date alone, such as 2024-05-03"
+            )
+        return Typed(words, start, start, match.end(), unit=Unit.MOMENT, moment=_read_date(match))
     separator = match["separator"]
     whole, _, fraction = match["mantissa"].replace(separator or ",", "").partition(".")
     exponent_sign, exponent_digits = match["exponent_sign"] or "", match["exponent"] or ""
@@ -160,7 +164,7 @@ def _digits(words: str, match: re.Match[str], sign: re.Match[str] | None) -> Typ
     exponent = exponent if exponent_sign in {"", "+", "⁺"} else -exponent
     if abs(exponent) > _MOST_EXPONENT or len(whole + fraction) > MOST_DIGITS:
         said = f'"{words}" has more digits, or a larger exponent, than any number here'
-        raise misread(said, "Type as many digits as tell something")
+        raise make_misread_error(said, "Type as many digits as tell something")
     number = Decimal(f"{whole}.{fraction}E{exponent}")
     return Typed(
         words,
@@ -180,16 +184,18 @@ def _digits(words: str, match: re.Match[str], sign: re.Match[str] | None) -> Typ
     )
 
 
-def _moment(match: re.Match[str]) -> str:
+def _read_date(match: re.Match[str]) -> str:
     moment = f"{match['day']}T{match['clock']}" if match["clock"] else match["day"]
     try:
         datetime.fromisoformat(moment)
     except ValueError:
-        raise misread(f'"{match[0]}" is no date there is', "Write year, month and day: 2024-05-03") from None
+        raise make_misread_error(
+            f'"{match[0]}" is no date there is', "Write year, month and day: 2024-05-03"
+        ) from None
     return str(moment)
 
 
-def _led(typed: Typed, lead: Sequence[re.Match[str]], scale: Scale) -> Typed:
+def _read_lead(typed: Typed, lead: Sequence[re.Match[str]], scale: Scale) -> Typed:
     """The number with what stands before it."""
     name: list[str] = []
     for match in lead:
@@ -204,17 +210,17 @@ def _led(typed: Typed, lead: Sequence[re.Match[str]], scale: Scale) -> Typed:
         elif kind == "word":
             name += [part] if part.lower() not in ABOUT else []
         else:
-            raise _foreign(typed.words, part)
+            raise _make_foreign_error(typed.words, part)
     if typed.relation == "≈":
         typed = replace(typed, relation="=")
     if not name:
         return typed
-    if " ".join(name).lower() not in step_nouns(scale) or typed.unit is Unit.MOMENT:
-        raise _foreign(typed.words, " ".join(name))
+    if " ".join(name).lower() not in list_step_nouns(scale) or typed.unit is Unit.MOMENT:
+        raise _make_foreign_error(typed.words, " ".join(name))
     return replace(typed, unit=Unit.STEP)
 
 
-def _counted(typed: Typed, tail: Sequence[re.Match[str]], scale: Scale) -> Typed:
+def _read_unit(typed: Typed, tail: Sequence[re.Match[str]], scale: Scale) -> Typed:
     """The number with what stands behind it."""
     if tail and tail[0][0] in MAGNITUDES and typed.unit is not Unit.MOMENT:
         typed = replace(typed, magnitude=MAGNITUDES[tail[0][0]])
@@ -223,9 +229,11 @@ def _counted(typed: Typed, tail: Sequence[re.Match[str]], scale: Scale) -> Typed
     if not tail or (typed.unit is Unit.MOMENT and said == "utc"):
         return typed
     times = MILLISECONDS if scale.step_is_time else {}
-    unit = Unit.STEPS if said in step_nouns(scale) else Unit.DURATION if said in times else UNITS.get(said)
+    unit = (
+        Unit.STEPS if said in list_step_nouns(scale) else Unit.DURATION if said in times else UNITS.get(said)
+    )
     if unit is None or typed.unit is not Unit.NONE:
-        raise _foreign(typed.words, " ".join(match[0] for match in tail))
+        raise _make_foreign_error(typed.words, " ".join(match[0] for match in tail))
     noun = tail[-1] if tail[-1].lastgroup == "word" else None
     return replace(
         typed,

@@ -71,7 +71,7 @@ MILLISECONDS = {
 }
 
 
-def typed_tokens(words: str, scale: Scale) -> tuple[re.Match[str], ...]:
+def tokenize_typed(words: str, scale: Scale) -> tuple[re.Match[str], ...]:
     """The parts of some words, each with its kind as ``lastgroup``; together they are all of the words.
 
     On an axis of steps, what looks like a date is several numbers.
@@ -92,16 +92,16 @@ def typed_tokens(words: str, scale: Scale) -> tuple[re.Match[str], ...]:
             and re.match("[0-9]", words[at:])
         ):
             step = "Write a point before decimals, and commas before each three digits: 0.84, 12,345"
-            raise misread(f'"{words}" has a comma that parts no thousands', step)
+            raise make_misread_error(f'"{words}" has a comma that parts no thousands', step)
     return tuple(found)
 
 
-def misread(message: str, next_step: str) -> ExpressionError:
+def make_misread_error(message: str, next_step: str) -> ExpressionError:
     """A fault of the words: it has no place in the expression."""
     return ExpressionError([Fault(-1, 1, message, next_step)])
 
 
-def step_nouns(scale: Scale) -> dict[str, str]:
+def list_step_nouns(scale: Scale) -> dict[str, str]:
     """What steps may be called, in lower case: one and several, each with the other of the two."""
     nouns: dict[str, str] = {}
     for name in ("step", (scale.step_name or "step").lower()):
@@ -115,11 +115,11 @@ def step_nouns(scale: Scale) -> dict[str, str]:
     return nouns
 
 
-def other_number(noun: str, scale: Scale) -> str:
+def get_other_number(noun: str, scale: Scale) -> str:
     """``steps`` for ``step`` and the other way round; empty for what has one form, such as ``pp``."""
     if noun.lower() in {"x", "pp", "ppt", "percent", "cent", ""}:
         return ""
-    known = step_nouns(scale).get(noun.lower())
+    known = list_step_nouns(scale).get(noun.lower())
     if known is not None:
         return known
     return noun[:-1] if noun.endswith("s") else f"{noun}s"

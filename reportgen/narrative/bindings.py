@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from reportgen.errors import Place, Problem, ReportError
-from reportgen.narrative.candidates import candidates, mentioned
-from reportgen.narrative.plain_prose import surely_shown
+from reportgen.errors import Problem, ReportError, SourceLocation
+from reportgen.narrative.candidates import find_candidates, has_binding_marks
+from reportgen.narrative.plain_prose import find_surely_shown
 from reportgen.settings.kinds import BLOCKS
 from reportgen.statements import Binding
 
@@ -43,34 +43,34 @@ def find_bindings(
         offset: the place in ``Page.text`` at which ``text`` begins.
         problems: gets what is badly written, each at its place.
     """
-    if not mentioned(text):
+    if not has_binding_marks(text):
         return ()
     with problems.collecting():
-        _refuse_the_endless(text, file, first_line)
-        found = _found(text)
-        problems.add(_problems(found, file, first_line))
+        _refuse_too_long(text, file, first_line)
+        found = _find_all(text)
+        problems.add(_list_problems(found, file, first_line))
         return tuple(
-            _binding(one, found, file, first_line, offset)
+            _make_binding(one, found, file, first_line, offset)
             for number, one in enumerate(found.candidates)
             if number in found.shown and not one.faults
         )
     return ()
 
 
-def typed_text(text: str) -> str:
+def strip_bindings(text: str) -> str:
     """The text with the words alone in place of each binding, on as many lines: for headings and titles."""
-    if not mentioned(text) or len(text) > MAX_CHARACTERS:
+    if not has_binding_marks(text) or len(text) > MAX_CHARACTERS:
         return text
     try:
-        found = _found(text)
+        found = _find_all(text)
     except RecursionError:  # which ``find_bindings`` has told
         return text
     parts, place = [], 0
     for number, one in enumerate(found.candidates):
         if number not in found.shown or one.faults:
             continue
-        start, opened = found.original(one.start), found.original(one.start) + 1
-        closed, end = found.original(one.closing[0][0]), found.original(one.closing[-1][1] - 1) + 1
+        start, opened = found.find_offset(one.start), found.find_offset(one.start) + 1
+        closed, end = found.find_offset(one.closing[0][0]), found.find_offset(one.closing[-1][1] - 1) + 1
         parts += [text[place:start], text[opened:closed], "\n" * text.count("\n", closed, end)]
         place = end
     return "".join([*parts, text[place:]])
@@ -80,7 +80,7 @@ _SHIFTING = re.compile("[\t\x02\x03]")
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _FoundBindings:
     """Candidates in what superfences left of a text, which of them are shown, and which are broken."""
 
     text: str
@@ -92,66 +92,75 @@ class _Found:
     left_starts: tuple[int, ...]
     starts: tuple[int, ...]
 
-    def original(self, place: int) -> int:
+    def find_offset(self, place: int) -> int:
         """The offset in the text of a character of what is left, whose tabs are spaces."""
         row = bisect_right(self.left_starts, place) - 1
         start = self.starts[self.lines[row]]
         end = self.text.find("\n", start)
         line = self.text[start : end if end >= 0 else len(self.text)]
-        return start + _column(line, place - self.left_starts[row])
+        return start + _find_column(line, place - self.left_starts[row])
 
-    def place(self, place: int, file: str, first_line: int) -> Place:
+    def place(self, place: int, file: str, first_line: int) -> SourceLocation:
         """The line and column of a character of what is left."""
-        offset = self.original(place)
+        offset = self.find_offset(place)
         row = bisect_right(self.starts, offset) - 1
-        return Place(file, first_line + row, offset - self.starts[row] + 1)
+        return SourceLocation(file, first_line + row, offset - self.starts[row] + 1)
 
 
-def _refuse_the_endless(text: str, file: str, first_line: int) -> None:
+def _refuse_too_long(text: str, file: str, first_line: int) -> None:
     if len(text) > MAX_CHARACTERS:
         said = f"this page is longer than {MAX_CHARACTERS} characters"
-        raise ReportError(Problem(Place(file, first_line), said, "Split it into several pages"))
+        raise ReportError(Problem(SourceLocation(file, first_line), said, "Split it into several pages"))
     try:
-        _found(text)
+        _find_all(text)
     except RecursionError as error:
-        problem = Problem(Place(file, first_line), "this page is nested too deep", "Indent and quote less")
+        problem = Problem(
+            SourceLocation(file, first_line), "this page is nested too deep", "Indent and quote less"
+        )
         raise ReportError(problem) from error
 
 
 @lru_cache(maxsize=1024)  # bindings and headings of a page ask one after the other
-def _found(text: str) -> _Found:
+def _find_all(text: str) -> _FoundBindings:
     from reportgen.narrative.superfences import walk  # noqa: PLC0415 - most pages of a site bind nothing
 
     walked = walk(text, tuple(BLOCKS))
     left = "\n".join(walked.left)
-    found = candidates(left)
-    shown, broken = _fate(walked, left, found) if found else (frozenset[int](), frozenset[int]())
-    return _Found(
+    found = find_candidates(left)
+    shown, broken = _find_shown(walked, left, found) if found else (frozenset[int](), frozenset[int]())
+    return _FoundBindings(
         text=text,
         left=tuple(walked.left),
-        lines=tuple(walked.original_lines()),
+        lines=tuple(walked.get_original_lines()),
         candidates=found,
         shown=shown,
         broken=broken,
-        left_starts=tuple(_starts(left)),
-        starts=tuple(_starts(text)),
+        left_starts=tuple(_list_line_starts(left)),
+        starts=tuple(_list_line_starts(text)),
     )
 
 
-def _fate(walked: Walk, left: str, found: tuple[Candidate, ...]) -> tuple[frozenset[int], frozenset[int]]:
+def _find_shown(
+    walked: Walk, left: str, found: tuple[Candidate, ...]
+) -> tuple[frozenset[int], frozenset[int]]:
     """Which candidates the page shows as bindings, and of which it shows the braces."""
-    from reportgen.narrative.spans import Spans, left_signs, marks, signs  # noqa: PLC0415 - as above
+    from reportgen.narrative.spans import (  # noqa: PLC0415 - as above
+        BindingsExtension,
+        find_left_placeholders,
+        find_marks,
+        put_placeholders,
+    )
 
     if not any(one.faults for one in found):
-        sure = surely_shown(signs(left, found).text)
+        sure = find_surely_shown(put_placeholders(left, found).text)
         if len(sure) == len(found):
             return sure, frozenset()
-    page = walked.rendered(Spans(restoring=False))
-    return frozenset(mark.number for mark in marks(page)), left_signs(page)
+    page = walked.render(BindingsExtension(restoring=False))
+    return frozenset(mark.number for mark in find_marks(page)), find_left_placeholders(page)
 
 
-def _binding(one: Candidate, found: _Found, file: str, first_line: int, offset: int) -> Binding:
-    start = found.original(one.words_start)
+def _make_binding(one: Candidate, found: _FoundBindings, file: str, first_line: int, offset: int) -> Binding:
+    start = found.find_offset(one.words_start)
     return Binding(
         kind=one.kind,
         words=one.words,
@@ -159,14 +168,14 @@ def _binding(one: Candidate, found: _Found, file: str, first_line: int, offset: 
         of=one.of,
         name=one.name,
         fails=one.fails,
-        place=found.place(one.start, file, first_line),
-        expression_place=found.place(one.expression_start, file, first_line),
+        location=found.place(one.start, file, first_line),
+        expression_location=found.place(one.expression_start, file, first_line),
         start=offset + start,
-        end=offset + found.original(one.words_end - 1) + 1,
+        end=offset + found.find_offset(one.words_end - 1) + 1,
     )
 
 
-def _problems(found: _Found, file: str, first_line: int) -> Iterator[Problem]:
+def _list_problems(found: _FoundBindings, file: str, first_line: int) -> Iterator[Problem]:
     for number in sorted(found.broken):
         one = found.candidates[number]
         for fault in one.faults:
@@ -176,21 +185,21 @@ def _problems(found: _Found, file: str, first_line: int) -> Iterator[Problem]:
             yield Problem(found.place(one.start, file, first_line), said, _MEND)
 
 
-def _starts(text: str) -> Iterator[int]:
+def _list_line_starts(text: str) -> Iterator[int]:
     place = 0
     for line in text.split("\n"):
         yield place
         place += len(line) + 1
 
 
-def _column(line: str, wanted: int) -> int:
+def _find_column(line: str, target: int) -> int:
     """Where a character stands in a line as it was, before tabs became spaces and marks were removed."""
     if not _SHIFTING.search(line):
-        return min(wanted, len(line))
+        return min(target, len(line))
     column = 0
     for index, character in enumerate(line):
         width = 4 - column % 4 if character == "\t" else 0 if character in "\x02\x03" else 1
-        if column <= wanted < column + width:
+        if column <= target < column + width:
             return index
         column += width
     return len(line)

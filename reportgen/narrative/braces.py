@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reportgen.naming import did_you_mean
+from reportgen.naming import suggest_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,13 +46,13 @@ class Braces(NamedTuple):
     text: str
     starts: tuple[tuple[int, int], ...]
 
-    def offset(self, place: int) -> int:
+    def find_offset(self, place: int) -> int:
         """Where a character of the one line stands."""
         inside, start = self.starts[bisect_right(self.starts, place, key=lambda pair: pair[0]) - 1]
         return start + place - inside
 
 
-def braces_from(text: str, start: int, depth: int) -> Braces:
+def read_braces(text: str, start: int, depth: int) -> Braces:
     """The rest of a paragraph on one line: a line break, with the quote marks behind it, is one space."""
     continues = re.compile(rf" *(?:> *){{0,{depth}}}")
     pieces: list[str] = []
@@ -65,7 +65,7 @@ def braces_from(text: str, start: int, depth: int) -> Braces:
         pieces.append(text[start : min(end, start + LONGEST)].rstrip(" "))
         length += len(pieces[-1]) + 1
         # Most braces end on their line; the rest of a long paragraph need not be joined for each of them.
-        if "}" in pieces[-1] and attributes_in(" ".join(pieces))[1] >= 0:
+        if "}" in pieces[-1] and parse_attributes(" ".join(pieces))[1] >= 0:
             return Braces(" ".join(pieces)[:LONGEST], tuple(starts))
         match = continues.match(text, end + 1)
         if match is None or text[match.end() : match.end() + 1] in {"", "\n"} or length > LONGEST:
@@ -73,7 +73,7 @@ def braces_from(text: str, start: int, depth: int) -> Braces:
         start = match.end()
 
 
-def attributes_in(text: str) -> tuple[list[Attribute], int]:
+def parse_attributes(text: str) -> tuple[list[Attribute], int]:
     """The attributes, and the place behind the closing brace: -1 where there is none to be found."""
     found: list[Attribute] = []
     place = 0
@@ -87,30 +87,30 @@ def attributes_in(text: str) -> tuple[list[Attribute], int]:
     return found, -1
 
 
-def unclosed(text: str, brace: int, braces: Braces, attributes: list[Attribute]) -> Fault:
+def explain_unclosed(text: str, brace: int, braces: Braces, attributes: list[Attribute]) -> Fault:
     """Why no closing brace was found behind the brace at an offset."""
     last = attributes[-1] if attributes else None
     if len(braces.text) == LONGEST:
         return Fault(brace, f"these braces are longer than {LONGEST} characters", "Shorten them")
     if last and last.text == "" and not last.quoted and braces.text[last.text_start :][:1] in {'"', "'"}:
         said = f"the quote behind {last.name}= is not closed"
-        return Fault(braces.offset(last.start), said, "Close it before the next empty line")
+        return Fault(braces.find_offset(last.start), said, "Close it before the next empty line")
     if "}" in text[brace : brace + LONGEST].partition("\n")[0]:
         said = "what stands in these braces cannot be read"
         return Fault(brace, said, 'Write name="text" for each attribute, with spaces between')
     return Fault(brace, "this { is not closed", "Write a } before the next empty line")
 
 
-def faults_of(attributes: list[Attribute], braces: Braces) -> Iterator[Fault]:
+def check_attributes(attributes: list[Attribute], braces: Braces) -> Iterator[Fault]:
     """What is wrong with attributes that could be read."""
     seen: list[str] = []
     kinds = [a.name for a in attributes if a.name in KINDS]
     for name, text, quoted, start, _ in attributes:
-        at = braces.offset(start)
+        at = braces.find_offset(start)
         if name not in ATTRIBUTES:
             known = ", ".join(f"{one}=" for one in ATTRIBUTES)
             said = f'"{name}" is no attribute of a statement'
-            yield Fault(at, said, f"{did_you_mean(name, ATTRIBUTES)}There are {known}")
+            yield Fault(at, said, f"{suggest_name(name, ATTRIBUTES)}There are {known}")
         elif name in seen:
             yield Fault(at, f"{name}= stands twice", "Leave one of them")
         elif text is None or not quoted:
@@ -122,4 +122,4 @@ def faults_of(attributes: list[Attribute], braces: Braces) -> Iterator[Fault]:
         seen.append(name)
     if len(set(kinds)) > 1:
         said = "a statement has value= or claim=, not both"
-        yield Fault(braces.offset(attributes[0].start), said, "Bind the words to one of them")
+        yield Fault(braces.find_offset(attributes[0].start), said, "Bind the words to one of them")

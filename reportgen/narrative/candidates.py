@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
-from reportgen.narrative.braces import KINDS, Fault, attributes_in, braces_from, faults_of, unclosed
+from reportgen.narrative.braces import (
+    KINDS,
+    Fault,
+    check_attributes,
+    explain_unclosed,
+    parse_attributes,
+    read_braces,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,13 +59,13 @@ class Candidate:
     faults: tuple[Fault, ...] = ()
 
 
-def mentioned(text: str) -> bool:
+def has_binding_marks(text: str) -> bool:
     """Whether a text may hold a binding at all; quick."""
     return "]" in text and "{" in text and _MENTIONED.search(text) is not None
 
 
 @lru_cache(maxsize=256)  # the draft asks, and later the page itself
-def candidates(text: str) -> tuple[Candidate, ...]:
+def find_candidates(text: str) -> tuple[Candidate, ...]:
     """Everything in a text that is written as a binding, or was plainly meant as one, in order.
 
     Args:
@@ -68,26 +75,26 @@ def candidates(text: str) -> tuple[Candidate, ...]:
     place = 0
     while match := _BRACE.search(text, place):
         place = match.end()
-        one = _candidate(text, match)
+        one = _read_candidate(text, match)
         if one is not None:
             found.append(one)
             place = max(place, one.closing[-1][1])
     return tuple(found)
 
 
-def _candidate(text: str, match: re.Match[str]) -> Candidate | None:
+def _read_candidate(text: str, match: re.Match[str]) -> Candidate | None:
     closing, brace = match.start(), match.end() - 1
     opening = text.rfind("[", text.rfind("]", 0, closing) + 1, closing)
     inside = text[opening + 1 : closing]
-    if _escaped(text, closing) or (opening >= 0 and _escaped(text, opening)):
+    if _is_escaped(text, closing) or (opening >= 0 and _is_escaped(text, opening)):
         return None
     if opening >= 0 and (_EMPTY_LINE.search(inside) or _CONTROL.search(inside)):
         opening = -1
     start = opening if opening >= 0 else closing
     quotes = _QUOTED.match(text, text.rfind("\n", 0, start) + 1, start)
     depth = quotes.group().count(">") if quotes else 0
-    braces = braces_from(text, brace + 1, depth)
-    attributes, end = attributes_in(braces.text)
+    braces = read_braces(text, brace + 1, depth)
+    attributes, end = parse_attributes(braces.text)
     rest = braces.text[max(end, 0) :].partition("}")[0]
     if not any(a.name in KINDS and a.text is not None for a in attributes) and (
         end >= 0 or not _MENTIONED.search(rest)
@@ -97,13 +104,13 @@ def _candidate(text: str, match: re.Match[str]) -> Candidate | None:
     if match[1]:
         faults.append(Fault(closing + 1, "a space stands between the words and the braces", "Remove it"))
     if end < 0:
-        faults.append(unclosed(text, brace, braces, attributes))
+        faults.append(explain_unclosed(text, brace, braces, attributes))
     else:
-        faults += faults_of(attributes, braces)
-    return _finished(text, (opening, closing, brace), depth, (braces, attributes, end), faults)
+        faults += check_attributes(attributes, braces)
+    return _make_candidate(text, (opening, closing, brace), depth, (braces, attributes, end), faults)
 
 
-def _finished(
+def _make_candidate(
     text: str,
     places: tuple[int, int, int],
     depth: int,
@@ -132,22 +139,22 @@ def _finished(
         start=opening if opening >= 0 else closing,
         words_start=first,
         words_end=max(first, closing - (len(raw) - len(raw.rstrip()))),
-        expression_start=braces.offset(bound.text_start + lead) if bound else brace,
-        closing=((brace, brace + 1),) if faults else tuple(_lines(text, closing, braces, end)),
+        expression_start=braces.find_offset(bound.text_start + lead) if bound else brace,
+        closing=((brace, brace + 1),) if faults else tuple(_split_lines(text, closing, braces, end)),
         faults=tuple(faults),
     )
 
 
-def _escaped(text: str, place: int) -> bool:
+def _is_escaped(text: str, place: int) -> bool:
     before = place
     while before and text[before - 1] == "\\":
         before -= 1
     return (place - before) % 2 == 1
 
 
-def _lines(text: str, closing: int, braces: Braces, end: int) -> Iterator[tuple[int, int]]:
+def _split_lines(text: str, closing: int, braces: Braces, end: int) -> Iterator[tuple[int, int]]:
     """Each line's part from the closing bracket to the closing brace."""
-    last = braces.offset(end - 1) + 1
+    last = braces.find_offset(end - 1) + 1
     for number, (inside, offset) in enumerate(braces.starts):
         if inside >= end:
             return

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from reportgen.errors import Place, Problem, ReportError
-from reportgen.naming import nearest
+from reportgen.errors import Problem, ReportError, SourceLocation
+from reportgen.naming import find_nearest
 from reportgen.settings.kinds import BLOCKS
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _NAMED: Final = re.compile(
 _TWO_MARKS: Final = re.compile(r"[> ]*``(?P<word>[A-Za-z-]+) *")
 _IN_ITEM: Final = re.compile(r"[> ]*(?:[-+*]|\d+[.)]) +(?P<marks>`{3,}|~{3,}) *(?P<word>[A-Za-z-]+) *")
 _CONFLICT: Final = re.compile(r"(?:<{7}|>{7}) \S.*")
-_ALIKE: Final = 0.8
+_LEAST_SIMILARITY: Final = 0.8
 # What mkdocs-charts-plugin draws, and a program whose name is near to one of our kinds.
 _OF_OTHERS: Final = frozenset({"vegalite", "tableau", "plain"})
 _BARE: Final = re.compile(rf"[> ]*(?:`{{3,}}|~{{3,}}) *(?:\.?(?:{_KINDS})|\{{ *\.(?:{_KINDS}) *\}}) *")
@@ -65,7 +65,7 @@ def find_conflict_marks(text: str, file: str) -> tuple[Problem, ...]:
     code = [call for call in walk(text, tuple(BLOCKS)).calls if not call.ours]
     return tuple(
         Problem(
-            Place(file, line + 1),
+            SourceLocation(file, line + 1),
             "a merge left its mark here",
             "Keep one of the two versions, without the marks",
         )
@@ -106,21 +106,23 @@ def find_fences(text: str, file: str, first_line: int = 1) -> tuple[Fence, ...]:
     Raises:
         ReportError: a fence that is not closed, or that carries more than its language.
     """
-    if not _MENTIONED.search(text) and not any(map(_meant_kind, set(_WORD.findall(text)))):
+    if not _MENTIONED.search(text) and not any(map(_guess_kind, set(_WORD.findall(text)))):
         return ()
     if len(text) > MAX_CHARACTERS:
         message = f"this page is longer than {MAX_CHARACTERS} characters"
-        raise ReportError(Problem(Place(file, first_line), message, "Split it into several pages"))
+        raise ReportError(Problem(SourceLocation(file, first_line), message, "Split it into several pages"))
     try:
-        fences, refused = _found(text)
+        fences, refused = _find_all(text)
     except RecursionError as error:
-        problem = Problem(Place(file, first_line), "this page is nested too deep", "Indent and quote less")
+        problem = Problem(
+            SourceLocation(file, first_line), "this page is nested too deep", "Indent and quote less"
+        )
         raise ReportError(problem) from error
     before = first_line - 1
     if refused:
         raise ReportError(
             *(
-                Problem(Place(file, before + line), said.format(before=before + outer), step)
+                Problem(SourceLocation(file, before + line), said.format(before=before + outer), step)
                 for line, outer, said, step in refused
             )
         )
@@ -132,24 +134,24 @@ _Refused: TypeAlias = tuple[int, int, str, str]
 
 
 @lru_cache(maxsize=1024)  # the draft asks for a page's fences, and later its formatter
-def _found(text: str) -> tuple[tuple[Fence, ...], tuple[_Refused, ...]]:
+def _find_all(text: str) -> tuple[tuple[Fence, ...], tuple[_Refused, ...]]:
     """Fences with their 1-based lines in the text; what is refused."""
     from reportgen.narrative.superfences import walk  # noqa: PLC0415  # most pages of a site hold no fence
 
     walked = walk(text, tuple(BLOCKS))
-    suspects = tuple(_suspects(walked))
-    shown = walked.shown([line for line, *_ in suspects])
+    suspects = tuple(_find_suspects(walked))
+    shown = walked.find_shown([line for line, *_ in suspects])
     refused = [suspect for suspect in suspects if suspect[0] in shown]
-    refused += [(line, line, *_SWALLOWED) for line in walked.swallowed(shown)]
+    refused += [(line, line, *_SWALLOWED) for line in walked.find_swallowed(shown)]
     fences = tuple(
-        Fence(call.language, call.source, call.start + 1, walked.column(call.start), call.start in shown)
+        Fence(call.language, call.source, call.start + 1, walked.find_column(call.start), call.start in shown)
         for call in walked.calls
         if call.ours
     )
     return fences, tuple((line + 1, outer + 1, said, step) for line, outer, said, step in sorted(refused))
 
 
-def _suspects(walked: Walk) -> Iterator[_Refused]:
+def _find_suspects(walked: Walk) -> Iterator[_Refused]:
     """Lines meant as our opening fences that superfences takes for something else; lines from 0."""
     covered = {line for call in walked.calls for line in range(call.start + 1, call.end + 1)}
     bare = {call.start for call in walked.calls if call.ours and call.bare}
@@ -159,7 +161,7 @@ def _suspects(walked: Walk) -> Iterator[_Refused]:
             continue
         match = _MEANT.fullmatch(text)
         if match is None:
-            if fault := _unnamed(text):
+            if fault := _check_line(text):
                 yield line, line, *fault
             continue
         kind, marks = match["kind"], match["marks"]
@@ -176,10 +178,10 @@ def _suspects(walked: Walk) -> Iterator[_Refused]:
         yield line, outer, said, step
 
 
-def _unnamed(text: str) -> tuple[str, str] | None:
+def _check_line(text: str) -> tuple[str, str] | None:
     """What is wrong with a line that nearly opens a block of ours, and the next step."""
     if match := _NAMED.fullmatch(text):
-        word, kind = match["word"], _meant_kind(match["word"])
+        word, kind = match["word"], _guess_kind(match["word"])
         if kind and kind != word:
             return (
                 f'there is no block called "{word}"',
@@ -194,18 +196,18 @@ def _unnamed(text: str) -> tuple[str, str] | None:
 
 
 @lru_cache(maxsize=1024)
-def _meant_kind(word: str) -> str:
+def _guess_kind(word: str) -> str:
     """The kind of block that the first word of a fence means; empty where it means none of ours."""
     if word.lower() in BLOCKS:
         return word.lower()
-    near = nearest(word, BLOCKS, _ALIKE)
+    near = find_nearest(word, BLOCKS, _LEAST_SIMILARITY)
     # Nobody mistypes the first letter, but a stable is no table.
     meant = near[:1] == word[0].lower() and word.lower() not in _OF_OTHERS
-    return near if meant and word.lower() not in _languages() else ""
+    return near if meant and word.lower() not in _list_languages() else ""
 
 
 @cache
-def _languages() -> frozenset[str]:
+def _list_languages() -> frozenset[str]:
     """The names of the languages that code may be written in."""
     from pygments.lexers import get_all_lexers  # noqa: PLC0415  # asked only of words near to a kind of ours
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import yaml
 
-from reportgen.errors import Place, Problem, Problems, Stage
-from reportgen.narrative.headings import slug
+from reportgen.errors import Problem, Problems, SourceLocation, Stage
+from reportgen.narrative.headings import make_slug
 from reportgen.narrative.pages import read_page
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _MARKUP: Final = re.compile(r"[\\`*_{}\[\]#|~^$<>&]")
 _LINE_MARKUP: Final = re.compile(r"^(?:[-+=:!?/]|\d+[.)])")
 
 
-def generated_pages(
+def generate_pages(
     benchmarks: Sequence[Benchmark], pages: Sequence[Page], project_file: str = "mkdocs.yml"
 ) -> tuple[Page, ...]:
     """A page for each declared benchmark that no page has as its own.
@@ -44,83 +44,85 @@ def generated_pages(
     declared = [(benchmark, project_file) for benchmark in benchmarks]
     declared += [(benchmark, page.file) for page in pages for benchmark in page.front_matter.benchmarks]
     problems = Problems()
-    problems.add(_same_names([(b, page.file) for page in pages if (b := page.front_matter.benchmark)]))
-    problems.add(_same_names(declared))
+    problems.add(_find_same_names([(b, page.file) for page in pages if (b := page.front_matter.benchmark)]))
+    problems.add(_find_same_names(declared))
     written = {page.front_matter.benchmark.name for page in pages if page.front_matter.benchmark}
     missing = [(benchmark, file) for benchmark, file in declared if benchmark.name not in written]
-    problems.add(_clashes(missing, pages))
+    problems.add(_find_clashes(missing, pages))
     problems.raise_errors()
-    return tuple(_page(benchmark, file) for benchmark, file in missing)
+    return tuple(_generate_page(benchmark, file) for benchmark, file in missing)
 
 
-def about_scores(page: Page, *, totals: bool = False) -> Page:
+def generate_for_scores(page: Page, *, totals: bool = False) -> Page:
     """A generated page again, for a benchmark whose data hold outcomes or totals; another page as it is."""
     benchmark = page.front_matter.benchmark
     if not page.generated or benchmark is None:
         return page
     blocks = ("scores",) if totals else ("scores", "comparison", "problems")
-    return _page(benchmark.model_copy(update={"page": page.path}), page.file, blocks)
+    return _generate_page(benchmark.model_copy(update={"page": page.path}), page.file, blocks)
 
 
-def page_text(benchmark: Benchmark, about_scores: Sequence[str] = ()) -> str:
+def generate_text(benchmark: Benchmark, score_blocks: Sequence[str] = ()) -> str:
     """The Markdown of a benchmark's generated page, with these blocks if its data hold scores."""
     about = benchmark.model_dump(exclude_none=True, exclude={"page"})
     front = {"title": benchmark.name, "description": benchmark.description, "benchmark": about}
     data = {"source": benchmark.source, "metric": benchmark.metric}
-    drawn = [f"```curve\n{_yaml(data)}```", f"```table\n{_yaml({'id': 'values', **data})}```"]
-    if about_scores:
-        drawn = [f"```{kind}\n```" for kind in about_scores]
-    shown = "the figures and tables come" if len(about_scores) > 1 else "the figure and the table come"
+    drawn = [f"```curve\n{_write_yaml(data)}```", f"```table\n{_write_yaml({'id': 'values', **data})}```"]
+    if score_blocks:
+        drawn = [f"```{kind}\n```" for kind in score_blocks]
+    shown = "the figures and tables come" if len(score_blocks) > 1 else "the figure and the table come"
     parts = (
-        f"---\n{_yaml(front)}---",
-        f"# {_escaped(benchmark.name)}",
-        _escaped(benchmark.description or ""),
+        f"---\n{_write_yaml(front)}---",
+        f"# {_escape(benchmark.name)}",
+        _escape(benchmark.description or ""),
         f"Nobody has written about this benchmark yet: {shown} from its data alone.",
         *drawn,
     )
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def page_path(benchmark: Benchmark) -> str:
+def get_page_path(benchmark: Benchmark) -> str:
     """Where a benchmark's generated page stands below the content folder."""
-    return benchmark.page or f"{slug(benchmark.name) or 'benchmark'}.md"
+    return benchmark.page or f"{make_slug(benchmark.name) or 'benchmark'}.md"
 
 
-def _page(benchmark: Benchmark, file: str, about_scores: Sequence[str] = ()) -> Page:
-    page = read_page(page_path(benchmark), page_text(benchmark, about_scores), file)
+def _generate_page(benchmark: Benchmark, file: str, score_blocks: Sequence[str] = ()) -> Page:
+    page = read_page(get_page_path(benchmark), generate_text(benchmark, score_blocks), file)
     # The lines of a text that nobody has on disk would mislead.
-    blocks = tuple(replace(block, place=Place(file, benchmark.line)) for block in page.blocks)
+    blocks = tuple(replace(block, location=SourceLocation(file, benchmark.line)) for block in page.blocks)
     front_matter = page.front_matter
     if front_matter.benchmark:
-        own = front_matter.benchmark.at_line(benchmark.line)
+        own = front_matter.benchmark.place_at_line(benchmark.line)
         front_matter = front_matter.model_copy(update={"benchmark": own})
     return replace(page, title=benchmark.name, front_matter=front_matter, blocks=blocks, generated=True)
 
 
-def _same_names(benchmarks: Sequence[tuple[Benchmark, str]]) -> Iterator[Problem]:
+def _find_same_names(benchmarks: Sequence[tuple[Benchmark, str]]) -> Iterator[Problem]:
     first: dict[str, str] = {}
     for benchmark, file in benchmarks:
         if benchmark.name in first:
             said = f'two benchmarks are called "{benchmark.name}"; the first is in {first[benchmark.name]}'
-            yield _problem(Place(file, benchmark.line), said, "Rename one, or remove it")
+            yield _make_problem(SourceLocation(file, benchmark.line), said, "Rename one, or remove it")
         first.setdefault(benchmark.name, file)
 
 
-def _clashes(benchmarks: Sequence[tuple[Benchmark, str]], pages: Sequence[Page]) -> Iterator[Problem]:
-    taken = {_address(page.path): page.file for page in pages}
+def _find_clashes(benchmarks: Sequence[tuple[Benchmark, str]], pages: Sequence[Page]) -> Iterator[Problem]:
+    taken = {_get_address(page.path): page.file for page in pages}
     for benchmark, file in benchmarks:
-        path = page_path(benchmark)
+        path = get_page_path(benchmark)
         if not _is_page(path):
             said = f'"page: {path}" of benchmark "{benchmark.name}" is no Markdown file of this report'
-            yield _problem(
-                Place(file, benchmark.line), said, "Write a path below the content folder that ends with .md"
+            yield _make_problem(
+                SourceLocation(file, benchmark.line),
+                said,
+                "Write a path below the content folder that ends with .md",
             )
             continue
-        address = _address(path)
+        address = _get_address(path)
         if address in taken:
             said = f'benchmark "{benchmark.name}" would get the page {path}, which {taken[address]} has'
-            yield _problem(
-                Place(file, benchmark.line),
+            yield _make_problem(
+                SourceLocation(file, benchmark.line),
                 said,
                 "Give it another page:, or name it as benchmark: in that page",
             )
@@ -133,23 +135,23 @@ def _is_page(path: str) -> bool:
     return within and path.endswith(".md") and str(PurePosixPath(path)) == path
 
 
-def _address(path: str) -> str:
+def _get_address(path: str) -> str:
     """What two pages may not share: an index page has the address of its folder."""
     page = PurePosixPath(path.lower())
     return str(page.parent if page.stem in {"index", "readme"} else page.with_suffix(""))
 
 
-def _problem(place: Place, message: str, next_step: str) -> Problem:
+def _make_problem(place: SourceLocation, message: str, next_step: str) -> Problem:
     return Problem(place, message, next_step, Stage.NARRATIVE)
 
 
-def _yaml(values: Mapping[str, object]) -> str:
+def _write_yaml(values: Mapping[str, object]) -> str:
     """Keys and values as YAML; texts are quoted, so that a name can be anything."""
-    kept = {key: value for key, value in values.items() if value is not None}
+    present = {key: value for key, value in values.items() if value is not None}
     lines: list[str] = []
-    for key, value in kept.items():
+    for key, value in present.items():
         if isinstance(value, dict):
-            lines += [f"{key}:\n", *(f"  {line}\n" for line in _yaml(value).splitlines())]
+            lines += [f"{key}:\n", *(f"  {line}\n" for line in _write_yaml(value).splitlines())]
         else:
             lines.append(f"{key}: {_scalar(value)}\n")
     return "".join(lines)
@@ -162,11 +164,11 @@ def _scalar(value: object) -> str:
     return quoted.strip()
 
 
-def _escaped(words: str) -> str:
+def _escape(words: str) -> str:
     """Words as Markdown that shows them as they are: on one line, without markup or HTML."""
-    line = _MARKUP.sub(_entities, " ".join(words.split()))
-    return _LINE_MARKUP.sub(_entities, line)
+    line = _MARKUP.sub(_encode_entities, " ".join(words.split()))
+    return _LINE_MARKUP.sub(_encode_entities, line)
 
 
-def _entities(match: re.Match[str]) -> str:
+def _encode_entities(match: re.Match[str]) -> str:
     return "".join(f"&#{ord(character)};" for character in match.group())

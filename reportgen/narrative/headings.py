@@ -34,20 +34,20 @@ class Heading:
     line: int
 
 
-def headings(text: str) -> tuple[Heading, ...]:
+def find_headings(text: str) -> tuple[Heading, ...]:
     """The headings of a page in order. Ids are those that Python-Markdown's table of contents gives."""
-    lines = list(_prose(text))
+    lines = list(_iterate_prose(text))
     found = []
     for index, (number, line) in enumerate(lines):
         after = lines[index + 1][1].rstrip() if index + 1 < len(lines) else ""
         if (match := _HASHES.fullmatch(line)) and match[2].strip(" \t#"):
-            found.append(_heading(len(match[1]), match[2].strip().rstrip("#"), number))
+            found.append(_parse_heading(len(match[1]), match[2].strip().rstrip("#"), number))
         elif line[:1].strip(" \t>") and _UNDERLINE.fullmatch(after):
-            found.append(_heading(1 if after[0] == "=" else 2, line, number))
+            found.append(_parse_heading(1 if after[0] == "=" else 2, line, number))
     return tuple(found)
 
 
-def slug(words: str) -> str:
+def make_slug(words: str) -> str:
     """Words as an id: small ASCII letters, digits and hyphens; empty where nothing of that is in them."""
     ascii_words = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii")
     joined = re.sub(r"[^a-z0-9]+", "-", ascii_words.lower()).strip("-")
@@ -57,7 +57,7 @@ def slug(words: str) -> str:
     return (cut.rpartition("-")[0] or cut)[:_LONGEST_ID].strip("-")
 
 
-def _prose(text: str) -> Iterator[tuple[int, str]]:
+def _iterate_prose(text: str) -> Iterator[tuple[int, str]]:
     """The lines outside fences and comments, with their 0-based numbers."""
     closing: re.Pattern[str] | None = None
     for number, line in enumerate(text.split("\n")):
@@ -73,16 +73,16 @@ def _prose(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def _heading(level: int, marked_up: str, line: int) -> Heading:
+def _parse_heading(level: int, marked_up: str, line: int) -> Heading:
     before, brace, attributes = marked_up.rstrip().rpartition("{")
     if not (brace and attributes.endswith("}")):
         before, attributes = marked_up, ""
     given = _GIVEN_ID.search(attributes)
-    words = plain_words(before)
+    words = strip_markup(before)
     return Heading(level, words, given[1] if given else _id_in_contents(words), line)
 
 
-def plain_words(marked_up: str) -> str:
+def strip_markup(marked_up: str) -> str:
     """Words of one line without links, emphasis, code marks, tags and escapes."""
     plain = _EMPHASIS.sub("", _TAG.sub("", _LINK.sub(r"\1", marked_up)))
     return " ".join(html.unescape(_ESCAPE.sub(r"\1", plain)).split())

@@ -6,21 +6,21 @@ from itertools import count
 from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Problem, Problems
-from reportgen.narrative.headings import slug
+from reportgen.narrative.headings import make_slug
 from reportgen.settings.blocks import AltairSettings, CurveSettings, TableSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reportgen.errors import Place
+    from reportgen.errors import SourceLocation
     from reportgen.settings.blocks import BlockSettings
 
 # The theme's landmarks; a figure of such an id would take their links.
 RESERVED: Final = frozenset({"content", "navigation", "search-results", "toc", "toc-title"})
 
 
-def block_ids(
-    blocks: Sequence[tuple[str, BlockSettings, Place]], headings: Mapping[str, int]
+def make_block_ids(
+    blocks: Sequence[tuple[str, BlockSettings, SourceLocation]], headings: Mapping[str, int]
 ) -> tuple[str, ...]:
     """The id of each block of a page.
 
@@ -36,18 +36,18 @@ def block_ids(
         ReportError: a given id stands twice on the page, or is that of a heading or of the theme.
     """
     problems = Problems()
-    given: dict[str, Place] = {}
+    given: dict[str, SourceLocation] = {}
     for _, settings, place in blocks:
         if settings.id:
-            problems.add(_clashes(settings.id, place, given, headings))
+            problems.add(_find_clashes(settings.id, place, given, headings))
             given.setdefault(settings.id.lower(), place)
     problems.raise_errors()
     taken = {*given, *(name.lower() for name in headings), *RESERVED}
-    return tuple(settings.id or _free(_words(kind, settings), taken) for kind, settings, _ in blocks)
+    return tuple(settings.id or _free(_suggest_id(kind, settings), taken) for kind, settings, _ in blocks)
 
 
-def _clashes(
-    name: str, place: Place, given: Mapping[str, Place], headings: Mapping[str, int]
+def _find_clashes(
+    name: str, place: SourceLocation, given: Mapping[str, SourceLocation], headings: Mapping[str, int]
 ) -> Iterable[Problem]:
     another = f'Choose another, such as "{name}-figure"'
     if name.lower() in given:
@@ -60,14 +60,14 @@ def _clashes(
         yield Problem(place, f'"id: {name}" belongs to the page itself', another)
 
 
-def _words(kind: str, settings: BlockSettings) -> str:
+def _suggest_id(kind: str, settings: BlockSettings) -> str:
     """What a block is called where it has no id."""
     candidates = [settings.title or ""]
     if isinstance(settings, CurveSettings | TableSettings):
         candidates.append(settings.metric or "")
     if isinstance(settings, AltairSettings):
         candidates.append(settings.function.rpartition(":")[2])
-    base = next((name for words in candidates if (name := slug(words))), kind)
+    base = next((name for words in candidates if (name := make_slug(words))), kind)
     # An id begins with a letter.
     return base if base[0].isalpha() else f"{kind}-{base}"
 

@@ -6,15 +6,15 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from reportgen.errors import Place, Problem, Problems, ReportError, Stage
+from reportgen.errors import Problem, Problems, ReportError, SourceLocation, Stage
 from reportgen.model import Block, Page
-from reportgen.narrative.bindings import find_bindings, typed_text
+from reportgen.narrative.bindings import find_bindings, strip_bindings
 from reportgen.narrative.fences import find_conflict_marks, find_fences
-from reportgen.narrative.headings import headings
-from reportgen.narrative.ids import block_ids
+from reportgen.narrative.headings import find_headings
+from reportgen.narrative.ids import make_block_ids
 from reportgen.settings.front_matter import FrontMatter
 from reportgen.settings.loading import load_block, load_front_matter
-from reportgen.settings.text import normalised, read_text
+from reportgen.settings.text import normalise_text, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,12 +51,12 @@ def read_pages(
         file = str(PurePosixPath(content_dir) / path)
         with problems.collecting():
             text = read_text(root / content_dir / path, file, Stage.NARRATIVE)
-            pages.append(_page(path, text, file, problems))
+            pages.append(_parse_page(path, text, file, problems))
             if untrusted:
-                from reportgen.narrative.raw_html import raw_html_problems  # noqa: PLC0415 - few reports need it
+                from reportgen.narrative.raw_html import find_raw_html  # noqa: PLC0415 - few reports need it
 
                 _, body, first_line = _split(text, file)
-                problems.add(raw_html_problems(body, file, first_line))
+                problems.add(find_raw_html(body, file, first_line))
     return tuple(pages)
 
 
@@ -76,13 +76,13 @@ def read_page(path: str, text: str, file: str) -> Page:
         ReportError: every problem of the page.
     """
     problems = Problems()
-    page = _page(path, text, file, problems)
+    page = _parse_page(path, text, file, problems)
     problems.raise_errors()
     return page
 
 
-def _page(path: str, text: str, file: str, problems: Problems) -> Page:
-    text = normalised(text)
+def _parse_page(path: str, text: str, file: str, problems: Problems) -> Page:
+    text = normalise_text(text)
     if marks := find_conflict_marks(text, file):
         raise ReportError(*marks)
     front_text, body, first_line = _split(text, file)
@@ -90,15 +90,15 @@ def _page(path: str, text: str, file: str, problems: Problems) -> Page:
     with problems.collecting():
         front_matter = load_front_matter(front_text, file)
     bindings = find_bindings(body, file, first_line, len(text) - len(body), problems)
-    found = headings(typed_text(body))
+    found = find_headings(strip_bindings(body))
     blocks: tuple[Block, ...] = ()
     with problems.collecting():
         lines = {heading.id: first_line + heading.line for heading in found}
-        blocks = _blocks(find_fences(body, file, first_line), file, lines, problems)
+        blocks = _load_blocks(find_fences(body, file, first_line), file, lines, problems)
     if front_matter is None:
         # What its blocks left to the page's benchmark is not known: nobody shall miss it.
         front_matter, blocks, bindings = FrontMatter(), (), ()
-    title = front_matter.title or _first_title(found) or _title_of(path)
+    title = front_matter.title or _first_title(found) or _name_page(path)
     return Page(path, file, title, front_matter, blocks, text, bindings=bindings)
 
 
@@ -112,7 +112,7 @@ def _split(text: str, file: str) -> tuple[str, str, int]:
     if match is None and _OPENED.match(text):
         said = "the front matter that begins here has no end"
         step = "End it with a line of three dashes, and begin the text on the next line"
-        raise ReportError(Problem(Place(file, 1), said, step))
+        raise ReportError(Problem(SourceLocation(file, 1), said, step))
     if match is None or not _KEY.search(match[1]):
         # Two rules with words between them are no front matter to MkDocs either.
         return "", text, 1
@@ -120,18 +120,20 @@ def _split(text: str, file: str) -> tuple[str, str, int]:
     return match[1], body, text.count("\n", 0, len(text) - len(body)) + 1
 
 
-def _blocks(
+def _load_blocks(
     fences: Sequence[Fence], file: str, headings: dict[str, int], problems: Problems
 ) -> tuple[Block, ...]:
     loaded: list[tuple[Fence, BlockSettings]] = []
     for fence in fences:
         if fence.shown:
             with problems.collecting():
-                settings = load_block(fence.kind, fence.body, Place(file, fence.line, fence.column))
+                settings = load_block(fence.kind, fence.body, SourceLocation(file, fence.line, fence.column))
                 loaded.append((fence, settings))
-    ids = block_ids([(f.kind, settings, Place(file, f.line)) for f, settings in loaded], headings)
+    ids = make_block_ids(
+        [(f.kind, settings, SourceLocation(file, f.line)) for f, settings in loaded], headings
+    )
     return tuple(
-        Block(fence.kind, name, settings, Place(file, fence.line), fence.body)
+        Block(fence.kind, name, settings, SourceLocation(file, fence.line), fence.body)
         for name, (fence, settings) in zip(ids, loaded, strict=True)
     )
 
@@ -140,7 +142,7 @@ def _first_title(found: Sequence[Heading]) -> str:
     return next((heading.words for heading in found if heading.level == 1), "")
 
 
-def _title_of(path: str) -> str:
+def _name_page(path: str) -> str:
     """A title from the file name, as MkDocs makes it; an index page is called by its folder."""
     page = PurePosixPath(path)
     name = page.stem

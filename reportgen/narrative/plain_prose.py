@@ -22,7 +22,7 @@ _HEADING: Final = re.compile(r"(?:[-+*> ]|\d+[.)])*#")
 _BEGINS: Final = re.compile(r"[> ]*(?:[-+*#=_:~{\[]|\d+[.)] )")
 
 
-def surely_shown(signed: str) -> frozenset[int]:
+def find_surely_shown(signed: str) -> frozenset[int]:
     """The numbers of the candidates that stand in plain prose.
 
     Args:
@@ -30,10 +30,10 @@ def surely_shown(signed: str) -> frozenset[int]:
     """
     if _HTML.search(signed):
         return frozenset()
-    return frozenset(number for block in _BLOCKS.split(signed) for number in _in_block(block))
+    return frozenset(number for block in _BLOCKS.split(signed) for number in _find_in_block(block))
 
 
-def _in_block(block: str) -> frozenset[int]:
+def _find_in_block(block: str) -> frozenset[int]:
     numbers = {int(number) for number in _OPENING.findall(block)}
     if not numbers or _HARD.search(block):
         return frozenset()
@@ -43,10 +43,10 @@ def _in_block(block: str) -> frozenset[int]:
         return frozenset()
     left = {int(number) for number in _OPENING.findall(prose)}
     whole = left & {int(number) for number in _CLOSING.findall(prose)}
-    return frozenset(whole - _broken(block.split("\n")))
+    return frozenset(whole - _find_broken(block.split("\n")))
 
 
-def _broken(lines: list[str]) -> set[int]:
+def _find_broken(lines: list[str]) -> set[int]:
     """Candidates on several lines of which one may begin another block, or a quote of another depth."""
     first: dict[int, int] = {}
     last: dict[int, int] = {}
@@ -56,13 +56,13 @@ def _broken(lines: list[str]) -> set[int]:
     broken = set()
     for number, begin in first.items():
         inside = lines[begin : last.get(number, begin) + 1]
-        depths = {_quotes(line) for line in inside}
+        depths = {_count_quotes(line) for line in inside}
         heading = len(inside) > 1 and _HEADING.match(lines[begin]) is not None
         if heading or len(depths) > 1 or any(_BEGINS.match(line) for line in inside[1:]):
             broken.add(number)
     return broken
 
 
-def _quotes(line: str) -> int:
+def _count_quotes(line: str) -> int:
     match = _QUOTES.match(line)
     return match.group().count(">") if match else 0

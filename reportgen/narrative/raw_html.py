@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 
-from reportgen.errors import Place, Problem
-from reportgen.narrative.spans import without_code_and_tags
+from reportgen.errors import Problem, SourceLocation
+from reportgen.narrative.spans import strip_code_and_tags
 from reportgen.settings.kinds import BLOCKS
 from reportgen.settings.parsing import shorten
 
@@ -31,7 +31,7 @@ _MOST: Final = 50
 _STEP: Final = "Write it in Markdown; in a text write &lt; for <, and put code in backticks"
 
 
-def raw_html_problems(text: str, file: str, first_line: int) -> Iterator[Problem]:
+def find_raw_html(text: str, file: str, first_line: int) -> Iterator[Problem]:
     """What Markdown would pass on as HTML, once for each line of a page; code is none.
 
     Args:
@@ -44,20 +44,22 @@ def raw_html_problems(text: str, file: str, first_line: int) -> Iterator[Problem
     from reportgen.narrative.superfences import walk  # noqa: PLC0415 - most pages hold nothing like it
 
     walked = walk(text, tuple(BLOCKS))
-    lines = walked.original_lines()
-    signs = _Signs(hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16])
+    lines = walked.get_original_lines()
+    placeholders = _TagPlaceholders(hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16])
     try:
-        prose = without_code_and_tags(walked.rendered(signs))
+        prose = strip_code_and_tags(walked.render(placeholders))
     except RecursionError:
-        yield Problem(Place(file, first_line), "this page is nested too deep", "Indent and quote less")
+        yield Problem(
+            SourceLocation(file, first_line), "this page is nested too deep", "Indent and quote less"
+        )
         return
     first_tags: dict[int, str] = {}
-    for number in signs.numbers_in(prose):
-        line, tag = signs.found[number]
+    for number in placeholders.find_numbers(prose):
+        line, tag = placeholders.found[number]
         first_tags.setdefault(line, tag)
     for line, tag in list(first_tags.items())[:_MOST]:
         said = f"raw HTML is refused here, where nobody is trusted: {shorten(tag, 60)}"
-        yield Problem(Place(file, first_line + lines[line]), said, _STEP)
+        yield Problem(SourceLocation(file, first_line + lines[line]), said, _STEP)
 
 
 class NoRawHtml(Extension):
@@ -69,7 +71,7 @@ class NoRawHtml(Extension):
         md.inlinePatterns.deregister("html", strict=False)
 
 
-class _Signs(Extension):
+class _TagPlaceholders(Extension):
     """Puts words that mean nothing in place of tags, behind superfences: what is left of code is prose.
 
     Attributes:
@@ -85,19 +87,19 @@ class _Signs(Extension):
         """The word for a tag."""
         return f"rgh{self.salt}n{number}z"
 
-    def numbers_in(self, text: str) -> list[int]:
+    def find_numbers(self, text: str) -> list[int]:
         """The tags whose words stand in a text, in their order."""
         return sorted(int(number) for number in re.findall(self.sign(r"(\d+)"), text))
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  # Python-Markdown's name
         """Register the step."""
-        md.preprocessors.register(_PutSigns(md, self), "reportgen_tags", 24)
+        md.preprocessors.register(_PutTagPlaceholders(md, self), "reportgen_tags", 24)
 
 
-class _PutSigns(Preprocessor):
-    def __init__(self, md: Markdown, signs: _Signs) -> None:
+class _PutTagPlaceholders(Preprocessor):
+    def __init__(self, md: Markdown, placeholders: _TagPlaceholders) -> None:
         super().__init__(md)
-        self.signs = signs
+        self.signs = placeholders
 
     def run(self, lines: list[str]) -> list[str]:
         """Lines without tags."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.errors import Problem, ReportError, SourceLocation, Stage
 from reportgen.model import ScoreRequest
-from reportgen.naming import did_you_mean, listed
+from reportgen.naming import quote_names, suggest_name
 from reportgen.settings.score_blocks import (
     ComparisonSettings,
     MetricSettings,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _Settings = TypeVar("_Settings", bound=OutcomeSettings)
 
 
-def score_sources(settings: OutcomeSettings, benchmark: Benchmark | None) -> tuple[str, ...]:
+def list_score_sources(settings: OutcomeSettings, benchmark: Benchmark | None) -> tuple[str, ...]:
     """The sources that a block about scores reads; the page's benchmark's if it names none."""
     named = settings.sources if isinstance(settings, ComparisonSettings) else ()
     if settings.source:
@@ -33,12 +33,12 @@ def score_sources(settings: OutcomeSettings, benchmark: Benchmark | None) -> tup
     return tuple(dict.fromkeys(named)) or ((benchmark.source,) if benchmark else ())
 
 
-def with_defaults(settings: _Settings, benchmark: Benchmark | None) -> _Settings:
+def fill_defaults(settings: _Settings, benchmark: Benchmark | None) -> _Settings:
     """What a block leaves out, taken from the page's benchmark if it shows that benchmark's source.
 
-    Which way is better is told by benchmark, in ``score_requests``.
+    Which way is better is told by benchmark, in ``make_score_requests``.
     """
-    own = benchmark if benchmark and benchmark.source in score_sources(settings, benchmark) else None
+    own = benchmark if benchmark and benchmark.source in list_score_sources(settings, benchmark) else None
     given: dict[str, object] = {}
     if isinstance(settings, MetricSettings) and "metric" not in settings.model_fields_set:
         # Another metric of the benchmark is told where the benchmark is.
@@ -48,7 +48,7 @@ def with_defaults(settings: _Settings, benchmark: Benchmark | None) -> _Settings
     return settings.model_copy(update=given)
 
 
-def score_requests(
+def make_score_requests(
     block: Block, settings: OutcomeSettings, benchmark: Benchmark | None, sources: Mapping[str, Source]
 ) -> tuple[ScoreRequest, ...]:
     """The outcomes behind a block about scores: one request, several for benchmarks side by side.
@@ -57,14 +57,14 @@ def score_requests(
         ReportError: no source is named and the page has no benchmark, a source holds no outcomes, has no such
             benchmark or column, or it is open which of its benchmarks is meant.
     """
-    named = score_sources(settings, benchmark)
+    named = list_score_sources(settings, benchmark)
     if not named:
         said = f"this {block.kind} block names no source and its page has no benchmark"
-        raise ReportError(_problem(block.place, said, 'Add a line such as "source: NAME"'))
+        raise ReportError(_make_problem(block.location, said, 'Add a line such as "source: NAME"'))
     if settings.source and len(named) > 1:
         said = f"this {block.kind} block names a source and sources"
-        raise ReportError(_problem(block.place, said, "Write them all under sources"))
-    whole = with_defaults(settings, benchmark)
+        raise ReportError(_make_problem(block.location, said, "Write them all under sources"))
+    whole = fill_defaults(settings, benchmark)
     found = []
     for name in named:
         source = sources[name]
@@ -72,40 +72,43 @@ def score_requests(
         _refuse_totals(block, whole, source)
         _refuse_unknown_slices(block, settings, source)
         own = benchmark if benchmark and benchmark.source == name else None
-        parts = _parts(block, settings, source, own)
-        found += [_request(source, part, whole, better=_said(settings, own, part, source)) for part in parts]
+        parts = _choose_parts(block, settings, source, own)
+        found += [
+            _make_score_request(source, part, whole, better=_said(settings, own, part, source))
+            for part in parts
+        ]
     if block.kind == "comparison" and len(found) == 1 and sources[found[0].source].kind == "totals":
         said = f'"{found[0].source}" holds totals only, and without problems nothing can be paired'
         step = "Write a scores block, or put several benchmarks side by side"
-        raise ReportError(_problem(block.place, said, step))
+        raise ReportError(_make_problem(block.location, said, step))
     return tuple(found)
 
 
-def score_benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> ScoreRequest:
+def make_score_benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> ScoreRequest:
     """The outcomes that a page's benchmark is ranked by.
 
     Raises:
         ReportError: its metric is none of scores, or it is open which part of the source is meant.
     """
-    place = Place(page.file, benchmark.line)
+    place = SourceLocation(page.file, benchmark.line)
     metric = benchmark.metric or "mean"
     if not is_score_metric(metric):
         said = f'"{metric}" is no metric of scores, and "{source.name}" holds outcomes'
-        raise ReportError(_problem(place, said, "Write mean, or such as avg@16, pass@8, maj@8, pass^8"))
-    part = part_of(benchmark, source)
-    asked = benchmark.benchmark
-    if asked and asked != part:
-        raise ReportError(_unknown_part(place, asked, source))
+        raise ReportError(_make_problem(place, said, "Write mean, or such as avg@16, pass@8, maj@8, pass^8"))
+    part = find_part(benchmark, source)
+    named = benchmark.benchmark
+    if named and named != part:
+        raise ReportError(_explain_unknown_part(place, named, source))
     if part is None and source.benchmarks:
         said = f'benchmark "{benchmark.name}" is none of the benchmarks of source "{source.name}"'
-        near = did_you_mean(benchmark.name, source.benchmarks)
-        step = f"{near}Add benchmark: with one of {listed(source.benchmarks)}"
-        raise ReportError(_problem(place, said, step))
+        near = suggest_name(benchmark.name, source.benchmarks)
+        step = f"{near}Add benchmark: with one of {quote_names(source.benchmarks)}"
+        raise ReportError(_make_problem(place, said, step))
     settings = MetricSettings(metric=metric)
-    return _request(source, part, settings, better=benchmark.higher_is_better)
+    return _make_score_request(source, part, settings, better=benchmark.higher_is_better)
 
 
-def part_of(benchmark: Benchmark, source: Source) -> str | None:
+def find_part(benchmark: Benchmark, source: Source) -> str | None:
     """Which value of the source's benchmark column a page's benchmark is; None if that is not known."""
     if benchmark.benchmark:
         return benchmark.benchmark if benchmark.benchmark in source.benchmarks else None
@@ -114,45 +117,47 @@ def part_of(benchmark: Benchmark, source: Source) -> str | None:
     return source.benchmarks[0] if len(source.benchmarks) == 1 else None
 
 
-def benchmark_title(request: ScoreRequest, source: Source, benchmark: Benchmark | None) -> str:
+def name_benchmark(request: ScoreRequest, source: Source, benchmark: Benchmark | None) -> str:
     """What a benchmark is called: as the page calls its own, otherwise as the data do, or by its source."""
     own = benchmark if benchmark and benchmark.source == source.name else None
-    if own and part_of(own, source) == request.benchmark:
+    if own and find_part(own, source) == request.benchmark:
         return own.name
     return request.benchmark or source.settings.title or source.name
 
 
-def _parts(
+def _choose_parts(
     block: Block, settings: OutcomeSettings, source: Source, own: Benchmark | None
 ) -> tuple[str | None, ...]:
     """Values of the source's benchmark column, None where it has none."""
-    asked = (settings.benchmark,) if settings.benchmark else ()
+    names = (settings.benchmark,) if settings.benchmark else ()
     if isinstance(settings, ComparisonSettings):
-        asked = tuple(dict.fromkeys((*asked, *settings.benchmarks)))
-    unknown = [name for name in asked if name not in source.benchmarks]
+        names = tuple(dict.fromkeys((*names, *settings.benchmarks)))
+    unknown = [name for name in names if name not in source.benchmarks]
     if unknown:
-        raise ReportError(*(_unknown_part(block.place, name, source) for name in unknown))
-    if asked:
-        return asked
+        raise ReportError(*(_explain_unknown_part(block.location, name, source) for name in unknown))
+    if names:
+        return names
     if not source.benchmarks:
         return (None,)
-    default = part_of(own, source) if own else None
+    default = find_part(own, source) if own else None
     if default is not None:
         return (default,)
     if len(source.benchmarks) == 1 or isinstance(settings, ComparisonSettings):
         return source.benchmarks
     said = f'this {block.kind} block names no benchmark and "{source.name}" has {len(source.benchmarks)}'
-    raise ReportError(_problem(block.place, said, f"Its benchmarks are {listed(source.benchmarks)}"))
+    raise ReportError(
+        _make_problem(block.location, said, f"Its benchmarks are {quote_names(source.benchmarks)}")
+    )
 
 
 def _said(settings: OutcomeSettings, own: Benchmark | None, part: str | None, source: Source) -> bool | None:
     """Which way block or page say is better; of the source's other benchmarks the page's says nothing."""
-    if settings.higher_is_better is None and own is not None and part == part_of(own, source):
+    if settings.higher_is_better is None and own is not None and part == find_part(own, source):
         return own.higher_is_better
     return settings.higher_is_better
 
 
-def _request(
+def _make_score_request(
     source: Source, part: str | None, settings: OutcomeSettings, *, better: bool | None
 ) -> ScoreRequest:
     """The outcomes of one benchmark; where no author says which way is better, the harness may."""
@@ -174,7 +179,7 @@ def _refuse_other_kinds(block: Block, source: Source) -> None:
     if source.kind == "measurements":
         said = f'a {block.kind} block shows scores of problems, and "{source.name}" has none'
         step = "Its data need a column problem and a column score; where they are called otherwise, say so "
-        raise ReportError(_problem(block.place, said, f"{step}under columns in its source.yml"))
+        raise ReportError(_make_problem(block.location, said, f"{step}under columns in its source.yml"))
 
 
 def _refuse_totals(block: Block, settings: OutcomeSettings, source: Source) -> None:
@@ -184,36 +189,38 @@ def _refuse_totals(block: Block, settings: OutcomeSettings, source: Source) -> N
     step = "Let the harness write the answers, too, as with lm_eval --log_samples, or write a scores block"
     if not isinstance(settings, ScoresSettings | ComparisonSettings):
         said = f'a {block.kind} block shows answers to problems, and "{source.name}" holds totals only'
-        raise ReportError(_problem(block.place, said, step))
+        raise ReportError(_make_problem(block.location, said, step))
     if settings.metric != "mean":
         said = f'"{source.name}" holds totals only, which give no {settings.metric}'
         raise ReportError(
-            _problem(block.place, said, step.replace("write a scores block", "leave out metric"))
+            _make_problem(block.location, said, step.replace("write a scores block", "leave out metric"))
         )
 
 
 def _refuse_unknown_slices(block: Block, settings: OutcomeSettings, source: Source) -> None:
-    asked = settings.slices if isinstance(settings, ProblemsSettings) else ()
+    names = settings.slices if isinstance(settings, ProblemsSettings) else ()
     problems = [
-        _problem(
-            block.place,
+        _make_problem(
+            block.location,
             f'"{name}" is no column of source "{source.name}" to slice by',
-            f"{did_you_mean(name, source.slices)}There are {listed(source.slices) or 'none'}",
+            f"{suggest_name(name, source.slices)}There are {quote_names(source.slices) or 'none'}",
         )
-        for name in asked
+        for name in names
         if name not in source.slices
     ]
     if problems:
         raise ReportError(*problems)
 
 
-def _unknown_part(place: Place, name: str, source: Source) -> Problem:
+def _explain_unknown_part(place: SourceLocation, name: str, source: Source) -> Problem:
     if not source.benchmarks:
         said = f'source "{source.name}" has no column that names benchmarks, so none is called "{name}"'
-        return _problem(place, said, "Leave out benchmark, or name the column under columns in source.yml")
-    step = f"{did_you_mean(name, source.benchmarks)}Its benchmarks are {listed(source.benchmarks)}"
-    return _problem(place, f'"{name}" is no benchmark of source "{source.name}"', step)
+        return _make_problem(
+            place, said, "Leave out benchmark, or name the column under columns in source.yml"
+        )
+    step = f"{suggest_name(name, source.benchmarks)}Its benchmarks are {quote_names(source.benchmarks)}"
+    return _make_problem(place, f'"{name}" is no benchmark of source "{source.name}"', step)
 
 
-def _problem(place: Place, message: str, next_step: str) -> Problem:
+def _make_problem(place: SourceLocation, message: str, next_step: str) -> Problem:
     return Problem(place, message, next_step, Stage.NARRATIVE)

@@ -21,7 +21,7 @@ from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString, code_escape
 
-from reportgen.narrative.candidates import candidates, mentioned
+from reportgen.narrative.candidates import find_candidates, has_binding_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,7 @@ _PIECE: Final = re.compile(
 _NUMBER: Final = re.compile(r'\bn="([0-9a-f]{16})-(\d+)"')
 
 
-class Signs(NamedTuple):
+class Placeholders(NamedTuple):
     """A text with signs for its candidates, and what each sign stands for."""
 
     text: str
@@ -61,7 +61,7 @@ class Mark(NamedTuple):
     in_link: bool
 
 
-def signs(text: str, found: tuple[Candidate, ...]) -> Signs:
+def put_placeholders(text: str, found: tuple[Candidate, ...]) -> Placeholders:
     """Put signs into a text; lines stay lines."""
     # No author can have written this by chance or on purpose.
     salt = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
@@ -77,10 +77,10 @@ def signs(text: str, found: tuple[Candidate, ...]) -> Signs:
             stand_for[sign] = text[start:end]
             parts += [text[place:start], sign]
             place = end
-    return Signs("".join([*parts, text[place:]]), salt, stand_for)
+    return Placeholders("".join([*parts, text[place:]]), salt, stand_for)
 
 
-def marks(html: str) -> Iterator[Mark]:
+def find_marks(html: str) -> Iterator[Mark]:
     """The marks that a reader sees: not those in comments, scripts and attributes."""
     links = 0
     for match in _PIECE.finditer(html):
@@ -91,19 +91,19 @@ def marks(html: str) -> Iterator[Mark]:
             yield Mark(match.start(), match.end(), found[1], int(found[2]), links > 0)
 
 
-def left_signs(html: str) -> frozenset[int]:
+def find_left_placeholders(html: str) -> frozenset[int]:
     """The candidates whose braces a reader would see, since they are not code either."""
-    seen = without_code_and_tags(html)
+    seen = strip_code_and_tags(html)
     return frozenset(int(n) for n in re.findall(r"rgb[0-9a-f]{16}c(\d+)p0z", seen))
 
 
-def without_code_and_tags(html: str) -> str:
+def strip_code_and_tags(html: str) -> str:
     """The words of a page that are no code."""
     seen = re.sub(r"<(pre|code)\b.*?</\1\s*>", "", html, flags=re.DOTALL | re.IGNORECASE)
     return _PIECE.sub("", seen)
 
 
-class Spans(Extension):
+class BindingsExtension(Extension):
     """Marks the words of bindings.
 
     Attributes:
@@ -136,20 +136,20 @@ class _Text:
     def __init__(self) -> None:
         self.stand_for: dict[str, str] = {}
 
-    def restored(self, text: str, *, code: bool = False, escaped: bool = False) -> str:
+    def restore(self, text: str, *, code: bool = False, escaped: bool = False) -> str:
         """The text with what its signs stand for."""
 
-        def meant(match: re.Match[str]) -> str:
+        def get_original(match: re.Match[str]) -> str:
             original = self.stand_for.get(match.group(), match.group())
             if escaped:
                 return escape(original)
             return code_escape(original) if code else original
 
-        return _SIGN.sub(meant, text) if self.stand_for and "rgb" in text else text
+        return _SIGN.sub(get_original, text) if self.stand_for and "rgb" in text else text
 
 
 class _Swap(Preprocessor):
-    def __init__(self, md: Markdown, spans: Spans, text: _Text) -> None:
+    def __init__(self, md: Markdown, spans: BindingsExtension, text: _Text) -> None:
         super().__init__(md)
         self.spans = spans
         self.text = text
@@ -158,17 +158,17 @@ class _Swap(Preprocessor):
         """Lines with signs."""
         self.text.stand_for = {}
         text = "\n".join(lines)
-        found = candidates(text) if mentioned(text) else ()
+        found = find_candidates(text) if has_binding_marks(text) else ()
         if not found:
             return lines
-        signed = signs(text, found)
+        signed = put_placeholders(text, found)
         self.spans.seen[signed.salt] = found
         self.text.stand_for = signed.stand_for
         return signed.text.split("\n")
 
 
 class _MarkWords(InlineProcessor):
-    def __init__(self, md: Markdown, spans: Spans) -> None:
+    def __init__(self, md: Markdown, spans: BindingsExtension) -> None:
         super().__init__(_MARKED_WORDS, md)
         self.spans = spans
 
@@ -197,7 +197,7 @@ class _RestoreHtml(Preprocessor):
     def run(self, lines: list[str]) -> list[str]:
         """Raw HTML as it was."""
         stash = self.md.htmlStash.rawHtmlBlocks
-        stash[:] = [self.text.restored(raw) if isinstance(raw, str) else raw for raw in stash]
+        stash[:] = [self.text.restore(raw) if isinstance(raw, str) else raw for raw in stash]
         return lines
 
 
@@ -210,7 +210,7 @@ class _RestoreCode(Treeprocessor):
         """Blocks of code as they were."""
         for code in root.iter("code"):
             if code.text:
-                code.text = AtomicString(self.text.restored(code.text, code=True))
+                code.text = AtomicString(self.text.restore(code.text, code=True))
 
 
 class _RestoreRest(Treeprocessor):
@@ -225,11 +225,11 @@ class _RestoreRest(Treeprocessor):
         for one in root.iter():
             if one.text:
                 kind = type(one.text)
-                one.text = kind(self.text.restored(one.text, code=one.tag == "code"))
+                one.text = kind(self.text.restore(one.text, code=one.tag == "code"))
             if one.tail:
-                one.tail = type(one.tail)(self.text.restored(one.tail))
+                one.tail = type(one.tail)(self.text.restore(one.tail))
             for name, value in one.items():
-                one.set(name, self.text.restored(value))
+                one.set(name, self.text.restore(value))
 
 
 class _RestoreStash(Postprocessor):
@@ -239,4 +239,4 @@ class _RestoreStash(Postprocessor):
 
     def run(self, text: str) -> str:
         """What other extensions put aside inside a line, such as highlighted code, as it was."""
-        return self.text.restored(text, escaped=True)
+        return self.text.restore(text, escaped=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from reportgen.narrative.watch import Call, Watch, prefix
+from reportgen.narrative.watch import Call, FenceRecorder, get_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -57,21 +57,21 @@ class Walk:
     opened: list[int] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
 
-    def column(self, line: int) -> int:
+    def find_column(self, line: int) -> int:
         """The 1-based column at which the text of a line begins."""
-        return len(prefix(self.lines[line])) + 1
+        return len(get_prefix(self.lines[line])) + 1
 
-    def original_lines(self) -> list[int]:
+    def get_original_lines(self) -> list[int]:
         """The 0-based line of the text for each line that is left; for a fence that of its opening."""
         gone = {line for call in self.calls for line in range(call.start + 1, call.end + 1)}
         return [line for line in range(len(self.lines)) if line not in gone]
 
-    def rendered(self, extension: Extension) -> str:
+    def render(self, extension: Extension) -> str:
         """The page with one more extension, as a site with all containers shows it."""
-        watch = Watch(self.languages, "", {})
-        return watch.markdown((*_CONTAINERS, extension)).convert(self.text)
+        watch = FenceRecorder(self.languages, "", {})
+        return watch.make_converter((*_CONTAINERS, extension)).convert(self.text)
 
-    def shown(self, probes: Collection[int]) -> frozenset[int]:
+    def find_shown(self, probes: Collection[int]) -> frozenset[int]:
         """The lines of our fences, and of ``probes``, that reach the page outside comments and code.
 
         Args:
@@ -82,13 +82,13 @@ class Walk:
             return frozenset(ours)
         # No author can have written this by chance or on purpose.
         salt = hashlib.sha256(self.text.encode("utf-8", "replace")).hexdigest()[:16]
-        watch = Watch(self.languages, salt, self._places_left(probes))
-        page = _NEVER_SHOWN.sub("", watch.markdown(_CONTAINERS).convert(self.text))
+        watch = FenceRecorder(self.languages, salt, self._places_left(probes))
+        page = _NEVER_SHOWN.sub("", watch.make_converter(_CONTAINERS).convert(self.text))
         prose = _CODE.sub("", page)
         found = {line for line in ours if f'"{salt}-{line}"' in page}
         return frozenset(found | {line for line in probes if f"{salt}-{line}-" in prose})
 
-    def swallowed(self, shown: Collection[int]) -> tuple[int, ...]:
+    def find_swallowed(self, shown: Collection[int]) -> tuple[int, ...]:
         """Lines of our fences that stand at the margin and yet do not reach the page, for no other reason."""
         if _HIDES.search(self.text):
             return ()
@@ -110,8 +110,8 @@ def walk(text: str, languages: tuple[str, ...]) -> Walk:
         text: Markdown, its lines ended by a line feed.
         languages: those for which superfences calls a formatter of ours.
     """
-    watch, markdown = _scanner(languages)
-    watch.begin()
+    watch, markdown = _make_scanner(languages)
+    watch.clear()
     markdown.reset()
     lines = text.split("\n")
     for name in ("normalize_whitespace", "reportgen_lines", "fenced_code_block"):
@@ -120,7 +120,7 @@ def walk(text: str, languages: tuple[str, ...]) -> Walk:
 
 
 @cache
-def _scanner(languages: tuple[str, ...]) -> tuple[Watch, Markdown]:
+def _make_scanner(languages: tuple[str, ...]) -> tuple[FenceRecorder, Markdown]:
     """A converter for all texts: to make one takes as long as to scan a page."""
-    watch = Watch(languages, "", {})
-    return watch, watch.markdown(())
+    watch = FenceRecorder(languages, "", {})
+    return watch, watch.make_converter(())

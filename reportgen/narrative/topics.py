@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.model import Page, ScoreRequest
-from reportgen.naming import did_you_mean, listed
-from reportgen.narrative.ranking import better_way
-from reportgen.narrative.requests import benchmark_request, requests_of, source_names
+from reportgen.naming import quote_names, suggest_name
+from reportgen.narrative.ranking import choose_direction
+from reportgen.narrative.requests import list_sources, make_benchmark_request, make_requests
 from reportgen.settings.blocks import DataSettings, PanelsSettings
 from reportgen.settings.front_matter import Benchmark, FrontMatter
 from reportgen.settings.observation_blocks import ObservationsSettings
@@ -18,7 +18,7 @@ from reportgen.settings.score_blocks import OutcomeSettings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from reportgen.errors import Place
+    from reportgen.errors import SourceLocation
     from reportgen.model import Block, Request, Source
 
 
@@ -39,7 +39,9 @@ class Topic:
     title: str = ""
 
 
-def topics_of(of: str | None, page: Page, sources: Mapping[str, Source], place: Place) -> tuple[Topic, ...]:
+def find_topics(
+    of: str | None, page: Page, sources: Mapping[str, Source], place: SourceLocation
+) -> tuple[Topic, ...]:
     """The topics that an ``of`` names, one for each metric or benchmark that a figure shows.
 
     Args:
@@ -52,38 +54,40 @@ def topics_of(of: str | None, page: Page, sources: Mapping[str, Source], place: 
         ReportError: there is no such figure or source, or nothing is named and the page has no benchmark.
     """
     if of is None:
-        return _of_page(page, sources, place)
-    shown = {topic_id: topic for block in page.blocks for topic_id, topic in _shown(block, page, sources)}
+        return _find_page_topics(page, sources, place)
+    shown = {
+        topic_id: topic for block in page.blocks for topic_id, topic in _iterate_shown(block, page, sources)
+    }
     if of in shown:
         return shown[of]
     if of in sources:
-        return (_of_source(of, page, sources[of], shown, place),)
-    named = [block for block in page.blocks if of == block.id or of in _ids(block)]
+        return (_find_source_topic(of, page, sources[of], shown, place),)
+    named = [block for block in page.blocks if of == block.id or of in _list_ids(block)]
     if named:
-        raise _without_topics(named[0], page, sources, place)
+        raise _explain_no_topics(named[0], page, sources, place)
     said = f'there is no figure "{of}" on this page, and no source of that name'
-    raise ReportError(_problem(place, said, figures_named(of, page)))
+    raise ReportError(_make_problem(place, said, list_figures(of, page)))
 
 
-def figures_named(of: str, page: Page) -> str:
+def list_figures(of: str, page: Page) -> str:
     """A next step for an ``of`` that names nothing: which figures there are on the page."""
-    ids = [name for block in page.blocks for name in _ids(block)]
-    there = f"The figures of this page are {listed(ids)}" if ids else "This page has no figure"
-    return f"{did_you_mean(of, ids)}{there}"
+    ids = [name for block in page.blocks for name in _list_ids(block)]
+    there = f"The figures of this page are {quote_names(ids)}" if ids else "This page has no figure"
+    return f"{suggest_name(of, ids)}{there}"
 
 
-def topics_on(page: Page, sources: Mapping[str, Source]) -> Iterator[Topic]:
+def iterate_topics(page: Page, sources: Mapping[str, Source]) -> Iterator[Topic]:
     """What the figures of a page show, as far as their sources are given.
 
     Raises:
         ReportError: a block asks for what its source does not have.
     """
     for block in page.blocks:
-        for _, topics in _shown(block, page, sources):
+        for _, topics in _iterate_shown(block, page, sources):
             yield from topics
 
 
-def source_topic(benchmark: Benchmark, source: Source, *, declared: Benchmark | None = None) -> Topic:
+def make_source_topic(benchmark: Benchmark, source: Source, *, declared: Benchmark | None = None) -> Topic:
     """What a benchmark is ranked by, without a page that shows it.
 
     Args:
@@ -94,82 +98,86 @@ def source_topic(benchmark: Benchmark, source: Source, *, declared: Benchmark | 
     Raises:
         ReportError: it is open which metric or benchmark of the source is meant.
     """
-    nowhere = Page(source.name, str(source.place), "", FrontMatter(), (), "")
-    request = benchmark_request(benchmark, source, nowhere)
-    return Topic(request, _better(request, declared, source), "")
+    nowhere = Page(source.name, str(source.location), "", FrontMatter(), (), "")
+    request = make_benchmark_request(benchmark, source, nowhere)
+    return Topic(request, _get_direction(request, declared, source), "")
 
 
-def sources_of(block: Block, page: Page) -> tuple[str, ...]:
+def list_block_sources(block: Block, page: Page) -> tuple[str, ...]:
     """The sources behind a block, one of observations included."""
     benchmark = page.front_matter.benchmark
     if not isinstance(block.settings, ObservationsSettings):
-        return source_names(block, benchmark)
-    return sources_named(block.settings.of, page)
+        return list_sources(block, benchmark)
+    return list_named_sources(block.settings.of, page)
 
 
 def is_figure(of: str, page: Page) -> bool:
     """Whether a figure or panel of the page has this id."""
-    return any(of in _ids(block) for block in page.blocks)
+    return any(of in _list_ids(block) for block in page.blocks)
 
 
-def sources_named(of: str | None, page: Page) -> tuple[str, ...]:
+def list_named_sources(of: str | None, page: Page) -> tuple[str, ...]:
     """The sources behind an ``of``: of the figure that it names, otherwise it is a source itself."""
     benchmark = page.front_matter.benchmark
     if of is None and benchmark:
         return (benchmark.source,)
-    blocks = [block for block in page.blocks if of in _ids(block)] if of else _with_data(page)
+    blocks = [block for block in page.blocks if of in _list_ids(block)] if of else _select_with_data(page)
     if blocks:
-        return source_names(blocks[0], benchmark)
+        return list_sources(blocks[0], benchmark)
     is_other = any(block.id == of for block in page.blocks)
     return (of,) if of and not is_other and not _is_misspelt(of, page) else ()
 
 
-def sources_on(page: Page) -> tuple[str, ...]:
+def list_page_sources(page: Page) -> tuple[str, ...]:
     """Every source behind a page, each once, in the order of the page."""
     benchmark = page.front_matter.benchmark
     names = [benchmark.source] if benchmark else []
-    names += [name for block in page.blocks for name in sources_of(block, page)]
-    names += [name for binding in page.bindings for name in sources_named(binding.of, page)]
+    names += [name for block in page.blocks for name in list_block_sources(block, page)]
+    names += [name for binding in page.bindings for name in list_named_sources(binding.of, page)]
     return tuple(dict.fromkeys(names))
 
 
-def _of_page(page: Page, sources: Mapping[str, Source], place: Place) -> tuple[Topic, ...]:
+def _find_page_topics(page: Page, sources: Mapping[str, Source], place: SourceLocation) -> tuple[Topic, ...]:
     """The page's benchmark, with the first figure that shows it; without one, the page's only figure."""
     benchmark = page.front_matter.benchmark
     if benchmark is None:
-        figures = _with_data(page)
+        figures = _select_with_data(page)
         if len(figures) == 1:
-            for _, topics in _shown(figures[0], page, sources):
+            for _, topics in _iterate_shown(figures[0], page, sources):
                 return topics
-            raise _without_topics(figures[0], page, sources, place)
+            raise _explain_no_topics(figures[0], page, sources, place)
         said = "it is not said what this is about, and the page has no benchmark"
-        ids = [name for block in figures for name in _ids(block)]
-        raise ReportError(_problem(place, said, f"Name a figure with of=: {listed(ids) or 'there is none'}"))
+        ids = [name for block in figures for name in _list_ids(block)]
+        raise ReportError(
+            _make_problem(place, said, f"Name a figure with of=: {quote_names(ids) or 'there is none'}")
+        )
     if benchmark.source not in sources:
         # Its problem is known already.
         raise ReportError
-    request = benchmark_request(benchmark, sources[benchmark.source], page)
+    request = make_benchmark_request(benchmark, sources[benchmark.source], page)
     for block in page.blocks:
-        for _, topics in _shown(block, page, sources):
-            if len(topics) == 1 and _same(topics[0].request, request):
+        for _, topics in _iterate_shown(block, page, sources):
+            if len(topics) == 1 and _is_same(topics[0].request, request):
                 return topics
-    return (Topic(request, _better(request, benchmark, sources[benchmark.source]), ""),)
+    return (Topic(request, _get_direction(request, benchmark, sources[benchmark.source]), ""),)
 
 
-def _without_topics(block: Block, page: Page, sources: Mapping[str, Source], place: Place) -> ReportError:
+def _explain_no_topics(
+    block: Block, page: Page, sources: Mapping[str, Source], place: SourceLocation
+) -> ReportError:
     """Why nothing can be said about a block; empty where a problem of its sources says it."""
     if not _has_data(block):
         said = f'"{block.id}" is the id of a block of kind {block.kind}, which statements cannot be about'
-        return ReportError(_problem(place, said, figures_named("", page)))
-    names = source_names(block, page.front_matter.benchmark)
+        return ReportError(_make_problem(place, said, list_figures("", page)))
+    names = list_sources(block, page.front_matter.benchmark)
     if any(name not in sources for name in names):
         return ReportError()
     said = f'figure "{block.id}" names no source, so statements cannot be about it'
-    return ReportError(_problem(place, said, 'Add a line such as "source: NAME" to its block'))
+    return ReportError(_make_problem(place, said, 'Add a line such as "source: NAME" to its block'))
 
 
-def _of_source(
-    name: str, page: Page, source: Source, shown: Mapping[str, tuple[Topic, ...]], place: Place
+def _find_source_topic(
+    name: str, page: Page, source: Source, shown: Mapping[str, tuple[Topic, ...]], place: SourceLocation
 ) -> Topic:
     benchmark = page.front_matter.benchmark
     own = benchmark if benchmark and benchmark.source == name else Benchmark(name=name, source=name)
@@ -177,23 +185,27 @@ def _of_source(
         ids = [topic_id for topic_id, topics in shown.items() if topics[0].request.source == name]
         said = f'source "{name}" has {len(source.metrics)} metrics, and it is open which is meant'
         step = (
-            f"Name a figure that shows one: {listed(ids)}" if ids else "Name a figure that shows one of them"
+            f"Name a figure that shows one: {quote_names(ids)}"
+            if ids
+            else "Name a figure that shows one of them"
         )
-        raise ReportError(_problem(place, said, step))
-    request = benchmark_request(own, source, page)
-    same = (topics[0] for topics in shown.values() if len(topics) == 1 and _same(topics[0].request, request))
-    return next(same, Topic(request, _better(request, benchmark, source), ""))
+        raise ReportError(_make_problem(place, said, step))
+    request = make_benchmark_request(own, source, page)
+    same = (
+        topics[0] for topics in shown.values() if len(topics) == 1 and _is_same(topics[0].request, request)
+    )
+    return next(same, Topic(request, _get_direction(request, benchmark, source), ""))
 
 
-def _shown(
+def _iterate_shown(
     block: Block, page: Page, sources: Mapping[str, Source]
 ) -> Iterator[tuple[str, tuple[Topic, ...]]]:
     """Ids of a block's figures, its own first, each with what it shows."""
     benchmark, settings = page.front_matter.benchmark, block.settings
-    names = source_names(block, benchmark)
+    names = list_sources(block, benchmark)
     if not _has_data(block) or not names or not all(name in sources for name in names):
         return
-    requests = requests_of(block, page, sources)
+    requests = make_requests(block, page, sources)
     if not requests:
         return
     if isinstance(settings, PanelsSettings):
@@ -201,7 +213,7 @@ def _shown(
         panels = tuple(
             Topic(
                 request,
-                _better(request, benchmark, sources[request.source], own, settings.higher_is_better),
+                _get_direction(request, benchmark, sources[request.source], own, settings.higher_is_better),
                 f"{block.id}-{number}",
                 "" if isinstance(metric, str) else metric.title or "",
             )
@@ -216,32 +228,34 @@ def _shown(
     yield (
         block.id,
         tuple(
-            Topic(request, _better(request, benchmark, sources[request.source], block_says), block.id)
+            Topic(request, _get_direction(request, benchmark, sources[request.source], block_says), block.id)
             for request in requests
         ),
     )
 
 
-def _better(request: Request, benchmark: Benchmark | None, source: Source, *said: bool | None) -> bool | None:
+def _get_direction(
+    request: Request, benchmark: Benchmark | None, source: Source, *said: bool | None
+) -> bool | None:
     if isinstance(request, ScoreRequest):
         return request.higher_is_better
-    return better_way(request.metric, benchmark, source, *said)
+    return choose_direction(request.metric, benchmark, source, *said)
 
 
-def _same(shown: Request, asked: Request) -> bool:
+def _is_same(shown: Request, other: Request) -> bool:
     """Whether a figure shows what is asked for: all series of one metric, however smooth."""
-    if isinstance(shown, ScoreRequest) or isinstance(asked, ScoreRequest):
-        return shown == asked
+    if isinstance(shown, ScoreRequest) or isinstance(other, ScoreRequest):
+        return shown == other
     return (shown.source, shown.metric, shown.x, shown.series, shown.where) == (
-        asked.source,
-        asked.metric,
-        asked.x,
-        asked.series,
-        asked.where,
+        other.source,
+        other.metric,
+        other.x,
+        other.series,
+        other.where,
     )
 
 
-def _with_data(page: Page) -> list[Block]:
+def _select_with_data(page: Page) -> list[Block]:
     return [block for block in page.blocks if _has_data(block)]
 
 
@@ -249,7 +263,7 @@ def _has_data(block: Block) -> bool:
     return isinstance(block.settings, DataSettings | OutcomeSettings) and block.kind != "altair"
 
 
-def _ids(block: Block) -> tuple[str, ...]:
+def _list_ids(block: Block) -> tuple[str, ...]:
     if isinstance(block.settings, PanelsSettings):
         numbers = range(1, len(block.settings.metrics) + 1)
         return (block.id, *(f"{block.id}-{number}" for number in numbers))
@@ -258,8 +272,8 @@ def _ids(block: Block) -> tuple[str, ...]:
 
 def _is_misspelt(of: str, page: Page) -> bool:
     """Whether a name is more like a figure of the page than like a source that nobody has seen yet."""
-    return bool(did_you_mean(of, [name for block in page.blocks for name in _ids(block)]))
+    return bool(suggest_name(of, [name for block in page.blocks for name in _list_ids(block)]))
 
 
-def _problem(place: Place, message: str, next_step: str) -> Problem:
+def _make_problem(place: SourceLocation, message: str, next_step: str) -> Problem:
     return Problem(place, message, next_step, Stage.NARRATIVE)

@@ -38,7 +38,7 @@ class Call:
     bare: bool
 
 
-def prefix(line: str) -> str:
+def get_prefix(line: str) -> str:
     """Indentation and quote marks before a line's text."""
     match = _PREFIX.match(line)
     return match.group() if match else ""
@@ -54,23 +54,23 @@ class _Lines(list[str]):
             yield line
 
 
-class Watch:
+class FenceRecorder:
     """Stands where superfences calls validators and formatters, and writes down what comes by."""
 
     def __init__(self, languages: tuple[str, ...], salt: str, probes: dict[int, int]) -> None:
         self.languages = languages
         self.salt = salt
         self.probes = probes
-        self.begin()
+        self.clear()
 
-    def begin(self) -> None:
+    def clear(self) -> None:
         """Forget what came by."""
         self.lines = _Lines()
         self.calls: list[Call] = []
         self.opened: list[int] = []
         self.bare = True
 
-    def markdown(self, extensions: Sequence[str | Extension]) -> Markdown:
+    def make_converter(self, extensions: Sequence[str | Extension]) -> Markdown:
         """A converter whose fences are watched."""
         fences = [self._fence(language) for language in self.languages]
         highlighted = {"name": "*", "class": "", "format": self.take_code, "validator": self.open_code}
@@ -122,7 +122,7 @@ class Watch:
 class _Steps(Extension):
     """Steps before and after superfences, which works at priority 25; HTML is taken out at 20."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: FenceRecorder) -> None:
         super().__init__()
         self.watch = watch
 
@@ -135,7 +135,7 @@ class _Steps(Extension):
 class _Count(Preprocessor):
     """Hands superfences lines that know which of them it looks at."""
 
-    def __init__(self, md: Markdown, watch: Watch) -> None:
+    def __init__(self, md: Markdown, watch: FenceRecorder) -> None:
         super().__init__(md)
         self.watch = watch
 
@@ -147,11 +147,11 @@ class _Count(Preprocessor):
 class _Probe(Preprocessor):
     """Puts a word that can be found again where superfences left a line as it was."""
 
-    def __init__(self, md: Markdown, watch: Watch) -> None:
+    def __init__(self, md: Markdown, watch: FenceRecorder) -> None:
         super().__init__(md)
         self.watch = watch
 
     def run(self, lines: list[str]) -> list[str]:
         for place, line in self.watch.probes.items():
-            lines[place] = f"{prefix(lines[place])}{self.watch.salt}-{line}-"
+            lines[place] = f"{get_prefix(lines[place])}{self.watch.salt}-{line}-"
         return lines

@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.errors import Problem, ReportError, SourceLocation, Stage
 from reportgen.outcomes import Outcomes, ScoresError
-from reportgen.settings.score_blocks import MetricSettings, metric_and_k
-from reportgen.statistics.given_scores import given_scores
-from reportgen.statistics.problem_scores import problem_scores
+from reportgen.settings.score_blocks import MetricSettings, split_metric
+from reportgen.statistics.given_scores import score_totals
+from reportgen.statistics.problem_scores import group_problem_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from reportgen.notebook.table import Table
     from reportgen.outcomes import ProblemScores, Score
-    from reportgen.settings.blocks import Cell
+    from reportgen.settings.blocks import CellValue
 
 MACRO: Final = "macro average"
 """The benchmark of the rows that average several."""
 
-_NOTEBOOK: Final = Place("notebook")
+_NOTEBOOK: Final = SourceLocation("notebook")
 _COUNTS: Final = (
     *("group", "problems", "fewest_samples", "most_samples", "runs", "tested_together", "shared"),
     *("runs_a", "runs_b", "family_blocks"),
@@ -42,14 +42,14 @@ class Totals(NamedTuple):
     higher_is_better: bool
 
 
-def stated_metric(metric: str) -> tuple[str, int]:
+def parse_metric(metric: str) -> tuple[str, int]:
     """A metric as the statistics take it, read as a block reads it: ``pass@8`` is ``pass@k`` and 8.
 
     Raises:
         ReportError: there is no such metric.
     """
     try:
-        return metric_and_k(MetricSettings(metric=metric).metric)
+        return split_metric(MetricSettings(metric=metric).metric)
     except ValueError:
         message = f'"{metric}" is not a metric of scores'
         advice = "Write mean, or avg@N, pass@K, maj@K or pass^K with a number, such as pass@8"
@@ -57,20 +57,20 @@ def stated_metric(metric: str) -> tuple[str, int]:
 
 
 @contextmanager
-def told(data: Table | Outcomes) -> Iterator[None]:
+def locate_errors(data: Table | Outcomes) -> Iterator[None]:
     """A context: what outcomes cannot give is told with the place they came from."""
     try:
         yield
     except ScoresError as error:
-        place = _NOTEBOOK if isinstance(data, Outcomes) else data.source.place
+        place = _NOTEBOOK if isinstance(data, Outcomes) else data.source.location
         raise ReportError(Problem(place, error.message, error.next_step, Stage.DATA)) from error
 
 
-def parts_of(
+def read_problem_scores(
     data: Table | Outcomes,
     benchmark: str | None,
     series: tuple[str, ...] | None,
-    where: Mapping[str, Cell | tuple[Cell, ...]] | None,
+    where: Mapping[str, CellValue | tuple[CellValue, ...]] | None,
     *,
     answers: bool,
 ) -> dict[str, ProblemScores]:
@@ -86,24 +86,25 @@ def parts_of(
     if isinstance(data, Outcomes):
         if benchmark or series or where:
             raise ValueError("outcomes are narrowed where they are read")
-        return {"": problem_scores(data, answers=answers)}
-    from reportgen.read import outcomes  # noqa: PLC0415 - imports the database
+        return {"": group_problem_scores(data, answers=answers)}
+    from reportgen.read import read_outcomes  # noqa: PLC0415 - imports the database
 
     source = data.source
     titles: Sequence[str | None] = [benchmark] if benchmark else source.benchmarks or [None]
     return {
-        title or source.settings.title or source.name: problem_scores(
-            outcomes(data.root, source, benchmark=title, series=series, where=where or {}), answers=answers
+        title or source.settings.title or source.name: group_problem_scores(
+            read_outcomes(data.root, source, benchmark=title, series=series, where=where or {}),
+            answers=answers,
         )
         for title in titles
     }
 
 
-def totals_of(
+def read_totals(
     table: Table,
     benchmark: str | None,
     series: tuple[str, ...] | None,
-    where: Mapping[str, Cell | tuple[Cell, ...]] | None,
+    where: Mapping[str, CellValue | tuple[CellValue, ...]] | None,
     *,
     level: float,
     higher_is_better: bool,
@@ -125,11 +126,11 @@ def totals_of(
     titles: Sequence[str | None] = [benchmark] if benchmark else source.benchmarks or [None]
     found = {}
     for title in titles:
-        reported = totals.scores(title, series, where or {})
+        reported = totals.get_scores(title, series, where or {})
         better = higher_is_better and (title or "") not in source.lower_is_better
-        ends = totals.ends(reported, higher_is_better=better)
+        ends = totals.get_range(reported, higher_is_better=better)
         name = title or source.settings.title or source.name
-        found[name] = Totals(given_scores(reported, level=level, ends=ends), ends, better)
+        found[name] = Totals(score_totals(reported, level=level, ends=ends), ends, better)
     return found
 
 

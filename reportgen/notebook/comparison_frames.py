@@ -6,8 +6,8 @@ from dataclasses import asdict
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
-from reportgen.notebook.answers import MACRO, as_frame, parts_of, stated_metric, told
-from reportgen.statistics.pairs_across import pairs_across
+from reportgen.notebook.answers import MACRO, as_frame, locate_errors, parse_metric, read_problem_scores
+from reportgen.statistics.pairs_across import compare_pairs_across
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from reportgen.notebook.table import Table
     from reportgen.outcomes import Outcomes
-    from reportgen.settings.blocks import Cell
+    from reportgen.settings.blocks import CellValue
 
-_COLUMNS: Final = (
+_PAIR_COLUMNS: Final = (
     *("benchmark", "a", "b", "metric", "difference", "low", "high", "level", "spread", "p"),
     *("adjusted_p", "tested_together", "verdict", "reason", "shared", "only_a", "only_b"),
     *("method", "interval_method", "runs_a", "runs_b", "stderr", "run_stderr", "df"),
@@ -34,7 +34,7 @@ def compare(
     metric: str = "mean",
     benchmark: str | None = None,
     series: tuple[str, ...] | None = None,
-    where: Mapping[str, Cell | tuple[Cell, ...]] | None = None,
+    where: Mapping[str, CellValue | tuple[CellValue, ...]] | None = None,
     level: float = 0.95,
     higher_is_better: bool = True,
 ) -> pd.DataFrame:
@@ -87,22 +87,24 @@ def compare(
         >>> frame[["a", "verdict", "tested_together"]].to_numpy().tolist()
         [['Aspen', 'better', 3], ['Cedar', 'unclear', 3], ['Damson', 'unclear', 3]]
     """
-    name, k = stated_metric(metric)
-    with told(data):
-        parts = parts_of(data, benchmark, series, where, answers=name == "maj@k")
+    name, k = parse_metric(metric)
+    with locate_errors(data):
+        parts = read_problem_scores(data, benchmark, series, where, answers=name == "maj@k")
         names = tuple(dict.fromkeys(one for part in parts.values() for one in part.series))
-        pairs = _pairs(names, a, b)
-        found = pairs_across(parts, name, k, pairs=pairs, level=level, higher_is_better=higher_is_better)
+        pairs = _choose_pairs(names, a, b)
+        found = compare_pairs_across(
+            parts, name, k, pairs=pairs, level=level, higher_is_better=higher_is_better
+        )
     rows = [
         asdict(one)
         | {"benchmark": MACRO if title is None else title, "verdict": str(one.verdict)}
         | dict(zip(("runs_a", "runs_b"), one.runs, strict=True))
         for title, one in found
     ]
-    return as_frame(rows, _COLUMNS)
+    return as_frame(rows, _PAIR_COLUMNS)
 
 
-def _pairs(names: Sequence[str], a: str | None, b: str | None) -> list[tuple[str, str]]:
+def _choose_pairs(names: Sequence[str], a: str | None, b: str | None) -> list[tuple[str, str]]:
     if a is not None and b is not None:
         return [(a, b)]
     if a is not None:

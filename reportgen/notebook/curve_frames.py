@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.drafting.answers import Answer, Answers
-from reportgen.errors import Place, Problem, ReportError, Stage
-from reportgen.figures.chart import skeleton_text
+from reportgen.drafting.answers import CurveResult, ResultsStore
+from reportgen.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.figures.chart import write_chart_spec
 from reportgen.figures.palette import assign_slots
-from reportgen.figures.plotting import plot_of
-from reportgen.figures.shape import shape_of
-from reportgen.figures.specification import specification
-from reportgen.figures.tidy import csv_text
-from reportgen.figures.wanted import Context, wanted_curve
-from reportgen.figures.wording import subtitle
+from reportgen.figures.plotting import make_plot
+from reportgen.figures.shape import get_shape
+from reportgen.figures.specification import build_spec
+from reportgen.figures.tidy import write_curves_csv
+from reportgen.figures.wanted import DrawContext, make_curve_spec
+from reportgen.figures.wording import write_subtitle
 from reportgen.model import CurveRequest
-from reportgen.naming import did_you_mean, listed
+from reportgen.naming import quote_names, suggest_name
 from reportgen.settings.blocks import CurveSettings
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from reportgen.notebook.table import Table
-    from reportgen.settings.blocks import Cell
+    from reportgen.settings.blocks import CellValue
 
 
 def curves(
@@ -34,7 +34,7 @@ def curves(
     *,
     x: str | None = None,
     series: tuple[str, ...] | None = None,
-    where: Mapping[str, Cell | tuple[Cell, ...]] | None = None,
+    where: Mapping[str, CellValue | tuple[CellValue, ...]] | None = None,
     band: str = "ci",
     level: float = 0.95,
     smooth: float = 0.0,
@@ -62,8 +62,8 @@ def curves(
     """
     import pandas as pd  # noqa: PLC0415 - slow to import
 
-    request = _request(table, metric, x, series, where, band, level, smooth, max_points)
-    curve_set = _answer(table, request).curve_set
+    request = _make_request(table, metric, x, series, where, band, level, smooth, max_points)
+    curve_set = _read_curves(table, request).curve_set
     columns = ("series", "metric", "step", "value", "low", "high", "n")
     parts = [
         pd.DataFrame(
@@ -89,7 +89,7 @@ def draw(
     *,
     x: str | None = None,
     series: tuple[str, ...] | None = None,
-    where: Mapping[str, Cell | tuple[Cell, ...]] | None = None,
+    where: Mapping[str, CellValue | tuple[CellValue, ...]] | None = None,
     band: str = "ci",
     level: float = 0.95,
     smooth: float = 0.0,
@@ -104,66 +104,66 @@ def draw(
     """
     import altair as alt  # noqa: PLC0415 - slow to import
 
-    request = _request(table, metric, x, series, where, band, level, smooth, 400)
-    answer = _answer(table, request)
-    context = _context(table, answer)
+    request = _make_request(table, metric, x, series, where, band, level, smooth, 400)
+    answer = _read_curves(table, request)
+    context = _make_context(table, answer)
     settings = CurveSettings(title=title)
-    wanted = wanted_curve("figure", settings, request.metric, context)
-    plot = plot_of(answer.curve_set, wanted, context)
-    words = subtitle(answer.curve_set, wanted)
-    skeleton = skeleton_text(shape_of(plot))
-    csv = csv_text(answer.curve_set)
-    spec = specification(plot, answer.curve_set, csv, skeleton, title=wanted.title, subtitle=words)
+    plot_spec = make_curve_spec("figure", settings, request.metric, context)
+    plot = make_plot(answer.curve_set, plot_spec, context)
+    words = write_subtitle(answer.curve_set, plot_spec)
+    spec_text = write_chart_spec(get_shape(plot))
+    csv = write_curves_csv(answer.curve_set)
+    spec = build_spec(plot, answer.curve_set, csv, spec_text, title=plot_spec.title, subtitle=words)
     chart = alt.LayerChart.from_dict(spec)
     if not isinstance(chart, alt.LayerChart):
         raise TypeError(type(chart))
     return chart
 
 
-def _request(  # noqa: PLR0917 - the public functions take these by name
+def _make_request(  # noqa: PLR0917 - the public functions take these by name
     table: Table,
     metric: str | None,
     x: str | None,
     series: tuple[str, ...] | None,
-    where: Mapping[str, Cell | tuple[Cell, ...]] | None,
+    where: Mapping[str, CellValue | tuple[CellValue, ...]] | None,
     band: str,
     level: float,
     smooth: float,
     max_points: int | None,
 ) -> CurveRequest:
     pairs = tuple((k, v if isinstance(v, tuple) else (v,)) for k, v in (where or {}).items())
-    name = _metric(table, metric)
+    name = _choose_metric(table, metric)
     return CurveRequest(table.source.name, name, x, series, pairs, max_points, smooth, band, level)
 
 
-def _metric(table: Table, metric: str | None) -> str:
+def _choose_metric(table: Table, metric: str | None) -> str:
     if table.source.kind != "measurements":
         said = f'"{table.source.name}" holds scores'
-        raise ReportError(Problem(table.source.place, said, "Use rg.scores or rg.compare", Stage.DATA))
+        raise ReportError(Problem(table.source.location, said, "Use rg.scores or rg.compare", Stage.DATA))
     known = table.metrics
     if metric is None and len(known) == 1:
         return known[0]
     if metric in known:
         return str(metric)
     said = f'"{metric}" is not a metric' if metric else "name a metric"
-    step = f"{did_you_mean(metric or '', known)}Its metrics are {listed(known)}"
-    raise ReportError(Problem(table.source.place, said, step, Stage.DATA))
+    step = f"{suggest_name(metric or '', known)}Its metrics are {quote_names(known)}"
+    raise ReportError(Problem(table.source.location, said, step, Stage.DATA))
 
 
-def _answer(table: Table, request: CurveRequest) -> Answer:
-    answers = Answers(table.root, {table.source.name: table.source}, [request])
-    return answers.answer(request)
+def _read_curves(table: Table, request: CurveRequest) -> CurveResult:
+    answers = ResultsStore(table.root, {table.source.name: table.source}, [request])
+    return answers.get_curves(request)
 
 
-def _context(table: Table, answer: Answer) -> Context:
+def _make_context(table: Table, answer: CurveResult) -> DrawContext:
     names = tuple(curve.series for curve in answer.curve_set.curves)
-    return Context(
-        place=Place("notebook"),
+    return DrawContext(
+        place=SourceLocation("notebook"),
         slots=assign_slots([names]),
         higher_is_better=None,
         step_title=answer.step_name.replace("_", " ").strip(),
         step_is_time=answer.step_is_time,
         source=table.source.settings.title or table.source.name,
         approximate=table.source.settings.approximate,
-        skeleton_of=skeleton_text,
+        get_chart_spec=write_chart_spec,
     )

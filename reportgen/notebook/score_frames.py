@@ -7,12 +7,19 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Problem, ReportError, Stage
-from reportgen.notebook.answers import MACRO, as_frame, parts_of, stated_metric, told, totals_of
+from reportgen.notebook.answers import (
+    MACRO,
+    as_frame,
+    locate_errors,
+    parse_metric,
+    read_problem_scores,
+    read_totals,
+)
 from reportgen.outcomes import Outcomes
 from reportgen.statistics.compare import compare_all
-from reportgen.statistics.macro import macro_score
+from reportgen.statistics.macro import compute_macro_score
 from reportgen.statistics.ranks import rank_groups
-from reportgen.statistics.scores import scores as scores_of
+from reportgen.statistics.scores import score_series as scores_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,9 +28,9 @@ if TYPE_CHECKING:
 
     from reportgen.notebook.table import Table
     from reportgen.outcomes import Estimand, RankGroup, Score
-    from reportgen.settings.blocks import Cell
+    from reportgen.settings.blocks import CellValue
 
-_COLUMNS: Final = (
+_SCORE_COLUMNS: Final = (
     *("benchmark", "series", "metric", "estimate", "low", "high", "level", "group", "estimand", "method"),
     *("reason", "problems", "fewest_samples", "most_samples", "runs", "between_runs", "stderr", "run_stderr"),
     *("tokens", "seconds", "cost"),
@@ -36,7 +43,7 @@ def scores(
     *,
     benchmark: str | None = None,
     series: tuple[str, ...] | None = None,
-    where: Mapping[str, Cell | tuple[Cell, ...]] | None = None,
+    where: Mapping[str, CellValue | tuple[CellValue, ...]] | None = None,
     estimand: Estimand = "problems like these",
     level: float = 0.95,
     higher_is_better: bool = True,
@@ -92,13 +99,13 @@ def scores(
         >>> frame[["series", "group", "estimand"]].to_numpy()[:2].tolist()
         [['Aspen', 1, 'problems like these'], ['Birch', 2, 'problems like these']]
     """
-    name, k = stated_metric(metric)
+    name, k = parse_metric(metric)
     if not isinstance(data, Outcomes) and data.source.kind == "totals":
-        return _of_totals(
+        return _score_totals(
             data, name, benchmark, series, where, level=level, higher_is_better=higher_is_better
         )
-    with told(data):
-        parts = parts_of(data, benchmark, series, where, answers=name == "maj@k")
+    with locate_errors(data):
+        parts = read_problem_scores(data, benchmark, series, where, answers=name == "maj@k")
         columns = {
             title: scores_of(part, name, k, estimand=estimand, level=level) for title, part in parts.items()
         }
@@ -109,18 +116,18 @@ def scores(
     rows: list[dict[str, object]] = []
     for title, column in columns.items():
         found = rank_groups(column, together[title], higher_is_better=higher_is_better)
-        rows += _rows(title, column, found, higher_is_better=higher_is_better)
+        rows += _make_rows(title, column, found, higher_is_better=higher_is_better)
     if len(parts) > 1:
-        rows += _rows(MACRO, _averages(columns, estimand, level), (), higher_is_better=higher_is_better)
-    return as_frame(rows, _COLUMNS)
+        rows += _make_rows(MACRO, _average(columns, estimand, level), (), higher_is_better=higher_is_better)
+    return as_frame(rows, _SCORE_COLUMNS)
 
 
-def _of_totals(
+def _score_totals(
     data: Table,
     metric: str,
     benchmark: str | None,
     series: tuple[str, ...] | None,
-    where: Mapping[str, Cell | tuple[Cell, ...]] | None,
+    where: Mapping[str, CellValue | tuple[CellValue, ...]] | None,
     *,
     level: float,
     higher_is_better: bool,
@@ -128,26 +135,29 @@ def _of_totals(
     """Totals as they are reported; of several benchmarks with their average, where it means anything."""
     if metric != "mean":
         said = f'"{data.source.name}" holds totals only, which give no {metric}'
-        raise ReportError(Problem(data.source.place, said, "Leave out metric", Stage.DATA))
-    found = totals_of(data, benchmark, series, where, level=level, higher_is_better=higher_is_better)
+        raise ReportError(Problem(data.source.location, said, "Leave out metric", Stage.DATA))
+    found = read_totals(data, benchmark, series, where, level=level, higher_is_better=higher_is_better)
     rows: list[dict[str, object]] = []
     for title, one in found.items():
-        rows += _rows(title, one.scores, (), higher_is_better=one.higher_is_better)
+        rows += _make_rows(title, one.scores, (), higher_is_better=one.higher_is_better)
     # Numbers of other ranges, or of one that is not known, or of other directions have no average.
-    alike = {(*one.ends, one.higher_is_better) for one in found.values()}
-    if len(found) > 1 and len(alike) == 1 and not math.isinf(next(iter(alike))[0]):
+    ranges = {(*one.ends, one.higher_is_better) for one in found.values()}
+    if len(found) > 1 and len(ranges) == 1 and not math.isinf(next(iter(ranges))[0]):
         columns = {title: one.scores for title, one in found.items()}
         better = all(one.higher_is_better for one in found.values())
-        rows += _rows(MACRO, _averages(columns, "problems like these", level), (), higher_is_better=better)
-    return as_frame(rows, _COLUMNS)
+        rows += _make_rows(
+            MACRO, _average(columns, "problems like these", level), (), higher_is_better=better
+        )
+    return as_frame(rows, _SCORE_COLUMNS)
 
 
-def _averages(columns: Mapping[str, Sequence[Score]], estimand: Estimand, level: float) -> list[Score]:
+def _average(columns: Mapping[str, Sequence[Score]], estimand: Estimand, level: float) -> list[Score]:
     """The macro average of each series; the noise of these problems adds up as that of problems like them."""
     by_name = {title: {one.series: one for one in column} for title, column in columns.items()}
     names = dict.fromkeys(one.series for column in columns.values() for one in column)
     averages = [
-        macro_score(name, [(title, by_name[title].get(name)) for title in columns], level) for name in names
+        compute_macro_score(name, [(title, by_name[title].get(name)) for title in columns], level)
+        for name in names
     ]
     if estimand == "these problems":
         return [
@@ -157,7 +167,7 @@ def _averages(columns: Mapping[str, Sequence[Score]], estimand: Estimand, level:
     return averages
 
 
-def _rows(
+def _make_rows(
     title: str, column: Sequence[Score], found: Sequence[RankGroup], *, higher_is_better: bool
 ) -> list[dict[str, object]]:
     """A row a series, best first, equal ones in the order of the data, those without a score last."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reportgen.observations.thresholds import SAME
-from reportgen.statistics.align import on_steps
+from reportgen.statistics.align import interpolate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reportgen.model import FloatArray
     from reportgen.observations.field import Field
 
-__all__ = ["SAME", "Aligned", "BoolArray", "aligned"]
+__all__ = ["SAME", "Aligned", "BoolArray", "align_series"]
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
@@ -46,21 +46,21 @@ class Aligned:
         return max(len(self.names) * (len(self.names) - 1) // 2, 1)
 
 
-def aligned(field: Field, names: Sequence[str] | None = None) -> Aligned:
+def align_series(field: Field, names: Sequence[str] | None = None) -> Aligned:
     """The series of a field, or some of them, at the union of their steps."""
     chosen = tuple(sorted(field.names if names is None else names))
     if chosen not in field.side_by_side:
-        field.side_by_side[chosen] = _aligned(field, chosen)
+        field.side_by_side[chosen] = _align(field, chosen)
     return field.side_by_side[chosen]
 
 
-def _aligned(field: Field, chosen: tuple[str, ...]) -> Aligned:
-    given = [field.points(name) for name in chosen]
+def _align(field: Field, chosen: tuple[str, ...]) -> Aligned:
+    given = [field.get_points(name) for name in chosen]
     steps = np.unique(np.concatenate([one.steps for one in given]))
     return Aligned(
         names=chosen,
         steps=steps,
-        good=np.stack([field.sign * on_steps(steps, one.steps, one.values) for one in given]),
+        good=np.stack([field.sign * interpolate(steps, one.steps, one.values) for one in given]),
         read=np.stack([np.isin(steps, one.steps) for one in given]),
         least=field.least,
     )

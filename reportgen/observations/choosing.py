@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from reportgen.facts.score_facts import ScoreSubject
 from reportgen.observations.field import Field
-from reportgen.observations.part_company import part_company
+from reportgen.observations.part_company import observe_part_company
 from reportgen.observations.rules import RULES
 from reportgen.observations.score_rules import SCORE_RULES, ScoreField
 from reportgen.settings.observation_blocks import Rule
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _MOST_STRENGTH = 10.0
 """More thresholds than these make nothing more telling."""
 
-_TELLING = {
+_WEIGHTS = {
     Rule.BEST: 3.5,
     Rule.TIERS: 1.3,
     Rule.CROSSING: 1.2,
@@ -44,14 +44,14 @@ _READING = 0.6
 _ORDER = {rule: place for place, rule in enumerate(Rule)}
 
 # Of two rules that tell of one event, the first has told it.
-_TOLD_BY = {
+_COVERED_BY = {
     Rule.WIDEST_GAP: (Rule.SAME_START,),
     Rule.SPIKE: (Rule.BEST,),
     Rule.LATE_DECLINE: (Rule.BEST,),
 }
 
 
-def observed(
+def observe_curves(
     curve_sets: Sequence[tuple[CurveSet, Scale]],
     rules: Collection[Rule] = (),
     precisions: Sequence[float] = (),
@@ -76,11 +76,11 @@ def observed(
         for one in find(field)
     ]
     if not rules or Rule.PART_COMPANY in rules:
-        found += part_company(fields)
-    return in_order(each_once(found))
+        found += observe_part_company(fields)
+    return order_observations(merge_duplicates(found))
 
 
-def observed_scores(
+def observe_scores(
     scores: Sequence[Score],
     comparisons: Sequence[Comparison],
     groups: Sequence[RankGroup],
@@ -104,42 +104,42 @@ def observed_scores(
         for find in finders
         for one in find(field)
     ]
-    return in_order(found)
+    return order_observations(found)
 
 
-def each_once(found: Sequence[Observation]) -> list[Observation]:
+def merge_duplicates(found: Sequence[Observation]) -> list[Observation]:
     """Without those whose event another one tells; that one has their evidence, too.
 
     The same event: the point that the best of all has, for a spike or a late decline of the same series;
     the first step, where series that start apart are furthest apart.
     """
-    kept: dict[str, Observation] = {f"{one.metric}\n{one.text}": one for one in found}
-    for key, one in list(kept.items()):
-        for other_key, other in list(kept.items()):
-            if key in kept and one.metric == other.metric and _told_by(one, other):
-                evidence = tuple(dict.fromkeys([*kept[other_key].evidence, *one.evidence]))
-                kept[other_key] = replace(kept[other_key], evidence=evidence)
-                del kept[key]
-    return list(kept.values())
+    remaining: dict[str, Observation] = {f"{one.metric}\n{one.text}": one for one in found}
+    for key, one in list(remaining.items()):
+        for other_key, other in list(remaining.items()):
+            if key in remaining and one.metric == other.metric and _is_covered_by(one, other):
+                evidence = tuple(dict.fromkeys([*remaining[other_key].evidence, *one.evidence]))
+                remaining[other_key] = replace(remaining[other_key], evidence=evidence)
+                del remaining[key]
+    return list(remaining.values())
 
 
-def _told_by(one: Observation, other: Observation) -> bool:
-    if other.rule not in _TOLD_BY.get(Rule(one.rule), ()) or "reading" not in one.text:
+def _is_covered_by(one: Observation, other: Observation) -> bool:
+    if other.rule not in _COVERED_BY.get(Rule(one.rule), ()) or "reading" not in one.text:
         return False
     if one.rule == Rule.WIDEST_GAP:
         return one.mark == other.from_step == other.to_step and set(one.series) <= set(other.series)
     return other.mark is not None and (one.mark, one.mark_series) == (other.mark, other.mark_series)
 
 
-def in_order(found: Iterable[Observation]) -> tuple[Observation, ...]:
+def order_observations(found: Iterable[Observation]) -> tuple[Observation, ...]:
     """Most telling first: by strength, where each further one of a rule, series or metric counts for less."""
-    left = sorted(found, key=_place)
+    left = sorted(found, key=_sort_key)
     rules: Counter[str] = Counter()
     series: Counter[str] = Counter()
     metrics: Counter[str] = Counter()
     chosen: list[Observation] = []
     while left:
-        best = max(left, key=lambda one: _telling(one, rules, series, metrics))
+        best = max(left, key=lambda one: _calculate_weight(one, rules, series, metrics))
         left.remove(best)
         chosen.append(best)
         rules[best.rule] += 1
@@ -149,20 +149,24 @@ def in_order(found: Iterable[Observation]) -> tuple[Observation, ...]:
     return tuple(chosen)
 
 
-def _telling(one: Observation, rules: Counter[str], series: Counter[str], metrics: Counter[str]) -> float:
+def _calculate_weight(
+    one: Observation, rules: Counter[str], series: Counter[str], metrics: Counter[str]
+) -> float:
     voice = _READING if "reading" in one.text and one.rule != Rule.BEST else 1.0
-    weight = voice * _TELLING.get(Rule(one.rule), 1.0) * math.log1p(min(one.strength, _MOST_STRENGTH))
+    weight = voice * _WEIGHTS.get(Rule(one.rule), 1.0) * math.log1p(min(one.strength, _MOST_STRENGTH))
     alone = series[one.series[0]] if len(one.series) == 1 else 0
     many = _SAME_RULE ** rules[one.rule] * _SAME_SERIES**alone
     # Equal up to rounding is equal: the order of names decides then.
     return round(weight * many * _SAME_METRIC ** metrics[one.metric], 9)
 
 
-def _place(one: Observation) -> tuple[object, ...]:
+def _sort_key(one: Observation) -> tuple[object, ...]:
     step = -math.inf if one.from_step is None else one.from_step
     return (_ORDER[Rule(one.rule)], one.metric, step, one.series, one.text)
 
 
 def _field(curve_set: CurveSet, scale: Scale, metrics: int, precision: float) -> Field:
     whole = Field(curve_set.curves, scale, curve_set.band, metrics=metrics, precision=precision)
-    return replace(whole, curves=tuple(one for one in whole.curves if whole.points(one.series).steps.size))
+    return replace(
+        whole, curves=tuple(one for one in whole.curves if whole.get_points(one.series).steps.size)
+    )

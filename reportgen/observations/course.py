@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.observations.spread import clipped, of_one, of_runs
+from reportgen.observations.spread import cut_outliers, estimate_from_one, estimate_from_runs
 from reportgen.statistics.student_t import t_quantile, t_tail
 
 if TYPE_CHECKING:
     from reportgen.model import FloatArray, IntArray
-    from reportgen.observations.spread import Spread
+    from reportgen.observations.spread import NoiseModel
 
 MOST_READINGS = 160
 """Longer curves are looked at in means of neighbouring readings."""
@@ -36,7 +36,7 @@ _PAIR, _SHARED, _SHARED_NARROW, _SHARED_BY_TWO = 2, 0.005, 0.015, 0.05
 _NOTHING = 1e-9
 _NEARLY = 0.995
 _GEARY, _DOUBT = math.sqrt(2 / math.pi), 0.3
-_BESIDE = 3
+_NEIGHBOURS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Course:
     weights: FloatArray
     covariance: FloatArray
     p: tuple[float, ...]
-    spread: Spread
+    spread: NoiseModel
 
     @property
     def level(self) -> FloatArray:
@@ -65,25 +65,25 @@ class Course:
         found: FloatArray = self.weights @ self.columns
         return found
 
-    def error(self, one: int, other: int) -> float:
+    def compute_error(self, one: int, other: int) -> float:
         """The standard error of the course at one place less that at another."""
         apart = self.columns[:, one] - self.columns[:, other]
         return math.sqrt(max(float(apart @ self.covariance @ apart), 0.0))
 
-    def apart(self, one: slice, other: slice) -> float:
+    def compare_means(self, one: slice, other: slice) -> float:
         """How many standard errors the readings of one stretch lie above those of another, by their means."""
         weights = np.zeros(self.values.size)
         weights[one] = 1 / weights[one].size
         weights[other] -= 1 / weights[other].size
         at = np.flatnonzero(weights)
         strength = min(self.spread.strength, _NEARLY)
-        alike = strength ** np.abs(at[:, None] - at[None, :]) / (1 - strength**2)
+        correlation = strength ** np.abs(at[:, None] - at[None, :]) / (1 - strength**2)
         by = weights[at] * self.spread.along[at]
-        error = self.spread.innovation * math.sqrt(max(float(by @ alike @ by), 0.0))
+        error = self.spread.innovation * math.sqrt(max(float(by @ correlation @ by), 0.0))
         found = float(weights @ self.values)
         return found / error if error > 0 else math.copysign(math.inf, found) if found else 0.0
 
-    def around(self, place: int, width: int) -> slice:
+    def get_around(self, place: int, width: int) -> slice:
         """So many neighbouring places around one, or those beside the end."""
         first = min(max(place % self.values.size - width // 2, 0), max(self.values.size - width, 0))
         return slice(first, first + width)
@@ -97,7 +97,7 @@ class _Moments(NamedTuple):
     before: FloatArray
     first: FloatArray
 
-    def at(self, strength: float) -> FloatArray:
+    def combine(self, strength: float) -> FloatArray:
         """Products of whitened columns; of the first reading (1 − φ²) counts."""
         whole = self.now - strength * self.mixed + strength**2 * self.before
         found: FloatArray = whole + max(1 - strength**2, 1e-6) * self.first
@@ -113,7 +113,7 @@ class Shapes(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def shapes(n: int, narrowest: int) -> Shapes:
+def make_shapes(n: int, narrowest: int) -> Shapes:
     """Bumps, ramps and curves that saturate from the start, among n readings; of runs narrow ones, too."""
     t = np.arange(n, dtype=np.float64)
     widths = [narrowest]
@@ -122,15 +122,15 @@ def shapes(n: int, narrowest: int) -> Shapes:
     found: list[list[FloatArray]] = [
         [
             (1 + np.cos(np.pi * np.clip(np.abs(t - middle) / (width / 2), 0, 1))) / 2
-            for middle in _places(width / 2, n - 1 - width / 2, width)
+            for middle in _place_shapes(width / 2, n - 1 - width / 2, width)
         ]
         for width in widths
     ]
     bumps = sum(len(one) for one in found)
     for width in (1, *widths, n):
-        beside = max(width / 2, narrowest / 2 + 1)
+        margin = max(width / 2, narrowest / 2 + 1)
         found.append(
-            [np.clip((t - middle) / width + 0.5, 0, 1) for middle in _places(beside, n - beside, width)]
+            [np.clip((t - middle) / width + 0.5, 0, 1) for middle in _place_shapes(margin, n - margin, width)]
         )
     found.append([1 - np.exp(-t / (n * share)) for share in (0.03, 0.06, 0.12, 0.25)])
     if narrowest <= _NARROWEST:
@@ -142,7 +142,7 @@ def shapes(n: int, narrowest: int) -> Shapes:
     return Shapes(np.stack([shape for one in found for shape in one]), kinds, bumps)
 
 
-def _places(first: float, last: float, width: float) -> FloatArray:
+def _place_shapes(first: float, last: float, width: float) -> FloatArray:
     return (
         np.arange(first, last + 1e-9, max(width / 5, 1.0))
         if last >= first
@@ -150,7 +150,7 @@ def _places(first: float, last: float, width: float) -> FloatArray:
     )
 
 
-def course(runs: FloatArray, share: float = _SURE) -> Course:
+def fit_course(runs: FloatArray, share: float = _SURE) -> Course:
     """The course of a run, or of the mean of several.
 
     Changes are added one by one. After each, those before are looked for again beside the others, and dropped
@@ -160,27 +160,27 @@ def course(runs: FloatArray, share: float = _SURE) -> Course:
         runs: their readings at shared steps, shape (r, n).
         share: a change is added where its p, over all places and widths, is at most this.
     """
-    data = _data(clipped(runs) if runs.shape[0] > 1 else runs)
+    data = _prepare_data(cut_outliers(runs) if runs.shape[0] > 1 else runs)
     chosen: list[int] = []
     p: list[float] = []
     while len(p) < _MOST_CHANGES:
-        best, found = data.best(chosen)
+        best, found = data.find_best(chosen)
         if found > share:
             break
         p.append(max([found, *p]))
-        chosen = _again(data, [*chosen, best], share)
+        chosen = _fit_again(data, [*chosen, best], share)
         if len(chosen) < len(p):
             p = p[: len(chosen)]
             break
-    return data.fitted(chosen, tuple(p))
+    return data.fit(chosen, tuple(p))
 
 
-def _again(data: _Data, chosen: list[int], share: float) -> list[int]:
+def _fit_again(data: _CourseData, chosen: list[int], share: float) -> list[int]:
     """Each change but the last looked for once more beside all others."""
     place = 0
     while len(chosen) > 1 and place < len(chosen) - 1:
         others = chosen[:place] + chosen[place + 1 :]
-        best, found = data.best(others)
+        best, found = data.find_best(others)
         if found > share:
             chosen = others
         else:
@@ -190,7 +190,7 @@ def _again(data: _Data, chosen: list[int], share: float) -> list[int]:
 
 
 @dataclass(frozen=True)
-class _Data:
+class _CourseData:
     """Readings and all shapes that are tried on them.
 
     Attributes:
@@ -207,7 +207,7 @@ class _Data:
     y: FloatArray
     scale: float
     size: FloatArray
-    spread: Spread
+    spread: NoiseModel
     every: FloatArray
     kinds: IntArray
     bumps: int
@@ -219,42 +219,44 @@ class _Data:
     def _columns(self, chosen: list[int]) -> FloatArray:
         return np.vstack([np.ones(self.values.size), self.every[chosen]])
 
-    def best(self, chosen: list[int]) -> tuple[int, float]:
+    def find_best(self, chosen: list[int]) -> tuple[int, float]:
         """The shape that explains most beside those that are chosen, and its p over all shapes."""
         columns = self._columns(chosen)
         at, to_at = self.y, self.to_y
         if self.each is None:
             along = self.spread.along
-            rest = (self.y[0] - _fitted(self.y, columns, self.size, self.spread)[0] @ columns) / along
-            at = (rest if looks_normal(rest) else normal_scores(rest))[None] * along
-            to_at = _moments(self.every, at, self.size)
-        to_columns = _moments(self.every, columns, self.size)
+            rest = (self.y[0] - _fit_weights(self.y, columns, self.size, self.spread)[0] @ columns) / along
+            at = (rest if looks_normal(rest) else compute_normal_scores(rest))[None] * along
+            to_at = _compute_moments(self.every, at, self.size)
+        to_columns = _compute_moments(self.every, columns, self.size)
         search = _Search(at, columns, self.size, self.own, to_at, to_columns, self.spread, self.scale)
         if self.each is None:
-            return _of_one(search, self.bumps)
-        beside = _moments(columns, self.runs, self.size).at(self.spread.strength)
-        return _of_runs(search, self.each - search.made_up(self.spread.strength, beside), self.kinds)
+            return _search_one_run(search, self.bumps)
+        run_products = _compute_moments(columns, self.runs, self.size).combine(self.spread.strength)
+        return _search_runs(
+            search, self.each - search.compute_projection(self.spread.strength, run_products), self.kinds
+        )
 
-    def fitted(self, chosen: list[int], p: tuple[float, ...]) -> Course:
+    def fit(self, chosen: list[int], p: tuple[float, ...]) -> Course:
         """The course with the chosen changes."""
         columns = self._columns(chosen)
-        weights, inverse, spread = _fitted(self.y, columns, self.size, self.spread, self.scale)
+        weights, inverse, spread = _fit_weights(self.y, columns, self.size, self.spread, self.scale)
         weights = self.scale * weights
         weights[0] += float(self.values.mean())
         return Course(self.values, columns, weights, inverse * spread.innovation**2, p, spread)
 
 
-def _data(runs: FloatArray) -> _Data:
-    spread = of_runs(runs) if runs.shape[0] > 1 else of_one(runs[0])
+def _prepare_data(runs: FloatArray) -> _CourseData:
+    spread = estimate_from_runs(runs) if runs.shape[0] > 1 else estimate_from_one(runs[0])
     values, n = runs.mean(axis=0), runs.shape[1]
     size = 1 / spread.along**2
     scale = float(np.abs(values - values.mean()).max()) or 1.0
     y = ((values - values.mean()) / scale)[None]
-    every, kinds, bumps = shapes(n, _NARROWEST if spread.known else max(min(n // 8, 8), 6))
+    every, kinds, bumps = make_shapes(n, _NARROWEST if spread.known else max(min(n // 8, 8), 6))
     apart = (runs - values) / scale
-    each = _moments(every, apart, size).at(spread.strength) if spread.known else None
-    own, to_y = _own(every, size), _moments(every, y, size)
-    return _Data(values, y, scale, size, spread, every, kinds, bumps, own, to_y, apart, each)
+    each = _compute_moments(every, apart, size).combine(spread.strength) if spread.known else None
+    own, to_y = _compute_own_moments(every, size), _compute_moments(every, y, size)
+    return _CourseData(values, y, scale, size, spread, every, kinds, bumps, own, to_y, apart, each)
 
 
 class _Search(NamedTuple):
@@ -266,37 +268,39 @@ class _Search(NamedTuple):
     own: _Moments
     to_y: _Moments
     to_columns: _Moments
-    spread: Spread
+    spread: NoiseModel
     scale: float
 
-    def made_up(self, strength: float, beside: FloatArray) -> FloatArray:
+    def compute_projection(self, strength: float, products: FloatArray) -> FloatArray:
         """What of products with all shapes the columns make up, given their own products; shape (K, r)."""
-        gram = _moments(self.columns, self.columns, self.size).at(strength)
-        found: FloatArray = self.to_columns.at(strength) @ (np.linalg.pinv(gram, hermitian=True) @ beside)
+        gram = _compute_moments(self.columns, self.columns, self.size).combine(strength)
+        found: FloatArray = self.to_columns.combine(strength) @ (
+            np.linalg.pinv(gram, hermitian=True) @ products
+        )
         return found
 
-    def gains(self, strength: float) -> tuple[float, FloatArray, FloatArray]:
+    def compute_gains(self, strength: float) -> tuple[float, FloatArray, FloatArray]:
         """The squares left by the columns, and of each shape its estimate's numerator and denominator."""
-        gram = _moments(self.columns, self.columns, self.size).at(strength)
-        with_y = _moments(self.columns, self.y, self.size).at(strength)[:, 0]
-        left = float(_moments(self.y, self.y, self.size).at(strength)[0, 0])
+        gram = _compute_moments(self.columns, self.columns, self.size).combine(strength)
+        with_y = _compute_moments(self.columns, self.y, self.size).combine(strength)[:, 0]
+        left = float(_compute_moments(self.y, self.y, self.size).combine(strength)[0, 0])
         inverse = np.linalg.pinv(gram, hermitian=True)
-        mixed = self.to_columns.at(strength)
-        alone = self.own.at(strength) - np.einsum("kq,qr,kr->k", mixed, inverse, mixed)
-        along = self.to_y.at(strength)[:, 0] - mixed @ (inverse @ with_y)
+        mixed = self.to_columns.combine(strength)
+        alone = self.own.combine(strength) - np.einsum("kq,qr,kr->k", mixed, inverse, mixed)
+        along = self.to_y.combine(strength)[:, 0] - mixed @ (inverse @ with_y)
         # A shape that the columns make up already explains nothing.
-        alone = np.where(alone > 1e-8 * self.own.at(strength), alone, np.inf)
+        alone = np.where(alone > 1e-8 * self.own.combine(strength), alone, np.inf)
         return max(left - float(with_y @ inverse @ with_y), 1e-30), along, alone
 
 
-def _of_one(search: _Search, bumps: int) -> tuple[int, float]:
+def _search_one_run(search: _Search, bumps: int) -> tuple[int, float]:
     """The best shape for one run, and p of the likelihood ratio: the noise is fitted with and without it."""
     n = search.y.size
     free = n - search.columns.shape[0]
     without = -math.inf
     most = [(-math.inf, 0, 0.0), (-math.inf, 0, 0.0)]
     for tried in _STRENGTHS.tolist():
-        left, along, alone = search.gains(tried)
+        left, along, alone = search.compute_gains(tried)
         first = math.log(1 - tried**2) / 2
         without = max(without, first - n / 2 * math.log(left))
         gain = along**2 / alone
@@ -307,14 +311,14 @@ def _of_one(search: _Search, bumps: int) -> tuple[int, float]:
     along = search.spread.along
     costs = _UNEVEN_COSTS if float(along.max()) > _UNEVEN * float(along.min()) else 0.0
     found = [
-        (_p_of_ratio(2 * (here - without) * free / n - costs, n, strength, bump=kind == 0), -here, at)
+        (_estimate_p(2 * (here - without) * free / n - costs, n, strength, bump=kind == 0), -here, at)
         for kind, (here, at, strength) in enumerate(most)
     ]
     p, _, best = min(found, key=lambda one: (one[0] > _USUAL, one[1]))
     return best, p
 
 
-def _p_of_ratio(ratio: float, n: int, strength: float, *, bump: bool) -> float:
+def _estimate_p(ratio: float, n: int, strength: float, *, bump: bool) -> float:
     """How often noise alone makes so large a ratio of the best of all bumps, or of all other shapes.
 
     From simulation: of autoregressive noise with φ from 0 to 0.985 and 20 to 300 readings 1.25 % at most go
@@ -326,7 +330,7 @@ def _p_of_ratio(ratio: float, n: int, strength: float, *, bump: bool) -> float:
     return min(_USUAL * math.exp(-(ratio - usual) * 0.42), 1.0)
 
 
-def _of_runs(search: _Search, each: FloatArray, kinds: IntArray) -> tuple[int, float]:
+def _search_runs(search: _Search, each: FloatArray, kinds: IntArray) -> tuple[int, float]:
     """The best shape for the mean of several runs, and its p over all shapes.
 
     Where the runs' own estimates of shapes of one kind differ by more than the noise makes them, they are
@@ -338,7 +342,7 @@ def _of_runs(search: _Search, each: FloatArray, kinds: IntArray) -> tuple[int, f
         kinds: of each shape, shape (K,).
     """
     spread, runs = search.spread, each.shape[1]
-    _, along, alone = search.gains(spread.strength)
+    _, along, alone = search.compute_gains(spread.strength)
     apart = (each**2).sum(axis=1) / (runs - 1) / runs
     usual = alone * (spread.innovation / search.scale) ** 2
     there = np.isfinite(alone) & (usual > 0)
@@ -369,36 +373,36 @@ def _of_runs(search: _Search, each: FloatArray, kinds: IntArray) -> tuple[int, f
     return best, min(p, 1.0)
 
 
-def _fitted(
-    y: FloatArray, columns: FloatArray, size: FloatArray, spread: Spread, scale: float = 1.0
-) -> tuple[FloatArray, FloatArray, Spread]:
+def _fit_weights(
+    y: FloatArray, columns: FloatArray, size: FloatArray, spread: NoiseModel, scale: float = 1.0
+) -> tuple[FloatArray, FloatArray, NoiseModel]:
     """Weights of columns by generalised least squares, their covariance for unit noise, and the noise.
 
     Of one run at the strength that is likeliest.
     """
     n, q = y.size, columns.shape[0]
     between, to_y, whole = (
-        _moments(columns, columns, size),
-        _moments(columns, y, size),
-        _moments(y, y, size),
+        _compute_moments(columns, columns, size),
+        _compute_moments(columns, y, size),
+        _compute_moments(y, y, size),
     )
 
-    def left(strength: float) -> tuple[float, FloatArray, FloatArray]:
-        inverse = np.asarray(np.linalg.pinv(between.at(strength), hermitian=True), dtype=np.float64)
-        with_y: FloatArray = to_y.at(strength)[:, 0]
-        rest = float(whole.at(strength)[0, 0] - with_y @ inverse @ with_y)
+    def solve(strength: float) -> tuple[float, FloatArray, FloatArray]:
+        inverse = np.asarray(np.linalg.pinv(between.combine(strength), hermitian=True), dtype=np.float64)
+        with_y: FloatArray = to_y.combine(strength)[:, 0]
+        rest = float(whole.combine(strength)[0, 0] - with_y @ inverse @ with_y)
         weights: FloatArray = inverse @ with_y
         return max(rest, 1e-300), inverse, weights
 
     if spread.known:
-        _, inverse, weights = left(spread.strength)
+        _, inverse, weights = solve(spread.strength)
         return weights, inverse, spread
     tried = _STRENGTHS.tolist()
-    chances = [math.log(1 - one**2) / 2 - n / 2 * math.log(left(one)[0]) for one in tried]
+    chances = [math.log(1 - one**2) / 2 - n / 2 * math.log(solve(one)[0]) for one in tried]
     likeliest = tried[int(np.argmax(chances))]
-    rest, inverse, weights = left(likeliest)
+    rest, inverse, weights = solve(likeliest)
     free = float(max(n - q, 1))
-    noise = spread.fitted(likeliest, scale * math.sqrt(rest / free), free)
+    noise = spread.replace_fit(likeliest, scale * math.sqrt(rest / free), free)
     return weights, inverse, noise
 
 
@@ -412,21 +416,21 @@ def looks_normal(rest: FloatArray) -> bool:
     return size == 0 or float(np.abs(change).mean()) / size > _GEARY - _DOUBT / math.sqrt(change.size)
 
 
-def normal_scores(values: FloatArray) -> FloatArray:
+def compute_normal_scores(values: FloatArray) -> FloatArray:
     """What normal deviates of the same ranks would be, equal ones alike (van der Waerden); shape (n,)."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks = np.cumsum(counts) - (counts - 1) / 2
-    return _deviates(values.size)[np.rint(2 * ranks[place]).astype(np.int64)]
+    return _compute_deviates(values.size)[np.rint(2 * ranks[place]).astype(np.int64)]
 
 
 @lru_cache(maxsize=64)
-def _deviates(n: int) -> FloatArray:
+def _compute_deviates(n: int) -> FloatArray:
     """The normal deviates of ranks 0, 1/2, 1 and so on up to n among n."""
     law = NormalDist()
     return np.array([law.inv_cdf(max(min(half / 2 / (n + 1), 1 - 1e-9), 1e-9)) for half in range(2 * n + 2)])
 
 
-def _moments(one: FloatArray, other: FloatArray, size: FloatArray) -> _Moments:
+def _compute_moments(one: FloatArray, other: FloatArray, size: FloatArray) -> _Moments:
     """Weighted products of rows of ``one`` (K, n) with rows of ``other`` (q, n), parts of shape (K, q)."""
     now, before = one[:, 1:], one[:, :-1]
     there = (other * 1.0)[:, 1:] * size[1:], other[:, :-1] * size[1:]
@@ -438,7 +442,7 @@ def _moments(one: FloatArray, other: FloatArray, size: FloatArray) -> _Moments:
     )
 
 
-def _own(every: FloatArray, size: FloatArray) -> _Moments:
+def _compute_own_moments(every: FloatArray, size: FloatArray) -> _Moments:
     """Weighted products of each shape with itself, each part of shape (K,)."""
     now, before = every[:, 1:], every[:, :-1]
     return _Moments(

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.facts.fact_words import at_step, step_said
+from reportgen.facts.fact_words import describe_position, describe_step
 from reportgen.observations.field import SAME
-from reportgen.observations.phrases import reading_fact, value_fact
-from reportgen.observations.plateaus import rest
+from reportgen.observations.phrases import format_reading_fact, format_value_fact
+from reportgen.observations.plateaus import find_rest
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation
 
@@ -47,104 +47,108 @@ class _Loss:
     inferred: bool
 
 
-def late_decline(field: Field) -> Iterator[Observation]:
+def observe_late_decline(field: Field) -> Iterator[Observation]:
     """Series that end worse than their best by more than noise, and by when they have lost it."""
     for series in field.names:
         loss = _loss(field, series)
         if loss is not None:
-            yield _observation(field, series, loss)
+            yield _make_decline(field, series, loss)
 
 
 def _loss(field: Field, series: str) -> _Loss | None:
-    if field.points(series).steps.size < _FEWEST:
+    if field.get_points(series).steps.size < _FEWEST:
         return None
-    return (_of_course(field, series) if field.moves(series) else None) or _of_readings(field, series)
+    return (_find_course_loss(field, series) if field.is_moving(series) else None) or _find_reading_loss(
+        field, series
+    )
 
 
-def _of_course(field: Field, series: str) -> _Loss | None:
-    own, course, steps = field.points(series), field.course(series), field.course_steps(series)
+def _find_course_loss(field: Field, series: str) -> _Loss | None:
+    own, course, steps = field.get_points(series), field.get_course(series), field.get_course_steps(series)
     level = field.sign * course.level
     top, depth = int(np.argmax(level)), float(level.max() - level[-1])
     width = max(level.size // _PART, 2)
-    fall = field.sign * course.apart(course.around(top, 3 * width), course.around(-1, width))
+    fall = field.sign * course.compare_means(course.get_around(top, 3 * width), course.get_around(-1, width))
     if depth <= field.least or fall < (_FALL_OF_RUNS if course.spread.known else _FALL):
         return None
-    onset = int(np.searchsorted(own.steps, steps[_last_good(level, float(level.max()), depth / 10)]))
-    return _made(field, series, onset, depth, inferred=True)
+    onset = int(np.searchsorted(own.steps, steps[_find_last_good(level, float(level.max()), depth / 10)]))
+    return _make_loss(field, series, onset, depth, inferred=True)
 
 
-def _of_readings(field: Field, series: str) -> _Loss | None:
-    good = field.sign * field.points(series).values
+def _find_reading_loss(field: Field, series: str) -> _Loss | None:
+    good = field.sign * field.get_points(series).values
     best = float(good.max())
     depth = best - float(good[-1])
-    if not field.few or not field.readings_alone.passed(depth):
+    if not field.few or not field.readings_alone.is_exceeded(depth):
         return None
-    return _made(field, series, _last_good(good, best, SAME * abs(best)), depth, inferred=False)
+    return _make_loss(field, series, _find_last_good(good, best, SAME * abs(best)), depth, inferred=False)
 
 
-def _made(field: Field, series: str, onset: int, depth: float, *, inferred: bool) -> _Loss | None:
-    good = field.sign * field.points(series).values
+def _make_loss(field: Field, series: str, onset: int, depth: float, *, inferred: bool) -> _Loss | None:
+    good = field.sign * field.get_points(series).values
     # What is best at the first reading has not declined late: it has never risen.
     if onset == 0 or onset >= good.size - 1:
         return None
-    after = rest(field, series)
+    after = find_rest(field, series)
     landed = after.place if after is not None and after.place > onset else None
     return _Loss(int(np.argmax(good)), onset, landed, depth, inferred)
 
 
-def _last_good(good: FloatArray, best: float, near: float) -> int:
+def _find_last_good(good: FloatArray, best: float, near: float) -> int:
     return int(np.flatnonzero(good >= best - near)[-1])
 
 
-def _observation(field: Field, series: str, loss: _Loss) -> Observation:
-    steps, values = field.points(series)
+def _make_decline(field: Field, series: str, loss: _Loss) -> Observation:
+    steps, values = field.get_points(series)
     best = ("peak" if field.sign > 0 else "low") if loss.inferred else ("high" if field.sign > 0 else "low")
     held = field.readings_alone
     peak, onset = float(steps[loss.peak]), float(steps[loss.onset])
-    evidence = [value_fact(field, "peak", series, float(values[loss.peak]), peak)]
+    evidence = [format_value_fact(field, "peak", series, float(values[loss.peak]), peak)]
     if loss.onset != loss.peak:
-        evidence.append(reading_fact(field, series, onset, float(values[loss.onset])))
+        evidence.append(format_reading_fact(field, series, onset, float(values[loss.onset])))
     if loss.landed is not None:
-        evidence.append(reading_fact(field, series, float(steps[loss.landed]), float(values[loss.landed])))
-    evidence.append(value_fact(field, "final", series, float(values[-1]), float(steps[-1])))
+        evidence.append(
+            format_reading_fact(field, series, float(steps[loss.landed]), float(values[loss.landed]))
+        )
+    evidence.append(format_value_fact(field, "final", series, float(values[-1]), float(steps[-1])))
     return Observation(
         rule=Rule.LATE_DECLINE,
-        text=_sentence(field, series, loss),
+        text=_describe_decline(field, series, loss),
         evidence=tuple(evidence),
-        threshold=field.course_words(series) if loss.inferred else held.words(loss.depth),
+        threshold=field.describe_course_test(series) if loss.inferred else held.describe(loss.depth),
         series=(series,),
         strength=held.strength(loss.depth),
         from_step=onset,
         to_step=float(steps[-1]),
         mark_series=series,
         mark=peak,
-        label=f"{best} {field.reading(float(values[loss.peak]), series)}",
+        label=f"{best} {field.format_reading(float(values[loss.peak]), series)}",
     )
 
 
-def _sentence(field: Field, series: str, loss: _Loss) -> str:
+def _describe_decline(field: Field, series: str, loss: _Loss) -> str:
     """A drop that lasts, a fall towards the end, or an end below an early peak."""
-    steps, values = field.points(series)
+    steps, values = field.get_points(series)
     verb = "falls" if field.sign > 0 else "rises"
     beyond = "below" if field.sign > 0 else "above"
     best = "peak" if field.sign > 0 else "lowest value"
     places = (loss.peak, loss.onset, -1)
-    top, start, end = (field.reading(float(values[place]), series) for place in places)
-    at_peak, at_onset, at_end = (at_step(float(steps[place]), field.scale) for place in places)
-    size = field.size(loss.depth, series)
+    top, start, end = (field.format_reading(float(values[place]), series) for place in places)
+    at_peak, at_onset, at_end = (describe_position(float(steps[place]), field.scale) for place in places)
+    size = field.format_size(loss.depth, series)
     if not loss.inferred:
         extreme = "highest" if field.sign > 0 else "lowest"
         way = (
             f"The last reading of {series} is {end} {at_end}, {size} {beyond} its {extreme} reading of {top}"
         )
         if loss.landed is not None:
-            landed = field.reading(float(values[loss.landed]), series)
-            there = step_said(float(steps[loss.landed]), field.scale)
+            landed = field.format_reading(float(values[loss.landed]), series)
+            there = describe_step(float(steps[loss.landed]), field.scale)
             return f"{way} {at_onset}; from {there} on its readings are at {landed}."
         return f"{way} {at_onset if start == top else at_peak}."
     if loss.landed is not None:
-        landed = field.reading(float(values[loss.landed]), series)
-        there = at_step(float(steps[loss.landed]), field.scale)
+        landed = field.format_reading(float(values[loss.landed]), series)
+        there = describe_position(float(steps[loss.landed]), field.scale)
         return f"{series} {verb} from {start} {at_onset} to {landed} {there} and levels off there."
     if start == top and _one_fall(field, series, loss):
         return f"{series} {verb} from its {best}, {start} {at_onset}, to {end} {at_end}, where it ends."
@@ -157,5 +161,5 @@ def _sentence(field: Field, series: str, loss: _Loss) -> str:
 
 def _one_fall(field: Field, series: str, loss: _Loss) -> bool:
     """Whether it never turns between the onset and the end."""
-    values = field.sign * field.points(series).values[loss.onset :]
+    values = field.sign * field.get_points(series).values[loss.onset :]
     return bool((np.diff(values) <= 0).all())

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.facts.fact_words import value_words
-from reportgen.observations.thresholds import SMALL, decimals_of, scientific, trimmed
-from reportgen.words import number
+from reportgen.facts.fact_words import format_quantity
+from reportgen.observations.thresholds import SMALL, count_decimals, format_scientific, trim_zeros
+from reportgen.words import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,11 +45,11 @@ class Digits:
     noise: Mapping[str, Noise]
     least: float
 
-    def noisy(self, series: Sequence[str]) -> bool:
+    def is_noisy(self, series: Sequence[str]) -> bool:
         """Whether the noise of any of them is known, and large enough to leave a doubt."""
         return any(self.noise[one].value > _SEEN * self.least for one in series)
 
-    def said(self, value: float, quantity: Quantity, series: Sequence[str]) -> str:
+    def format_value(self, value: float, quantity: Quantity, series: Sequence[str]) -> str:
         """A value or a difference without its plus sign; the last digit is worth half the noise at most.
 
         Where noise is not known the readings stand as they are, down to 1 % of the range.
@@ -59,12 +59,12 @@ class Digits:
             quantity: a value or a difference.
             series: whose noise counts: the smaller one of two.
         """
-        decimals = self._decimals(value, series)
+        decimals = self._choose_decimals(value, series)
         if self._small and decimals is not None:
-            return scientific(value, decimals)
-        return value_words(value, quantity, self.scale, decimals=decimals, signed=False)
+            return format_scientific(value, decimals)
+        return format_quantity(value, quantity, self.scale, decimals=decimals, signed=False)
 
-    def _decimals(self, value: float, series: Sequence[str]) -> int | None:
+    def _choose_decimals(self, value: float, series: Sequence[str]) -> int | None:
         """Digits after the point, of a percentage where that is written; None for as many as usual."""
         if not self.least:
             return None
@@ -72,12 +72,14 @@ class Digits:
         noises = sorted(self.noise[name].value for name in series) or [0.0]
         noise = max(noises[len(noises) // 2 if len(noises) >= _LIST else 0], self.least)
         if all(self.noise[name].known for name in series):
-            decimals = decimals_of(factor * noise / 2, 1)
+            decimals = count_decimals(factor * noise / 2, 1)
             # What moves by less than 1 % of the range is written as the data write it.
-            if not self.noisy(series):
-                decimals = min(decimals, max(_of_most(self._written(name, decimals)) for name in series))
+            if not self.is_noisy(series):
+                decimals = min(
+                    decimals, max(_choose_common(self._count_written(name, decimals)) for name in series)
+                )
             return max(decimals, 0) if factor > 1 else decimals
-        return max(_needed(factor * value, decimals_of(factor * noise, 1)), self._usual)
+        return max(_count_needed(factor * value, count_decimals(factor * noise, 1)), self._usual)
 
     @cached_property
     def _small(self) -> bool:
@@ -93,22 +95,22 @@ class Digits:
     @cached_property
     def _usual(self) -> int:
         """Decimals that do for four of five readings: 0.9 is told as 0.90 among 0.85 and 0.75."""
-        most = decimals_of(self._factor * self.least, 1)
-        needed = [one for name in self.points for one in self._written(name, most)]
-        return _of_most(needed) if needed else 0
+        most = count_decimals(self._factor * self.least, 1)
+        needed = [one for name in self.points for one in self._count_written(name, most)]
+        return _choose_common(needed) if needed else 0
 
-    def _written(self, series: str, most: int) -> list[int]:
+    def _count_written(self, series: str, most: int) -> list[int]:
         """The decimals that readings of a series are written with."""
         values = self.points[series].values
         sample = values[:: max(1, values.size // _SAMPLE)].tolist()
-        return [_needed(self._factor * value, most) for value in sample]
+        return [_count_needed(self._factor * value, most) for value in sample]
 
 
-def _of_most(needed: list[int]) -> int:
+def _choose_common(needed: list[int]) -> int:
     """What does for four of five."""
     return sorted(needed)[(len(needed) - 1) * 4 // 5]
 
 
-def _needed(value: float, most: int) -> int:
+def _count_needed(value: float, most: int) -> int:
     """The decimals that a number is written with, zeros at its end apart."""
-    return len(trimmed(number(value, decimals=max(most, 0))).partition(".")[2])
+    return len(trim_zeros(format_number(value, decimals=max(most, 0))).partition(".")[2])

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.facts.curve_numbers import points
+from reportgen.facts.curve_numbers import get_points
 from reportgen.facts.curve_pairs import Pairs
-from reportgen.observations.aligned import aligned
-from reportgen.observations.course import MOST_READINGS, course
+from reportgen.observations.aligned import align_series
+from reportgen.observations.course import MOST_READINGS, fit_course
 from reportgen.observations.digits import Digits
-from reportgen.observations.noise import FEWEST_READINGS, SMALLEST_SHARE, Noise, noise_scale
-from reportgen.observations.thresholds import SAME, Decided, Held, Tested, Threshold, asked
-from reportgen.observations.windows import Windows, windows
+from reportgen.observations.noise import FEWEST_READINGS, SMALLEST_SHARE, Noise, estimate_noise
+from reportgen.observations.thresholds import SAME, Criterion, Decided, Tested, Threshold, describe_share
+from reportgen.observations.windows import Windows, make_windows
 from reportgen.statements import Quantity
-from reportgen.statistics.align import on_steps
-from reportgen.words import counted, equation, p_words
+from reportgen.statistics.align import interpolate
+from reportgen.words import format_count, format_equation, format_p
 
 if TYPE_CHECKING:
     from reportgen.facts.curve_numbers import Points
@@ -43,7 +43,7 @@ _SEVERAL = 2
 _PARTS, _PART = 12, 5
 
 
-class _Looked(NamedTuple):
+class _CourseOfSeries(NamedTuple):
     """A course with the steps of its places, and of how many readings each is the mean."""
 
     course: Course
@@ -82,19 +82,19 @@ class Field:
 
     @cached_property
     def _points(self) -> dict[str, Points]:
-        return {curve.series: points(curve) for curve in self.curves}
+        return {curve.series: get_points(curve) for curve in self.curves}
 
     @cached_property
     def _noise(self) -> dict[str, Noise]:
-        return {curve.series: noise_scale(curve, self.band) for curve in self.curves}
+        return {curve.series: estimate_noise(curve, self.band) for curve in self.curves}
 
     @cached_property
     def side_by_side(self) -> dict[tuple[str, ...], Aligned]:
-        """Series at common steps, by their names, see ``aligned``."""
+        """Series at common steps, by their names, see ``align_series``."""
         return {}
 
     @cached_property
-    def _looked(self) -> dict[str, _Looked]:
+    def _courses(self) -> dict[str, _CourseOfSeries]:
         return {}
 
     @cached_property
@@ -135,29 +135,33 @@ class Field:
 
     # ---- series --------------------------------------------------------------------------------------
 
-    def curve(self, series: str) -> Curve:
+    def get_curve(self, series: str) -> Curve:
         """The curve of a series."""
         return self._by_name[series]
 
-    def points(self, series: str) -> Points:
+    def get_points(self, series: str) -> Points:
         """Steps and values of a series, finite and unsmoothed, as measured."""
         return self._points[series]
 
-    def noise(self, series: str) -> Noise:
+    def get_noise(self, series: str) -> Noise:
         """The noise scale of a series, for digits and for what is worth telling."""
         return self._noise[series]
 
-    def tested_by_runs(self, series: str) -> bool:
+    def has_test_over_runs(self, series: str) -> bool:
         """Whether a series has several runs with steps enough in common."""
-        curve = self.curve(series)
-        return len(curve.runs) >= _SEVERAL and not curve.given and self._shared(curve).size >= _FEWEST_SHARED
+        curve = self.get_curve(series)
+        return (
+            len(curve.runs) >= _SEVERAL
+            and not curve.given
+            and self._find_shared_steps(curve).size >= _FEWEST_SHARED
+        )
 
-    def known(self, series: str) -> bool:
+    def is_noise_known(self, series: str) -> bool:
         """Whether the data tell the noise of a series, so that something can be inferred from it."""
-        values = self.points(series).values
+        values = self.get_points(series).values
         if not self._testable or values.max() == values.min():
             return False
-        return self.tested_by_runs(series) or values.size >= FEWEST_READINGS
+        return self.has_test_over_runs(series) or values.size >= FEWEST_READINGS
 
     @cached_property
     def few(self) -> bool:
@@ -168,20 +172,20 @@ class Field:
         )
 
     @staticmethod
-    def _shared(curve: Curve) -> FloatArray:
+    def _find_shared_steps(curve: Curve) -> FloatArray:
         """The steps that every run of a curve has."""
         steps = curve.runs[0].steps
         for run in curve.runs[1:]:
             steps = np.intersect1d(steps, run.steps)
         return steps
 
-    def _look(self, series: str) -> _Looked:
-        if series not in self._looked:
-            curve, own = self.curve(series), self.points(series)
+    def _fit_course(self, series: str) -> _CourseOfSeries:
+        if series not in self._courses:
+            curve, own = self.get_curve(series), self.get_points(series)
             steps, runs = own.steps, own.values[None]
-            if self.tested_by_runs(series):
-                steps = self._shared(curve)
-                runs = np.stack([on_steps(steps, run.steps, run.values) for run in curve.runs])
+            if self.has_test_over_runs(series):
+                steps = self._find_shared_steps(curve)
+                runs = np.stack([interpolate(steps, run.steps, run.values) for run in curve.runs])
             each = -(-steps.size // MOST_READINGS)
             if each > 1:
                 whole = steps.size // each * each
@@ -189,35 +193,35 @@ class Field:
                     one[..., -whole:].reshape(*one.shape[:-1], -1, each).mean(axis=-1)
                     for one in (steps, runs)
                 )
-            self._looked[series] = _Looked(course(runs, self.share_of_course), steps, each)
-        return self._looked[series]
+            self._courses[series] = _CourseOfSeries(fit_course(runs, self.share_of_course), steps, each)
+        return self._courses[series]
 
-    def course(self, series: str) -> Course:
+    def get_course(self, series: str) -> Course:
         """The course of a series whose noise is known."""
-        return self._look(series).course
+        return self._fit_course(series).course
 
-    def course_steps(self, series: str) -> FloatArray:
+    def get_course_steps(self, series: str) -> FloatArray:
         """The steps of the places of its course."""
-        return self._look(series).steps
+        return self._fit_course(series).steps
 
-    def readings_each(self, series: str) -> int:
+    def count_readings_each(self, series: str) -> int:
         """Of how many readings each place of its course is the mean."""
-        return self._look(series).each
+        return self._fit_course(series).each
 
-    def along(self, series: str) -> FloatArray:
+    def interpolate_noise(self, series: str) -> FloatArray:
         """The relative size of its noise at each reading, shape (readings,)."""
-        looked = self._look(series)
-        found: FloatArray = np.interp(self.points(series).steps, looked.steps, looked.course.spread.along)
+        looked = self._fit_course(series)
+        found: FloatArray = np.interp(self.get_points(series).steps, looked.steps, looked.course.spread.along)
         return found
 
-    def moves(self, series: str) -> bool:
+    def is_moving(self, series: str) -> bool:
         """Whether noise leaves no doubt that a series changes."""
-        return self.known(series) and bool(self.course(series).p)
+        return self.is_noise_known(series) and bool(self.get_course(series).p)
 
-    def bends_by_part(self, series: str) -> FloatArray:
+    def compute_bends(self, series: str) -> FloatArray:
         """The logarithm of the mean square of what a curve moves about by, in up to 12 parts of it."""
         if series not in self._bends:
-            values = self.points(series).values
+            values = self.get_points(series).values
             bends = values[1:-1] - (values[:-2] + values[2:]) / 2
             parts = np.array_split(bends**2, max(min(_PARTS, values.size // _PART), 1))
             self._bends[series] = np.log(np.array([float(part.mean()) for part in parts]) + 1e-300)
@@ -254,19 +258,23 @@ class Field:
     @cached_property
     def windows(self) -> Windows | None:
         """Who is clearly ahead where; None where that cannot be tested."""
-        return windows(self, aligned(self)) if len(self.curves) > 1 else None
+        return make_windows(self, align_series(self)) if len(self.curves) > 1 else None
 
-    def course_words(self, series: str) -> str:
+    def describe_course_test(self, series: str) -> str:
         """What a change of a series rests on: its p, and what the block asks for."""
-        p = equation("p", p_words(max(self.course(series).p)))
-        by = f"{counted(len(self.curve(series).runs), 'run')}" if self.tested_by_runs(series) else "one run"
-        return f"{p} over all places and widths, by {by}; {asked(self.share_of_course)}"
+        p = format_equation("p", format_p(max(self.get_course(series).p)))
+        by = (
+            f"{format_count(len(self.get_curve(series).runs), 'run')}"
+            if self.has_test_over_runs(series)
+            else "one run"
+        )
+        return f"{p} over all places and widths, by {by}; {describe_share(self.share_of_course)}"
 
     # ---- thresholds ----------------------------------------------------------------------------------
 
-    def noisy(self, *series: str) -> bool:
+    def is_noisy(self, *series: str) -> bool:
         """Whether the noise of any of them is known, and large enough to leave a doubt."""
-        return self._digits.noisy(series)
+        return self._digits.is_noisy(series)
 
     @property
     def readings_alone(self) -> Threshold:
@@ -275,37 +283,37 @@ class Field:
             return Threshold(self.precision, "the precision that the source states")
         return Threshold(self.least, "1 % of the range" if self.least else "no noise at all")
 
-    def at_end(self, first: str, second: str) -> Held:
+    def choose_end_criterion(self, first: str, second: str) -> Criterion:
         """What the difference of two last readings, the better one first, is held against.
 
         Where both end at the same step with two runs or more, it is the test that claims are held to.
         Otherwise it is the test over windows, or for few readings of one run what is asked of readings.
         """
-        one = self.tested(first, second)
+        one = self.test_ends(first, second)
         if one is not None:
             return Tested(one, self.share_of_ends)
-        if not (self.known(first) and self.known(second)) or self.windows is None:
+        if not (self.is_noise_known(first) and self.is_noise_known(second)) or self.windows is None:
             return self.readings_alone
-        both = aligned(self)
+        both = align_series(self)
         row, rival = both.names.index(first), both.names.index(second)
-        return Decided(bool(self.windows.ahead(row)[rival, -1]), self.share_of_leads)
+        return Decided(bool(self.windows.find_ahead(row)[rival, -1]), self.share_of_leads)
 
-    def tested(self, first: str, second: str) -> Comparison | None:
+    def test_ends(self, first: str, second: str) -> Comparison | None:
         """The test over runs of two last readings, first minus second; None where there is none."""
-        a, b = self.curve(first), self.curve(second)
-        if self.points(first).steps[-1] != self.points(second).steps[-1] or a.given or b.given:
+        a, b = self.get_curve(first), self.get_curve(second)
+        if self.get_points(first).steps[-1] != self.get_points(second).steps[-1] or a.given or b.given:
             return None
         if not self._testable:
             return None
-        one = self._pairs.comparison(a, b)
+        one = self._pairs.get_comparison(a, b)
         return None if one is None or one.adjusted_p is None else one
 
     # ---- words ---------------------------------------------------------------------------------------
 
-    def reading(self, value: float, *series: str) -> str:
+    def format_reading(self, value: float, *series: str) -> str:
         """A value in the digits that the series' noise deserves: ``0.82`` where the noise is 0.01."""
-        return self._digits.said(value, Quantity.VALUE, series)
+        return self._digits.format_value(value, Quantity.VALUE, series)
 
-    def size(self, value: float, *series: str) -> str:
+    def format_size(self, value: float, *series: str) -> str:
         """How large a difference is, without its sign, in the digits that the noise deserves."""
-        return self._digits.said(abs(value), Quantity.DIFFERENCE, series)
+        return self._digits.format_value(abs(value), Quantity.DIFFERENCE, series)

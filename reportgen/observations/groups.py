@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from reportgen.observations.field import Field
-    from reportgen.observations.thresholds import Held
+    from reportgen.observations.thresholds import Criterion
 
 
 class Groups(NamedTuple):
@@ -28,10 +28,12 @@ class Groups(NamedTuple):
 
     members: tuple[tuple[str, ...], ...]
     gap: float
-    threshold: Held
+    threshold: Criterion
 
 
-def groups(field: Field, values: Mapping[str, float], held_to: Callable[[str, str], Held]) -> Groups:
+def group_values(
+    field: Field, values: Mapping[str, float], held_to: Callable[[str, str], Criterion]
+) -> Groups:
     """Cuts between values of which everyone above differs from everyone below by more than noise.
 
     Where the noise of a series is not known, a cut is also natural: wider than the mean gap of neighbours,
@@ -50,27 +52,27 @@ def groups(field: Field, values: Mapping[str, float], held_to: Callable[[str, st
     cuts = [
         place
         for place, gap in enumerate(gaps.tolist())
-        if held[place].passed(gap) and _all_apart(order, place + 1, values, held_to)
+        if held[place].is_exceeded(gap) and _is_separated(order, place + 1, values, held_to)
     ]
-    if not all(field.noise(name).known for name in order):
-        cuts = _natural(gaps.tolist(), cuts)
+    if not all(field.get_noise(name).known for name in order):
+        cuts = _choose_natural_cuts(gaps.tolist(), cuts)
     starts = [0, *(place + 1 for place in cuts), len(order)]
     members = tuple(tuple(order[a:b]) for a, b in pairwise(starts))
     narrowest = min(cuts, key=lambda place: gaps[place], default=0)
     return Groups(members, float(gaps[narrowest]) if cuts else 0.0, held[narrowest])
 
 
-def _all_apart(
-    order: Sequence[str], cut: int, values: Mapping[str, float], held_to: Callable[[str, str], Held]
+def _is_separated(
+    order: Sequence[str], cut: int, values: Mapping[str, float], held_to: Callable[[str, str], Criterion]
 ) -> bool:
     return all(
-        held_to(above, below).passed(values[above] - values[below])
+        held_to(above, below).is_exceeded(values[above] - values[below])
         for above in order[:cut]
         for below in order[cut:]
     )
 
 
-def _natural(gaps: Sequence[float], cuts: Sequence[int]) -> list[int]:
+def _choose_natural_cuts(gaps: Sequence[float], cuts: Sequence[int]) -> list[int]:
     """The cuts that stand out among the gaps; none where what they leave together is as wide as one."""
     if len(gaps) == 1:
         return list(cuts)

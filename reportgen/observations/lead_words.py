@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.facts.fact_words import at_step
-from reportgen.observations.leads import turns
-from reportgen.observations.phrases import few, range_said, stretches_said
-from reportgen.words import counted
+from reportgen.facts.fact_words import describe_position
+from reportgen.observations.leads import merge_stretches
+from reportgen.observations.phrases import format_few, format_range, format_stretches
+from reportgen.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +68,7 @@ _HIGHEST = LeadWords(
 )
 
 
-def lead_words(field: Field) -> LeadWords:
+def get_lead_words(field: Field) -> LeadWords:
     """The words for who leads a metric, or stands highest where neither way is better."""
     if not field.ranks:
         return _HIGHEST
@@ -77,33 +77,33 @@ def lead_words(field: Field) -> LeadWords:
     return _LEADING._replace(change="The lead, which the lower value has, changes")
 
 
-def when(field: Field, both: Aligned, found: Sequence[Stretch], leader: int) -> str:
+def describe_when(field: Field, both: Aligned, found: Sequence[Stretch], leader: int) -> str:
     """The steps at which one series leads: each stretch, or how many steps of a range, or of all."""
     own = [one for one in found if one.leader == leader]
     if len(own) <= _MOST_SAID:
         ends = [(float(both.steps[one.first]), float(both.steps[one.last])) for one in own]
-        return stretches_said(ends, float(both.steps[-1]), field.scale)
-    merged = [one for one in turns(found) if one.leader == leader]
+        return format_stretches(ends, float(both.steps[-1]), field.scale)
+    merged = [one for one in merge_stretches(found) if one.leader == leader]
     if len(merged) == 1:
         (whole,) = merged
         total = sum(one.last - one.first + 1 for one in own)
         first, last = float(both.steps[whole.first]), float(both.steps[whole.last])
         steps = f"{whole.last - whole.first + 1:,} steps"
-        return f"at {total:,} of the {steps} from {range_said(first, last, field.scale)}"
+        return f"at {total:,} of the {steps} from {format_range(first, last, field.scale)}"
     total = sum(one.last - one.first + 1 for one in own)
-    return f"at {counted(total, 'step')} of {both.steps.size:,}"
+    return f"at {format_count(total, 'step')} of {both.steps.size:,}"
 
 
-def absent(field: Field, both: Aligned, found: Sequence[Stretch]) -> str:
+def describe_absent(field: Field, both: Aligned, found: Sequence[Stretch]) -> str:
     """Which series have no readings at some of the steps that are told, where there are three or more."""
-    told = np.concatenate([np.arange(one.first, one.last + 1) for one in found])
+    places = np.concatenate([np.arange(one.first, one.last + 1) for one in found])
     said = []
     for place, name in enumerate(both.names):
         there = np.flatnonzero(np.isfinite(both.good[place]))
-        if told.min() < there[0]:
-            said.append(f"{name} starts {at_step(float(both.steps[there[0]]), field.scale)}")
-        if told.max() > there[-1]:
-            said.append(f"{name} ends {at_step(float(both.steps[there[-1]]), field.scale)}")
+        if places.min() < there[0]:
+            said.append(f"{name} starts {describe_position(float(both.steps[there[0]]), field.scale)}")
+        if places.max() > there[-1]:
+            said.append(f"{name} ends {describe_position(float(both.steps[there[-1]]), field.scale)}")
     if len(both.names) == _PAIR or not said:
         return ""
-    return f"; {few(said, _MOST_SAID)}"
+    return f"; {format_few(said, _MOST_SAID)}"

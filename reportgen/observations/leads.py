@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.observations.aligned import SAME, aligned
-from reportgen.observations.windows import Windows, windows
+from reportgen.observations.aligned import SAME, align_series
+from reportgen.observations.windows import Windows, make_windows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,7 @@ class Leads:
     def led(self) -> IntArray:
         """The place of the series that leads each step, −1 where none does, shape (G,)."""
         if self.tested is not None:
-            return self.tested.leaders()
+            return self.tested.find_leaders()
         good = self.good
         present = np.isfinite(good)
         first: IntArray = np.argmax(np.where(present, good, -np.inf), axis=0)
@@ -67,26 +67,26 @@ class Leads:
         """Readings, more being further ahead, shape (S, G)."""
         return -self.both.good if self.turned else self.both.good
 
-    def ahead(self, place: int) -> BoolArray:
+    def find_ahead(self, place: int) -> BoolArray:
         """Where a series is ahead of each other one, shape (S, G)."""
         if self.tested is not None:
-            return self.tested.ahead(place)
+            return self.tested.find_ahead(place)
         with np.errstate(invalid="ignore"):
             found: BoolArray = self.good[place] - self.good > self.both.least * (1 + SAME)
         return found
 
 
-def leads(field: Field, *, turned: bool = False) -> Leads | None:
+def find_leads(field: Field, *, turned: bool = False) -> Leads | None:
     """Who leads where, as far as it may be told; None where neither a test nor few readings allow it."""
-    both = aligned(field)
-    tested = field.windows if not turned else windows(field, both, turned=True)
+    both = align_series(field)
+    tested = field.windows if not turned else make_windows(field, both, turned=True)
     found = Leads(both, tested, turned)
     if tested is not None and (found.led >= 0).any():
         return found
     return Leads(both, None, turned) if field.few else None
 
 
-def stretches(led: IntArray) -> list[Stretch]:
+def find_stretches(led: IntArray) -> list[Stretch]:
     """Runs of equal leaders, without those of steps that nobody leads."""
     ends = np.flatnonzero(np.diff(led)) if led.size else np.empty(0, dtype=int)
     starts = [0, *(ends + 1).tolist()]
@@ -95,7 +95,7 @@ def stretches(led: IntArray) -> list[Stretch]:
     return [one for one in every if one.leader >= 0]
 
 
-def turns(found: Sequence[Stretch]) -> list[Stretch]:
+def merge_stretches(found: Sequence[Stretch]) -> list[Stretch]:
     """Stretches of one leader after the other put together, across steps that nobody leads."""
     merged: list[Stretch] = []
     for one in found:
@@ -106,7 +106,7 @@ def turns(found: Sequence[Stretch]) -> list[Stretch]:
     return merged
 
 
-def largest_of(side: Leads, found: Sequence[Stretch], who: Sequence[int]) -> list[Largest]:
+def find_largest_leads(side: Leads, found: Sequence[Stretch], who: Sequence[int]) -> list[Largest]:
     """The step at which the readings of each series are furthest ahead of the next, where it leads.
 
     Args:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.facts.fact_words import at_step
-from reportgen.observations.aligned import SAME, aligned
-from reportgen.observations.lead_words import lead_words
-from reportgen.observations.leads import largest_of, stretches
-from reportgen.observations.phrases import during, fact, stretches_said
+from reportgen.facts.fact_words import describe_position
+from reportgen.observations.aligned import SAME, align_series
+from reportgen.observations.lead_words import get_lead_words
+from reportgen.observations.leads import find_largest_leads, find_stretches
+from reportgen.observations.phrases import format_call_of, format_during, format_stretches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from reportgen.observations.field import Field
     from reportgen.observations.leads import Leads, Stretch
 
-_PAIR = 2
+_TWO_SERIES = 2
 _MOST_STRETCHES = 14
 _MOST_RIVALS = 8
 
 
-def readings_alone(field: Field, both: Aligned) -> tuple[str, ...]:
+def describe_readings(field: Field, both: Aligned) -> tuple[str, ...]:
     """How often two series cross, and which is ahead where, noise or not; nothing for more than two."""
-    if len(both.names) != _PAIR:
+    if len(both.names) != _TWO_SERIES:
         return ()
-    both = aligned(field, both.names)
+    both = align_series(field, both.names)
     ahead = both.good[0] - both.good[1]
     size = np.nanmax(np.abs(both.good))
     signs = np.where(np.abs(ahead) <= SAME * size, 0, np.sign(ahead))
     there = np.isfinite(ahead)
     clear = signs[there & (signs != 0)]
     crossings = int((clear[1:] != clear[:-1]).sum())
-    counted = f"{fact(field, 'crossings', *both.names)} = {crossings:,}"
-    found = stretches(np.where(there & (signs != 0), (signs < 0).astype(np.int64), -1))
+    counted = f"{format_call_of(field, 'crossings', *both.names)} = {crossings:,}"
+    found = find_stretches(np.where(there & (signs != 0), (signs < 0).astype(np.int64), -1))
     if not 0 < len(found) <= _MOST_STRETCHES:
         return (counted,)
     end = float(both.steps[-1])
@@ -48,11 +48,11 @@ def readings_alone(field: Field, both: Aligned) -> tuple[str, ...]:
             if one.leader == place
         ]
         if ends:
-            said.append(f"{name} {stretches_said(ends, end, field.scale)}")
-    return (counted, f"{lead_words(field).alone} by the readings alone: {', '.join(said)}")
+            said.append(f"{name} {format_stretches(ends, end, field.scale)}")
+    return (counted, f"{get_lead_words(field).alone} by the readings alone: {', '.join(said)}")
 
 
-def ahead_of_each(field: Field, side: Leads, place: int) -> tuple[str, ...]:
+def describe_ahead(field: Field, side: Leads, place: int) -> tuple[str, ...]:
     """From which step to its end a series is ahead of each other one, and by how much; nearest first.
 
     Args:
@@ -61,11 +61,11 @@ def ahead_of_each(field: Field, side: Leads, place: int) -> tuple[str, ...]:
         place: the series; where last places are looked at, from where on it is behind each.
     """
     both = side.both
-    if len(both.names) == _PAIR:
+    if len(both.names) == _TWO_SERIES:
         return ()
-    words = lead_words(field)
-    beside = words.behind if side.turned else words.ahead
-    clear = side.ahead(place)
+    words = get_lead_words(field)
+    relation = words.behind if side.turned else words.ahead
+    clear = side.find_ahead(place)
     said: list[tuple[float, str, str]] = []
     for rival, name in enumerate(both.names):
         ahead = side.good[place] - side.good[rival]
@@ -76,26 +76,26 @@ def ahead_of_each(field: Field, side: Leads, place: int) -> tuple[str, ...]:
             continue
         steps = there[-since:]
         pair = (both.names[place], name)
-        least, most = (field.size(float(pick(ahead[steps])), *pair) for pick in (np.min, np.max))
+        least, most = (field.format_size(float(pick(ahead[steps])), *pair) for pick in (np.min, np.max))
         by = least if least == most else f"{least} to {most}"
-        when = during(
+        when = format_during(
             float(both.steps[steps[0]]), float(both.steps[steps[-1]]), float(both.steps[-1]), field.scale
         )
         said.append(
-            (float(np.min(ahead[steps])), name, f"{both.names[place]} is {beside} {name} {when}, by {by}")
+            (float(np.min(ahead[steps])), name, f"{both.names[place]} is {relation} {name} {when}, by {by}")
         )
     return tuple(words for _, _, words in sorted(said)[:_MOST_RIVALS])
 
 
-def largest_leads(field: Field, side: Leads, found: Sequence[Stretch]) -> tuple[str, ...]:
+def describe_largest_leads(field: Field, side: Leads, found: Sequence[Stretch]) -> tuple[str, ...]:
     """By how much each series' readings are ahead of the next at most, where it leads, or behind it."""
     both = side.both
     who = list(dict.fromkeys(one.leader for one in found))
-    words = lead_words(field)
-    beside = words.behind if side.turned else words.ahead
+    words = get_lead_words(field)
+    relation = words.behind if side.turned else words.ahead
     said = []
-    for one in largest_of(side, found, who)[:_MOST_RIVALS]:
+    for one in find_largest_leads(side, found, who)[:_MOST_RIVALS]:
         pair = both.names[one.leader], both.names[one.rival]
-        by = f"by up to {field.size(one.size, *pair)}, {at_step(float(both.steps[one.at]), field.scale)}"
-        said.append(f"{pair[0]} is {beside} {pair[1]} {by}")
+        by = f"by up to {field.format_size(one.size, *pair)}, {describe_position(float(both.steps[one.at]), field.scale)}"
+        said.append(f"{pair[0]} is {relation} {pair[1]} {by}")
     return tuple(said)

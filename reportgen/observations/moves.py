@@ -54,24 +54,28 @@ class Move:
         return abs(self.end - self.start)
 
 
-def move(field: Field, series: str) -> Move | None:
+def find_move(field: Field, series: str) -> Move | None:
     """The larger of the rise and the fall of a series from its start; None if there is none to tell of."""
-    if field.moves(series):
-        course = field.course(series)
+    if field.is_moving(series):
+        course = field.get_course(series)
         level = course.level
         far = int(np.argmax(np.abs(level - level[0])))
-        error, size = course.error(far, 0), float(level[far] - level[0])
+        error, size = course.compute_error(far, 0), float(level[far] - level[0])
         stays = float(level[-1] - level[0]) / size if size else 0.0
         if abs(size) > max(CLEAR * error, field.least) and stays >= STAYS:
-            return _of(series, field.course_steps(series), level, doubt=_DOUBT * error, inferred=True)
+            return _make_move(
+                series, field.get_course_steps(series), level, doubt=_DOUBT * error, inferred=True
+            )
     if not field.few:
         return None
-    own = field.points(series)
-    found = _of(series, own.steps, own.values, doubt=0.0, inferred=False)
-    return found if found is not None and field.readings_alone.passed(found.size) else None
+    own = field.get_points(series)
+    found = _make_move(series, own.steps, own.values, doubt=0.0, inferred=False)
+    return found if found is not None and field.readings_alone.is_exceeded(found.size) else None
 
 
-def _of(series: str, steps: FloatArray, values: FloatArray, *, doubt: float, inferred: bool) -> Move | None:
+def _make_move(
+    series: str, steps: FloatArray, values: FloatArray, *, doubt: float, inferred: bool
+) -> Move | None:
     up = bool(values.max() - values[0] >= values[0] - values.min())
     risen = (1.0 if up else -1.0) * (values - values[0])
     size = float(risen.max())

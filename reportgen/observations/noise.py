@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.facts.curve_numbers import points
+from reportgen.facts.curve_numbers import get_points
 
 if TYPE_CHECKING:
     from reportgen.facts.curve_numbers import Points
@@ -34,23 +34,23 @@ class Noise:
     known: bool
 
 
-def noise_scale(curve: Curve, band: str = "ci") -> Noise:
+def estimate_noise(curve: Curve, band: str = "ci") -> Noise:
     """Half the band's width at the usual step, or else twice the median change between readings.
 
     Args:
         curve: unsmoothed; arrays of shape (steps,).
         band: what the band shows, as in ``CurveSet.band``: of a standard error twice as much counts.
     """
-    half = half_widths(curve)
+    half = get_half_widths(curve)
     if np.isfinite(half).any():
         return Noise(float(np.nanmedian(half)) * (2 if band == "se" else 1), known=True)
-    known = points(curve)
+    known = get_points(curve)
     if known.steps.size < FEWEST_READINGS:
         return Noise(0.0, known=False)
-    return Noise(2 * jitter(known), known=True)
+    return Noise(2 * measure_jitter(known), known=True)
 
 
-def jitter(known: Points) -> float:
+def measure_jitter(known: Points) -> float:
     """The median change from one reading to the next, the trend taken out.
 
     Each reading is held against the straight line between its neighbours, so that neither the slope nor the
@@ -66,7 +66,7 @@ def jitter(known: Points) -> float:
     return math.sqrt(2) * float(np.median(apart))
 
 
-def half_widths(curve: Curve) -> FloatArray:
+def get_half_widths(curve: Curve) -> FloatArray:
     """Half the band's width at each step, shape (steps,); NaN where there is no band."""
     half: FloatArray = (curve.high - curve.low) / 2
     return half

@@ -12,7 +12,7 @@ import numpy as np
 
 from reportgen.observations.aligned import SAME
 from reportgen.observations.moves import CLEAR
-from reportgen.observations.phrases import fact, range_said
+from reportgen.observations.phrases import format_call_of, format_range
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation
 
@@ -46,7 +46,7 @@ class _Move(NamedTuple):
         return self.field.readings_alone.strength(self.size)
 
 
-def part_company(fields: Sequence[Field]) -> Iterator[Observation]:
+def observe_part_company(fields: Sequence[Field]) -> Iterator[Observation]:
     """For each series and two metrics the steps over which one improves while the other worsens most.
 
     The steps are those where the smaller of the two moves is largest, each as a share of its plotted range.
@@ -58,16 +58,16 @@ def part_company(fields: Sequence[Field]) -> Iterator[Observation]:
     for one, other in combinations(sorted(fields, key=lambda field: field.scale.metric), 2):
         if one.scale.metric != other.scale.metric and min(one.plotted_range, other.plotted_range) > 0:
             for series in sorted(set(one.names) & set(other.names)):
-                found = [*_parting(one, other, series), *_parting(other, one, series)]
+                found = [*_find_parting(one, other, series), *_find_parting(other, one, series)]
                 if found:
                     yield max(found, key=lambda observation: observation.strength)
 
 
-def _parting(better: Field, worse: Field, series: str) -> Iterator[Observation]:
-    inferred = better.moves(series) and worse.moves(series)
+def _find_parting(better: Field, worse: Field, series: str) -> Iterator[Observation]:
+    inferred = better.is_moving(series) and worse.is_moving(series)
     if not inferred and not (better.few and worse.few):
         return
-    steps, up, down = _common(better, worse, series, inferred=inferred)
+    steps, up, down = _find_common_steps(better, worse, series, inferred=inferred)
     if not worse.ranks or steps.size < 2:  # noqa: PLR2004 - nothing moves at one step
         return
     gain = (up[None, :] - up[:, None]) / better.plotted_range
@@ -86,27 +86,27 @@ def _parting(better: Field, worse: Field, series: str) -> Iterator[Observation]:
     for field, values in ((better, up), (worse, down)):
         before, after = (field.sign * values[places]).tolist()
         moves.append(_Move(field, before, after, inferred))
-    if all(_clear(move, series, ends_at) for move in moves):
-        yield _observation(series, ends_at, moves)
+    if all(_is_clear(move, series, ends_at) for move in moves):
+        yield _make_observation(series, ends_at, moves)
 
 
-def _clear(move: _Move, series: str, ends: tuple[float, float]) -> bool:
+def _is_clear(move: _Move, series: str, ends: tuple[float, float]) -> bool:
     """Whether a move is more than the least that is told, and of a course clear beside its error."""
     if not move.inferred:
-        return move.field.readings_alone.passed(move.size)
-    course, steps = move.field.course(series), move.field.course_steps(series)
+        return move.field.readings_alone.is_exceeded(move.size)
+    course, steps = move.field.get_course(series), move.field.get_course_steps(series)
     places = [int(np.argmin(np.abs(steps - end))) for end in ends]
-    return move.size > max(CLEAR * course.error(*places), move.field.least)
+    return move.size > max(CLEAR * course.compute_error(*places), move.field.least)
 
 
-def _common(
+def _find_common_steps(
     better: Field, worse: Field, series: str, *, inferred: bool
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Steps that both metrics reach, and the courses or readings of both there, more being better."""
     sides = [
-        (field.course_steps(series), field.sign * field.course(series).level)
+        (field.get_course_steps(series), field.sign * field.get_course(series).level)
         if inferred
-        else (field.points(series).steps, field.sign * field.points(series).values)
+        else (field.get_points(series).steps, field.sign * field.get_points(series).values)
         for field in (better, worse)
     ]
     steps = np.union1d(sides[0][0], sides[1][0])
@@ -117,19 +117,19 @@ def _common(
     return steps, *(np.interp(steps, *side) for side in sides)
 
 
-def _observation(series: str, ends: tuple[float, float], moves: Sequence[_Move]) -> Observation:
+def _make_observation(series: str, ends: tuple[float, float], moves: Sequence[_Move]) -> Observation:
     better, worse = moves
     scale = worse.field.scale
     weaker = min(moves, key=lambda move: move.strength)
     return Observation(
         rule=Rule.PART_COMPANY,
         text=(
-            f"{series}{'' if better.inferred else ', by its readings,'} from {range_said(*ends, scale)}: "
-            f"{_said(better, series)}, while {_said(worse, series)}."
+            f"{series}{'' if better.inferred else ', by its readings,'} from {format_range(*ends, scale)}: "
+            f"{_describe_move(better, series)}, while {_describe_move(worse, series)}."
         ),
         evidence=tuple(
-            f"{move.field.scale.metric}: {fact(move.field, 'at', series, step)} = "
-            f"{move.field.reading(value, series)}"
+            f"{move.field.scale.metric}: {format_call_of(move.field, 'at', series, step)} = "
+            f"{move.field.format_reading(value, series)}"
             for move in moves
             for step, value in zip(ends, (move.before, move.after), strict=True)
         ),
@@ -143,14 +143,18 @@ def _observation(series: str, ends: tuple[float, float], moves: Sequence[_Move])
 
 
 def _threshold(move: _Move, series: str) -> str:
-    return move.field.course_words(series) if move.inferred else move.field.readings_alone.words(move.size)
+    return (
+        move.field.describe_course_test(series)
+        if move.inferred
+        else move.field.readings_alone.describe(move.size)
+    )
 
 
-def _said(move: _Move, series: str) -> str:
+def _describe_move(move: _Move, series: str) -> str:
     """What a metric does, and which way is better where that is down: ``loss rises from 1 to 2``."""
     verb = "goes"
     if move.inferred:
         verb = "rises" if move.after > move.before else "falls"
-    ends = " to ".join(move.field.reading(value, series) for value in (move.before, move.after))
+    ends = " to ".join(move.field.format_reading(value, series) for value in (move.before, move.after))
     lower = " (lower is better)" if move.field.scale.higher_is_better is False else ""
     return f"{move.field.scale.metric} {verb} from {ends}{lower}"

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reportgen.observations.field import Field
-    from reportgen.observations.thresholds import Held
+    from reportgen.observations.thresholds import Criterion
 
 
-class Ranked(NamedTuple):
+class Ranking(NamedTuple):
     """Who is best in one respect.
 
     Attributes:
@@ -34,7 +34,7 @@ class Ranked(NamedTuple):
     order: tuple[str, ...]
     level: tuple[str, ...]
     lead: float
-    held: Held
+    held: Criterion
     open: bool
 
     @property
@@ -43,37 +43,40 @@ class Ranked(NamedTuple):
         return self.order[0]
 
 
-def ranked_peaks(field: Field) -> Ranked:
+def rank_peaks(field: Field) -> Ranking:
     """The best reading of each of two or more series, at the first step that has it."""
     values, steps = {}, {}
     for name in sorted(field.names):
-        own = field.points(name)
+        own = field.get_points(name)
         at = int(np.argmax(field.sign * own.values))
         values[name], steps[name] = float(own.values[at]), float(own.steps[at])
-    order = _ordered(field, values, steps)
-    return _ranked(values, steps, order, dict.fromkeys(order[1:], field.readings_alone))
+    order = _order_series(field, values, steps)
+    return _make_ranking(values, steps, order, dict.fromkeys(order[1:], field.readings_alone))
 
 
-def ranked_ends(field: Field) -> Ranked:
+def rank_ends(field: Field) -> Ranking:
     """The last value of each of two or more series; those are level that the test over runs calls tied."""
-    last = {name: field.points(name) for name in sorted(field.names)}
+    last = {name: field.get_points(name) for name in sorted(field.names)}
     values = {name: float(own.values[-1]) for name, own in last.items()}
     steps = {name: float(own.steps[-1]) for name, own in last.items()}
-    order = _ordered(field, values, steps)
-    held = {name: field.at_end(order[0], name) for name in order[1:]}
-    return _ranked(values, steps, order, held)
+    order = _order_series(field, values, steps)
+    held = {name: field.choose_end_criterion(order[0], name) for name in order[1:]}
+    return _make_ranking(values, steps, order, held)
 
 
-def _ordered(field: Field, values: Mapping[str, float], steps: Mapping[str, float]) -> tuple[str, ...]:
+def _order_series(field: Field, values: Mapping[str, float], steps: Mapping[str, float]) -> tuple[str, ...]:
     return tuple(sorted(values, key=lambda name: (-field.sign * values[name], steps[name], name)))
 
 
-def _ranked(
-    values: Mapping[str, float], steps: Mapping[str, float], order: tuple[str, ...], held: Mapping[str, Held]
-) -> Ranked:
+def _make_ranking(
+    values: Mapping[str, float],
+    steps: Mapping[str, float],
+    order: tuple[str, ...],
+    held: Mapping[str, Criterion],
+) -> Ranking:
     first = order[0]
     behind = {name: abs(values[first] - values[name]) for name in held}
-    level = [name for name in held if not held[name].passed(behind[name])]
+    level = [name for name in held if not held[name].is_exceeded(behind[name])]
     rest = [name for name in held if name not in set(level)] or list(held)
     noisy = any(held[name].noisy for name in level)
-    return Ranked(values, steps, order, (first, *level), behind[rest[0]], held[rest[0]], noisy)
+    return Ranking(values, steps, order, (first, *level), behind[rest[0]], held[rest[0]], noisy)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from reportgen.facts.fact_words import fact_words, interval_words, value_words
-from reportgen.observations.phrases import few
+from reportgen.facts.fact_words import describe_fact, format_quantity, format_quantity_interval
+from reportgen.observations.phrases import format_few
 from reportgen.outcomes import Verdict
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation, Quantity
-from reportgen.statistics.verdicts import mirrored
-from reportgen.words import counted, p_words
+from reportgen.statistics.verdicts import swap_sides
+from reportgen.words import format_count, format_p
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,72 +46,74 @@ class ScoreField:
         """Comparisons with the better score first, in the order of ranks."""
         rank = {score.series: place for place, score in enumerate(self.ranked)}
         there = [one for one in self.subject.comparisons if one.a in rank and one.b in rank]
-        turned = [one if rank[one.a] < rank[one.b] else mirrored(one) for one in there]
+        turned = [one if rank[one.a] < rank[one.b] else swap_sides(one) for one in there]
         return tuple(sorted(turned, key=lambda one: (rank[one.a], rank[one.b])))
 
-    def said(self, score: Score) -> str:
+    def format_score(self, score: Score) -> str:
         """A score with its interval: ``61.0 % [50.2, 71.1]``."""
         value, scale = score.estimate or 0.0, self.subject.scale
         if score.low is None or score.high is None:
-            return value_words(value, Quantity.VALUE, scale)
-        return interval_words(value, score.low, score.high, Quantity.VALUE, scale)
+            return format_quantity(value, Quantity.VALUE, scale)
+        return format_quantity_interval(value, score.low, score.high, Quantity.VALUE, scale)
 
-    def difference(self, one: Comparison) -> str:
+    def format_difference(self, one: Comparison) -> str:
         """A difference with its interval and p: ``+3.2 points [+0.4, +6.0], p = 0.01``."""
         scale = self.subject.scale
         if one.difference is None:
             return one.reason or "no shared problem"
-        said = value_words(one.difference, Quantity.DIFFERENCE, scale)
+        said = format_quantity(one.difference, Quantity.DIFFERENCE, scale)
         if one.low is not None and one.high is not None:
-            said = interval_words(one.difference, one.low, one.high, Quantity.DIFFERENCE, scale)
-        return said if one.adjusted_p is None else f"{said}, {_p(one)}"
+            said = format_quantity_interval(one.difference, one.low, one.high, Quantity.DIFFERENCE, scale)
+        return said if one.adjusted_p is None else f"{said}, {_format_p(one)}"
 
-    def evidence(self, *facts: tuple[str, tuple[str, ...]]) -> tuple[str, ...]:
+    def list_evidence(self, *facts: tuple[str, tuple[str, ...]]) -> tuple[str, ...]:
         """Facts in words."""
-        asked = (self.subject.fact(name, arguments) for name, arguments in facts)
-        return tuple(fact_words(fact, self.subject.scale) for fact in asked)
+        answers = (self.subject.fact(name, arguments) for name, arguments in facts)
+        return tuple(describe_fact(fact, self.subject.scale) for fact in answers)
 
 
-def best_score(field: ScoreField) -> Iterator[Observation]:
+def observe_best_score(field: ScoreField) -> Iterator[Observation]:
     """Who has the best score, with interval and problems, and from whom it does not clearly differ."""
     if len(field.ranked) < _PAIR:
         return
     first, second = field.ranked[:_PAIR]
     most = "highest" if field.subject.scale.higher_is_better else "lowest"
-    behind = f" on {counted(first.problems, 'problem')}" if first.problems else ""
-    head = f"{first.series} has the {most} score, {field.said(first)}{behind}"
+    behind = f" on {format_count(first.problems, 'problem')}" if first.problems else ""
+    head = f"{first.series} has the {most} score, {field.format_score(first)}{behind}"
     own = [one for one in field.pairs if one.a == first.series]
     near = next((one for one in own if one.verdict is not Verdict.BETTER), None)
     level = [score.series for score in field.ranked if score.estimate == first.estimate]
     if len(level) > 1:
-        text = f"{few(level, _MOST_NAMED)} share the {most} score, {_short(field, first)}{behind}."
+        text = (
+            f"{format_few(level, _MOST_NAMED)} share the {most} score, {_format_short(field, first)}{behind}."
+        )
     elif not own:
-        text = f"{head}; {second.series} is next, {field.said(second)}, and was not compared with it."
+        text = f"{head}; {second.series} is next, {field.format_score(second)}, and was not compared with it."
     elif near is None:
-        text = f"{head}, and is better than {_whom(own)}: {field.difference(own[0])}{_against(own)}."
+        text = f"{head}, and is better than {_whom(own)}: {field.format_difference(own[0])}{_against(own)}."
     else:
-        text = f"{head}, but {_doubts(field, own, near)}."
+        text = f"{head}, but {_describe_doubts(field, own, near)}."
     judged = near or (own[0] if own else None)
     facts: list[tuple[str, tuple[str, ...]]] = [("score", (one.series,)) for one in (first, second)]
     facts += [("difference", (one.a, one.b)) for one in own[:_MOST_NAMED]]
     yield Observation(
         rule=Rule.BEST,
         text=text,
-        evidence=field.evidence(*facts),
-        threshold=_threshold(judged) if judged else "no problems are known on which to compare",
+        evidence=field.list_evidence(*facts),
+        threshold=_describe_threshold(judged) if judged else "no problems are known on which to compare",
         series=tuple(score.series for score in field.ranked),
-        strength=_strength(judged) if judged and near is None else _UNDECIDED,
+        strength=_compute_strength(judged) if judged and near is None else _UNDECIDED,
     )
 
 
-def score_groups(field: ScoreField) -> Iterator[Observation]:
+def observe_score_groups(field: ScoreField) -> Iterator[Observation]:
     """Groups: every series of one is better than every one of the next."""
     groups = field.subject.groups
     if len(groups) < _PAIR or len(field.ranked) <= _PAIR:
         return
     scores = {score.series: score for score in field.ranked}
     said = [
-        few([f"{name} ({_short(field, scores[name])})" for name in group.series], _MOST_NAMED)
+        format_few([f"{name} ({_format_short(field, scores[name])})" for name in group.series], _MOST_NAMED)
         for group in groups
     ]
     rank = {name: group.rank for group in groups for name in group.series}
@@ -123,14 +125,14 @@ def score_groups(field: ScoreField) -> Iterator[Observation]:
             f"{_COUNTS.get(len(groups), str(len(groups)))} groups, best first: {'; then '.join(said)}. "
             "Every series of a group is better than every one of the groups after it."
         ),
-        evidence=field.evidence(*(("group", (name,)) for group in groups for name in group.series)),
-        threshold=_threshold(closest) if closest else "the verdicts of the comparisons",
+        evidence=field.list_evidence(*(("group", (name,)) for group in groups for name in group.series)),
+        threshold=_describe_threshold(closest) if closest else "the verdicts of the comparisons",
         series=tuple(name for group in groups for name in group.series),
-        strength=_strength(closest) if closest else _UNDECIDED,
+        strength=_compute_strength(closest) if closest else _UNDECIDED,
     )
 
 
-def undecided(field: ScoreField) -> Iterator[Observation]:
+def observe_undecided(field: ScoreField) -> Iterator[Observation]:
     """How many pairs are unclear, and the largest difference among them."""
     open_pairs = [one for one in field.pairs if one.verdict is Verdict.UNCLEAR and one.difference]
     if len(field.ranked) <= _PAIR or not open_pairs:
@@ -146,16 +148,16 @@ def undecided(field: ScoreField) -> Iterator[Observation]:
         rule=Rule.TIERS,
         text=(
             f"{said}; the largest such difference is that of {largest.a} and "
-            f"{largest.b}: {field.difference(largest)} on {counted(largest.shared, 'shared problem')}."
+            f"{largest.b}: {field.format_difference(largest)} on {format_count(largest.shared, 'shared problem')}."
         ),
-        evidence=field.evidence(*(("unclear", (one.a, one.b)) for one in open_pairs[:_MOST_NAMED])),
-        threshold=_threshold(largest),
+        evidence=field.list_evidence(*(("unclear", (one.a, one.b)) for one in open_pairs[:_MOST_NAMED])),
+        threshold=_describe_threshold(largest),
         series=(largest.a, largest.b),
         strength=_UNDECIDED,
     )
 
 
-def widest_difference(field: ScoreField) -> Iterator[Observation]:
+def observe_widest_difference(field: ScoreField) -> Iterator[Observation]:
     """The largest difference that a comparison decides, of three or more series."""
     decided = [one for one in field.pairs if one.verdict is Verdict.BETTER and one.difference is not None]
     if len(field.ranked) <= _PAIR or not decided:
@@ -164,23 +166,23 @@ def widest_difference(field: ScoreField) -> Iterator[Observation]:
     yield Observation(
         rule=Rule.WIDEST_GAP,
         text=(
-            f"{largest.a} and {largest.b} lie furthest apart: {field.difference(largest)} "
-            f"on {counted(largest.shared, 'shared problem')}."
+            f"{largest.a} and {largest.b} lie furthest apart: {field.format_difference(largest)} "
+            f"on {format_count(largest.shared, 'shared problem')}."
         ),
-        evidence=field.evidence(
+        evidence=field.list_evidence(
             ("difference", (largest.a, largest.b)),
             *(("score", (name,)) for name in (largest.a, largest.b)),
         ),
-        threshold=_threshold(largest),
+        threshold=_describe_threshold(largest),
         series=(largest.a, largest.b),
-        strength=_strength(largest),
+        strength=_compute_strength(largest),
     )
 
 
 SCORE_RULES: dict[Rule, tuple[Callable[[ScoreField], Iterator[Observation]], ...]] = {
-    Rule.BEST: (best_score,),
-    Rule.TIERS: (score_groups, undecided),
-    Rule.WIDEST_GAP: (widest_difference,),
+    Rule.BEST: (observe_best_score,),
+    Rule.TIERS: (observe_score_groups, observe_undecided),
+    Rule.WIDEST_GAP: (observe_widest_difference,),
 }
 """The rules that have something to say about scores."""
 
@@ -190,47 +192,47 @@ def _whom(own: list[Comparison]) -> str:
 
 
 def _against(own: list[Comparison]) -> str:
-    return f" on {counted(own[0].shared, 'shared problem')}"
+    return f" on {format_count(own[0].shared, 'shared problem')}"
 
 
-def _doubts(field: ScoreField, own: list[Comparison], near: Comparison) -> str:
+def _describe_doubts(field: ScoreField, own: list[Comparison], near: Comparison) -> str:
     """From whom the best is not clearly different, and the nearest difference; or too few problems."""
     unclear = [one.b for one in own if one.verdict is Verdict.UNCLEAR]
     if not unclear:
-        return f"{counted(near.shared, 'shared problem')} are too few for a verdict against {near.b}"
+        return f"{format_count(near.shared, 'shared problem')} are too few for a verdict against {near.b}"
     nearest = next(one for one in own if one.verdict is Verdict.UNCLEAR)
     which = "" if len(unclear) == 1 else f"{nearest.b} "
     return (
-        f"is not clearly different from {few(unclear, _MOST_NAMED)}: {which}{field.difference(nearest)} "
-        f"on {counted(nearest.shared, 'shared problem')}"
+        f"is not clearly different from {format_few(unclear, _MOST_NAMED)}: {which}{field.format_difference(nearest)} "
+        f"on {format_count(nearest.shared, 'shared problem')}"
     )
 
 
-def _short(field: ScoreField, score: Score) -> str:
-    return value_words(score.estimate or 0.0, Quantity.VALUE, field.subject.scale)
+def _format_short(field: ScoreField, score: Score) -> str:
+    return format_quantity(score.estimate or 0.0, Quantity.VALUE, field.subject.scale)
 
 
-def _p(one: Comparison) -> str:
-    said = p_words(one.adjusted_p or 0.0)
+def _format_p(one: Comparison) -> str:
+    said = format_p(one.adjusted_p or 0.0)
     return f"p {said}" if said.startswith("<") else f"p = {said}"
 
 
-def _threshold(one: Comparison) -> str:
+def _describe_threshold(one: Comparison) -> str:
     """What decided the verdict: p, the interval, or that there was nothing to test."""
     if one.adjusted_p is None:
         return one.reason or "not tested"
     decided = one.verdict in {Verdict.BETTER, Verdict.WORSE}
     if decided:
-        held = f"{_p(one)} is below 0.05, and the interval leaves out 0"
+        held = f"{_format_p(one)} is below 0.05, and the interval leaves out 0"
     elif one.adjusted_p < _ALPHA:
-        held = f"{_p(one)} is below 0.05, but the interval holds 0"
+        held = f"{_format_p(one)} is below 0.05, but the interval holds 0"
     else:
-        held = f"{_p(one)} is not below 0.05"
+        held = f"{_format_p(one)} is not below 0.05"
     together = one.tested_together
     return f"{held}; adjusted for {together:,} tested together" if together > 1 else held
 
 
-def _strength(one: Comparison | None) -> float:
+def _compute_strength(one: Comparison | None) -> float:
     """The difference by half its interval."""
     if one is None or one.difference is None or one.low is None or one.high is None or one.high <= one.low:
         return _UNDECIDED

@@ -19,7 +19,7 @@ _LOG_SD = 2.22
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class NoiseModel:
     """Noise of first order: φ times that of the reading before, and an innovation.
 
     Attributes:
@@ -36,7 +36,7 @@ class Spread:
     df: float = 1.0
     known: bool = False
 
-    def fitted(self, strength: float, innovation: float, df: float) -> Spread:
+    def replace_fit(self, strength: float, innovation: float, df: float) -> NoiseModel:
         """The same with what a fit of the course has found."""
         return replace(self, strength=strength, innovation=innovation, df=df)
 
@@ -52,7 +52,7 @@ class Spread:
         """How many independent readings the noise is known from, 3 or more."""
         return max(self.df * (1 - self.upper) / (1 + self.upper), 3.0)
 
-    def of_mean(self, readings: float) -> float:
+    def compute_error_of_mean(self, readings: float) -> float:
         """The standard deviation of the mean of so many neighbours of one run, where ``along`` is 1.
 
         1/n · ((1 + φ)/(1 − φ) − 2φ(1 − φⁿ)/(n(1 − φ)²)) of a reading's variance.
@@ -64,16 +64,16 @@ class Spread:
         return self.innovation * math.sqrt(left / (1 - strength**2))
 
 
-def of_one(values: FloatArray) -> Spread:
+def estimate_from_one(values: FloatArray) -> NoiseModel:
     """What one run tells of its noise before its course is known: only how its size changes.
 
     Args:
         values: shape (n,).
     """
-    return Spread(_along(np.abs(_bends(values))))
+    return NoiseModel(_estimate_size(np.abs(_measure_bends(values))))
 
 
-def of_runs(runs: FloatArray) -> Spread:
+def estimate_from_runs(runs: FloatArray) -> NoiseModel:
     """The noise of the mean of several runs, from how they differ.
 
     Runs that lie apart all along are taken to one level first. φ is an upper bound, as above, so that random
@@ -85,7 +85,7 @@ def of_runs(runs: FloatArray) -> Spread:
     r, n = runs.shape
     apart = runs - runs.mean(axis=0)
     apart = apart - apart.mean(axis=1, keepdims=True)
-    size = 1 / _along(np.sqrt((apart**2).mean(axis=0)))[1:] ** 2
+    size = 1 / _estimate_size(np.sqrt((apart**2).mean(axis=0)))[1:] ** 2
     now, before = apart[:, 1:], apart[:, :-1]
     squares = float((size * before**2).sum())
     strength = float((size * now * before).sum()) / squares if squares > 0 else 0.0
@@ -97,17 +97,17 @@ def of_runs(runs: FloatArray) -> Spread:
     )
     upper = min(upper, 1.0)
     innovations = now - upper * before
-    along = _along(np.sqrt((innovations**2).mean(axis=0)))
+    along = _estimate_size(np.sqrt((innovations**2).mean(axis=0)))
     along = np.concatenate([along[:1], along])
     size = 1 / along**2
     along = along * math.sqrt(size.mean())
     fresh = innovations / along[1:]
     df = float((r - 1) * (n - 1))
     variance = float((fresh**2).sum()) / df
-    return Spread(along, math.sqrt(variance / r), upper, df, known=True)
+    return NoiseModel(along, math.sqrt(variance / r), upper, df, known=True)
 
 
-def _along(sizes: FloatArray) -> FloatArray:
+def _estimate_size(sizes: FloatArray) -> FloatArray:
     """How the size of deviations changes along the readings, its inverse squares with a mean of 1.
 
     First on a straight line of logarithms, then in parts of ten readings or more; each only where it changes
@@ -126,13 +126,13 @@ def _along(sizes: FloatArray) -> FloatArray:
     error = float(np.std(logs - slope * place)) / math.sqrt(float(place @ place))
     line = slope * place if abs(slope) > _SURE * error else np.zeros(n)
     if n >= _PARTS * _PART:
-        line = line + _by_parts(logs - line)
+        line = line + _estimate_by_parts(logs - line)
     size = np.exp(-2 * (line - line.mean()))
     made: FloatArray = 1 / np.sqrt(size / size.mean())
     return made
 
 
-def _by_parts(logs: FloatArray) -> FloatArray:
+def _estimate_by_parts(logs: FloatArray) -> FloatArray:
     """What parts differ by from one another, where two of them differ by more than half."""
     parts = np.array_split(np.arange(logs.size), _PARTS)
     means = np.array([float(logs[part].mean()) for part in parts])
@@ -144,7 +144,7 @@ def _by_parts(logs: FloatArray) -> FloatArray:
     return made
 
 
-def clipped(values: FloatArray) -> FloatArray:
+def cut_outliers(values: FloatArray) -> FloatArray:
     """Readings without outliers: what is far from the median of five counts as three deviations away.
 
     Args:
@@ -152,17 +152,17 @@ def clipped(values: FloatArray) -> FloatArray:
     """
     if values.shape[-1] < _AROUND:
         return values
-    beside = np.pad(values, [(0, 0)] * (values.ndim - 1) + [(_AROUND // 2, _AROUND // 2)], mode="edge")
-    usual = np.median(np.lib.stride_tricks.sliding_window_view(beside, _AROUND, axis=-1), axis=-1)
+    padded = np.pad(values, [(0, 0)] * (values.ndim - 1) + [(_AROUND // 2, _AROUND // 2)], mode="edge")
+    usual = np.median(np.lib.stride_tricks.sliding_window_view(padded, _AROUND, axis=-1), axis=-1)
     apart = values - usual
     rows = np.abs(apart).reshape(-1, values.shape[-1]).mean(axis=0)
     # A third of the readings are their own median.
-    size = np.quantile(np.abs(apart), 0.683, axis=-1, keepdims=True) * _along(rows)
+    size = np.quantile(np.abs(apart), 0.683, axis=-1, keepdims=True) * _estimate_size(rows)
     made: FloatArray = usual + np.clip(apart, -_CLIPPED * size, _CLIPPED * size)
     return made
 
 
-def _bends(values: FloatArray) -> FloatArray:
+def _measure_bends(values: FloatArray) -> FloatArray:
     """How far each reading is from the middle of its neighbours, as a deviation of readings; shape (n,).
 
     At the ends that of the reading beside.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _NEARLY = 0.9
 """A shoulder is the nearest reading that is this share of the prominence away from the turn."""
 
-_MOST = 50
+_MOST_TURNS = 50
 """More turns of one curve nobody looks at."""
 
 
@@ -46,7 +46,7 @@ class Setback(NamedTuple):
     depth: float
 
 
-def dips(values: FloatArray, threshold: float) -> list[Turn]:
+def find_dips(values: FloatArray, threshold: float) -> list[Turn]:
     """Interior low points with a prominence above the threshold, deepest first; the 50 deepest of many.
 
     Prominence is topographic: on each side the highest reading before one that is lower still, or before
@@ -56,7 +56,7 @@ def dips(values: FloatArray, threshold: float) -> list[Turn]:
         values: shape (n,); of the negative values these are the peaks.
         threshold: prominence has to be larger.
     """
-    lows, highs = _swings(values.tolist(), threshold * (1 + SAME))
+    lows, highs = _find_swings(values.tolist(), threshold * (1 + SAME))
     found = []
     for at in range(1, len(lows) - 1):
         low = values[lows[at]]
@@ -67,11 +67,11 @@ def dips(values: FloatArray, threshold: float) -> list[Turn]:
         sides = float(values[highs[left:at]].max() - low), float(values[highs[at:right]].max() - low)
         if min(sides) > threshold * (1 + SAME):
             found.append((min(sides), lows[at], sides))
-    deepest = sorted(found, key=lambda one: (-one[0], one[1]))[:_MOST]
-    return [_turn(values, place, sides) for _, place, sides in deepest]
+    deepest = sorted(found, key=lambda one: (-one[0], one[1]))[:_MOST_TURNS]
+    return [_make_turn(values, place, sides) for _, place, sides in deepest]
 
 
-def _swings(values: list[float], threshold: float) -> tuple[list[int], list[int]]:
+def _find_swings(values: list[float], threshold: float) -> tuple[list[int], list[int]]:
     """Places of the lows and highs between which a curve swings by more than the threshold.
 
     They alternate: lows[i], highs[i], lows[i + 1] and so on, from the start, which stands for a low, to the
@@ -100,7 +100,7 @@ def _swings(values: list[float], threshold: float) -> tuple[list[int], list[int]
     return lows, highs
 
 
-def _turn(values: FloatArray, place: int, sides: tuple[float, float]) -> Turn:
+def _make_turn(values: FloatArray, place: int, sides: tuple[float, float]) -> Turn:
     """The turn at this place with its shoulders."""
     last = place
     while values[last + 1] == values[place]:
@@ -112,7 +112,7 @@ def _turn(values: FloatArray, place: int, sides: tuple[float, float]) -> Turn:
     return Turn(place, last, shoulder_left, shoulder_right, min(sides), fall, recovery)
 
 
-def setbacks(values: FloatArray) -> list[Setback]:
+def find_setbacks(values: FloatArray) -> list[Setback]:
     """Every fall from a reading to the end of its descent, deepest first; equal ones in their order.
 
     A descent ends where the next reading is higher; readings that stay equal end it, too.
@@ -126,7 +126,7 @@ def setbacks(values: FloatArray) -> list[Setback]:
     return sorted(found, key=lambda setback: (-setback.depth, setback.start))
 
 
-def deepest_fall(values: FloatArray) -> Setback:
+def find_deepest_fall(values: FloatArray) -> Setback:
     """The largest fall from any reading to any later one; of depth 0 where there is none."""
     highest = np.maximum.accumulate(values)
     end = int(np.argmax(highest - values))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.facts.fact_words import at_step
-from reportgen.observations.aligned import SAME, aligned
-from reportgen.observations.phrases import fact, reading_fact
+from reportgen.facts.fact_words import describe_position
+from reportgen.observations.aligned import SAME, align_series
+from reportgen.observations.phrases import format_call_of, format_reading_fact
 from reportgen.settings.observation_blocks import Rule
 from reportgen.statements import Observation
 
@@ -22,11 +22,11 @@ _USUAL = 3
 """The widest of many gaps of readings is a few times the noise anyhow."""
 
 
-def widest_gap(field: Field) -> Iterator[Observation]:
+def observe_widest_gap(field: Field) -> Iterator[Observation]:
     """The largest difference of two series' readings, with its step and both values."""
     if len(field.curves) < _PAIR:
         return
-    both = aligned(field)
+    both = align_series(field)
     several = np.flatnonzero(np.isfinite(both.good).sum(axis=0) > 1)
     if not several.size:
         return
@@ -39,18 +39,18 @@ def widest_gap(field: Field) -> Iterator[Observation]:
     step = float(both.steps[at])
     names = both.names[high], both.names[low]
     held = field.readings_alone
-    if not held.passed(size):
+    if not held.is_exceeded(size):
         return
     ends = (float(values[high, at]), float(values[low, at]))
-    widest = f"{fact(field, 'widest_gap', *sorted(names))} = {field.size(size, *names)}"
+    widest = f"{format_call_of(field, 'widest_gap', *sorted(names))} = {field.format_size(size, *names)}"
     yield Observation(
         rule=Rule.WIDEST_GAP,
-        text=_sentence(field, names, ends, step),
+        text=_describe_gap(field, names, ends, step),
         evidence=(
-            f"{widest} {at_step(step, field.scale)}",
-            *(reading_fact(field, name, step, end) for name, end in zip(names, ends, strict=True)),
+            f"{widest} {describe_position(step, field.scale)}",
+            *(format_reading_fact(field, name, step, end) for name, end in zip(names, ends, strict=True)),
         ),
-        threshold=held.words(size),
+        threshold=held.describe(size),
         series=names,
         strength=held.strength(size)
         if field.few
@@ -59,19 +59,19 @@ def widest_gap(field: Field) -> Iterator[Observation]:
         to_step=step,
         mark_series=names[1] if both.read[low, at] else names[0],
         mark=step,
-        label=f"gap {field.size(size, *names)}",
+        label=f"gap {field.format_size(size, *names)}",
     )
 
 
 def _strength(field: Field, names: tuple[str, str], size: float) -> float:
-    noise = max(field.noise(name).value for name in names)
+    noise = max(field.get_noise(name).value for name in names)
     return size / (_USUAL * noise) if noise else _USUAL
 
 
-def _sentence(field: Field, names: tuple[str, str], ends: tuple[float, float], step: float) -> str:
-    where = at_step(step, field.scale)
-    size = field.size(ends[0] - ends[1], *names)
-    high, low = (field.reading(end, name) for end, name in zip(ends, names, strict=True))
+def _describe_gap(field: Field, names: tuple[str, str], ends: tuple[float, float], step: float) -> str:
+    where = describe_position(step, field.scale)
+    size = field.format_size(ends[0] - ends[1], *names)
+    high, low = (field.format_reading(end, name) for end, name in zip(ends, names, strict=True))
     if len(field.curves) == _PAIR:
         return f"The readings are furthest apart {where}, by {size}: {names[0]} {high}, {names[1]} {low}."
     return (

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from reportgen.read.answering import outcomes
+from reportgen.read.answering import read_outcomes
 from reportgen.read.find import find_sources
-from reportgen.read.frames import frame, raw_frame
-from reportgen.read.measuring import measurements
+from reportgen.read.frames import make_frame, read_raw_frame
+from reportgen.read.measuring import read_measurements
 from reportgen.read.opening import open_path, open_source
-from reportgen.read.problem_sets import problem_set_hash
-from reportgen.read.score_names import score_names
+from reportgen.read.problem_sets import hash_problem_set
+from reportgen.read.score_names import get_score_names
 from reportgen.read.totals import TotalsTable
 
 __all__ = [
     "TotalsTable",
     "find_sources",
-    "frame",
-    "measurements",
+    "make_frame",
+    "read_measurements",
     "open_path",
     "open_source",
-    "outcomes",
-    "problem_set_hash",
-    "raw_frame",
-    "score_names",
+    "read_outcomes",
+    "hash_problem_set",
+    "read_raw_frame",
+    "get_score_names",
 ]

@@ -11,15 +11,15 @@ import narwhals as nw
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.outcomes import Outcomes
 from reportgen.read import sql
-from reportgen.read.engine import engine
-from reportgen.read.layout import layout_of
+from reportgen.read.engine import get_engine
+from reportgen.read.layout import get_layout
 from reportgen.read.repeats import check_answers, check_clusters
-from reportgen.read.tabular import score_cells
-from reportgen.read.tabular.faults import NAMED, NUMBER, Check, explained, find_wrong_cells
-from reportgen.read.tabular.outcome_columns import column_of, free_columns
-from reportgen.read.tabular.rows import groups, kept, run_of, seed_of, series_of
-from reportgen.read.tabular.survey import completed
-from reportgen.read.wording import known_names, names
+from reportgen.read.tabular.faults import NAMED, NUMBER, Check, explain_errors, find_wrong_cells
+from reportgen.read.tabular.outcome_columns import list_free_columns, resolve_column
+from reportgen.read.tabular.rows import group_files, make_where, select_run, select_seed, select_series
+from reportgen.read.tabular.score_cells import check_range, check_score
+from reportgen.read.tabular.survey import complete_layout
+from reportgen.read.wording import list_names, suggest_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from reportgen.model import Source
     from reportgen.read.layout import Filters, Layout, OutcomeRoles
     from reportgen.read.tabular.rows import Rows
-    from reportgen.settings.blocks import Cell
+    from reportgen.settings.blocks import CellValue
 
-_EVERYTHING: Mapping[str, Cell | tuple[Cell, ...]] = MappingProxyType({})
+_EVERYTHING: Mapping[str, CellValue | tuple[CellValue, ...]] = MappingProxyType({})
 _TEXTS: Final = ("answer", "gold", "cluster")
 _NUMBERS: Final = ("tokens", "seconds", "cost")
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _OutcomeQuery:
     """What is asked of a source.
 
     Attributes:
@@ -48,9 +48,9 @@ class _Asked:
         filters: column as written, and the cells it may hold.
         slices: free columns.
         ends: the lowest and the highest possible score.
-        counted: whether the rows of a problem are samples, to be numbered in the order of writing.
-        runs: whether the rows of a problem and sample are of runs of their own, to be numbered so.
-        told_apart: whether problems of several benchmarks stand in one table.
+        number_samples: whether the rows of a problem are samples, to be numbered in the order of writing.
+        number_runs: whether the rows of a problem and sample are of runs of their own, to be numbered so.
+        prefix_benchmark: whether problems of several benchmarks stand in one table.
     """
 
     layout: Layout
@@ -60,9 +60,9 @@ class _Asked:
     filters: Filters
     slices: tuple[str, ...]
     ends: tuple[float, float]
-    counted: bool
-    runs: bool
-    told_apart: bool
+    number_samples: bool
+    number_runs: bool
+    prefix_benchmark: bool
 
     @property
     def given(self) -> dict[str, str]:
@@ -71,13 +71,13 @@ class _Asked:
         return {part: column for part, column in parts.items() if column is not None}
 
 
-def outcomes(
+def read_outcomes(
     project_root: Path,
     source: Source,
     *,
     benchmark: str | None = None,
     series: tuple[str, ...] | None = None,
-    where: Mapping[str, Cell | tuple[Cell, ...]] = _EVERYTHING,
+    where: Mapping[str, CellValue | tuple[CellValue, ...]] = _EVERYTHING,
 ) -> Outcomes:
     """The outcomes of a source as a lazy table: nothing is read before it is collected.
 
@@ -103,122 +103,122 @@ def outcomes(
     Raises:
         ReportError: the source has no outcomes, or no such benchmark, series or column.
     """
-    asked = _planned(project_root, source, benchmark, series, where)
+    query = _plan_query(project_root, source, benchmark, series, where)
 
-    def reading() -> AbstractContextManager[None]:
-        return explained(
+    def report_errors() -> AbstractContextManager[None]:
+        return explain_errors(
             project_root,
-            source.place,
-            lambda: find_wrong_cells(project_root, asked.layout.files, _checks(asked)),
+            source.location,
+            lambda: find_wrong_cells(project_root, query.layout.files, _list_checks(query)),
         )
 
-    statement = _statement(project_root, asked)
-    with reading():
-        relation = engine().cursor().sql(statement)
+    statement = _build_statement(project_root, query)
+    with report_errors():
+        relation = get_engine().open_cursor().sql(statement)
     return Outcomes(
         frame=nw.from_native(relation).lazy(),
-        order=asked.layout.series if series is None else series,
-        has=frozenset(asked.given),
-        slices=(*asked.slices, *(["benchmark"] if asked.roles.benchmark else [])),
-        lowest=asked.ends[0],
-        highest=asked.ends[1],
-        reading=reading,
-        check_repeats=lambda: check_answers(project_root, source, asked.layout, asked.filters),
-        check_clusters=lambda: check_clusters(project_root, asked.layout, statement),
+        order=query.layout.series if series is None else series,
+        has=frozenset(query.given),
+        slices=(*query.slices, *(["benchmark"] if query.roles.benchmark else [])),
+        lowest=query.ends[0],
+        highest=query.ends[1],
+        reading=report_errors,
+        check_repeats=lambda: check_answers(project_root, source, query.layout, query.filters),
+        check_clusters=lambda: check_clusters(project_root, query.layout, statement),
     )
 
 
-def _planned(
+def _plan_query(
     root: Path,
     source: Source,
     benchmark: str | None,
     series: tuple[str, ...] | None,
-    where: Mapping[str, Cell | tuple[Cell, ...]],
-) -> _Asked:
-    layout = layout_of(source)
+    where: Mapping[str, CellValue | tuple[CellValue, ...]],
+) -> _OutcomeQuery:
+    layout = get_layout(source)
     roles = layout.outcomes
     if roles is None:
-        raise ReportError(_no_outcomes(source, layout))
+        raise ReportError(_explain_no_outcomes(source, layout))
     if not layout.exhaustive and not set(series or ()) <= set(layout.series):
-        layout = completed(root, source)
-    problems = list(unknown_names(source, layout, benchmark, series, where))
+        layout = complete_layout(root, source)
+    problems = list(find_unknown_names(source, layout, benchmark, series, where))
     if problems:
         raise ReportError(*problems)
     settings = source.settings
     filters = {**settings.filter, **where}
-    picked = tuple((column_of(name, layout) or name, cell) for name, cell in filters.items())
+    picked = tuple((resolve_column(name, layout) or name, cell) for name, cell in filters.items())
     if benchmark is not None:
         picked += ((roles.benchmark or "", benchmark),)
     stated = [protocol.samples or 1 for protocol in (settings.protocol, *settings.protocols.values())]
-    return _Asked(
+    return _OutcomeQuery(
         layout=layout,
         roles=roles,
         rename=settings.rename,
         series=series,
         filters=picked,
-        slices=free_columns(layout),
+        slices=list_free_columns(layout),
         ends=source.score_range,
-        counted=(roles.sample is None and max(stated) > 1) or settings.repeat == "mean",
-        runs=settings.repeat == "runs",
-        told_apart=benchmark is None and len(layout.benchmarks) > 1,
+        number_samples=(roles.sample is None and max(stated) > 1) or settings.repeat == "mean",
+        number_runs=settings.repeat == "runs",
+        prefix_benchmark=benchmark is None and len(layout.benchmarks) > 1,
     )
 
 
-def _no_outcomes(source: Source, layout: Layout) -> Problem:
+def _explain_no_outcomes(source: Source, layout: Layout) -> Problem:
     if layout.totals:
         message = f'the source "{source.name}" holds totals only, and no answers to single problems'
-        return Problem(source.place, message, "Let the harness write them, too", Stage.DATA)
+        return Problem(source.location, message, "Let the harness write them, too", Stage.DATA)
     message = f'the source "{source.name}" has no outcomes: a column for the problem and one for the score'
-    advice = f"Name them in source.yml, as in columns: {{problem: NAME}}. It has {names(layout.kinds)}"
-    return Problem(source.place, message, advice, Stage.DATA)
+    advice = f"Name them in source.yml, as in columns: {{problem: NAME}}. It has {list_names(layout.kinds)}"
+    return Problem(source.location, message, advice, Stage.DATA)
 
 
-def unknown_names(
+def find_unknown_names(
     source: Source,
     layout: Layout,
     benchmark: str | None,
     series: tuple[str, ...] | None,
-    where: Mapping[str, Cell | tuple[Cell, ...]],
+    where: Mapping[str, CellValue | tuple[CellValue, ...]],
 ) -> Iterator[Problem]:
     """A problem for each name that is not there."""
     columns = tuple(layout.kinds)
-    asked = [("series", name, layout.series) for name in series or () if name not in layout.series]
-    asked += [("column", name, columns) for name in where if column_of(name, layout) is None]
+    missing = [("series", name, layout.series) for name in series or () if name not in layout.series]
+    missing += [("column", name, columns) for name in where if resolve_column(name, layout) is None]
     if benchmark is not None and benchmark not in layout.benchmarks:
-        asked.append(("benchmark", benchmark, layout.benchmarks))
-    for kind, name, known in asked:
+        missing.append(("benchmark", benchmark, layout.benchmarks))
+    for kind, name, known in missing:
         message = f'the source "{source.name}" has no {kind} "{name}"'
-        advice = known_names(name, known, "It has")
+        advice = suggest_names(name, known, "It has")
         if not known:
             advice = "It has no column of benchmarks; name it in source.yml, as in columns: {benchmark: NAME}"
-        yield Problem(source.place, message, advice, Stage.DATA)
+        yield Problem(source.location, message, advice, Stage.DATA)
 
 
-def _checks(asked: _Asked) -> dict[str, Check]:
+def _list_checks(query: _OutcomeQuery) -> dict[str, Check]:
     """What the cells of each column are held to."""
-    checks = {column: NUMBER for part, column in asked.given.items() if part in _NUMBERS}
-    checks[asked.roles.problem] = NAMED
-    checks[asked.roles.score] = Check(lambda cell: score_cells.wrong_score(cell, asked.ends), typed=True)
+    checks = {column: NUMBER for part, column in query.given.items() if part in _NUMBERS}
+    checks[query.roles.problem] = NAMED
+    checks[query.roles.score] = Check(lambda cell: check_score(cell, query.ends), typed=True)
     return checks
 
 
-def _statement(root: Path, asked: _Asked) -> str:
+def _build_statement(root: Path, query: _OutcomeQuery) -> str:
     """The SELECT whose columns are those of ``Outcomes.frame``."""
-    table = " UNION ALL ".join(_select(rows, asked) for rows in groups(root, asked.layout))
-    if asked.series is not None:
-        table = f"SELECT * FROM ({table}) WHERE series IN ({sql.literals(asked.series) or 'NULL'})"  # noqa: S608
+    table = " UNION ALL ".join(_select(rows, query) for rows in group_files(root, query.layout))
+    if query.series is not None:
+        table = f"SELECT * FROM ({table}) WHERE series IN ({sql.quote_all(query.series) or 'NULL'})"  # noqa: S608
     problem = "CASE WHEN problem IS NULL THEN error('a row has no problem') ELSE problem END"
-    if asked.told_apart:
+    if query.prefix_benchmark:
         problem = f"benchmark || ' / ' || {problem}"
     changed = {
         "problem": problem,
-        "score": score_cells.in_range("score", asked.ends),
+        "score": check_range("score", query.ends),
         "sample": "coalesce(sample, '')",
     }
-    within = "series, run, benchmark, problem" if asked.roles.benchmark else "series, run, problem"
-    if asked.counted:
+    within = "series, run, benchmark, problem" if query.roles.benchmark else "series, run, problem"
+    if query.number_samples:
         changed["sample"] = f'CAST(row_number() OVER (PARTITION BY {within} ORDER BY "row") AS {sql.TEXT})'
-    elif asked.runs:
+    elif query.number_runs:
         again = f"PARTITION BY {within}, sample"
         number = f'row_number() OVER ({again} ORDER BY "row")'
         several = f"count(*) OVER ({again}) > 1"
@@ -228,27 +228,27 @@ def _statement(root: Path, asked: _Asked) -> str:
     return f"SELECT * REPLACE ({replaced}) FROM ({table})"  # noqa: S608 - quoted
 
 
-def _select(rows: Rows, asked: _Asked) -> str:
+def _select(rows: Rows, query: _OutcomeQuery) -> str:
     """The rows of files of one shape, as they are written."""
-    roles = asked.roles
+    roles = query.roles
     fields = {
-        "series": series_of(rows, asked.layout, asked.rename),
-        "run": run_of(rows, asked.layout),
-        "seed": seed_of(rows, asked.layout),
-        "problem": _shown(rows.text(roles.problem)),
-        "sample": rows.text(roles.sample) if roles.sample else f"CAST(NULL AS {sql.TEXT})",
-        "score": rows.score(roles.score, asked.ends),
-        "row": rows.position(),
+        "series": select_series(rows, query.layout, query.rename),
+        "run": select_run(rows, query.layout),
+        "seed": select_seed(rows, query.layout),
+        "problem": _replace_nul(rows.as_text(roles.problem)),
+        "sample": rows.as_text(roles.sample) if roles.sample else f"CAST(NULL AS {sql.TEXT})",
+        "score": rows.as_score(roles.score, query.ends),
+        "row": rows.get_position(),
     }
-    for part, column in asked.given.items():
-        fields[part] = rows.number(column) if part in _NUMBERS else _shown(rows.text(column))
-    fields |= {name: _shown(rows.text(name)) for name in asked.slices}
+    for part, column in query.given.items():
+        fields[part] = rows.as_number(column) if part in _NUMBERS else _replace_nul(rows.as_text(column))
+    fields |= {name: _replace_nul(rows.as_text(name)) for name in query.slices}
     if roles.benchmark:
-        fields["benchmark"] = rows.text(roles.benchmark)
-    listed = ", ".join(f"{cell} AS {sql.identifier(name)}" for name, cell in fields.items())
-    return f"SELECT {listed} FROM {rows.source()}{kept(rows, asked.filters)}"  # noqa: S608 - quoted
+        fields["benchmark"] = rows.as_text(roles.benchmark)
+    listed = ", ".join(f"{cell} AS {sql.quote_name(name)}" for name, cell in fields.items())
+    return f"SELECT {listed} FROM {rows.build_source()}{make_where(rows, query.filters)}"  # noqa: S608 - quoted
 
 
-def _shown(cell: str) -> str:
+def _replace_nul(cell: str) -> str:
     """A text as pages can hold it: U+FFFD in place of NUL."""
     return f"replace({cell}, chr(0), '\ufffd')"

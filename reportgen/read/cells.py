@@ -57,7 +57,7 @@ def is_time(cell: str) -> bool:
     return True
 
 
-def kind_of(cells: Iterable[Text]) -> Kind:
+def infer_kind(cells: Iterable[Text]) -> Kind:
     """What a column holds: numbers or times where at least half of its filled cells are."""
     numbers = times = words = 0
     for cell, count in Counter(cells).items():
@@ -75,7 +75,7 @@ def kind_of(cells: Iterable[Text]) -> Kind:
     return Kind.TIME if 2 * times >= numbers + words else Kind.TEXT
 
 
-def joint_kind(kinds: Iterable[Kind]) -> Kind:
+def combine_kinds(kinds: Iterable[Kind]) -> Kind:
     """What a column holds in several files: what it holds in most of them."""
     filled = [kind for kind in kinds if kind is not Kind.EMPTY]
     if not filled:

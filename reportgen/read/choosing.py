@@ -9,9 +9,9 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Problem, Problems, ReportError, Stage
-from reportgen.read.barred import barred_files
-from reportgen.read.find import SETTINGS, all_files, natural, place_of
-from reportgen.read.links import outward_files, refuse_outward_links
+from reportgen.read.barred import find_unreadable
+from reportgen.read.find import SETTINGS, locate_file, natural_key, walk_files
+from reportgen.read.links import find_outward_files, refuse_outward_links
 from reportgen.read.path_patterns import match_paths
 
 if TYPE_CHECKING:
@@ -29,29 +29,29 @@ _NO_LABELS: Final[dict[str, Text]] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenFiles:
     """The files of a source.
 
     Attributes:
         paths: in reading order.
         labels: for each the named groups of the pattern that chose it; a group that took no part is None.
         named: whether ``files:`` names them, or the source is one file.
-        barred: folders that are not gone into, and why.
-        unread: those of the paths that may not be read, where they may be data.
+        skipped: folders that are not gone into, and why.
+        unreadable: those of the paths that may not be read, where they may be data.
     """
 
     paths: tuple[Path, ...]
     labels: Mapping[Path, Mapping[str, Text]]
     named: bool
-    barred: Mapping[Path, str] = field(default_factory=dict)
-    unread: frozenset[Path] = frozenset()
+    skipped: Mapping[Path, str] = field(default_factory=dict)
+    unreadable: frozenset[Path] = frozenset()
 
-    def labels_of(self, path: Path) -> Mapping[str, Text]:
+    def get_labels(self, path: Path) -> Mapping[str, Text]:
         """What the pattern tells of a file."""
         return self.labels.get(path, _NO_LABELS)
 
 
-def choose_files(location: Location, settings: SourceSettings) -> Chosen:
+def choose_files(location: Location, settings: SourceSettings) -> ChosenFiles:
     """The files of a source, whatever they hold, in reading order.
 
     Raises:
@@ -59,66 +59,66 @@ def choose_files(location: Location, settings: SourceSettings) -> Chosen:
             links lead out of the repository.
     """
     if not location.path.is_dir():
-        refuse_outward_links(outward_files((location.path,), location), location)
-        return Chosen((location.path,), {}, named=True)
-    walked = _Walked(location)
+        refuse_outward_links(find_outward_files((location.path,), location), location)
+        return ChosenFiles((location.path,), {}, named=True)
+    walk = _FolderWalk(location)
     if settings.files:
-        chosen = _named(settings.files, walked)
+        chosen = _match_patterns(settings.files, walk)
     else:
-        chosen = Chosen(tuple(walked.files(location.path)), {}, named=False)
-    refuse_outward_links(walked.outward, location)
-    return replace(chosen, barred=walked.barred, unread=barred_files(chosen.paths, named=chosen.named))
+        chosen = ChosenFiles(tuple(walk.list_files(location.path)), {}, named=False)
+    refuse_outward_links(walk.outward, location)
+    return replace(chosen, skipped=walk.skipped, unreadable=find_unreadable(chosen.paths, named=chosen.named))
 
 
 @dataclass(frozen=True, slots=True)
-class _Walked:
-    """A source's folder on the way through it, and what is not gone into; see ``all_files``."""
+class _FolderWalk:
+    """A source's folder on the way through it, and what is not gone into; see ``walk_files``."""
 
     location: Location
-    barred: dict[Path, str] = field(default_factory=dict)
+    skipped: dict[Path, str] = field(default_factory=dict)
     outward: dict[Path, str] = field(default_factory=dict)
 
-    def files(self, folder: Path) -> Iterator[Path]:
+    def list_files(self, folder: Path) -> Iterator[Path]:
         """Every file below a folder of the source."""
         location = self.location
-        return all_files(
-            folder, location.root, barred=self.barred, boundary=location.boundary, outward=self.outward
+        return walk_files(
+            folder, location.root, skipped=self.skipped, boundary=location.boundary, outward=self.outward
         )
 
 
-def _named(asked: str | tuple[str, ...], walked: _Walked) -> Chosen:
+def _match_patterns(files: str | tuple[str, ...], walk: _FolderWalk) -> ChosenFiles:
     """The files that ``files:`` names.
 
     Raises:
         ReportError: a pattern fits nothing or is not a pattern, or there are too many files.
     """
-    location = walked.location
-    patterns = (asked,) if isinstance(asked, str) else asked
+    location = walk.location
+    patterns = (files,) if isinstance(files, str) else files
     labels: dict[Path, dict[str, Text]] = {}
     problems = Problems()
     for pattern in patterns:
         with problems.collecting():
-            found = (_matched if _NAMED_GROUP in pattern else _globbed)(pattern, walked)
+            found = (_match_files if _NAMED_GROUP in pattern else _glob_files)(pattern, walk)
             for path, groups in found.items():
                 labels.setdefault(path, {}).update(groups)
-            if not found and not walked.outward:
-                message = f'files: "{pattern}" fits no file in {place_of(location.path, location.root)}'
+            if not found and not walk.outward:
+                message = f'files: "{pattern}" fits no file in {locate_file(location.path, location.root)}'
                 advice = "Patterns are relative to the folder, as in runs/*.csv"
                 if _NAMED_GROUP in pattern:
                     advice = "It has to fit the whole path below the folder, as in (?P<series>[^/]+)/log.csv"
                 problems.add([Problem(location.place, message, advice, Stage.SETTINGS)])
     problems.raise_errors()
-    return Chosen(tuple(labels), labels, named=True)
+    return ChosenFiles(tuple(labels), labels, named=True)
 
 
-def _globbed(pattern: str, walked: _Walked) -> dict[Path, dict[str, Text]]:
+def _glob_files(pattern: str, walk: _FolderWalk) -> dict[Path, dict[str, Text]]:
     """The files that a pattern fits, and all those below the folders that it fits.
 
     Raises:
         ReportError: the pattern asks for more ways through the folders than anybody could wait for.
     """
     found: list[Path] = []
-    location = walked.location
+    location = walk.location
     # "**/**" fits what "**" does, and would be walked once for each way to part a path in two.
     parts = [part for part, after in pairwise([*PurePath(pattern).parts, ""]) if (part, after) != _TWICE]
     if parts.count("**") > _MOST_ANY_DEPTHS:
@@ -127,26 +127,26 @@ def _globbed(pattern: str, walked: _Walked) -> dict[Path, dict[str, Text]]:
         raise ReportError(Problem(location.place, message, advice, Stage.SETTINGS))
     if ".." not in parts:
         with suppress(ValueError, NotImplementedError):
-            found = sorted(location.path.glob("/".join(parts)), key=natural)
-    outward = outward_files(found, location)
-    walked.outward.update(outward)
+            found = sorted(location.path.glob("/".join(parts)), key=natural_key)
+    outward = find_outward_files(found, location)
+    walk.outward.update(outward)
     files: dict[Path, dict[str, Text]] = {}
     for path in found if not outward else ():
         if path.is_dir():
-            files |= {file: {} for file in walked.files(path)}
+            files |= {file: {} for file in walk.list_files(path)}
         elif (path.is_file() or path.is_symlink()) and path.name != SETTINGS:
             files[path] = {}
     return files
 
 
-def _matched(pattern: str, walked: _Walked) -> dict[Path, dict[str, Text]]:
+def _match_files(pattern: str, walk: _FolderWalk) -> dict[Path, dict[str, Text]]:
     """The files whose path below the source fits a regular expression, or that of a folder around them.
 
     Raises:
         ReportError: the pattern is no regular expression, or there are too many files.
     """
-    location = walked.location
-    files = list(walked.files(location.path))
+    location = walk.location
+    files = list(walk.list_files(location.path))
     parts = {file: list(_outwards(file.relative_to(location.path))) for file in files}
     try:
         matched = match_paths(pattern, dict.fromkeys(part for inner in parts.values() for part in inner))

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Final
 
-from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.errors import Problem, ReportError, SourceLocation, Stage
 from reportgen.read.cells import NUMERIC, Kind
 from reportgen.read.layout import Roles
-from reportgen.read.wording import known_names, names
+from reportgen.read.wording import list_names, suggest_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from reportgen.read.layout import Filters, RawNames
-    from reportgen.settings.blocks import Cell
+    from reportgen.settings.blocks import CellValue
     from reportgen.settings.source import SourceSettings
 
 # Names by which a part is recognised, the best first; capital letters make no difference.
-_NAMES: Final[dict[str, tuple[str, ...]]] = {
+ROLE_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "series": ("model", "method", "series", "algorithm", "variant", "name", "label"),
     "run": ("run", "run_id", "run_name"),
     "seed": ("seed",),
@@ -32,12 +32,14 @@ _NAMES: Final[dict[str, tuple[str, ...]]] = {
     "n": ("n",),
 }
 # Columns whose cells are names, which a sample has to hold even where they are numbers.
-NAMING: Final = frozenset((*_NAMES["series"], *_NAMES["metric"]))
+NAME_COLUMNS: Final = frozenset((*ROLE_NAMES["series"], *ROLE_NAMES["metric"]))
 # In wide form an interval belongs to a metric by the end of its name.
-INTERVAL: Final = ("low", "high", "stderr", "std", "n")
+INTERVAL_PARTS: Final = ("low", "high", "stderr", "std", "n")
 
 
-def recognise(columns: Sequence[str], settings: SourceSettings, place: Place) -> tuple[Roles, bool]:
+def detect_roles(
+    columns: Sequence[str], settings: SourceSettings, place: SourceLocation
+) -> tuple[Roles, bool]:
     """The column for each part, and whether the table is long.
 
     Args:
@@ -48,66 +50,68 @@ def recognise(columns: Sequence[str], settings: SourceSettings, place: Place) ->
     Raises:
         ReportError: ``source.yml`` names columns that there are not, or a long table lacks a column.
     """
-    mapped = mapped_columns(settings)
+    mapped = get_mapped_columns(settings)
     problems = [
-        _unknown(name, columns, place, f"columns: {part}")
+        _report_unknown(name, columns, place, f"columns: {part}")
         for part, name in mapped.items()
         if name not in columns
     ]
     problems += [
-        _unknown(name, columns, place, "filter")
+        _report_unknown(name, columns, place, "filter")
         for name in settings.filter
-        if column_named(name, columns) is None
+        if find_column(name, columns) is None
     ]
     if problems:
         raise ReportError(*problems)
-    roles = Roles(**parts_by_name(_NAMES, columns, mapped))
+    roles = Roles(**match_columns(ROLE_NAMES, columns, mapped))
     long = settings.form == "long" or (settings.form is None and bool(roles.metric and roles.value))
     if long and not (roles.metric and roles.value):
-        lacking = "metric" if not roles.metric else "value"
-        message = f'a long table needs a column "{lacking}"; there are {names(columns)}'
-        advice = f"Name it in source.yml, as in columns: {{{lacking}: NAME}}"
+        missing = "metric" if not roles.metric else "value"
+        message = f'a long table needs a column "{missing}"; there are {list_names(columns)}'
+        advice = f"Name it in source.yml, as in columns: {{{missing}: NAME}}"
         raise ReportError(Problem(place, message, advice, Stage.DATA))
     if not long:
         # A wide table may have metrics of these names.
-        roles = replace(roles, **{part: mapped.get(part) for part in ("metric", "value", *INTERVAL)})
+        roles = replace(roles, **{part: mapped.get(part) for part in ("metric", "value", *INTERVAL_PARTS)})
     return roles, long
 
 
-def recognised_as_series(column: str) -> bool:
+def is_series_name(column: str) -> bool:
     """Whether a column is the series by its name."""
-    return column.strip().casefold() in _NAMES["series"]
+    return column.strip().casefold() in ROLE_NAMES["series"]
 
 
-def recognised_as_step(column: str) -> bool:
+def is_step_name(column: str) -> bool:
     """Whether a column is a step by its name."""
-    return column.strip().casefold() in _NAMES["step"]
+    return column.strip().casefold() in ROLE_NAMES["step"]
 
 
-def recognised_as_run(column: str) -> bool:
+def is_run_name(column: str) -> bool:
     """Whether a column is the run by its name."""
-    return column.strip().casefold() in _NAMES["run"]
+    return column.strip().casefold() in ROLE_NAMES["run"]
 
 
-def mapped_columns(settings: SourceSettings) -> dict[str, str]:
+def get_mapped_columns(settings: SourceSettings) -> dict[str, str]:
     """Part: column, of those that ``source.yml`` names."""
     return {part: name for part, name in settings.columns.model_dump().items() if name is not None}
 
 
-def column_named(name: str, columns: Sequence[str]) -> str | None:
+def find_column(name: str, columns: Sequence[str]) -> str | None:
     """The column of this name; capital letters make no difference where that leaves no doubt."""
     if name in columns:
         return name
-    alike = [column for column in columns if column.casefold() == name.casefold()]
-    return alike[0] if len(alike) == 1 else None
+    matches = [column for column in columns if column.casefold() == name.casefold()]
+    return matches[0] if len(matches) == 1 else None
 
 
-def resolved(filters: Mapping[str, Cell | tuple[Cell, ...]], columns: Sequence[str]) -> Filters:
+def resolve_filters(
+    filters: Mapping[str, CellValue | tuple[CellValue, ...]], columns: Sequence[str]
+) -> Filters:
     """Filters on columns as they are written."""
-    return tuple((column_named(name, columns) or name, cell) for name, cell in filters.items())
+    return tuple((find_column(name, columns) or name, cell) for name, cell in filters.items())
 
 
-def wide_metrics(kinds: Mapping[str, Kind], roles: Roles, *, sampled: bool) -> list[str]:
+def find_wide_metrics(kinds: Mapping[str, Kind], roles: Roles, *, sampled: bool) -> list[str]:
     """The numeric columns that play no other part.
 
     Args:
@@ -116,15 +120,15 @@ def wide_metrics(kinds: Mapping[str, Kind], roles: Roles, *, sampled: bool) -> l
         sampled: whether there are rows beyond those looked at, where an empty column may be filled.
     """
     taken = set(astuple(roles))
-    wanted = {*NUMERIC, Kind.EMPTY} if sampled else NUMERIC
-    numeric = [name for name, kind in kinds.items() if kind in wanted and name not in taken]
-    companions = {f"{name}_{part}" for name in numeric for part in INTERVAL}
+    numeric_kinds = {*NUMERIC, Kind.EMPTY} if sampled else NUMERIC
+    numeric = [name for name, kind in kinds.items() if kind in numeric_kinds and name not in taken]
+    companions = {f"{name}_{part}" for name in numeric for part in INTERVAL_PARTS}
     if companions & set(numeric):
         companions.add("n")
     return [name for name in numeric if name not in companions]
 
 
-def reported_metrics(found: Iterable[str], settings: SourceSettings) -> dict[str, RawNames]:
+def select_metrics(found: Iterable[str], settings: SourceSettings) -> dict[str, RawNames]:
     """Name in the report: names in the data, of the metrics that are wanted."""
     metrics: dict[str, RawNames] = {}
     for raw in found:
@@ -134,7 +138,7 @@ def reported_metrics(found: Iterable[str], settings: SourceSettings) -> dict[str
     return metrics
 
 
-def parts_by_name(
+def match_columns(
     known: Mapping[str, Sequence[str]],
     columns: Iterable[str],
     mapped: Mapping[str, str],
@@ -163,6 +167,6 @@ def parts_by_name(
     return found
 
 
-def _unknown(name: str, columns: Sequence[str], place: Place, key: str) -> Problem:
+def _report_unknown(name: str, columns: Sequence[str], place: SourceLocation, key: str) -> Problem:
     message = f'{key} names the column "{name}", which the data do not have'
-    return Problem(place, message, known_names(name, columns, "They have"), Stage.DATA)
+    return Problem(place, message, suggest_names(name, columns, "They have"), Stage.DATA)

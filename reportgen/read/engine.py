@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import duckdb
 
-from reportgen.cache import temporary_folder
+from reportgen.cache import make_temporary_folder
 
 _SETTINGS: Final[dict[str, str | int | bool]] = {
     "threads": 2,
@@ -31,7 +31,7 @@ class Engine:
     """A database and the folder for what has to be written before it can be read."""
 
     def __init__(self) -> None:
-        self.folder: Final = temporary_folder(Path(gettempdir()))
+        self.folder: Final = make_temporary_folder(Path(gettempdir()))
         spill = str(self.folder / "spill")
         self._connection = duckdb.connect(config={**_SETTINGS, "temp_directory": spill})
         # Without GLOBAL only this connection would have it, and none of its cursors. A cursor never shows a
@@ -40,29 +40,29 @@ class Engine:
         # From here on no statement changes what is said above, whatever it came to hold.
         self._connection.execute("SET lock_configuration = true")
 
-    def cursor(self) -> duckdb.DuckDBPyConnection:
+    def open_cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own, so that no statement makes another's relations bind again."""
         return self._connection.cursor()
 
-    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+    def fetch_rows(self, statement: str) -> list[tuple[Any, ...]]:
         """All rows of a short answer.
 
         Raises:
             duckdb.Error: the files are not what the statement takes them for.
         """
-        return self.cursor().execute(statement).fetchall()
+        return self.open_cursor().execute(statement).fetchall()
 
 
 @cache
-def engine() -> Engine:
+def get_engine() -> Engine:
     """The database of this process; made when first needed, gone with the process."""
-    atexit.register(_forget_types)
+    atexit.register(_clear_types)
     return Engine()
 
 
-def _forget_types() -> None:
+def _clear_types() -> None:
     """Let go of DuckDB's types, which narwhals keeps in a cache: DuckDB 2.0 calls that a leak on stderr."""
     namespace = getattr(sys.modules.get("narwhals._namespace"), "_builtin_namespace", None)
     if namespace is not None:
         namespace.cache_clear()
-    engine.cache_clear()
+    get_engine.cache_clear()

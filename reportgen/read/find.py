@@ -9,17 +9,17 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from reportgen.errors import Place, Problem, ReportError, Stage
-from reportgen.naming import did_you_mean
-from reportgen.read.units import may_be_read
-from reportgen.read.wording import names
+from reportgen.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.naming import suggest_name
+from reportgen.read.units import is_unit_name
+from reportgen.read.wording import list_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.repository import Boundary
 
-FORMATS: Final = {
+TABLE_ENDINGS: Final = {
     ".csv": "csv",
     ".tsv": "tsv",
     ".jsonl": "jsonl",
@@ -56,9 +56,9 @@ class Location:
     boundary: Boundary | None = None
 
     @property
-    def place(self) -> Place:
+    def place(self) -> SourceLocation:
         """Where problems of the whole source are told: its settings, otherwise the file or folder."""
-        return place_of(self.settings if self.has_settings else self.path, self.root)
+        return locate_file(self.settings if self.has_settings else self.path, self.root)
 
     @property
     def has_settings(self) -> bool:
@@ -67,25 +67,25 @@ class Location:
 
 
 @lru_cache(maxsize=1024)
-def place_of(path: Path, root: Path, line: int | None = None) -> Place:
+def locate_file(path: Path, root: Path, line: int | None = None) -> SourceLocation:
     """A file as users know it: relative to the root where it is below it, with forward slashes."""
-    return Place((path.relative_to(root) if path.is_relative_to(root) else path).as_posix(), line)
+    return SourceLocation((path.relative_to(root) if path.is_relative_to(root) else path).as_posix(), line)
 
 
-def ending_of(path: Path) -> tuple[str, str | None, str]:
+def split_ending(path: Path) -> tuple[str, str | None, str]:
     """Name without endings, format (None if the ending tells none) and compression (may be empty)."""
     name = path.name
     compression = COMPRESSIONS.get(path.suffix.lower(), "")
     if compression:
         name = name[: -len(path.suffix)]
     suffix = PurePosixPath(name).suffix
-    kind = FORMATS.get(suffix.lower())
+    kind = TABLE_ENDINGS.get(suffix.lower())
     return (name[: -len(suffix)] if kind else name), kind, compression
 
 
-def name_of(path: Path) -> str:
+def name_source(path: Path) -> str:
     """The name of a source that is one file: without the endings of a table, otherwise without its ending."""
-    name, kind, _ = ending_of(path)
+    name, kind, _ = split_ending(path)
     return name if kind or name.startswith(_EVENTS) else path.stem
 
 
@@ -110,17 +110,17 @@ def find_sources(
     if not data.is_dir():
         return ()
     names: dict[str, list[Path]] = {}
-    for file in sorted(_files_in(data), key=natural):
-        names.setdefault(ending_of(file)[0], []).append(file)
-    for folder in _folders(data, boundary, outward):
+    for file in sorted(_list_files(data), key=natural_key):
+        names.setdefault(split_ending(file)[0], []).append(file)
+    for folder in _list_folders(data, boundary, outward):
         names.setdefault(folder.relative_to(data).as_posix(), []).append(folder)
-    for file in sorted(_files_in(data, of_units=True), key=natural):
+    for file in sorted(_list_files(data, of_units=True), key=natural_key):
         # A log beside a table of its name has been no source of its own.
-        names.setdefault(name_of(file), [file])
-    problems = [_clash(name, paths, project_root) for name, paths in names.items() if len(paths) > 1]
+        names.setdefault(name_source(file), [file])
+    problems = [_report_clash(name, paths, project_root) for name, paths in names.items() if len(paths) > 1]
     if problems:
         raise ReportError(*problems)
-    return tuple(sorted(names, key=lambda name: natural(Path(name))))
+    return tuple(sorted(names, key=lambda name: natural_key(Path(name))))
 
 
 def locate(project_root: Path, data_dir: str, name: str, boundary: Boundary | None = None) -> Location:
@@ -136,33 +136,35 @@ def locate(project_root: Path, data_dir: str, name: str, boundary: Boundary | No
         folder = data.joinpath(*parts)
         found = [folder] if folder.is_dir() else []
         if len(parts) == 1 and data.is_dir():
-            found += [path for path in _files_in(data, f"{name}.") if ending_of(path)[0] == name]
-            found = found or [path for path in _files_in(data, name, of_units=True) if name_of(path) == name]
+            found += [path for path in _list_files(data, f"{name}.") if split_ending(path)[0] == name]
+            found = found or [
+                path for path in _list_files(data, name, of_units=True) if name_source(path) == name
+            ]
     if len(found) > 1:
-        raise ReportError(_clash(name, found, project_root))
+        raise ReportError(_report_clash(name, found, project_root))
     if not found:
         message = f'there is no source "{name}" in {data_dir}/'
         known = find_sources(project_root, data_dir, boundary)
         # Folders of a folder can be named, too, but they are parts of it.
         tops = [one for one in known if "/" not in one]
         there = "The sources are" if len(tops) > 1 else "The only source is"
-        advice = f"{did_you_mean(name, known)}{there} {names(tops)}" if tops else ""
-        raise ReportError(Problem(Place(data_dir), message, advice, Stage.DATA))
-    return location_of(found[0], PurePosixPath(*parts).as_posix(), project_root, boundary)
+        advice = f"{suggest_name(name, known)}{there} {list_names(tops)}" if tops else ""
+        raise ReportError(Problem(SourceLocation(data_dir), message, advice, Stage.DATA))
+    return make_location(found[0], PurePosixPath(*parts).as_posix(), project_root, boundary)
 
 
-def location_of(path: Path, name: str, root: Path, boundary: Boundary | None = None) -> Location:
+def make_location(path: Path, name: str, root: Path, boundary: Boundary | None = None) -> Location:
     """A source whose file or folder is known."""
-    settings = path / SETTINGS if path.is_dir() else path.with_name(f"{name_of(path)}.{SETTINGS}")
+    settings = path / SETTINGS if path.is_dir() else path.with_name(f"{name_source(path)}.{SETTINGS}")
     return Location(name, path, root, settings, boundary)
 
 
-def all_files(
+def walk_files(
     folder: Path,
     root: Path,
     *,
     nested_sources: bool = False,
-    barred: dict[Path, str] | None = None,
+    skipped: dict[Path, str] | None = None,
     boundary: Boundary | None = None,
     outward: dict[Path, str] | None = None,
 ) -> Iterator[Path]:
@@ -174,7 +176,7 @@ def all_files(
         folder: where to begin.
         root: what the places of problems are relative to.
         nested_sources: whether to go into sources of their own.
-        barred: gets the folders that are not gone into, and why, as a sentence without full stop.
+        skipped: gets the folders that are not gone into, and why, as a sentence without full stop.
         boundary: links that leave it are not followed; None follows all.
         outward: gets these links, and where they lead.
 
@@ -184,22 +186,22 @@ def all_files(
     seen: set[str] = set()
     walk = _Walk(
         nested_sources,
-        {} if barred is None else barred,
+        {} if skipped is None else skipped,
         boundary,
         {} if outward is None else outward,
-        place_of(folder, root),
+        locate_file(folder, root),
     )
-    for path, real in walk.files(folder, (os.path.realpath(folder),)):
+    for path, real in walk.walk(folder, (os.path.realpath(folder),)):
         if real not in seen:
             seen.add(real)
             yield path
         if len(seen) > MOST_FILES:
             message = f"the folder holds more than {MOST_FILES:,} files"
             advice = "Name those to read with files: in source.yml, or move the others elsewhere"
-            raise ReportError(Problem(place_of(folder, root), message, advice, Stage.DATA))
+            raise ReportError(Problem(locate_file(folder, root), message, advice, Stage.DATA))
 
 
-def natural(path: Path) -> list[tuple[tuple[int, int, str], ...]]:
+def natural_key(path: Path) -> list[tuple[tuple[int, int, str], ...]]:
     """A sort key by which ``run2`` stands before ``run10``."""
     return [
         tuple((0, int(piece), piece) if piece.isdecimal() else (1, 0, piece) for piece in _DIGITS.split(part))
@@ -209,16 +211,16 @@ def natural(path: Path) -> list[tuple[tuple[int, int, str], ...]]:
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """A way through folders, into each once; see ``all_files``."""
+    """A way through folders, into each once; see ``walk_files``."""
 
     nested_sources: bool
-    barred: dict[Path, str]
+    skipped: dict[Path, str]
     boundary: Boundary | None
     outward: dict[Path, str]
-    place: Place
+    place: SourceLocation
     walked: set[str] = field(default_factory=set)
 
-    def files(self, folder: Path, above: tuple[str, ...], depth: int = 0) -> Iterator[tuple[Path, str]]:
+    def walk(self, folder: Path, above: tuple[str, ...], depth: int = 0) -> Iterator[tuple[Path, str]]:
         """Files below a folder and where they are; of the folders ``above``, the last is really this one."""
         self.walked.add(above[-1])
         if depth > DEEPEST:
@@ -226,46 +228,46 @@ class _Walk:
             raise ReportError(Problem(self.place, message, "Move the data further up", Stage.DATA))
         try:
             with os.scandir(folder) as entries:
-                found = [(entry.is_symlink(), natural(Path(entry.name)), entry) for entry in entries]
+                found = [(entry.is_symlink(), natural_key(Path(entry.name)), entry) for entry in entries]
         except OSError as error:
-            self.barred[folder] = f"the folder cannot be opened: {error.strerror or error}; it is left out"
+            self.skipped[folder] = f"the folder cannot be opened: {error.strerror or error}; it is left out"
             return
         if found and not os.access(folder, os.X_OK):
-            self.barred[folder] = "the folder cannot be opened: Permission denied; it is left out"
+            self.skipped[folder] = "the folder cannot be opened: Permission denied; it is left out"
             return
         # Files and folders themselves come before links to them, so that these are the ones left out.
         for linked, _, entry in sorted(found, key=lambda one: one[:2]):
             path = folder / entry.name
             if entry.name.startswith(".") or entry.name == SETTINGS:
                 continue
-            real = _real(path) if linked else os.path.join(above[-1], entry.name)  # noqa: PTH118
+            real = _resolve_link(path) if linked else os.path.join(above[-1], entry.name)  # noqa: PTH118
             if os.path.isdir(path) if linked else entry.is_dir():  # noqa: PTH112 - pathlib raises at loops
-                if real not in self.walked and self._goes_into(path, real, above if linked else ()):
-                    yield from self.files(path, (*above, real), depth + 1)
-            elif linked and self._leaves(path, real):
+                if real not in self.walked and self._is_entered(path, real, above if linked else ()):
+                    yield from self.walk(path, (*above, real), depth + 1)
+            elif linked and self._check_outward(path, real):
                 continue
             elif entry.is_file() if not linked else os.path.isfile(path) or not os.path.exists(path):  # noqa: PTH110, PTH113
                 # A link to nothing is told by whoever would read it; a link to a pipe would be waited for.
                 yield path, real
 
-    def _goes_into(self, path: Path, real: str, above: tuple[str, ...]) -> bool:
+    def _is_entered(self, path: Path, real: str, above: tuple[str, ...]) -> bool:
         """Whether a folder is gone into: no source of its own, and no link to a folder around those above."""
         if any(PurePosixPath(one).is_relative_to(real) for one in above):
-            self.barred[path] = "the link leads to a folder that the source is in; it is not followed"
+            self.skipped[path] = "the link leads to a folder that the source is in; it is not followed"
             return False
-        if above and self._leaves(path, real):
+        if above and self._check_outward(path, real):
             return False
         return self.nested_sources or not os.path.isfile(path / SETTINGS)  # noqa: PTH113 - as above
 
-    def _leaves(self, link: Path, real: str) -> bool:
+    def _check_outward(self, link: Path, real: str) -> bool:
         """Whether a link leads out of what may be read, which is noted."""
-        if self.boundary is None or self.boundary.holds(real):
+        if self.boundary is None or self.boundary.contains(real):
             return False
         self.outward[link] = real
         return True
 
 
-def _real(link: Path) -> str:
+def _resolve_link(link: Path) -> str:
     """Where a link leads; the link itself where that may not be asked, as of another user's process."""
     try:
         return os.path.realpath(link)
@@ -273,28 +275,28 @@ def _real(link: Path) -> str:
         return str(link)
 
 
-def _files_in(data: Path, start: str = "", *, of_units: bool = False) -> Iterator[Path]:
+def _list_files(data: Path, start: str = "", *, of_units: bool = False) -> Iterator[Path]:
     """Tables directly in the data folder whose names begin so, or what loggers and harnesses wrote there."""
     for path in data.iterdir():
         if not path.name.startswith(start) or path.name.startswith(".") or path.name.endswith(SETTINGS):
             continue
-        if (may_be_read(path.name) if of_units else ending_of(path)[1]) and path.is_file():
+        if (is_unit_name(path.name) if of_units else split_ending(path)[1]) and path.is_file():
             yield path
 
 
-def _folders(data: Path, boundary: Boundary | None, outward: dict[Path, str] | None) -> list[Path]:
+def _list_folders(data: Path, boundary: Boundary | None, outward: dict[Path, str] | None) -> list[Path]:
     """Every folder with data somewhere below it."""
     found = {
         parent
-        for file in all_files(data, data.parent, nested_sources=True, boundary=boundary, outward=outward)
-        if ending_of(file)[1] or may_be_read(file.name)
+        for file in walk_files(data, data.parent, nested_sources=True, boundary=boundary, outward=outward)
+        if split_ending(file)[1] or is_unit_name(file.name)
         for parent in file.parents
         if parent != data and parent.is_relative_to(data)
     }
-    return sorted(found, key=natural)
+    return sorted(found, key=natural_key)
 
 
-def _clash(name: str, paths: list[Path], root: Path) -> Problem:
-    others = " and ".join(place_of(path, root).file for path in paths[1:])
+def _report_clash(name: str, paths: list[Path], root: Path) -> Problem:
+    others = " and ".join(locate_file(path, root).file for path in paths[1:])
     message = f'{others} would be the source "{name}" too'
-    return Problem(place_of(paths[0], root), message, "Rename one of them", Stage.DATA)
+    return Problem(locate_file(paths[0], root), message, "Rename one of them", Stage.DATA)

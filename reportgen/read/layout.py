@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from reportgen.model import Source
     from reportgen.read.cells import Kind, Text
     from reportgen.read.content import Content
-    from reportgen.settings.blocks import Cell
+    from reportgen.settings.blocks import CellValue
 
 # Raw names that a metric of the report stands for: usually one.
 RawNames: TypeAlias = tuple[str, ...]
 # Columns as written, and the cells they may hold.
-Filters: TypeAlias = "tuple[tuple[str, Cell | tuple[Cell, ...]], ...]"
+Filters: TypeAlias = "tuple[tuple[str, CellValue | tuple[CellValue, ...]], ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class FileLayout:
         """All columns, with those that are given."""
         return tuple(dict.fromkeys((*self.columns, *(name for name, _ in self.given))))
 
-    def given_values(self, name: str) -> tuple[Text, ...] | None:
+    def get_given(self, name: str) -> tuple[Text, ...] | None:
         """The values of a column that the file does not have; None where it is one of its own."""
         return next((values for given, values in self.given if given == name), None)
 
@@ -76,7 +76,7 @@ class FileLayout:
 
     def type_of(self, name: str) -> str:
         """The SQL type of a column."""
-        return sql.TEXT if self.given_values(name) is not None else self.types[self.columns.index(name)]
+        return sql.TEXT if self.get_given(name) is not None else self.types[self.columns.index(name)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class TotalRoles:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class RunColumn:
     """Whose values a column holds where runs are columns, as in a chart that W&B exported.
 
     ``low`` and ``high`` are the columns of the smallest and largest of the values that one stands for; empty
@@ -206,7 +206,7 @@ class Layout:
     lower_is_better: tuple[str, ...] = ()
     score_names: Mapping[str, str] = field(default_factory=dict)
     step_name: str = ""
-    spread: Mapping[str, Spread] = field(default_factory=dict)
+    spread: Mapping[str, RunColumn] = field(default_factory=dict)
     repeat: str = ""
 
 
@@ -239,7 +239,7 @@ class Survey:
     warnings: tuple[Problem, ...]
 
 
-def layout_of(source: Source) -> Layout:
+def get_layout(source: Source) -> Layout:
     """The layout that ``open_source`` gave a source.
 
     Raises:

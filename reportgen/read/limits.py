@@ -16,6 +16,6 @@ MOST_COLUMNS: Final = 20_000
 """Columns of a table; some kilobytes are known of each."""
 
 
-def mebibytes(size: int) -> str:
+def format_mebibytes(size: int) -> str:
     """A limit in words."""
     return f"{size >> 20:,} MiB"

@@ -76,7 +76,7 @@ class Points:
 
 
 @dataclass(frozen=True, slots=True)
-class Logged:
+class LoggedRun:
     """One run as its logger wrote it.
 
     Attributes:
@@ -119,7 +119,7 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ScoredAnswer:
     """One answer of a model to one problem.
 
     Attributes:
@@ -144,7 +144,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
+class Evaluation:
     """One evaluation: a model on a benchmark, as a harness wrote it.
 
     Attributes:
@@ -166,7 +166,7 @@ class Evaluated:
     run: str
     seed: str | None
     protocol: Mapping[str, str]
-    answers: tuple[Answered, ...]
+    answers: tuple[ScoredAnswer, ...]
     totals: tuple[Total, ...]
     finished: bool = True
     findings: tuple[Finding, ...] = ()

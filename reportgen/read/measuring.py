@@ -9,11 +9,11 @@ import narwhals as nw
 
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.model import Measurements
-from reportgen.read.engine import engine
-from reportgen.read.plan import Question, planned
+from reportgen.read.engine import get_engine
+from reportgen.read.plan import MeasurementQuery, plan_measurements
 from reportgen.read.repeats import check_steps
-from reportgen.read.statement import statement
-from reportgen.read.tabular.faults import explained, find_faults
+from reportgen.read.statement import build_statement
+from reportgen.read.tabular.faults import explain_errors, find_faults
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.model import Source
-    from reportgen.settings.blocks import Cell
+    from reportgen.settings.blocks import CellValue
 
-_EVERYTHING: Mapping[str, Cell | tuple[Cell, ...]] = MappingProxyType({})
+_EVERYTHING: Mapping[str, CellValue | tuple[CellValue, ...]] = MappingProxyType({})
 
 
-def measurements(
+def read_measurements(
     project_root: Path,
     source: Source,
     metrics: tuple[str, ...],
     *,
     x: str | None = None,
     series: tuple[str, ...] | None = None,
-    where: Mapping[str, Cell | tuple[Cell, ...]] = _EVERYTHING,
+    where: Mapping[str, CellValue | tuple[CellValue, ...]] = _EVERYTHING,
 ) -> Measurements:
     """Metrics of a source as a lazy table: nothing is read before it is collected.
 
@@ -55,28 +55,28 @@ def measurements(
     Raises:
         ReportError: metrics, columns or series that the source does not have.
     """
-    plan = planned(project_root, source, Question(metrics, x, series, where))
+    plan = plan_measurements(project_root, source, MeasurementQuery(metrics, x, series, where))
     if plan.repeat == "mean" and plan.given_interval:
         message = f"repeat: mean cannot average the intervals that the data give ({plan.given_interval})"
         advice = "Say repeat: runs, or rename the columns of the intervals"
-        raise ReportError(Problem(source.place, message, advice, Stage.SETTINGS))
+        raise ReportError(Problem(source.location, message, advice, Stage.SETTINGS))
 
-    def reading() -> AbstractContextManager[None]:
+    def report_errors() -> AbstractContextManager[None]:
         times = {plan.step} if plan.step_is_time else set()
-        return explained(
+        return explain_errors(
             project_root,
-            source.place,
-            lambda: find_faults(project_root, plan.layout.files, plan.numbers(), times),
+            source.location,
+            lambda: find_faults(project_root, plan.layout.files, plan.list_numbers(), times),
         )
 
-    with reading():
-        relation = engine().cursor().sql(statement(project_root, plan))
+    with report_errors():
+        relation = get_engine().open_cursor().sql(build_statement(project_root, plan))
     return Measurements(
         frame=nw.from_native(relation).lazy(),
         step_name=plan.step_name,
         step_is_time=plan.step_is_time,
         given_interval=plan.given_interval,
         order=plan.layout.series if series is None else series,
-        reading=reading,
+        reading=report_errors,
         check_repeats=lambda: check_steps(project_root, plan),
     )

@@ -6,27 +6,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Place, Problem, Problems, ReportError, Stage
-from reportgen.read.alike import folded
-from reportgen.read.barred import barred_problems
+from reportgen.errors import Problem, Problems, ReportError, SourceLocation, Stage
+from reportgen.read.alike import merge_problems
+from reportgen.read.barred import report_unread
 from reportgen.read.choosing import choose_files
-from reportgen.read.content import sha256
-from reportgen.read.find import ending_of, locate, location_of, name_of, place_of
-from reportgen.read.links import outward_source, refuse_outward_links
-from reportgen.read.repeats import found_series, with_series
-from reportgen.read.runs.importing import import_units
-from reportgen.read.runs.kept_units import temporary_cache
-from reportgen.read.sources import source_of
-from reportgen.read.tabular.file_names import file_name_problems
-from reportgen.read.tabular.kept_surveys import keep, kept, survey_key
-from reportgen.read.tabular.mapped import mapped_tables
+from reportgen.read.content import hash_file
+from reportgen.read.find import locate, locate_file, make_location, name_source, split_ending
+from reportgen.read.links import find_outward_source, refuse_outward_links
+from reportgen.read.repeats import find_series, set_series
+from reportgen.read.runs.importing import read_units
+from reportgen.read.runs.kept_units import get_temporary_cache
+from reportgen.read.sources import make_source
+from reportgen.read.tabular.file_names import report_file_names
+from reportgen.read.tabular.kept_surveys import load_survey, make_survey_key, store_survey
+from reportgen.read.tabular.mapped import map_tables
 from reportgen.read.tabular.survey import survey
-from reportgen.read.tabular.table_files import hashed_files, tables_of
-from reportgen.read.tabular.unmeasured import unmeasured
-from reportgen.read.tabular.unmet import unmet_names, with_unmet
-from reportgen.read.units import may_be_read
-from reportgen.read.wording import names
-from reportgen.repository import data_boundary
+from reportgen.read.tabular.table_files import hash_files, list_tables
+from reportgen.read.tabular.unmeasured import warn_no_metrics
+from reportgen.read.tabular.unmet import check_setting_names, find_unmatched_names
+from reportgen.read.units import is_unit_name
+from reportgen.read.wording import list_names
+from reportgen.repository import find_data_boundary
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
     from reportgen.cache import Cache
     from reportgen.model import Source, SourceFile
-    from reportgen.read.choosing import Chosen
+    from reportgen.read.choosing import ChosenFiles
     from reportgen.read.find import Location
     from reportgen.read.layout import DataFile, Survey
-from reportgen.read.runs.importing import Imported
+from reportgen.read.runs.importing import ImportedSource
 
 
 def open_source(
@@ -64,9 +64,9 @@ def open_source(
     Raises:
         ReportError: there is no such source, or everything that is wrong with its settings or files.
     """
-    boundary = None if follow_links else data_boundary(project_root, data_dir)
+    boundary = None if follow_links else find_data_boundary(project_root, data_dir)
     location = locate(project_root, data_dir, name, boundary)
-    return open_location(location, load_settings, hashes or sha256, cache)
+    return open_location(location, load_settings, hashes or hash_file, cache)
 
 
 def open_path(
@@ -87,16 +87,18 @@ def open_path(
     path = Path(path).absolute()
     root = Path.cwd() if path.is_relative_to(Path.cwd()) and path != Path.cwd() else path.parent
     if not path.exists():
-        raise ReportError(Problem(Place(str(path)), "there is no such file or folder", "", Stage.DATA))
-    if path.is_file() and not (ending_of(path)[1] or may_be_read(path.name)):
+        raise ReportError(
+            Problem(SourceLocation(str(path)), "there is no such file or folder", "", Stage.DATA)
+        )
+    if path.is_file() and not (split_ending(path)[1] or is_unit_name(path.name)):
         message = "its ending tells no format that reportgen reads"
         raise ReportError(
-            Problem(place_of(path, root), message, "Give it an ending such as .csv", Stage.DATA)
+            Problem(locate_file(path, root), message, "Give it an ending such as .csv", Stage.DATA)
         )
     return root, open_location(
-        location_of(path, path.name if path.is_dir() else name_of(path), root),
+        make_location(path, path.name if path.is_dir() else name_source(path), root),
         load_settings,
-        hashes or sha256,
+        hashes or hash_file,
     )
 
 
@@ -111,29 +113,31 @@ def open_location(
     Raises:
         ReportError: everything that is wrong with its settings or files.
     """
-    settings = settings_of(location, load_settings)
-    return open_chosen(location, settings, choose_files(location, settings), hashes, cache)[0]
+    settings = load_source_settings(location, load_settings)
+    return open_files(location, settings, choose_files(location, settings), hashes, cache)[0]
 
 
-def settings_of(location: Location, load_settings: Callable[[Path, str], SourceSettings]) -> SourceSettings:
+def load_source_settings(
+    location: Location, load_settings: Callable[[Path, str], SourceSettings]
+) -> SourceSettings:
     """What the ``source.yml`` of a source says, if there is one.
 
     Raises:
         ReportError: everything that is wrong with it, or it or the source is a link out of the repository.
     """
-    refuse_outward_links(outward_source(location), location)
+    refuse_outward_links(find_outward_source(location), location)
     if location.has_settings:
-        return load_settings(location.settings, place_of(location.settings, location.root).file)
+        return load_settings(location.settings, locate_file(location.settings, location.root).file)
     return SourceSettings()
 
 
-def open_chosen(
+def open_files(
     location: Location,
     settings: SourceSettings,
-    chosen: Chosen,
+    chosen: ChosenFiles,
     hashes: Callable[[Path], str],
     cache: Cache | None = None,
-) -> tuple[Source, Imported | None]:
+) -> tuple[Source, ImportedSource | None]:
     """Open a source whose settings and files are known; see ``open_source``.
 
     Returns:
@@ -144,24 +148,26 @@ def open_chosen(
     """
     problems = Problems()
     with problems.collecting():
-        imported = import_units(location, settings, chosen, hashes, cache)
+        imported = read_units(location, settings, chosen, hashes, cache)
         source = (
-            _imported(location, settings, imported)
+            _open_imported(location, settings, imported)
             if imported
-            else _tables(location, settings, chosen, hashes, cache)
+            else _open_tables(location, settings, chosen, hashes, cache)
         )
         taken = {file for unit in imported.found.units for file in unit.files} if imported else ()
-        lost = barred_problems(chosen.barred, chosen.unread.difference(taken), location.root)
+        lost = report_unread(chosen.skipped, chosen.unreadable.difference(taken), location.root)
         return replace(source, warnings=(*lost, *source.warnings)), imported
-    told = {problem.place for problem in problems.found}
-    lost = barred_problems(chosen.barred, chosen.unread, location.root)
-    raise ReportError(*(one for one in lost if one.place not in told), *folded(problems.found))
+    known_places = {problem.place for problem in problems.found}
+    lost = report_unread(chosen.skipped, chosen.unreadable, location.root)
+    raise ReportError(
+        *(one for one in lost if one.place not in known_places), *merge_problems(problems.found)
+    )
 
 
-def _tables(
+def _open_tables(
     location: Location,
     settings: SourceSettings,
-    chosen: Chosen,
+    chosen: ChosenFiles,
     hashes: Callable[[Path], str],
     cache: Cache | None,
 ) -> Source:
@@ -170,35 +176,35 @@ def _tables(
     Raises:
         ReportError: everything that is wrong with its settings or files.
     """
-    files = tables_of(location, settings, chosen)
-    hashed = hashed_files(files, hashes)
+    files = list_tables(location, settings, chosen)
+    hashed = hash_files(files, hashes)
     if settings.format == "mapped":
         _check_names(location, settings)
-        return _mapped(location, settings, files, hashed, cache)
-    key = survey_key(cache, files, hashed, settings) if cache else ""
-    found = kept(cache, key) if cache else None
+        return _open_mapped(location, settings, files, hashed, cache)
+    key = make_survey_key(cache, files, hashed, settings) if cache else ""
+    found = load_survey(cache, key) if cache else None
     if found is None:
-        found = _surveyed(location, files, settings)
+        found = _survey_tables(location, files, settings)
         if cache:
-            keep(cache, key, found)
+            store_survey(cache, key, found)
     if not found.layout.spread:
         _check_names(location, settings)
-    named = file_name_problems(location, settings, found)
+    named = report_file_names(location, settings, found)
     found = replace(found, warnings=(*found.warnings, *named))
-    return source_of(location, settings, with_series(settings, found.layout.roles.series), hashed, found)
+    return make_source(location, settings, set_series(settings, found.layout.roles.series), hashed, found)
 
 
-def _imported(location: Location, settings: SourceSettings, imported: Imported) -> Source:
+def _open_imported(location: Location, settings: SourceSettings, imported: ImportedSource) -> Source:
     """The source of runs or evaluations that were imported.
 
     Raises:
         ReportError: its settings name something that the runs do not have.
     """
-    found = with_unmet(imported.survey, imported.settings, location.place)
-    return source_of(location, settings, imported.settings, imported.files, found)
+    found = check_setting_names(imported.survey, imported.settings, location.place)
+    return make_source(location, settings, imported.settings, imported.files, found)
 
 
-def _mapped(
+def _open_mapped(
     location: Location,
     settings: SourceSettings,
     files: tuple[DataFile, ...],
@@ -206,12 +212,12 @@ def _mapped(
     cache: Cache | None,
 ) -> Source:
     """The source of JSON files whose rows and columns the settings tell."""
-    tables = mapped_tables(location, settings, files, hashed, cache or temporary_cache())
-    found = _surveyed(location, tables.files, tables.settings)
-    named = file_name_problems(location, tables.settings, found)
+    tables = map_tables(location, settings, files, hashed, cache or get_temporary_cache())
+    found = _survey_tables(location, tables.files, tables.settings)
+    named = report_file_names(location, tables.settings, found)
     found = replace(found, warnings=(*tables.warnings, *found.warnings, *named))
-    known = with_series(tables.settings, found.layout.roles.series)
-    return source_of(location, settings, known, hashed, found)
+    known = set_series(tables.settings, found.layout.roles.series)
+    return make_source(location, settings, known, hashed, found)
 
 
 def _check_names(location: Location, settings: SourceSettings) -> None:
@@ -220,22 +226,22 @@ def _check_names(location: Location, settings: SourceSettings) -> None:
     Raises:
         ReportError: there are such settings.
     """
-    asked = [key for key in ("series_from", "seed_from", "run_from") if getattr(settings, key)]
-    if asked:
-        tell = "tells" if len(asked) == 1 else "tell"
-        message = f"{names(f'{key}:' for key in asked)} {tell} of runs, and there are only tables here"
+    keys = [key for key in ("series_from", "seed_from", "run_from") if getattr(settings, key)]
+    if keys:
+        verb = "tells" if len(keys) == 1 else "tell"
+        message = f"{list_names(f'{key}:' for key in keys)} {verb} of runs, and there are only tables here"
         advice = "Name columns with columns:, or take names out of paths with groups in files:"
         raise ReportError(Problem(location.place, message, advice, Stage.SETTINGS))
 
 
-def _surveyed(location: Location, files: tuple[DataFile, ...], settings: SourceSettings) -> Survey:
+def _survey_tables(location: Location, files: tuple[DataFile, ...], settings: SourceSettings) -> Survey:
     """The survey of a source, with what its settings name in vain among the warnings."""
     found = survey(location.root, files, settings, location.place)
-    column, merged = found_series(location.root, found.layout, settings, location.place)
+    column, merged = find_series(location.root, found.layout, settings, location.place)
     if column:
-        settings = with_series(settings, column)
+        settings = set_series(settings, column)
         found = survey(location.root, files, settings, location.place)
-    if any(unmet_names(found, settings, location.place)) and not found.layout.exhaustive:
+    if any(find_unmatched_names(found, settings, location.place)) and not found.layout.exhaustive:
         found = survey(location.root, files, settings, location.place, whole=True)
-    found = with_unmet(found, settings, location.place)
-    return replace(found, warnings=(*found.warnings, *merged, *unmeasured(found, location.place)))
+    found = check_setting_names(found, settings, location.place)
+    return replace(found, warnings=(*found.warnings, *merged, *warn_no_metrics(found, location.place)))

@@ -31,13 +31,13 @@ def match_paths(pattern: str, paths: Iterable[str]) -> dict[str, dict[str, Text]
     """
     import duckdb  # noqa: PLC0415 - most sources have no such pattern
 
-    from reportgen.read.engine import engine  # noqa: PLC0415 - as above
+    from reportgen.read.engine import get_engine  # noqa: PLC0415 - as above
 
     # A name that is no UTF-8 is shown with a mark for each wrong byte, and matched as it is shown.
     by_text = {path.encode("utf-8", "replace").decode(): path for path in paths}
     translated = "".join(_translated(pattern))
     names = _group_names(pattern)
-    if twice := next((name for place, name in enumerate(names) if name and name in names[:place]), ""):
+    if twice := next((name for index, name in enumerate(names) if name and name in names[:index]), ""):
         raise ValueError(f"two groups are called {twice}")
     listed = ", ".join(f"'{place}'" for place in range(len(names)))
     statement = (
@@ -46,7 +46,7 @@ def match_paths(pattern: str, paths: Iterable[str]) -> dict[str, dict[str, Text]
     )
     given = {"whole": f"^(?:{translated})$", "pattern": translated, "paths": list(by_text)}
     try:
-        rows = engine().cursor().execute(statement, given).fetchall()
+        rows = get_engine().open_cursor().execute(statement, given).fetchall()
     except (duckdb.InvalidInputException, duckdb.BinderException) as error:
         said = str(error).partition("Error: ")[2] or str(error)
         raise ValueError(said.removesuffix(f": {translated}")) from None
@@ -56,7 +56,7 @@ def match_paths(pattern: str, paths: Iterable[str]) -> dict[str, dict[str, Text]
     }
 
 
-def _pieces(pattern: str) -> Iterator[tuple[re.Match[str], bool]]:
+def _split_pattern(pattern: str) -> Iterator[tuple[re.Match[str], bool]]:
     """Escapes, brackets, openings of groups and other characters, with whether each stands in a class."""
     within = False
     for piece in _PIECE.finditer(pattern):
@@ -68,11 +68,13 @@ def _pieces(pattern: str) -> Iterator[tuple[re.Match[str], bool]]:
 
 
 def _translated(pattern: str) -> Iterator[str]:
-    for piece, within in _pieces(pattern):
+    for piece, within in _split_pattern(pattern):
         meaning = (_IN_A_CLASS if within else _ESCAPES).get(piece[1] or "")
         yield meaning or (f"(?P<{piece[4]}>" if piece[4] and not within else piece[0])
 
 
 def _group_names(pattern: str) -> list[str]:
     """The name of each group in its order, empty where it has none."""
-    return [piece[4] or "" for piece, within in _pieces(pattern) if not within and (piece[4] or piece[5])]
+    return [
+        piece[4] or "" for piece, within in _split_pattern(pattern) if not within and (piece[4] or piece[5])
+    ]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.read.cells import Kind
-from reportgen.read.columns import INTERVAL, column_named
-from reportgen.read.layout import layout_of
-from reportgen.read.tabular.survey import completed
-from reportgen.read.wording import known_names, names
+from reportgen.read.columns import INTERVAL_PARTS, find_column
+from reportgen.read.layout import get_layout
+from reportgen.read.tabular.survey import complete_layout
+from reportgen.read.wording import list_names, suggest_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from reportgen.model import Source
     from reportgen.read.layout import Filters, Layout, RawNames
-    from reportgen.settings.blocks import Cell
+    from reportgen.settings.blocks import CellValue
 
 
 EXTREMES: Final = "minimum and maximum"
@@ -26,13 +26,13 @@ EXTREMES: Final = "minimum and maximum"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class MeasurementQuery:
     """What is asked of a source, in the names of the report; see ``measuring.measurements``."""
 
     metrics: tuple[str, ...]
     x: str | None
     series: tuple[str, ...] | None
-    where: Mapping[str, Cell | tuple[Cell, ...]]
+    where: Mapping[str, CellValue | tuple[CellValue, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Plan:
         ways = {"low and high": {"low", "high"}, "stderr": {"stderr"}, "std and n": {"std", "n"}}
         return next((way for way, needed in ways.items() if any(needed <= had for had in parts)), None)
 
-    def numbers(self) -> set[str]:
+    def list_numbers(self) -> set[str]:
         """Every column that has to hold numbers."""
         layout = self.layout
         values = {layout.roles.value or ""} if layout.long else {*self.intervals, *self.step_metric}
@@ -90,88 +90,90 @@ class Plan:
         return values | given | (set() if self.step_is_time else {self.step})
 
 
-def planned(root: Path, source: Source, question: Question) -> Plan:
+def plan_measurements(root: Path, source: Source, query: MeasurementQuery) -> Plan:
     """Find the columns of what is asked for.
 
     Raises:
         ReportError: every name that the source does not have.
     """
-    layout = layout_of(source)
-    problems = list(_unknown(source, layout, question))
+    layout = get_layout(source)
+    problems = list(_report_unknown(source, layout, query))
     if problems and not layout.exhaustive:
-        layout = completed(root, source)
-        problems = list(_unknown(source, layout, question))
+        layout = complete_layout(root, source)
+        problems = list(_report_unknown(source, layout, query))
     if problems:
         raise ReportError(*problems)
-    step, step_metric = _step(layout, question.x)
-    metrics = {name: layout.metrics[name] for name in question.metrics}
-    filters = {**source.settings.filter, **question.where}
+    step, step_metric = _find_step(layout, query.x)
+    metrics = {name: layout.metrics[name] for name in query.metrics}
+    filters = {**source.settings.filter, **query.where}
     return Plan(
         layout=layout,
         rename=source.settings.rename,
         metrics=metrics,
         step=step or "",
         step_metric=step_metric,
-        step_name=(question.x if step_metric else _step_name(layout, step)) or "",
-        series=question.series,
-        filters=tuple((_column(name, layout) or name, cell) for name, cell in filters.items()),
-        intervals={raw: _interval(raw, layout) for raws in metrics.values() for raw in raws},
+        step_name=(query.x if step_metric else _step_name(layout, step)) or "",
+        series=query.series,
+        filters=tuple((_find_column(name, layout) or name, cell) for name, cell in filters.items()),
+        intervals={raw: _find_interval(raw, layout) for raws in metrics.values() for raw in raws},
         repeat=source.settings.repeat or layout.repeat,
     )
 
 
-def _unknown(source: Source, layout: Layout, question: Question) -> Iterator[Problem]:
+def _report_unknown(source: Source, layout: Layout, query: MeasurementQuery) -> Iterator[Problem]:
     """A problem for each name that is not there."""
-    columns, metrics, x = tuple(layout.kinds), tuple(layout.metrics), question.x
-    asked = [("metric", name, metrics) for name in question.metrics if name not in metrics]
-    asked += [("series", name, layout.series) for name in question.series or () if name not in layout.series]
-    asked += [("column", name, columns) for name in question.where if _column(name, layout) is None]
-    found = _step(layout, x)
+    columns, metrics, x = tuple(layout.kinds), tuple(layout.metrics), query.x
+    missing = [("metric", name, metrics) for name in query.metrics if name not in metrics]
+    missing += [("series", name, layout.series) for name in query.series or () if name not in layout.series]
+    missing += [("column", name, columns) for name in query.where if _find_column(name, layout) is None]
+    found = _find_step(layout, x)
     if x is not None and found == (None, ()):
-        asked.append(("column or metric", x, tuple(dict.fromkeys((*columns, *metrics)))))
-    for kind, name, known in asked:
+        missing.append(("column or metric", x, tuple(dict.fromkeys((*columns, *metrics)))))
+    for kind, name, known in missing:
         message = f'the source "{source.name}" has no {kind} "{name}"'
-        yield Problem(source.place, message, known_names(name, known, "It has"), Stage.DATA)
+        yield Problem(source.location, message, suggest_names(name, known, "It has"), Stage.DATA)
     if found[0] is None and (x is None or found[1]):
-        message = f'no column of the source "{source.name}" is known as the step; it has {names(columns)}'
+        message = (
+            f'no column of the source "{source.name}" is known as the step; it has {list_names(columns)}'
+        )
         advice = "Name it in source.yml, as in columns: {step: NAME}, or as x: of the block"
-        yield Problem(source.place, message, advice, Stage.DATA)
+        yield Problem(source.location, message, advice, Stage.DATA)
 
 
-def _step(layout: Layout, x: str | None) -> tuple[str | None, RawNames]:
+def _find_step(layout: Layout, x: str | None) -> tuple[str | None, RawNames]:
     """The column used as x, and the metric where a long table has it in rows of its own."""
     if x is None or x in layout.kinds:
         return x or layout.roles.step, ()
     if x in layout.metrics:
         raws = layout.metrics[x]
         return (layout.roles.step, raws) if layout.long or layout.spread else (raws[0], ())
-    return _column(x, layout), ()
+    return _find_column(x, layout), ()
 
 
 def _step_name(layout: Layout, step: str | None) -> str | None:
     return layout.step_name if layout.step_name and step == layout.roles.step else step
 
 
-def _column(name: str, layout: Layout) -> str | None:
+def _find_column(name: str, layout: Layout) -> str | None:
     """The column of this name or, where none has it, the one that plays this part."""
-    found = column_named(name, tuple(layout.kinds))
+    found = find_column(name, tuple(layout.kinds))
     if found is None and name in {"series", "run", "seed", "step", "metric"}:
         role: str | None = getattr(layout.roles, name)
         return role
     return found
 
 
-def _interval(raw: str, layout: Layout) -> dict[str, str]:
+def _find_interval(raw: str, layout: Layout) -> dict[str, str]:
     """The columns of the interval that belongs to a metric of the data, by part."""
     if layout.spread:
         one = layout.spread[raw]
         return {"low": one.low, "high": one.high} if one.low else {}
     if layout.long or len(layout.metrics) == 1:
-        named = {part: getattr(layout.roles, part) for part in INTERVAL}
+        named = {part: getattr(layout.roles, part) for part in INTERVAL_PARTS}
     else:
         named = {"n": "n" if "n" in layout.kinds else None}
     found = {part: name for part, name in named.items() if name is not None}
     if not layout.long:
-        found |= {part: f"{raw}_{part}" for part in INTERVAL if f"{raw}_{part}" in layout.kinds}
+        found |= {part: f"{raw}_{part}" for part in INTERVAL_PARTS if f"{raw}_{part}" in layout.kinds}
     # A lone n says nothing.
     return found if set(found) - {"n"} else {}

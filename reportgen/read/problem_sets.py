@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def problem_set_hash(problems: Iterable[str], gold: Iterable[str | None] = ()) -> str:
+def hash_problem_set(problems: Iterable[str], gold: Iterable[str | None] = ()) -> str:
     """The first 12 hex digits of SHA-256 over the problems' names, sorted, and their right answers.
 
     Args:

@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from reportgen.errors import Place, Problem, ReportError, Severity, Stage
+from reportgen.errors import Problem, ReportError, Severity, SourceLocation, Stage
 from reportgen.read.cells import Kind
-from reportgen.read.columns import recognised_as_series, recognised_as_step, resolved
-from reportgen.read.engine import engine
+from reportgen.read.columns import is_series_name, is_step_name, resolve_filters
+from reportgen.read.engine import get_engine
 from reportgen.read.plan import Plan
-from reportgen.read.statement import statement
+from reportgen.read.statement import build_statement
 from reportgen.read.tabular.repeated_rows import (
-    Keys,
-    answer_keys,
-    columns_apart,
-    columns_of_runs,
-    compares_runs,
-    first_repeat,
-    first_repeated_answer,
-    free_numbers,
-    free_texts,
-    place_of_row,
-    run_labels,
+    RowKeys,
+    find_distinguishing_columns,
+    find_repeat,
+    find_repeated_answer,
+    find_run_columns,
+    is_comparable,
+    list_free_numbers,
+    list_free_texts,
+    list_run_labels,
+    locate_row,
+    make_answer_keys,
 )
-from reportgen.read.wording import names
+from reportgen.read.wording import list_names
 from reportgen.settings.parsing import shorten
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _BYTES: Final = 4_000_000
 # Bytes of a file that is searched for numbers that do not change in a run.
 _SMALL: Final = 50_000_000
 # What an error names as the series may have more names than what is taken for it.
-_MOST_TOLD: Final = 500
+_MOST_SERIES: Final = 500
 # A wide table is looked at through some of its metrics.
 _MOST_METRICS: Final = 8
 _LONGEST: Final = 40
@@ -67,8 +67,8 @@ _OF_ANSWERS: Final = (
 )
 
 
-def found_series(
-    root: Path, layout: Layout, settings: SourceSettings, place: Place
+def find_series(
+    root: Path, layout: Layout, settings: SourceSettings, place: SourceLocation
 ) -> tuple[str | None, tuple[Problem, ...]]:
     """The one column of words that has to be the series, where none is known by its name or stated.
 
@@ -88,52 +88,55 @@ def found_series(
         return None, ()
     if not (layout.outcomes or (layout.roles.step and layout.metrics)):
         return None, ()
-    texts = free_texts(layout)
+    texts = list_free_texts(layout)
     if layout.outcomes:
         texts = [name for name in texts if name.strip().casefold() not in _PARTS_OF_A_BENCHMARK]
-    filters = resolved(settings.filter, tuple(layout.kinds))
+    filters = resolve_filters(settings.filter, tuple(layout.kinds))
     runs = bool(layout.roles.run or layout.roles.seed)
     if not (texts or runs):
         return None, ()
     # What is wrong in the rows is told where they are read.
     with suppress(duckdb.Error):
         if layout.outcomes:
-            keys = _some(root, answer_keys(root, layout, filters))
-            repeated = first_repeated_answer(keys) if texts else None
+            keys = _sample_keys(root, make_answer_keys(root, layout, filters))
+            repeated = find_repeated_answer(keys) if texts else None
         else:
-            metrics = tuple(layout.metrics)[: _MOST_METRICS if _bytes(root, layout) <= _BYTES else 1]
-            keys = _some(root, _step_keys(root, layout, metrics, filters))
-            repeated = first_repeat(keys) if texts else None
+            metrics = tuple(layout.metrics)[: _MOST_METRICS if _count_bytes(root, layout) <= _BYTES else 1]
+            keys = _sample_keys(root, _make_step_keys(root, layout, metrics, filters))
+            repeated = find_repeat(keys) if texts else None
         if repeated:
-            alone = [names[0] for names in columns_apart(root, keys, texts) if len(names) == 1]
-            alone = [name for name in alone if compares_runs(name)] or alone
+            alone = [names[0] for names in find_distinguishing_columns(root, keys, texts) if len(names) == 1]
+            alone = [name for name in alone if is_comparable(name)] or alone
             return (alone[0] if len(alone) == 1 else None), ()
         if runs:
-            found = columns_of_runs(root, keys, [name for name in texts if compares_runs(name)])
+            found = find_run_columns(root, keys, [name for name in texts if is_comparable(name)])
             return (
                 (found[0], ())
                 if len(found) == 1
-                else (None, tuple(_merged(root, keys, found, settings, place)))
+                else (None, tuple(_warn_merged(root, keys, found, settings, place)))
             )
     return None, ()
 
 
-def _merged(
-    root: Path, keys: Keys, columns: Sequence[str], settings: SourceSettings, place: Place
+def _warn_merged(
+    root: Path, keys: RowKeys, columns: Sequence[str], settings: SourceSettings, place: SourceLocation
 ) -> Iterator[Problem]:
     """A warning where runs of one series differ in more than seeds, unless ``source.yml`` names the run."""
     layout = keys.layout
     if settings.columns.run or settings.columns.seed:
         return
-    small = _bytes(root, layout) <= _SMALL
-    differing = [*columns, *(columns_of_runs(root, keys, free_numbers(layout), shared=True) if small else ())]
+    small = _count_bytes(root, layout) <= _SMALL
+    differing = [
+        *columns,
+        *(find_run_columns(root, keys, list_free_numbers(layout), shared=True) if small else ()),
+    ]
     series = f'the series "{shorten(layout.labels[0], _LONGEST)}"'
     if differing:
-        quoted = names(f'"{name}"' for name in differing)
+        quoted = list_names(f'"{name}"' for name in differing)
         message = f"runs of {series} differ in {quoted}, and are averaged as one"
         advice = f"Set columns: {{series: {shorten(differing[0], _LONGEST)}}} in source.yml to compare them"
-    elif layout.roles.run and small and len(told := run_labels(keys)) > 1:
-        message = f"runs of {series} are called {names(told)}, and are averaged as one"
+    elif layout.roles.run and small and len(labels := list_run_labels(keys)) > 1:
+        message = f"runs of {series} are called {list_names(labels)}, and are averaged as one"
         advice = (
             f"Set columns: {{series: {shorten(layout.roles.run, _LONGEST)}}} in source.yml to compare them"
         )
@@ -145,9 +148,9 @@ def _merged(
     yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
 
 
-def with_series(settings: SourceSettings, column: str | None) -> SourceSettings:
+def set_series(settings: SourceSettings, column: str | None) -> SourceSettings:
     """Settings that name the column of the series, where it was found by what it holds."""
-    if column is None or settings.columns.series or recognised_as_series(column):
+    if column is None or settings.columns.series or is_series_name(column):
         return settings
     return settings.model_copy(update={"columns": settings.columns.model_copy(update={"series": column})})
 
@@ -164,17 +167,17 @@ def check_steps(root: Path, plan: Plan) -> None:
     """
     if plan.repeat:
         return
-    keys = _step_keys(root, plan.layout, tuple(plan.metrics), plan.filters, x=plan.step)
-    some = _some(root, keys)
-    found = first_repeat(some)
+    keys = _make_step_keys(root, plan.layout, tuple(plan.metrics), plan.filters, x=plan.step)
+    some = _sample_keys(root, keys)
+    found = find_repeat(some)
     if found is not None and some != keys:
-        found = first_repeat(keys)
+        found = find_repeat(keys)
     if found is None:
         return
-    step = _written(found.step, is_time=plan.layout.kinds[plan.own_step] is Kind.TIME)
+    step = _format_step(found.step, is_time=plan.layout.kinds[plan.own_step] is Kind.TIME)
     name = plan.layout.step_name if plan.own_step == plan.layout.roles.step else ""
     what = f"{shorten(name or plan.own_step, _LONGEST)} {step}"
-    raise ReportError(_problem(root, keys, found, what, _OF_STEPS))
+    raise ReportError(_report_repeat(root, keys, found, what, _OF_STEPS))
 
 
 def check_answers(root: Path, source: Source, layout: Layout, filters: Filters) -> None:
@@ -185,12 +188,12 @@ def check_answers(root: Path, source: Source, layout: Layout, filters: Filters) 
     """
     if source.settings.repeat or layout.repeat or layout.outcomes is None:
         return
-    keys = answer_keys(root, layout, filters)
-    found = first_repeated_answer(keys)
+    keys = make_answer_keys(root, layout, filters)
+    found = find_repeated_answer(keys)
     if found is None:
         return
     problem = shorten(str(found.step).partition(chr(31))[0], _LONGEST)
-    raise ReportError(_problem(root, keys, found, f"problem {problem}", _OF_ANSWERS))
+    raise ReportError(_report_repeat(root, keys, found, f"problem {problem}", _OF_ANSWERS))
 
 
 def check_clusters(root: Path, layout: Layout, select: str) -> None:
@@ -204,7 +207,7 @@ def check_clusters(root: Path, layout: Layout, select: str) -> None:
     Raises:
         ReportError: there is one, at the first row that names the second cluster.
     """
-    found = engine().rows(
+    found = get_engine().fetch_rows(
         f'WITH named AS (SELECT problem, cluster, "row" AS place FROM ({select}) '  # noqa: S608 - our own names
         "WHERE cluster IS NOT NULL), "
         "firsts AS (SELECT problem, arg_min(cluster, place) AS first FROM named GROUP BY problem) "
@@ -212,16 +215,16 @@ def check_clusters(root: Path, layout: Layout, select: str) -> None:
         "WHERE cluster <> first ORDER BY place LIMIT 1"
     )
     for problem, first, second, row in found:
-        path, line, _ = place_of_row(root, layout, row)
+        path, line, _ = locate_row(root, layout, row)
         clusters = f'in the cluster "{shorten(first, _LONGEST)}" and here in "{shorten(second, _LONGEST)}"'
         message = f"problem {shorten(problem, _LONGEST)} is {clusters}"
         advice = "Give each problem one cluster in all of its rows"
-        raise ReportError(Problem(Place(path, line), message, advice, Stage.DATA))
+        raise ReportError(Problem(SourceLocation(path, line), message, advice, Stage.DATA))
 
 
-def _step_keys(
+def _make_step_keys(
     root: Path, layout: Layout, metrics: tuple[str, ...], filters: Filters, *, x: str | None = None
-) -> Keys:
+) -> RowKeys:
     """The keys of a table of measurements: by its own step, or by x where none is known."""
     raws = {name: layout.metrics[name] for name in metrics}
     plan = Plan(
@@ -236,24 +239,24 @@ def _step_keys(
         intervals={raw: {} for every in raws.values() for raw in every},
     )
     columns = 'series, run, metric AS part, step, value, "row"'
-    return Keys(f"SELECT {columns} FROM ({statement(root, plan)})", layout, filters)  # noqa: S608 - our own names
+    return RowKeys(f"SELECT {columns} FROM ({build_statement(root, plan)})", layout, filters)  # noqa: S608 - our own names
 
 
-def _bytes(root: Path, layout: Layout) -> int:
+def _count_bytes(root: Path, layout: Layout) -> int:
     return sum((root / file.place).stat().st_size for file in layout.files)
 
 
-def _some(root: Path, keys: Keys) -> Keys:
+def _sample_keys(root: Path, keys: RowKeys) -> RowKeys:
     """The keys of so many steps or problems that the rows of a large table are looked at in a moment."""
-    every = 1 + _bytes(root, keys.layout) // _BYTES
+    every = 1 + _count_bytes(root, keys.layout) // _BYTES
     select = f"SELECT * FROM ({keys.select}) WHERE hash(step) % {every} = 0"  # noqa: S608 - our own names
     return keys if every == 1 else replace(keys, select=select)
 
 
-def _problem(root: Path, keys: Keys, found: Repeat, what: str, otherwise: str) -> Problem:
+def _report_repeat(root: Path, keys: RowKeys, found: Repeat, what: str, otherwise: str) -> Problem:
     """What to tell of rows that repeat, at the first of them."""
-    path, line, number = place_of_row(root, keys.layout, found.second)
-    before, above, earlier = place_of_row(root, keys.layout, found.first)
+    path, line, number = locate_row(root, keys.layout, found.second)
+    before, above, earlier = locate_row(root, keys.layout, found.first)
     there = f"line {above}" if above else f"row {earlier}" if earlier else "one place"
     there = there if before == path else f"{there} of {before}"
     here = "here" if line else f"in row {number}" if number else "in another"
@@ -266,45 +269,45 @@ def _problem(root: Path, keys: Keys, found: Repeat, what: str, otherwise: str) -
         message += f": the first is {there}" if line else f": row {number}, and the first is {there}"
     rest = "step" if keys.layout.outcomes is None else "problem"
     message += f"; {found.surplus:,} of {found.rows:,} values repeat a {rest} of their run"
-    apart = _advice(root, keys, found.part)
+    apart = _suggest_columns(root, keys, found.part)
     advice = f"{apart}. Otherwise set {otherwise}" if apart else f"Set in source.yml {otherwise}"
-    return Problem(Place(path, line), message, advice, Stage.DATA)
+    return Problem(SourceLocation(path, line), message, advice, Stage.DATA)
 
 
-def _advice(root: Path, keys: Keys, metric: str) -> str:
+def _suggest_columns(root: Path, keys: RowKeys, metric: str) -> str:
     """The columns that tell the rows apart, and what to set; empty where there are none."""
-    texts = free_texts(keys.layout)
-    numbers = [name for name in free_numbers(keys.layout) if name not in keys.layout.metrics.get(metric, ())]
-    apart = columns_apart(root, keys, [*texts, *numbers], most=_MOST_TOLD)
+    texts = list_free_texts(keys.layout)
+    numbers = [
+        name for name in list_free_numbers(keys.layout) if name not in keys.layout.metrics.get(metric, ())
+    ]
+    apart = find_distinguishing_columns(root, keys, [*texts, *numbers], most=_MOST_SERIES)
     if not apart:
         return ""
     first, *others = (shorten(name, _LONGEST) for name in apart[0])
     if others:
-        told = f'Columns "{first}" and "{others[0]}" together tell these rows apart'
+        reason = f'Columns "{first}" and "{others[0]}" together tell these rows apart'
         choose = f"select one {others[0]} with filter: in source.yml or in the block"
-        return f"{told}: set columns: {{series: {first}}} in source.yml, and {choose}"
-    quoted = names(f'"{name}"' for (name,) in apart)
-    told = (
+        return f"{reason}: set columns: {{series: {first}}} in source.yml, and {choose}"
+    quoted = list_names(f'"{name}"' for (name,) in apart)
+    reason = (
         f"Column {quoted} tells these rows apart" if len(apart) == 1 else f"Each of {quoted} tells them apart"
     )
-    if recognised_as_step(first):
+    if is_step_name(first):
         step = f"columns: {{step: {first}}}"
         return f"Steps begin anew in each {first}: set {step} in source.yml, and repeat: mean"
     if apart[0][0] not in texts:
-        return (
-            f"{told}: set columns: {{run: {first}}} in source.yml if it counts runs, else {{series: {first}}}"
-        )
-    write = f"{told}: set columns: {{series: {first}}} in source.yml"
+        return f"{reason}: set columns: {{run: {first}}} in source.yml if it counts runs, else {{series: {first}}}"
+    write = f"{reason}: set columns: {{series: {first}}} in source.yml"
     if keys.layout.roles.series is None:
         return write
     return f"{write}, or select one {first} with filter: in source.yml or in the block"
 
 
-def _written(step: str | float, *, is_time: bool) -> str:
+def _format_step(step: str | float, *, is_time: bool) -> str:
     """A step as a reader knows it."""
     if isinstance(step, str):
         return step
     if not is_time:
         return f"{step:.12g}"
-    told = datetime.fromtimestamp(step / 1000, UTC).isoformat(" ").removesuffix("+00:00")
-    return told.removesuffix(" 00:00:00")
+    text = datetime.fromtimestamp(step / 1000, UTC).isoformat(" ").removesuffix("+00:00")
+    return text.removesuffix(" 00:00:00")

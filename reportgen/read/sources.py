@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from reportgen.model import Source
-from reportgen.read.tabular.outcome_columns import free_columns
+from reportgen.read.tabular.outcome_columns import list_free_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 
-def source_of(
+def make_source(
     location: Location,
     said: SourceSettings,
     settings: SourceSettings,
@@ -35,23 +35,23 @@ def source_of(
     """
     return Source(
         name=location.name,
-        place=location.place,
+        location=location.place,
         settings=settings,
         files=files,
         metrics=tuple(found.layout.metrics),
         columns=found.columns,
-        digest=_digest(location.name, files, said, found),
+        digest=_hash_source(location.name, files, said, found),
         warnings=found.warnings,
         layout=found.layout,
         kind="outcomes" if found.layout.outcomes else "totals" if found.layout.totals else "measurements",
         benchmarks=found.layout.benchmarks,
-        lower_is_better=_lower_is_better(settings, found),
-        slices=free_columns(found.layout),
+        lower_is_better=_choose_lower_is_better(settings, found),
+        slices=list_free_columns(found.layout),
         score_range=settings.score_range,
     )
 
 
-def _lower_is_better(settings: SourceSettings, found: Survey) -> tuple[str, ...]:
+def _choose_lower_is_better(settings: SourceSettings, found: Survey) -> tuple[str, ...]:
     """The benchmarks on which a smaller total is better: as stated, otherwise as found."""
     stated = settings.lower_is_better
     if stated is None or found.layout.totals is None:
@@ -61,8 +61,8 @@ def _lower_is_better(settings: SourceSettings, found: Survey) -> tuple[str, ...]
     return stated
 
 
-def _digest(name: str, files: Sequence[SourceFile], settings: SourceSettings, found: Survey) -> str:
+def _hash_source(name: str, files: Sequence[SourceFile], settings: SourceSettings, found: Survey) -> str:
     """What decides the numbers of a source and what is said of them, of files that are left out, too."""
     contents = " ".join(f"{file.path} {file.sha256}" for file in files)
-    told = " ".join(map(str, found.warnings))
-    return hashlib.sha256(f"{name} {contents} {settings.model_dump_json()} {told}".encode()).hexdigest()
+    warnings = " ".join(map(str, found.warnings))
+    return hashlib.sha256(f"{name} {contents} {settings.model_dump_json()} {warnings}".encode()).hexdigest()

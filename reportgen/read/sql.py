@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from reportgen.settings.blocks import Cell
+    from reportgen.settings.blocks import CellValue
 
 TEXT: Final = "VARCHAR"
 LARGEST: Final = repr(sys.float_info.max)
@@ -26,40 +26,40 @@ _NUMBERS: Final = (
 Meaning: TypeAlias = Callable[[str, str], str]
 
 
-def literal(text: str) -> str:
+def quote(text: str) -> str:
     """A text as an SQL string; NUL, which a statement cannot hold, is put in by the database."""
     if "\0" in text:
-        return f"({' || chr(0) || '.join(map(literal, text.split(chr(0))))})"
+        return f"({' || chr(0) || '.join(map(quote, text.split(chr(0))))})"
     return "'" + text.replace("'", "''") + "'"
 
 
-def identifier(name: str) -> str:
+def quote_name(name: str) -> str:
     """A name as a quoted SQL identifier."""
     return '"' + name.replace("\0", "").replace('"', '""') + '"'
 
 
-def literals(texts: Iterable[str]) -> str:
+def quote_all(texts: Iterable[str]) -> str:
     """Texts as the items of an SQL list."""
-    return ", ".join(literal(text) for text in texts)
+    return ", ".join(quote(text) for text in texts)
 
 
-def list_of(texts: Iterable[str | None]) -> str:
+def make_list(texts: Iterable[str | None]) -> str:
     """Texts as an SQL list: one constant, since the database takes 20 times as long over one a text."""
-    return f"from_json({literal(json.dumps(list(texts)))}, '[\"VARCHAR\"]')"
+    return f"from_json({quote(json.dumps(list(texts)))}, '[\"VARCHAR\"]')"
 
 
-def paths(files: Iterable[Path]) -> str:
+def quote_paths(files: Iterable[Path]) -> str:
     """Paths as an SQL list, with the signs that DuckDB takes for a pattern made plain."""
     plain = ("".join(f"[{sign}]" if sign in "*?[" else sign for sign in str(file)) for file in files)
-    return f"[{literals(plain)}]"
+    return f"[{quote_all(plain)}]"
 
 
-def struct(types: Mapping[str, str]) -> str:
+def make_struct(types: Mapping[str, str]) -> str:
     """Column names and SQL types as the ``columns`` argument of a reader."""
-    return "{" + ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in types.items()) + "}"
+    return "{" + ", ".join(f"{quote(name)}: {quote(kind)}" for name, kind in types.items()) + "}"
 
 
-def number(expression: str, kind: str) -> str:
+def parse_number(expression: str, kind: str) -> str:
     """A cell as a number: a missing word is NULL, any other word makes the statement fail."""
     if kind == "DOUBLE":
         return expression
@@ -67,15 +67,17 @@ def number(expression: str, kind: str) -> str:
         return f"CAST({expression} AS DOUBLE)"
     # The words are only compared where the first cast gives nothing, which makes them free.
     return (
-        f"coalesce(TRY_CAST({expression} AS DOUBLE), CASE WHEN {missing(expression)} THEN NULL "
+        f"coalesce(TRY_CAST({expression} AS DOUBLE), CASE WHEN {is_missing(expression)} THEN NULL "
         f"ELSE CAST({expression} AS DOUBLE) END)"
     )
 
 
-def time(expression: str, kind: str) -> str:
+def parse_time(expression: str, kind: str) -> str:
     """A cell as milliseconds since 1970 UTC; a time without a zone is UTC."""
     if kind == TEXT:
-        stamp = f"CASE WHEN {missing(expression)} THEN NULL ELSE CAST(trim({expression}) AS TIMESTAMPTZ) END"
+        stamp = (
+            f"CASE WHEN {is_missing(expression)} THEN NULL ELSE CAST(trim({expression}) AS TIMESTAMPTZ) END"
+        )
     elif kind == "TIMESTAMP WITH TIME ZONE":
         stamp = expression
     else:
@@ -83,40 +85,40 @@ def time(expression: str, kind: str) -> str:
     return f"CAST(epoch_ms({stamp}) AS DOUBLE)"
 
 
-def text(expression: str, kind: str) -> str:
+def as_text(expression: str, kind: str) -> str:
     """A cell as a text."""
     return expression if kind == TEXT else f"CAST({expression} AS {TEXT})"
 
 
-def missing(expression: str) -> str:
+def is_missing(expression: str) -> str:
     """Whether a text says that there is no value."""
-    return one_of(expression, MISSING)
+    return is_one_of(expression, MISSING)
 
 
-def one_of(expression: str, words: Iterable[str]) -> str:
+def is_one_of(expression: str, words: Iterable[str]) -> str:
     """Whether a text is one of these words, in any letters, with or without spaces around it."""
     # A list of words would become a join, which is done for every row, wherever it stands.
     pattern = f" *({'|'.join(map(re.escape, sorted(words)))}) *"
-    return f"regexp_full_match({expression}, {literal(pattern)}, 'i')"
+    return f"regexp_full_match({expression}, {quote(pattern)}, 'i')"
 
 
-def equals(expression: str, kind: str, cell: Cell | tuple[Cell, ...]) -> str:
+def is_equal(expression: str, kind: str, cell: CellValue | tuple[CellValue, ...]) -> str:
     """Whether a cell is the one that is asked for, or one of them: numbers by value, words by letter."""
-    wanted = cell if isinstance(cell, tuple) else (cell,)
-    words = text(expression, kind)
-    tests = [_equals(expression, words, item) for item in wanted]
+    cells = cell if isinstance(cell, tuple) else (cell,)
+    words = as_text(expression, kind)
+    tests = [_is_equal(expression, words, item) for item in cells]
     return f"({' OR '.join(tests)})" if tests else "FALSE"
 
 
-def _equals(expression: str, words: str, item: Cell) -> str:
+def _is_equal(expression: str, words: str, item: CellValue) -> str:
     if isinstance(item, bool):
-        return f"lower({words}) = {literal(str(item).lower())}"
+        return f"lower({words}) = {quote(str(item).lower())}"
     if isinstance(item, str):
-        return f"{words} = {literal(item)}"
-    return f"TRY_CAST({expression} AS DOUBLE) = CAST({literal(repr(item))} AS DOUBLE)"
+        return f"{words} = {quote(item)}"
+    return f"TRY_CAST({expression} AS DOUBLE) = CAST({quote(repr(item))} AS DOUBLE)"
 
 
-def kind_of_type(kind: str) -> Kind | None:
+def get_kind(kind: str) -> Kind | None:
     """What a column of an SQL type holds; None where its cells have to be looked at."""
     if kind.endswith("]"):
         return Kind.TEXT

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.outcomes import ReportedScore
 from reportgen.read import sql
-from reportgen.read.answering import unknown_names
-from reportgen.read.columns import resolved
-from reportgen.read.engine import engine
-from reportgen.read.layout import layout_of
-from reportgen.read.tabular.faults import NUMBER, explained, find_wrong_cells
-from reportgen.read.tabular.rows import groups, kept, run_of, seed_of, series_of
-from reportgen.read.wording import names
+from reportgen.read.answering import find_unknown_names
+from reportgen.read.columns import resolve_filters
+from reportgen.read.engine import get_engine
+from reportgen.read.layout import get_layout
+from reportgen.read.tabular.faults import NUMBER, explain_errors, find_wrong_cells
+from reportgen.read.tabular.rows import group_files, make_where, select_run, select_seed, select_series
+from reportgen.read.wording import list_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from reportgen.read.cells import Text
     from reportgen.read.layout import Filters, Layout
     from reportgen.read.tabular.rows import Rows
-    from reportgen.settings.blocks import Cell
+    from reportgen.settings.blocks import CellValue
 
-_EVERYTHING: Mapping[str, Cell | tuple[Cell, ...]] = MappingProxyType({})
+_EVERYTHING: Mapping[str, CellValue | tuple[CellValue, ...]] = MappingProxyType({})
 _UNKNOWN: Final = (-math.inf, math.inf)
 
 
@@ -45,11 +45,11 @@ class TotalsTable:
         self._root, self._source = project_root, source
         self._read: dict[str, dict[str, list[ReportedScore]]] = {}
 
-    def scores(
+    def get_scores(
         self,
         benchmark: str | None = None,
         series: tuple[str, ...] | None = None,
-        where: Mapping[str, Cell | tuple[Cell, ...]] = _EVERYTHING,
+        where: Mapping[str, CellValue | tuple[CellValue, ...]] = _EVERYTHING,
     ) -> tuple[ReportedScore, ...]:
         """The totals on one benchmark, in the order of writing.
 
@@ -62,17 +62,17 @@ class TotalsTable:
             ReportError: there is no such benchmark, series or column, a cell is no number, a score lies
                 outside the range that ``source.yml`` states, or the rows hold several metrics.
         """
-        problems = list(unknown_names(self._source, layout_of(self._source), benchmark, series, where))
+        problems = list(find_unknown_names(self._source, get_layout(self._source), benchmark, series, where))
         if problems:
             raise ReportError(*problems)
-        read = self._rows({**self._source.settings.filter, **where})
+        read = self._read_rows({**self._source.settings.filter, **where})
         found = list(chain.from_iterable(read.values())) if benchmark is None else read.get(benchmark, [])
         if series is not None:
             found = [one for name in series for one in found if one.series == name]
         _check(self._source, found)
         return tuple(found)
 
-    def ends(self, scores: Sequence[ReportedScore], *, higher_is_better: bool) -> tuple[float, float]:
+    def get_range(self, scores: Sequence[ReportedScore], *, higher_is_better: bool) -> tuple[float, float]:
         """The smallest and the largest possible score: as stated, or 0 and 1 where nothing speaks against it.
 
         Totals whose range is not stated are taken for shares only where all of the metric lie in 0 to 1,
@@ -85,28 +85,33 @@ class TotalsTable:
         if "score_range" in self._source.settings.model_fields_set:
             return self._source.score_range
         metrics = {one.metric for one in scores}
-        every = chain.from_iterable(self._rows(self._source.settings.filter).values())
+        every = chain.from_iterable(self._read_rows(self._source.settings.filter).values())
         values = (one.value for one in every if one.value is not None and one.metric in metrics)
         return (0.0, 1.0) if higher_is_better and all(0 <= value <= 1 for value in values) else _UNKNOWN
 
-    def _rows(self, filters: Mapping[str, Cell | tuple[Cell, ...]]) -> dict[str, list[ReportedScore]]:
+    def _read_rows(
+        self, filters: Mapping[str, CellValue | tuple[CellValue, ...]]
+    ) -> dict[str, list[ReportedScore]]:
         """The totals of the rows that filters leave, by their benchmark, in the order of writing."""
-        layout = layout_of(self._source)
-        wanted = resolved(filters, tuple(layout.kinds))
+        layout = get_layout(self._source)
+        resolved_filters = resolve_filters(filters, tuple(layout.kinds))
         # As a text, since 1 and true are equal in Python.
-        if (key := repr(wanted)) in self._read:
+        if (key := repr(resolved_filters)) in self._read:
             return self._read[key]
         parts = ("score", "stderr", "n")
         numbers = {name: NUMBER for part in parts if (name := getattr(layout.totals, part))}
         found: dict[str, list[ReportedScore]] = defaultdict(list)
-        with explained(
-            self._root, self._source.place, lambda: find_wrong_cells(self._root, layout.files, numbers)
+        with explain_errors(
+            self._root, self._source.location, lambda: find_wrong_cells(self._root, layout.files, numbers)
         ):
-            selects = [_select(rows, self._source, layout, wanted) for rows in groups(self._root, layout)]
-            for benchmark, *cells in engine().rows(
+            selects = [
+                _select(rows, self._source, layout, resolved_filters)
+                for rows in group_files(self._root, layout)
+            ]
+            for benchmark, *cells in get_engine().fetch_rows(
                 f"SELECT * FROM ({' UNION ALL '.join(selects)}) ORDER BY c8"  # noqa: S608 - quoted
             ):
-                found[benchmark or ""].append(_score(cells))
+                found[benchmark or ""].append(_parse_score(cells))
         return self._read.setdefault(key, found)
 
 
@@ -116,32 +121,32 @@ def _select(rows: Rows, source: Source, layout: Layout, filters: Filters) -> str
     if roles is None:
         raise TypeError(f"the source {source.name!r} holds no totals")
     cells = (
-        rows.text(roles.benchmark) if roles.benchmark else "NULL",
-        series_of(rows, layout, source.settings.rename),
-        run_of(rows, layout),
-        seed_of(rows, layout),
-        rows.text(roles.metric) if roles.metric else sql.literal(roles.score),
-        rows.number(roles.score),
-        rows.number(roles.stderr) if roles.stderr else "NULL",
-        rows.number(roles.n) if roles.n else "NULL",
-        rows.position(),
+        rows.as_text(roles.benchmark) if roles.benchmark else "NULL",
+        select_series(rows, layout, source.settings.rename),
+        select_run(rows, layout),
+        select_seed(rows, layout),
+        rows.as_text(roles.metric) if roles.metric else sql.quote(roles.score),
+        rows.as_number(roles.score),
+        rows.as_number(roles.stderr) if roles.stderr else "NULL",
+        rows.as_number(roles.n) if roles.n else "NULL",
+        rows.get_position(),
     )
-    only = f"{rows.text(roles.metric)} IS NOT NULL" if roles.metric else ""
-    listed = ", ".join(f"{cell} AS c{place}" for place, cell in enumerate(cells))
-    where = kept(rows, filters, only)
-    return f"SELECT {listed} FROM {rows.source()}{where}"  # noqa: S608 - quoted
+    only = f"{rows.as_text(roles.metric)} IS NOT NULL" if roles.metric else ""
+    listed = ", ".join(f"{cell} AS c{index}" for index, cell in enumerate(cells))
+    where = make_where(rows, filters, only)
+    return f"SELECT {listed} FROM {rows.build_source()}{where}"  # noqa: S608 - quoted
 
 
-def _score(row: Sequence[object]) -> ReportedScore:
+def _parse_score(row: Sequence[object]) -> ReportedScore:
     series, run, seed, metric, value, stderr, problems, _ = row
-    count = _finite(problems)
+    count = _as_finite(problems)
     return ReportedScore(
         series=str(series),
         run=str(run),
         seed=_text(seed),
         metric=str(metric),
-        value=_finite(value),
-        stderr=_finite(stderr),
+        value=_as_finite(value),
+        stderr=_as_finite(stderr),
         problems=int(count) if count is not None and count >= 1 else None,
     )
 
@@ -150,7 +155,7 @@ def _text(cell: object) -> Text:
     return None if cell is None else str(cell)
 
 
-def _finite(cell: object) -> float | None:
+def _as_finite(cell: object) -> float | None:
     return cell if isinstance(cell, float) and math.isfinite(cell) else None
 
 
@@ -158,20 +163,20 @@ def _check(source: Source, scores: Sequence[ReportedScore]) -> None:
     """Refuse scores of several metrics, several of one run, and such as ``source.yml`` rules out."""
     metrics = tuple(dict.fromkeys(one.metric for one in scores))
     if len(metrics) > 1:
-        message = f'the totals of "{source.name}" are of {len(metrics)} metrics: {names(metrics)}'
-        column = layout_of(source).totals
+        message = f'the totals of "{source.name}" are of {len(metrics)} metrics: {list_names(metrics)}'
+        column = get_layout(source).totals
         advice = f"Choose one, as in filter: {{{column.metric if column else 'metric'}: {metrics[0]}}}"
-        raise ReportError(Problem(source.place, message, advice, Stage.DATA))
+        raise ReportError(Problem(source.location, message, advice, Stage.DATA))
     runs = Counter((one.series, one.run, one.seed) for one in scores)
     (name, _, _), count = next(iter(runs.most_common(1)), (("", "", None), 0))
     if count > 1:
         message = f'"{source.name}" has {count} totals of {name} that nothing tells apart'
         advice = "Name a column that does, as in columns: {seed: NAME} or {benchmark: NAME}, or use filter:"
-        raise ReportError(Problem(source.place, message, advice, Stage.DATA))
+        raise ReportError(Problem(source.location, message, advice, Stage.DATA))
     if "score_range" not in source.settings.model_fields_set:
         return
     low, high = source.score_range
     wrong = [one for one in scores if one.value is not None and not low <= one.value <= high]
     if wrong:
         message = f"the score of {wrong[0].series}, {wrong[0].value:g}, lies outside of {low:g} to {high:g}"
-        raise ReportError(Problem(source.place, message, "Mend score_range in source.yml", Stage.DATA))
+        raise ReportError(Problem(source.location, message, "Mend score_range in source.yml", Stage.DATA))

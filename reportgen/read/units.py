@@ -1,6 +1,6 @@
 """The formats of loggers and harnesses, and which files of a folder belong to which of their units.
 
-A new format is a module with ``NAME``, ``TITLE``, ``units`` and ``read`` (see ``logged``), and a line below.
+A new format is a module with ``NAME``, ``TITLE``, ``find_units`` and ``read`` (see ``logged``), and a line below.
 Its module is imported only where a file's name lets it be of that format.
 """
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.read.logged import Evaluated, Logged, Unit
+    from reportgen.read.logged import Evaluation, LoggedRun, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +44,18 @@ class Reader(Protocol):
     NAME: str
     TITLE: str
 
-    def units(self, files: Sequence[Path]) -> tuple[Unit, ...]:
+    def find_units(self, files: Sequence[Path]) -> tuple[Unit, ...]:
         """The files of this format, grouped."""
 
-    def read(self, unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged | Evaluated]:
+    def read(self, unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun | Evaluation]:
         """What a unit holds."""
 
 
-def _logger(name: str, *patterns: str, module: str = "", weak: bool = False) -> UnitFormat:
+def _make_logger(name: str, *patterns: str, module: str = "", weak: bool = False) -> UnitFormat:
     return UnitFormat(name, f"reportgen.read.loggers.{module or name}", patterns, weak)
 
 
-def _harness(name: str, *patterns: str, module: str = "", weak: bool = False) -> UnitFormat:
+def _make_harness(name: str, *patterns: str, module: str = "", weak: bool = False) -> UnitFormat:
     return UnitFormat(name, f"reportgen.read.harnesses.{module or name}", patterns, weak)
 
 
@@ -64,25 +64,25 @@ _DATABASES: Final = ("*.db", "*.sqlite", "*.sqlite3")
 # first, those that are told by little come last. The Trainer logs for TensorBoard, too, into folders that say
 # nothing of the run.
 LOGGERS: tuple[UnitFormat, ...] = (
-    _logger("wandb", "*.wandb", module="wandb_run"),
-    _logger("trainer_state", "*.json"),
-    _logger("tensorboard", "*tfevents*"),
-    _logger("mlflow_sqlite", *_DATABASES),
-    _logger("mlflow_files", "meta.yaml"),
-    _logger("trackio", *_DATABASES),
-    _logger("dvclive", "*.tsv", "metrics.json"),
-    _logger("metrics_csv", "*.csv", "*.tsv", "*.log", "*.txt"),
-    _logger("step_json", "*.jsonl", "*.ndjson", "*.json", "*.log"),
-    _logger("console", "*.log", "*.txt", "*.out", "*.err", weak=True),
+    _make_logger("wandb", "*.wandb", module="wandb_run"),
+    _make_logger("trainer_state", "*.json"),
+    _make_logger("tensorboard", "*tfevents*"),
+    _make_logger("mlflow_sqlite", *_DATABASES),
+    _make_logger("mlflow_files", "meta.yaml"),
+    _make_logger("trackio", *_DATABASES),
+    _make_logger("dvclive", "*.tsv", "metrics.json"),
+    _make_logger("metrics_csv", "*.csv", "*.tsv", "*.log", "*.txt"),
+    _make_logger("step_json", "*.jsonl", "*.ndjson", "*.json", "*.log"),
+    _make_logger("console", "*.log", "*.txt", "*.out", "*.err", weak=True),
 )
 HARNESSES: tuple[UnitFormat, ...] = (
-    _harness("inspect", "*.eval", "*.json", module="inspect_logs"),
-    _harness("lm_eval", "*.json", "*.jsonl"),
-    _harness("lighteval", "*.json"),
-    _harness("helm", "run_spec.json", "stats.json", "per_instance_stats.json"),
-    _harness("promptfoo", "*.json", "*.jsonl", "*.ndjson"),
-    _harness("mt_bench", "*.jsonl", "*.ndjson"),
-    _harness("answer_lists", "*.json", "*.jsonl", "*.ndjson", weak=True),
+    _make_harness("inspect", "*.eval", "*.json", module="inspect_logs"),
+    _make_harness("lm_eval", "*.json", "*.jsonl"),
+    _make_harness("lighteval", "*.json"),
+    _make_harness("helm", "run_spec.json", "stats.json", "per_instance_stats.json"),
+    _make_harness("promptfoo", "*.json", "*.jsonl", "*.ndjson"),
+    _make_harness("mt_bench", "*.jsonl", "*.ndjson"),
+    _make_harness("answer_lists", "*.json", "*.jsonl", "*.ndjson", weak=True),
 )
 # The endings of tables, which are data without any of these formats.
 _TABLES: Final = re.compile(r".*\.(csv|tsv|jsonl|ndjson|json|parquet)(\.(gz|zst))?", re.IGNORECASE)
@@ -102,30 +102,30 @@ class FoundUnits:
     left_out: tuple[tuple[str, int], ...] = ()
 
 
-def unit_formats() -> tuple[UnitFormat, ...]:
+def list_formats() -> tuple[UnitFormat, ...]:
     """All formats that are read in units, in the order in which they are looked for: weak ones last."""
     return tuple(sorted((*LOGGERS, *HARNESSES), key=lambda form: form.weak))
 
 
-def format_named(name: str | None) -> UnitFormat | None:
+def find_format(name: str | None) -> UnitFormat | None:
     """The format that ``format:`` names; None for a format of tables."""
-    return next((form for form in unit_formats() if form.name == name), None)
+    return next((form for form in list_formats() if form.name == name), None)
 
 
-def reader_of(form: UnitFormat) -> Reader:
+def load_reader(form: UnitFormat) -> Reader:
     """The reader's module, imported when it is first needed."""
     return cast("Reader", importlib.import_module(form.module))
 
 
-def title_of(name: str) -> str:
+def get_title(name: str) -> str:
     """A format as people call it."""
-    form = format_named(name)
-    return reader_of(form).TITLE if form else name
+    form = find_format(name)
+    return load_reader(form).TITLE if form else name
 
 
-def may_be_read(name: str) -> bool:
+def is_unit_name(name: str) -> bool:
     """Whether a file's name is none of a table, but one that a logger or harness gives."""
-    return not _TABLES.fullmatch(name) and any(_fits(name, form) for form in unit_formats())
+    return not _TABLES.fullmatch(name) and any(_is_match(name, form) for form in list_formats())
 
 
 def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = False) -> FoundUnits:
@@ -142,10 +142,10 @@ def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = 
     from reportgen.read.logged import Unit  # noqa: PLC0415 - numpy is not needed to list sources
 
     found: dict[str, tuple[Unit, ...]] = {}
-    for one in unit_formats():
-        if form not in {None, one.name} or not (form or any(_fits(file.name, one) for file in files)):
+    for one in list_formats():
+        if form not in {None, one.name} or not (form or any(_is_match(file.name, one) for file in files)):
             continue
-        units = reader_of(one).units(files)
+        units = load_reader(one).find_units(files)
         taken = {file for unit in units for file in unit.files}
         if one.weak and not form and any(_ROWS.fullmatch(file.name) for file in files if file not in taken):
             continue
@@ -155,14 +155,14 @@ def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = 
             found[one.name] = units
     if not found:
         return FoundUnits()
-    weak = {one.name for one in unit_formats() if one.weak}
+    weak = {one.name for one in list_formats() if one.weak}
     most = max(len(units) for name, units in found.items() if name not in weak or weak.issuperset(found))
     first = next(name for name, units in found.items() if 2 * len(units) >= most)
     others = tuple((name, len(units)) for name, units in found.items() if name != first)
     return FoundUnits(found[first], others)
 
 
-def _fits(name: str, form: UnitFormat) -> bool:
+def _is_match(name: str, form: UnitFormat) -> bool:
     return bool(_pattern(form.patterns).fullmatch(name.lower()))
 
 

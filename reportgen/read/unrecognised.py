@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Problem, Problems, Stage
 from reportgen.read.content import Content
-from reportgen.read.find import place_of
-from reportgen.read.wording import names
+from reportgen.read.find import locate_file
+from reportgen.read.wording import list_names
 from reportgen.settings.parsing import shorten
-from reportgen.words import listing
+from reportgen.words import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,7 +30,7 @@ _BEGINNING, _LONGEST, _MOST_ENDINGS = 1024, 60, 6
 _TABLES: Final = (("jsonl", r"\{.*"), ("json", r"\[.*"), ("tsv", r".*\t.*"), ("csv", r".*,.*"))
 
 
-def unrecognised(paths: Iterable[Path], root: Path) -> list[Problem]:
+def check_unknown_files(paths: Iterable[Path], root: Path) -> list[Problem]:
     """What is wrong with files that only loggers and harnesses write, and no reader knows.
 
     Args:
@@ -41,42 +41,42 @@ def unrecognised(paths: Iterable[Path], root: Path) -> list[Problem]:
     for path in paths:
         if not _NAMES.fullmatch(path.name):
             continue
-        content = Content(path, place_of(path, root).file, "")
+        content = Content(path, locate_file(path, root).file, "")
         with problems.collecting():
             content.check()
             if _DATABASE.fullmatch(path.name):
-                raise _of_database(content)
+                raise _explain_database(content)
     return problems.found
 
 
-def unknown_format(path: Path, root: Path) -> list[Problem]:
+def explain_unknown_format(path: Path, root: Path) -> list[Problem]:
     """Why a file that was named is not read: neither its ending nor its content tells a format.
 
     Args:
         path: the file.
         root: what the place of the problem is relative to.
     """
-    content = Content(path, place_of(path, root).file, "")
+    content = Content(path, locate_file(path, root).file, "")
     problems = Problems()
     with problems.collecting():
         content.check()
         with content.open() as file:
             beginning = file.read(_BEGINNING)
         if _DATABASE.fullmatch(path.name) or beginning.startswith(_SQLITE):
-            raise _of_database(content)
+            raise _explain_database(content)
         message = "its ending tells no format, and no logger or harness that is known writes what it holds"
         if b"\0" in beginning:
             advice = "Export a table from it as CSV, or leave it out with files: in source.yml"
-            raise content.error(f"{message}, which is no text", advice)
+            raise content.make_error(f"{message}, which is no text", advice)
         line = next(iter(beginning.decode(errors="replace").lstrip().splitlines()), "")
         form = next((name for name, sign in _TABLES if re.fullmatch(sign, line)), "")
         kind = f"format: {form}" if form else "which: format: csv, tsv, json, jsonl or parquet,"
         advice = f"If it is a table, say {kind} in source.yml; otherwise leave it out with files:"
-        raise content.error(f'{message}: it begins with "{shorten(line, _LONGEST)}"', advice)
+        raise content.make_error(f'{message}: it begins with "{shorten(line, _LONGEST)}"', advice)
     return problems.found
 
 
-def without_data(folder: Path, paths: Iterable[Path], root: Path) -> Problem:
+def report_no_data(folder: Path, paths: Iterable[Path], root: Path) -> Problem:
     """What to tell of a folder in which no file is data.
 
     Args:
@@ -84,7 +84,7 @@ def without_data(folder: Path, paths: Iterable[Path], root: Path) -> Problem:
         paths: its files.
         root: what the place of the problem is relative to.
     """
-    held = endings(paths)
+    held = count_endings(paths)
     message = (
         f"the folder has no data file: it holds {held}"
         if held
@@ -93,46 +93,46 @@ def without_data(folder: Path, paths: Iterable[Path], root: Path) -> Problem:
     advice = "Put CSV, TSV, JSON, JSON Lines or Parquet files in it, or name others with files: and format:"
     if held:
         message += ", none of which is known by its name or by what it holds"
-    return Problem(place_of(folder, root), message, advice, Stage.DATA)
+    return Problem(locate_file(folder, root), message, advice, Stage.DATA)
 
 
-def endings(paths: Iterable[Path]) -> str:
+def count_endings(paths: Iterable[Path]) -> str:
     """How many files there are of each ending, as words, most first; empty where there are none."""
     counts = Counter(path.suffix.lower() or "without an ending" for path in paths)
     sorted_counts = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
     return (
-        listing([f"{count:,} {ending}" for ending, count in sorted_counts], most=_MOST_ENDINGS)
+        join_names([f"{count:,} {ending}" for ending, count in sorted_counts], most=_MOST_ENDINGS)
         if counts
         else ""
     )
 
 
-def _of_database(content: Content) -> ReportError:
+def _explain_database(content: Content) -> ReportError:
     """What a file is that is called like a database: a store of something else, or damaged."""
     from reportgen.read.logged import UnreadableError  # noqa: PLC0415 - seldom needed
-    from reportgen.read.loggers.sqlite_copy import opened  # noqa: PLC0415
+    from reportgen.read.loggers.sqlite_copy import open_store  # noqa: PLC0415
 
     with content.open() as file:
         if file.read(len(_SQLITE)) != _SQLITE:
-            return content.error("it is no SQLite database", _COPY)
+            return content.make_error("it is no SQLite database", _COPY)
     try:
-        with opened(content.path) as store:
+        with open_store(content.path) as store:
             tables = sorted(store.columns)
     except UnreadableError as error:
-        return content.error(error.message, error.next_step or _COPY)
+        return content.make_error(error.message, error.next_step or _COPY)
     if set(tables) >= _OPTUNA:
         message = "it is a database of Optuna studies, which cannot be read yet"
         advice = (
             "Export the trials of a study in Python, as in optuna.load_study(study_name=NAME, "
             f'storage="sqlite:///{content.path.name}").trials_dataframe().to_csv("trials.csv"), and read that'
         )
-        return content.error(message, advice)
+        return content.make_error(message, advice)
     if not tables:
-        return content.error(
+        return content.make_error(
             "the database has no tables yet", "Wait until something is written, or copy it again"
         )
-    message = f"the database is of no program that is known: it has the tables {names(tables)}"
+    message = f"the database is of no program that is known: it has the tables {list_names(tables)}"
     if len(tables) == 1:
         message = f'the database is of no program that is known: it has the table "{tables[0]}"'
     advice = "Those of MLflow and Trackio are read; of others export a table as CSV, and read that"
-    return content.error(message, advice)
+    return content.make_error(message, advice)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reportgen.naming import did_you_mean
+from reportgen.naming import suggest_name
 from reportgen.settings.parsing import shorten
-from reportgen.settings.wording import listed
+from reportgen.settings.wording import join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ _MOST_NAMES: Final = 12
 _LONGEST: Final = 60
 
 
-def known_names(word: str, known: Sequence[str], says: str) -> str:
+def suggest_names(word: str, known: Sequence[str], says: str) -> str:
     """A next step: the name that was most likely meant, and what names there are.
 
     Args:
@@ -25,13 +25,13 @@ def known_names(word: str, known: Sequence[str], says: str) -> str:
     """
     if not known:
         return ""
-    return f"{did_you_mean(word, known)}{says} {names(known)}"
+    return f"{suggest_name(word, known)}{says} {list_names(known)}"
 
 
-def names(words: Iterable[str]) -> str:
+def list_names(words: Iterable[str]) -> str:
     """Names as a list in a sentence, of very many the first twelve."""
     shown = [shorten(word, _LONGEST) for word in words]
     more = len(shown) - _MOST_NAMES
     if more > 1:
         shown = [*shown[:_MOST_NAMES], f"{more} more"]
-    return listed(shown)
+    return join_words(shown)

@@ -25,7 +25,7 @@ _DICTIONARY_SIZES: Final = (0, 1, 2, 4)
 _RUN_LENGTH, _RESERVED = 1, 3
 
 
-def unpacked(file: IO[bytes]) -> IO[bytes]:
+def open_unpacked(file: IO[bytes]) -> IO[bytes]:
     """The decompressed bytes of a file, of all its frames; reading raises ``ZstdError`` where it is damaged.
 
     A frame that needs a window of more than ``LARGEST_PART`` bytes is refused as damaged.

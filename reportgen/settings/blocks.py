@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from reportgen.settings.base import Name, Number, Settings
 
-Cell: TypeAlias = str | int | float | bool
+CellValue: TypeAlias = str | int | float | bool
 
 
 class Band(StrEnum):
@@ -48,7 +48,7 @@ class ReferenceLine(Settings):
     label: str = Field("", description="A few words at the line.")
 
     @model_validator(mode="after")
-    def _one_axis(self) -> ReferenceLine:
+    def _check_axis(self) -> ReferenceLine:
         if (self.x is None) == (self.y is None):
             raise ValueError("a reference line takes either x or y")
         return self
@@ -84,7 +84,7 @@ class DataSettings(BlockSettings):
     )
     x: Name | None = Field(None, description="The column or metric used as x; the step if left out.")
     series: tuple[Name, ...] | None = Field(None, description="Only these series, in this order.")
-    filter: dict[str, Cell | tuple[Cell, ...]] = Field(
+    filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(
         default_factory=dict, description="Only rows whose column has this value, or one of these."
     )
     level: Annotated[float, Field(gt=0, lt=1)] = Field(0.95, description="The confidence level.")
@@ -124,7 +124,7 @@ class LineSettings(DataSettings):
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
 
     @model_validator(mode="after")
-    def _domain_runs_up(self) -> LineSettings:
+    def _check_x_domain(self) -> LineSettings:
         if self.x_domain and not self.x_domain[0] < self.x_domain[1]:
             raise ValueError("x_domain takes the smaller number first")
         return self
@@ -144,7 +144,7 @@ class CurveSettings(LineSettings):
     )
 
     @model_validator(mode="after")
-    def _y_domain_runs_up(self) -> CurveSettings:
+    def _check_y_domain(self) -> CurveSettings:
         if self.y_domain and not self.y_domain[0] < self.y_domain[1]:
             raise ValueError("y_domain takes the smaller number first")
         return self
@@ -209,7 +209,7 @@ class AltairSettings(DataSettings):
     summary: str | None = Field(None, description="One sentence that says what the chart shows.")
 
     @model_validator(mode="after")
-    def _in_the_report(self) -> AltairSettings:
+    def _check_function(self) -> AltairSettings:
         file = PurePosixPath(self.function.partition(":")[0].replace("\\", "/"))
         if file.is_absolute() or ".." in file.parts:
             raise ValueError("function names a file outside the report's folder")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from reportgen.settings.tree import Mapping, Node, Scalar, Sequence
+from reportgen.settings.tree import MappingNode, Node, ScalarNode, SequenceNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-    from reportgen.errors import Place
+    from reportgen.errors import SourceLocation
 
-Path: TypeAlias = tuple[str | int, ...]
+KeyPath: TypeAlias = tuple[str | int, ...]
 
 # What each of pydantic's "wrong shape" errors would have accepted.
 TAKES: Final = {
@@ -52,24 +52,24 @@ class Fault:
     """
 
     kind: str
-    path: Path
+    path: KeyPath
     node: Node
-    place: Place
+    place: SourceLocation
     name: str | int | None = None
-    branches: tuple[tuple[Path, str], ...] = ()
+    branches: tuple[tuple[KeyPath, str], ...] = ()
     context: AnyMapping[str, Any] = field(default_factory=dict)
 
 
-def faults_of(error: ValidationError, root: Node) -> tuple[Fault, ...]:
+def locate_faults(error: ValidationError, root: Node) -> tuple[Fault, ...]:
     """The faults behind a validation error, one a value, in the order of the fields."""
     found = [_locate(detail, root) for detail in error.errors(include_url=False, include_input=False)]
-    settled = _settle(found)
+    settled = _choose_branches(found)
     # A list whose items are wrong is also "too short" to pydantic, which counts the good ones.
     inner = {fault.path[:depth] for fault in settled for depth in range(len(fault.path))}
     return tuple(f for f in settled if not (f.kind == "too_short" and f.path in inner))
 
 
-def misread_names(error: ValidationError, root: Node) -> tuple[tuple[Path, str], ...]:
+def find_misread_names(error: ValidationError, root: Node) -> tuple[tuple[KeyPath, str], ...]:
     """Where text was wanted and a number, a boolean or null was read: the paths and the written texts."""
     found = [_locate(detail, root) for detail in error.errors(include_url=False, include_input=False)]
     meant_otherwise = {fault.path for fault in found if fault.kind in _OTHER_SCALARS}
@@ -77,7 +77,7 @@ def misread_names(error: ValidationError, root: Node) -> tuple[tuple[Path, str],
         (fault.path, fault.node.text)
         for fault in found
         if fault.kind == "string_type"
-        and isinstance(fault.node, Scalar)
+        and isinstance(fault.node, ScalarNode)
         and not isinstance(fault.node.value, str)
         and fault.path not in meant_otherwise
     )
@@ -89,12 +89,12 @@ def _locate(detail: ErrorDetails, root: Node) -> Fault:
     if detail["type"] == "missing":
         location, name = location[:-1], location[-1]
     node, place = root, root.place
-    path: Path = ()
-    branches: list[tuple[Path, str]] = []
+    path: KeyPath = ()
+    branches: list[tuple[KeyPath, str]] = []
     for step in location:
-        if isinstance(node, Mapping) and isinstance(step, str) and step in node.entries:
+        if isinstance(node, MappingNode) and isinstance(step, str) and step in node.entries:
             place, node, path = node.keys[step], node.entries[step], (*path, step)
-        elif isinstance(node, Sequence) and isinstance(step, int) and step < len(node.items):
+        elif isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.items):
             node, path = node.items[step], (*path, step)
             place = node.place
         elif step != "[key]":
@@ -102,28 +102,28 @@ def _locate(detail: ErrorDetails, root: Node) -> Fault:
     return Fault(detail["type"], path, node, place, name, tuple(branches), detail.get("ctx", {}))
 
 
-def _settle(found: Iterable[Fault]) -> list[Fault]:
+def _choose_branches(found: Iterable[Fault]) -> list[Fault]:
     """Replace the faults of every branch of a union by those of the branch that was meant."""
     settled: list[Fault] = []
     for start, group in groupby(found, key=lambda fault: fault.branches[0][0] if fault.branches else None):
         faults = list(group)
-        settled.extend(faults if start is None else _of_union(start, faults))
+        settled.extend(faults if start is None else _choose_branch(start, faults))
     return settled
 
 
-def _of_union(start: Path, faults: list[Fault]) -> list[Fault]:
+def _choose_branch(start: KeyPath, faults: list[Fault]) -> list[Fault]:
     branches: dict[str, list[Fault]] = {}
     for fault in faults:
         branches.setdefault(fault.branches[0][1], []).append(fault)
     for members in branches.values():
-        if not any(_wrong_shape(fault, start) for fault in members):
-            return _settle(replace(fault, branches=fault.branches[1:]) for fault in members)
+        if not any(_has_wrong_shape(fault, start) for fault in members):
+            return _choose_branches(replace(fault, branches=fault.branches[1:]) for fault in members)
     at_start = next(fault for fault in faults if fault.path == start)
     accepted = tuple(
-        dict.fromkeys(TAKES[f.kind] for f in faults if _wrong_shape(f, start) and f.kind != "int_type")
+        dict.fromkeys(TAKES[f.kind] for f in faults if _has_wrong_shape(f, start) and f.kind != "int_type")
     )
     return [replace(at_start, kind="no_branch", branches=(), context={"accepted": accepted})]
 
 
-def _wrong_shape(fault: Fault, start: Path) -> bool:
+def _has_wrong_shape(fault: Fault, start: KeyPath) -> bool:
     return fault.path == start and len(fault.branches) == 1 and fault.kind in TAKES

@@ -40,7 +40,7 @@ class Benchmark(Settings):
         """The 1-based line of its name in the file that declares it, where that is known."""
         return self._line
 
-    def at_line(self, line: int | None) -> Benchmark:
+    def place_at_line(self, line: int | None) -> Benchmark:
         """The same benchmark, declared at a line."""
         placed = self.model_copy()
         placed._line = line  # noqa: SLF001 - its own

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import yaml
 
-from reportgen.errors import Place, Problem, Problems, ReportError, Stage
-from reportgen.settings.tree import Mapping, Scalar, Sequence, plain_scalar
+from reportgen.errors import Problem, Problems, ReportError, SourceLocation, Stage
+from reportgen.settings.tree import MappingNode, ScalarNode, SequenceNode, parse_scalar
 
 if TYPE_CHECKING:
     from reportgen.settings.tree import Node
@@ -72,8 +72,8 @@ def parse(text: str, origin: Origin, *, any_tag: bool = False) -> Node | None:
     """
     if len(text) > MAX_CHARACTERS:
         message = f"this is longer than {MAX_CHARACTERS} characters"
-        place = Place(origin.file, origin.first_line)
-        raise ReportError(_problem(place, message, "Keep data in files of the data folder"))
+        place = SourceLocation(origin.file, origin.first_line)
+        raise ReportError(_make_problem(place, message, "Keep data in files of the data folder"))
     if text.lstrip().startswith("{"):
         # JSON writes a character beyond U+FFFF as two escapes, which YAML does not know.
         text = _SURROGATES.sub(_join_surrogates, text)
@@ -89,7 +89,7 @@ def parse(text: str, origin: Origin, *, any_tag: bool = False) -> Node | None:
     except yaml.MarkedYAMLError as error:
         builder.report_syntax(error)
     builder.problems.raise_errors()
-    is_nothing = isinstance(builder.root, Scalar) and builder.root.value is None
+    is_nothing = isinstance(builder.root, ScalarNode) and builder.root.value is None
     return None if is_nothing else builder.root
 
 
@@ -98,31 +98,31 @@ def _join_surrogates(match: re.Match[str]) -> str:
     return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
 
 
-def _index(event: yaml.Event) -> int:
+def _get_index(event: yaml.Event) -> int:
     return event.start_mark.index if event.start_mark else 0
 
 
-def _problem(place: Place, message: str, next_step: str) -> Problem:
+def _make_problem(place: SourceLocation, message: str, next_step: str) -> Problem:
     return Problem(place, message, next_step, Stage.SETTINGS)
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenNode:
     """A list or mapping that has not ended yet; ``key`` waits for its value."""
 
-    place: Place
+    place: SourceLocation
     anchor: str | None
     is_mapping: bool
-    key: tuple[str, Place] | None = None
+    key: tuple[str, SourceLocation] | None = None
     items: list[Node] = field(default_factory=list)
-    mapping: Mapping = field(init=False)
+    mapping: MappingNode = field(init=False)
     size: int = 1
 
     def __post_init__(self) -> None:
-        self.mapping = Mapping(self.place)
+        self.mapping = MappingNode(self.place)
 
-    def node(self) -> Node:
-        return self.mapping if self.is_mapping else Sequence(self.place, tuple(self.items))
+    def build(self) -> Node:
+        return self.mapping if self.is_mapping else SequenceNode(self.place, tuple(self.items))
 
 
 @dataclass(slots=True)
@@ -135,13 +135,13 @@ class _Builder:
     any_tag: bool
     problems: Problems = field(default_factory=Problems)
     root: Node | None = None
-    open: list[_Open] = field(default_factory=list)
+    open: list[_OpenNode] = field(default_factory=list)
     anchors: dict[str, tuple[Node, int]] = field(default_factory=dict)
     documents: int = 0
 
     def take(self, event: yaml.Event) -> None:
         """Take the next event of the parser."""
-        index = _index(event)
+        index = _get_index(event)
         if isinstance(event, yaml.DocumentStartEvent):
             self.documents += 1
             if self.documents > 1:
@@ -150,16 +150,18 @@ class _Builder:
             self._take_alias(event)
         elif isinstance(event, yaml.ScalarEvent):
             self._refuse_tag(event.tag, index)
-            self._attach(Scalar(self._place(index), self._value(event), event.value), 1, event.anchor)
+            self._attach(
+                ScalarNode(self._place(index), self._parse_value(event), event.value), 1, event.anchor
+            )
         elif isinstance(event, yaml.CollectionStartEvent):
-            self._begin(event)
+            self._open_collection(event)
         elif isinstance(event, yaml.CollectionEndEvent):
             ended = self.open.pop()
-            self._attach(ended.node(), ended.size, ended.anchor)
+            self._attach(ended.build(), ended.size, ended.anchor)
 
     def report(self, index: int, message: str, next_step: str = "") -> None:
         """Note a problem at a character."""
-        self.problems.add([_problem(self._place(index), message, next_step)])
+        self.problems.add([_make_problem(self._place(index), message, next_step)])
 
     def report_syntax(self, error: yaml.MarkedYAMLError) -> None:
         """Note what the parser stumbled over, in plain words."""
@@ -173,25 +175,29 @@ class _Builder:
         message, next_step = next(known, (unknown, ""))
         self.report(min(mark.index if mark else 0, self.length), message, next_step)
 
-    def _place(self, index: int) -> Place:
+    def _place(self, index: int) -> SourceLocation:
         # Counted here because the parser's lines also break at characters that editors do not break at.
         line = bisect_right(self.breaks, index - 1)
         column = index - (self.breaks[line - 1] + 1 if line else 0)
-        return Place(self.origin.file, self.origin.first_line + line, self.origin.indent + column + 1)
+        return SourceLocation(
+            self.origin.file, self.origin.first_line + line, self.origin.indent + column + 1
+        )
 
     def _stop(self, index: int, message: str, next_step: str) -> None:
         self.report(index, message, next_step)
         self.problems.raise_errors()
 
-    def _begin(self, event: yaml.CollectionStartEvent) -> None:
-        index = _index(event)
+    def _open_collection(self, event: yaml.CollectionStartEvent) -> None:
+        index = _get_index(event)
         self._refuse_tag(event.tag, index)
         if len(self.open) >= MAX_DEPTH:
             self._stop(index, f"this is nested more than {MAX_DEPTH} deep", "Write it flatter")
-        self.open.append(_Open(self._place(index), event.anchor, isinstance(event, yaml.MappingStartEvent)))
+        self.open.append(
+            _OpenNode(self._place(index), event.anchor, isinstance(event, yaml.MappingStartEvent))
+        )
 
     def _take_alias(self, event: yaml.AliasEvent) -> None:
-        index = _index(event)
+        index = _get_index(event)
         name = event.anchor or ""
         if name not in self.anchors:
             self._stop(index, f"*{name} refers to nothing written before", "Write the value out")
@@ -202,11 +208,13 @@ class _Builder:
         if tag not in (None, "!", _TEXT_TAG) and not self.any_tag:
             self.report(index, "a tag (a word that begins with !) is not read here", "Remove the tag")
 
-    def _value(self, event: yaml.ScalarEvent) -> str | int | float | bool | None:
+    def _parse_value(self, event: yaml.ScalarEvent) -> str | int | float | bool | None:
         if _UNPRINTABLE.search(event.value):
-            self.report(_index(event), "a control character or half a character is written here", "Remove it")
+            self.report(
+                _get_index(event), "a control character or half a character is written here", "Remove it"
+            )
         unquoted = event.implicit[0] and event.tag is None
-        return plain_scalar(event.value) if unquoted else str(event.value)
+        return parse_scalar(event.value) if unquoted else str(event.value)
 
     def _attach(self, node: Node, size: int, anchor: str | None) -> None:
         if anchor:
@@ -218,28 +226,32 @@ class _Builder:
         parent.size += size
         if parent.size > MAX_NODES:
             # Aliases of aliases grow without end in a few lines.
-            problem = _problem(parent.place, f"this holds more than {MAX_NODES} values", "Keep data in files")
+            problem = _make_problem(
+                parent.place, f"this holds more than {MAX_NODES} values", "Keep data in files"
+            )
             raise ReportError(*self.problems.found, problem)
         if not parent.is_mapping:
             parent.items.append(node)
         elif parent.key is None:
-            parent.key = self._key(node, parent)
+            parent.key = self._take_key(node, parent)
         else:
             self._put(parent, node)
 
-    def _key(self, node: Node, parent: _Open) -> tuple[str, Place]:
-        if isinstance(node, Scalar):
+    def _take_key(self, node: Node, parent: _OpenNode) -> tuple[str, SourceLocation]:
+        if isinstance(node, ScalarNode):
             return node.text, node.place
-        self.problems.add([_problem(node.place, "a key has to be a single word or text", "Write key: value")])
+        self.problems.add(
+            [_make_problem(node.place, "a key has to be a single word or text", "Write key: value")]
+        )
         return f"?{len(parent.mapping.keys)}", node.place
 
-    def _put(self, parent: _Open, node: Node) -> None:
+    def _put(self, parent: _OpenNode, node: Node) -> None:
         assert parent.key is not None  # noqa: S101  # set by the event before
         (key, place), parent.key = parent.key, None
         entries, keys = parent.mapping.entries, parent.mapping.keys
         if key in entries:
             message = f'"{shorten(key)}" is written twice; the first is in line {keys[key].line}'
-            self.problems.add([_problem(place, message, "Remove one of the two")])
+            self.problems.add([_make_problem(place, message, "Remove one of the two")])
             return
         entries[key], keys[key] = node, place
 

@@ -31,7 +31,7 @@ class ProjectSettings(Settings):
     )
 
     @model_validator(mode="after")
-    def _trusts_nobody(self) -> ProjectSettings:
+    def _check_untrusted(self) -> ProjectSettings:
         for name in ("allow_code", "follow_links"):
             if self.untrusted and getattr(self, name):
                 raise ValueError(f"{name}: true and untrusted: true exclude each other")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
-def schema() -> dict[str, dict[str, Any]]:
+def make_schemas() -> dict[str, dict[str, Any]]:
     """The schemas of block bodies, by the block's name, of ``source.yml``, front matter and plugin options.
 
     Returns:
@@ -35,9 +35,9 @@ def schema() -> dict[str, dict[str, Any]]:
         "front-matter": FrontMatter,
         "plugin": ProjectSettings,
     }
-    schemas = {name: _of(model) for name, model in models.items()}
-    schemas["vega-lite"] = _specification(schemas["vega-lite"])
-    schemas["altair"] = _function_alone(schemas["altair"])
+    schemas = {name: _make_schema(model) for name, model in models.items()}
+    schemas["vega-lite"] = _make_spec_schema(schemas["vega-lite"])
+    schemas["altair"] = _add_short_form(schemas["altair"])
     return schemas
 
 
@@ -48,26 +48,26 @@ class _Quiet(GenerateJsonSchema):
         return False
 
 
-def _of(model: type[BaseModel]) -> dict[str, Any]:
+def _make_schema(model: type[BaseModel]) -> dict[str, Any]:
     made = model.model_json_schema(schema_generator=_Quiet)
     made.pop("title", None)
-    accepted: dict[str, Any] = _with_number_names(made)
+    accepted: dict[str, Any] = _add_number_names(made)
     return {"$schema": _DIALECT, **accepted}
 
 
-def _with_number_names(part: Any) -> Any:  # noqa: ANN401  # any part of a schema
+def _add_number_names(part: Any) -> Any:  # noqa: ANN401  # any part of a schema
     """A name may be written as a number: it is read as the text that was written."""
     if isinstance(part, list):
-        return [_with_number_names(item) for item in part]
+        return [_add_number_names(item) for item in part]
     if not isinstance(part, dict):
         return part
-    same = {key: _with_number_names(item) for key, item in part.items()}
+    same = {key: _add_number_names(item) for key, item in part.items()}
     if same.get("type") == "string" and "enum" not in same and "pattern" not in same:
         same["type"] = ["string", "number"]
     return same
 
 
-def _specification(made: dict[str, Any]) -> dict[str, Any]:
+def _make_spec_schema(made: dict[str, Any]) -> dict[str, Any]:
     """The body of a ``vega-lite`` block is the specification itself, with our keys beside Vega-Lite's own."""
     ours = {key: made["properties"][key] for key in ("id", "caption", "summary", "source")}
     source = {
@@ -84,7 +84,7 @@ def _specification(made: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _function_alone(made: dict[str, Any]) -> dict[str, Any]:
+def _add_short_form(made: dict[str, Any]) -> dict[str, Any]:
     """The body of an ``altair`` block may be ``file.py:function`` and nothing else."""
     dialect, definitions = made.pop("$schema"), made.pop("$defs", None)
     whole: dict[str, Any] = {"$schema": dialect, "anyOf": [made["properties"]["function"], made]}

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from reportgen.settings.base import Name  # noqa: TC001 - pydantic reads the annotations
-from reportgen.settings.blocks import BlockSettings, Cell
+from reportgen.settings.blocks import BlockSettings, CellValue
 
 _METRIC = r"^(mean|(avg@|pass@|maj@|pass\^)[1-9]\d{0,5})$"
 ScoreMetric = Annotated[str, StringConstraints(strip_whitespace=True, pattern=_METRIC)]
@@ -20,7 +20,7 @@ def is_score_metric(metric: str) -> bool:
     return re.fullmatch(_METRIC, metric.strip()) is not None
 
 
-def metric_and_k(metric: str) -> tuple[str, int]:
+def split_metric(metric: str) -> tuple[str, int]:
     """A ``ScoreMetric`` as the statistics take it: ``pass@8`` is ``pass@k`` and 8, ``mean`` has 1."""
     found = re.fullmatch(r"(\D+)(\d+)", metric)
     if found is None:
@@ -38,7 +38,7 @@ class OutcomeSettings(BlockSettings):
         None, description="Only rows of this benchmark, where the data have a benchmark column."
     )
     series: tuple[Name, ...] | None = Field(None, description="Only these series, in this order.")
-    filter: dict[str, Cell | tuple[Cell, ...]] = Field(
+    filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(
         default_factory=dict, description="Only rows whose column has this value, or one of these."
     )
     level: Annotated[float, Field(gt=0, lt=1)] = Field(0.95, description="The confidence level.")

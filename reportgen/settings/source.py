@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from pydantic import Field, ValidationError, model_validator
 
 from reportgen.settings.base import Name, Number, Settings
-from reportgen.settings.blocks import Cell
+from reportgen.settings.blocks import CellValue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,28 +106,28 @@ class Protocol(Settings):
     grader: str | None = Field(None, description="What graded the answers.")
     date: str | None = Field(None, description="When the answers were given.")
 
-    def stated(self) -> tuple[tuple[str, str], ...]:
+    def list_stated(self) -> tuple[tuple[str, str], ...]:
         """What is said, as pairs of a label and a text, in the order of the keys."""
-        told = ((name, getattr(self, name)) for name in type(self).model_fields)
+        values = ((name, getattr(self, name)) for name in type(self).model_fields)
         return tuple(
             (_PROTOCOL_LABELS.get(name, name), f"{value:g}" if isinstance(value, float) else str(value))
-            for name, value in told
+            for name, value in values
             if value is not None
         )
 
 
-def protocol_told(said: Mapping[str, str]) -> Protocol:
+def make_protocol(said: Mapping[str, str]) -> Protocol:
     """What a harness tells of how it measured; what does not fit a key is left out."""
-    return _protocol_of(tuple(said.items()))
+    return _make_protocol(tuple(said.items()))
 
 
 @cache
-def _protocol_of(said: tuple[tuple[str, str], ...]) -> Protocol:
-    told: dict[str, Any] = {}
+def _make_protocol(said: tuple[tuple[str, str], ...]) -> Protocol:
+    values: dict[str, Any] = {}
     for name, text in said:
         with suppress(ValidationError):
-            told |= Protocol.model_validate({name: text}).model_dump(exclude_none=True)
-    return Protocol(**told)
+            values |= Protocol.model_validate({name: text}).model_dump(exclude_none=True)
+    return Protocol(**values)
 
 
 _PROTOCOL_LABELS = {"top_p": "top-p", "max_tokens": "max tokens"}
@@ -208,12 +208,12 @@ class SourceSettings(Settings):
     rename_metrics: dict[str, Name] = Field(
         default_factory=dict, description="Metric as written in the data: its name in the report."
     )
-    filter: dict[str, Cell | tuple[Cell, ...]] = Field(
+    filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(
         default_factory=dict, description="Only rows whose column has this value, or one of these."
     )
 
     @model_validator(mode="after")
-    def _mapping_is_for_mapped(self) -> SourceSettings:
+    def _check_mapping(self) -> SourceSettings:
         if self.format != "mapped" and (self.rows or self.fields):
             raise ValueError("rows and fields go with format: mapped")
         if self.format == "mapped" and not (self.fields or self.columns.model_dump(exclude_none=True)):
@@ -221,12 +221,12 @@ class SourceSettings(Settings):
         return self
 
     @model_validator(mode="after")
-    def _score_range_runs_up(self) -> SourceSettings:
+    def _check_score_range(self) -> SourceSettings:
         if not self.score_range[0] < self.score_range[1]:
             raise ValueError("score_range takes the smaller number first")
         return self
 
-    def protocol_of(self, series: str) -> Protocol:
+    def get_protocol(self, series: str) -> Protocol:
         """How a series was measured: what is said of all, and in its place what is said of this one."""
         own = self.protocols.get(series, Protocol())
         said = {name: getattr(own, name) for name in Protocol.model_fields}

@@ -13,7 +13,7 @@ from reportgen.settings.parsing import shorten
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-    from reportgen.settings.faults import Path
+    from reportgen.settings.faults import KeyPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,35 +49,35 @@ class Spot:
     @property
     def advice(self) -> str:
         """What the key is for."""
-        return described(*self.field) if self.field else ""
+        return describe_field(*self.field) if self.field else ""
 
 
-def spot_at(path: Path, model: type[BaseModel], owner: str) -> Spot:
+def find_spot(path: KeyPath, model: type[BaseModel], owner: str) -> Spot:
     """Follow a path through the models from ``model``, which a sentence calls ``owner``."""
-    return reduce(_enter, path, Spot(owner, inner=model))
+    return reduce(_follow_step, path, Spot(owner, inner=model))
 
 
-def described(key: str, field: FieldInfo | None) -> str:
+def describe_field(key: str, field: FieldInfo | None) -> str:
     """A key with its description, without the full stop; empty where there is none."""
     if field is None or not field.description:
         return ""
     return f"{shorten(key)}: {field.description.rstrip('.')}"
 
 
-def _enter(spot: Spot, step: str | int) -> Spot:
+def _follow_step(spot: Spot, step: str | int) -> Spot:
     if isinstance(step, int):
         return replace(spot, item=step + 1)
     owner = f"{shorten(spot.key)} in {spot.owner}" if spot.key else spot.owner
     if spot.named:
         return Spot(owner, None, spot.inner, spot.field, step)
     field = spot.inner.model_fields.get(step) if spot.inner else None
-    inner = _model_in(field.annotation) if field else None
+    inner = _find_model(field.annotation) if field else None
     named = field is not None and get_origin(field.annotation) is dict
     return Spot(owner, spot.inner, inner, (step, field) if field else spot.field, step, named=named)
 
 
-def _model_in(annotation: object) -> type[BaseModel] | None:
+def _find_model(annotation: object) -> type[BaseModel] | None:
     """The one model that an annotation such as ``tuple[Name | PanelSettings, ...]`` mentions."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((model for part in get_args(annotation) if (model := _model_in(part))), None)
+    return next((model for part in get_args(annotation) if (model := _find_model(part))), None)

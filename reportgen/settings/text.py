@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.errors import Problem, ReportError, SourceLocation, Stage
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def normalised(text: str) -> str:
+def normalise_text(text: str) -> str:
     """The text without a byte order mark, its lines ended by a line feed."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
@@ -19,11 +19,11 @@ LARGEST: Final = 16 << 20
 """Bytes of a page or a settings file: more are no text that a person wrote."""
 
 
-def too_large(file: str, stage: Stage) -> Problem:
+def make_size_problem(file: str, stage: Stage) -> Problem:
     """The problem of a page or a settings file of more than ``LARGEST`` bytes."""
     page = stage is Stage.NARRATIVE
     step = "Split it into several pages" if page else "Keep data in files of the data folder"
-    return Problem(Place(file), f"this file is larger than {LARGEST >> 20} MiB", step, stage)
+    return Problem(SourceLocation(file), f"this file is larger than {LARGEST >> 20} MiB", step, stage)
 
 
 def read_text(path: Path, file: str, stage: Stage) -> str:
@@ -42,14 +42,14 @@ def read_text(path: Path, file: str, stage: Stage) -> str:
             data = opened.read(LARGEST + 1)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        problem = Problem(Place(file), f"this file cannot be read ({reason})", "", stage)
+        problem = Problem(SourceLocation(file), f"this file cannot be read ({reason})", "", stage)
         raise ReportError(problem) from error
     if len(data) > LARGEST:
-        raise ReportError(too_large(file, stage))
+        raise ReportError(make_size_problem(file, stage))
     try:
-        return normalised(data.decode("utf-8"))
+        return normalise_text(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         message = f"this is not UTF-8: byte {data[error.start]:#04x} stands where a character should"
-        problem = Problem(Place(file, line), message, "Save the file with the encoding UTF-8", stage)
+        problem = Problem(SourceLocation(file, line), message, "Save the file with the encoding UTF-8", stage)
         raise ReportError(problem) from error

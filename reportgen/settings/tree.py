@@ -14,41 +14,41 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from collections.abc import Mapping as AnyMapping
 
-    from reportgen.errors import Place
+    from reportgen.errors import SourceLocation
 
 
 @dataclass(frozen=True, slots=True)
-class Scalar:
+class ScalarNode:
     """A single value: ``value`` as YAML 1.2 understands it, ``text`` as it was written."""
 
-    place: Place
+    place: SourceLocation
     value: str | int | float | bool | None
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class SequenceNode:
     """A list."""
 
-    place: Place
+    place: SourceLocation
     items: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Mapping:
+class MappingNode:
     """Keys and values; every key is the text that was written, ``keys`` says where."""
 
-    place: Place
+    place: SourceLocation
     entries: dict[str, Node] = field(default_factory=dict)
-    keys: dict[str, Place] = field(default_factory=dict)
+    keys: dict[str, SourceLocation] = field(default_factory=dict)
 
-    def without(self, *names: str) -> Mapping:
+    def remove_keys(self, *names: str) -> MappingNode:
         """The same mapping without some of its keys."""
         entries = {key: node for key, node in self.entries.items() if key not in names}
-        return Mapping(self.place, entries, self.keys)
+        return MappingNode(self.place, entries, self.keys)
 
 
-Node: TypeAlias = Scalar | Sequence | Mapping
+Node: TypeAlias = ScalarNode | SequenceNode | MappingNode
 
 # The core schema of YAML 1.2: `no`, `on` and `y` are words, and a date is a text.
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
@@ -60,7 +60,7 @@ _INFINITE = re.compile(r"[-+]?\.(inf|Inf|INF)")
 _NOT_A_NUMBER = frozenset({".nan", ".NaN", ".NAN"})
 
 
-def plain_scalar(text: str) -> str | int | float | bool | None:
+def parse_scalar(text: str) -> str | int | float | bool | None:
     """The value of an unquoted scalar under the core schema of YAML 1.2 (section 10.3.2)."""
     if text in _NULL:
         return None
@@ -75,25 +75,25 @@ def plain_scalar(text: str) -> str | int | float | bool | None:
     return float("nan") if text in _NOT_A_NUMBER else text
 
 
-def plain(node: Node) -> Any:  # noqa: ANN401  # a tree of unknown values for pydantic to judge
+def to_values(node: Node) -> Any:  # noqa: ANN401  # a tree of unknown values for pydantic to judge
     """The node as dicts, lists and scalars."""
-    if isinstance(node, Mapping):
-        return {key: plain(child) for key, child in node.entries.items()}
-    if isinstance(node, Sequence):
-        return [plain(child) for child in node.items]
+    if isinstance(node, MappingNode):
+        return {key: to_values(child) for key, child in node.entries.items()}
+    if isinstance(node, SequenceNode):
+        return [to_values(child) for child in node.items]
     return node.value
 
 
-def scalars(node: Node) -> Iterator[Scalar]:
+def iterate_scalars(node: Node) -> Iterator[ScalarNode]:
     """Every single value below a node, in the order of writing."""
-    if isinstance(node, Scalar):
+    if isinstance(node, ScalarNode):
         yield node
         return
-    for child in node.items if isinstance(node, Sequence) else node.entries.values():
-        yield from scalars(child)
+    for child in node.items if isinstance(node, SequenceNode) else node.entries.values():
+        yield from iterate_scalars(child)
 
 
-def from_value(value: object, place: Place, written: Node | None = None) -> Node:
+def from_value(value: object, place: SourceLocation, written: Node | None = None) -> Node:
     """A tree from values that another program has parsed, with the places of ``written`` where they match.
 
     Args:
@@ -103,28 +103,30 @@ def from_value(value: object, place: Place, written: Node | None = None) -> Node
     """
     here = written.place if written else place
     if isinstance(value, dict):
-        return _mapping_from(value, here, written if isinstance(written, Mapping) else None)
+        return _build_mapping(value, here, written if isinstance(written, MappingNode) else None)
     if isinstance(value, list | tuple):
-        parts: tuple[Node, ...] = written.items if isinstance(written, Sequence) else ()
+        parts: tuple[Node, ...] = written.items if isinstance(written, SequenceNode) else ()
         found: list[Node | None] = [*parts, *[None] * (len(value) - len(parts))]
-        return Sequence(
+        return SequenceNode(
             here, tuple(from_value(item, here, part) for item, part in zip(value, found, strict=False))
         )
-    if isinstance(written, Scalar):
-        return Scalar(here, _scalar_value(value), written.text)
-    return Scalar(here, _scalar_value(value), "" if value is None else str(value))
+    if isinstance(written, ScalarNode):
+        return ScalarNode(here, _to_scalar(value), written.text)
+    return ScalarNode(here, _to_scalar(value), "" if value is None else str(value))
 
 
-def _mapping_from(value: AnyMapping[object, object], place: Place, written: Mapping | None) -> Mapping:
+def _build_mapping(
+    value: AnyMapping[object, object], place: SourceLocation, written: MappingNode | None
+) -> MappingNode:
     entries: dict[str, Node] = {}
-    keys: dict[str, Place] = {}
+    keys: dict[str, SourceLocation] = {}
     for name, item in value.items():
         key = str(name)
         keys[key] = written.keys.get(key, place) if written else place
         entries[key] = from_value(item, keys[key], written.entries.get(key) if written else None)
-    return Mapping(place, entries, keys)
+    return MappingNode(place, entries, keys)
 
 
-def _scalar_value(value: object) -> str | int | float | bool | None:
+def _to_scalar(value: object) -> str | int | float | bool | None:
     # MkDocs reads YAML 1.1, where a date is a date; here it is the text that was written.
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)

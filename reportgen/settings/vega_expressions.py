@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from reportgen.naming import did_you_mean
+from reportgen.naming import suggest_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -91,17 +91,17 @@ _ARITHMETIC: Final = frozenset("-*/%")
 _CHOOSING: Final = frozenset("?:,|&")
 
 
-def without_escapes(text: str) -> str:
+def decode_escapes(text: str) -> str:
     r"""The text with JavaScript's escapes undone, as ``\u0063`` and ``\x63`` for the letter c."""
-    return _ESCAPE.sub(_character, text)
+    return _ESCAPE.sub(_decode_escape, text)
 
 
-def name_out(path: str) -> str:
+def find_unsafe_name(path: str) -> str:
     """The first name in a path such as ``a.constructor`` that leads from data to code; empty if none does."""
-    return next((part for part in _PATH.split(without_escapes(path)) if part in _LEADS_OUT), "")
+    return next((part for part in _PATH.split(decode_escapes(path)) if part in _LEADS_OUT), "")
 
 
-def expression_fault(text: str, *, selector: bool = False) -> Fault | None:
+def check_expression(text: str, *, selector: bool = False) -> Fault | None:
     """What is wrong with an expression, and the next step; None if an author may write it.
 
     Args:
@@ -114,15 +114,15 @@ def expression_fault(text: str, *, selector: bool = False) -> Fault | None:
             f"the expression has {len(text):,} characters",
             f"Keep it below {_LONGEST:,}, or compute it before",
         )
-    return next(_faults(tuple(_tokens(text)), selector=selector), None)
+    return next(_find_faults(tuple(_tokenize(text)), selector=selector), None)
 
 
-def _character(escape: re.Match[str]) -> str:
+def _decode_escape(escape: re.Match[str]) -> str:
     code = next((digits for digits in escape.groups()[:3] if digits), "")
     return chr(min(int(code, 16), _LAST_CHARACTER)) if code else str(escape[4])
 
 
-def _tokens(text: str) -> Iterator[str]:
+def _tokenize(text: str) -> Iterator[str]:
     """Names, numbers, texts in quotes, regular expressions and single marks, without space between them."""
     at, last = 0, ""
     while at < len(text):
@@ -141,7 +141,7 @@ def _is_value(piece: str) -> bool:
     return bool(piece) and (piece in _CLOSING or len(piece) > 1 or piece.isalnum() or piece in "$_")
 
 
-def _faults(tokens: Sequence[str], *, selector: bool) -> Iterator[Fault]:
+def _find_faults(tokens: Sequence[str], *, selector: bool) -> Iterator[Fault]:
     depth = 0
     for place, piece in enumerate(tokens):
         before = tokens[place - 1] if place else ""
@@ -151,44 +151,44 @@ def _faults(tokens: Sequence[str], *, selector: bool) -> Iterator[Fault]:
         elif (piece, after) in {("/", "/"), ("/", "*")}:
             yield "an expression takes no comment", "Remove it"
         elif piece[0] in "'\"" or before == ".":
-            yield from _path_faults(piece)
+            yield from _check_path(piece)
         elif piece[0].isalpha() or piece[0] in "_$":
-            yield from _path_faults(piece)
-            yield from _name_faults(tokens, place, before, after)
+            yield from _check_path(piece)
+            yield from _check_name(tokens, place, before, after)
         elif piece == "[" and _is_value(before) and (depth or not selector):
-            yield from _index_faults(tokens, place)
+            yield from _check_index(tokens, place)
         depth += (piece in _OPENING) - (piece in _CLOSING)
 
 
-def _path_faults(piece: str) -> Iterator[Fault]:
-    if out := name_out(piece):
+def _check_path(piece: str) -> Iterator[Fault]:
+    if out := find_unsafe_name(piece):
         yield (
             f'"{out}" leads out of the data of a chart',
             "Use fields of the data; rename a column of this name",
         )
 
 
-def _name_faults(tokens: Sequence[str], place: int, before: str, after: str) -> Iterator[Fault]:
+def _check_name(tokens: Sequence[str], place: int, before: str, after: str) -> Iterator[Fault]:
     """What is wrong with a name that no dot stands before: a function, the event, an item, or a parameter."""
     name = tokens[place]
     if after == "(":
         if name not in _FUNCTIONS:
             step = "Use other functions of Vega's expressions, or compute it before"
-            yield f'a chart may not call "{name}()"', did_you_mean(name, _FUNCTIONS) + step
+            yield f'a chart may not call "{name}()"', suggest_name(name, _FUNCTIONS) + step
     elif after == ":" and before in {"{", ","}:
         return  # the key of an object
     elif name == "event":
-        asked = tokens[place + 2] if after == "." and place + 2 < len(tokens) else ""
-        if asked not in _EVENT_PROPERTIES:
-            step = f"{did_you_mean(asked, _EVENT_PROPERTIES)}Use such as event.shiftKey, event.key or event.x"
+        attribute = tokens[place + 2] if after == "." and place + 2 < len(tokens) else ""
+        if attribute not in _EVENT_PROPERTIES:
+            step = f"{suggest_name(attribute, _EVENT_PROPERTIES)}Use such as event.shiftKey, event.key or event.x"
             yield "an event leads out of the chart but for its keys and places", step
     elif name == "item":
         yield "an item of the scene leads out of the chart", "Use datum, which has its data"
 
 
-def _index_faults(tokens: Sequence[str], place: int) -> Iterator[Fault]:
+def _check_index(tokens: Sequence[str], place: int) -> Iterator[Fault]:
     """What is wrong with a bracket behind a value."""
-    end = _end_of(tokens, place)
+    end = _find_end(tokens, place)
     after = tokens[end + 1] if end + 1 < len(tokens) else ""
     of_datum = tokens[place - 1] == "datum" and (place == 1 or tokens[place - 2] != ".")
     if _is_plain_index(tokens[place + 1 : end]) or (of_datum and after not in {".", "["}):
@@ -212,7 +212,7 @@ def _is_plain_index(inner: Sequence[str]) -> bool:
     return is_call or top[0] == "+" or not _ARITHMETIC.isdisjoint(top)
 
 
-def _end_of(tokens: Sequence[str], start: int) -> int:
+def _find_end(tokens: Sequence[str], start: int) -> int:
     depth = 0
     for place in range(start, len(tokens)):
         depth += (tokens[place] in _OPENING) - (tokens[place] in _CLOSING)

@@ -11,10 +11,10 @@ import math
 import re
 from typing import TYPE_CHECKING, Final
 
-from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.errors import Problem, ReportError, SourceLocation, Stage
 from reportgen.settings.parsing import shorten
-from reportgen.settings.tree import Mapping, Scalar, Sequence, scalars
-from reportgen.settings.vega_expressions import expression_fault, name_out, without_escapes
+from reportgen.settings.tree import MappingNode, ScalarNode, SequenceNode, iterate_scalars
+from reportgen.settings.vega_expressions import check_expression, decode_escapes, find_unsafe_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,7 @@ _ADDRESS: Final = re.compile(
 _CSS_ESCAPE: Final = re.compile(r"\\(?:([0-9A-Fa-f]{1,6})[ \t\r\n\f]?|\r?\n|([^\n]))")
 
 
-def lifted(spec: Node) -> Mapping:
+def split_specification(spec: Node) -> MappingNode:
     """The settings of a ``vega-lite`` block: ``spec`` and what was lifted out of it.
 
     ``id``, ``caption``, ``summary`` and the source at the top are taken out; a ``title`` that is a text
@@ -72,215 +72,221 @@ def lifted(spec: Node) -> Mapping:
     Raises:
         ReportError: outside addresses, files, code, numbers that JSON cannot write, all with their places.
     """
-    if not isinstance(spec, Mapping) or not spec.entries:
+    if not isinstance(spec, MappingNode) or not spec.entries:
         message = "a vega-lite block takes a Vega-Lite specification, in YAML or JSON"
-        raise ReportError(_problem(spec.place, message, "Write data: {source: NAME}, mark and encoding"))
-    problems = [*_schema_problems(spec), *_number_problems(spec), *_data_problems(spec)]
-    problems += _address_problems(spec.without("$schema"))
-    told = {problem.place for problem in problems}
-    problems += (problem for problem in _code_problems(spec.without(*_OURS)) if problem.place not in told)
+        raise ReportError(_make_problem(spec.place, message, "Write data: {source: NAME}, mark and encoding"))
+    problems = [*_check_schema(spec), *_check_numbers(spec), *_check_data(spec)]
+    problems += _check_addresses(spec.remove_keys("$schema"))
+    places = {problem.place for problem in problems}
+    problems += (problem for problem in _check_code(spec.remove_keys(*_OURS)) if problem.place not in places)
     if problems:
         raise ReportError(*problems)
     entries = {key: node for key, node in spec.entries.items() if key in _OURS}
     keys = dict(spec.keys)
-    rest = spec.without(*_OURS)
+    rest = spec.remove_keys(*_OURS)
     data = spec.entries.get("data")
-    if isinstance(data, Mapping) and "source" in data.entries:
+    if isinstance(data, MappingNode) and "source" in data.entries:
         entries["source"], keys["source"] = data.entries["source"], data.keys["source"]
-        rest = rest.without("data")
+        rest = rest.remove_keys("data")
     title = spec.entries.get("title")
-    if isinstance(title, Scalar) and isinstance(title.value, str):
+    if isinstance(title, ScalarNode) and isinstance(title.value, str):
         entries["title"] = title
-    return Mapping(spec.place, {**entries, "spec": _with_names(rest)}, {**keys, "spec": spec.place})
+    return MappingNode(spec.place, {**entries, "spec": _name_sources(rest)}, {**keys, "spec": spec.place})
 
 
-def _problem(place: Place, message: str, next_step: str) -> Problem:
+def _make_problem(place: SourceLocation, message: str, next_step: str) -> Problem:
     return Problem(place, message, next_step, Stage.SETTINGS)
 
 
-def _schema_problems(spec: Mapping) -> Iterator[Problem]:
+def _check_schema(spec: MappingNode) -> Iterator[Problem]:
     schema = spec.entries.get("$schema")
     if schema is None:
         return
-    if not isinstance(schema, Scalar) or not _SCHEMA.fullmatch(schema.text):
+    if not isinstance(schema, ScalarNode) or not _SCHEMA.fullmatch(schema.text):
         message = "$schema does not name a schema of Vega-Lite"
-        yield _problem(schema.place, message, "Leave it out, or write a Vega-Lite specification")
+        yield _make_problem(schema.place, message, "Leave it out, or write a Vega-Lite specification")
 
 
-def _number_problems(spec: Mapping) -> Iterator[Problem]:
-    for scalar in scalars(spec):
+def _check_numbers(spec: MappingNode) -> Iterator[Problem]:
+    for scalar in iterate_scalars(spec):
         if isinstance(scalar.value, float) and not math.isfinite(scalar.value):
-            yield _problem(scalar.place, f"{shorten(scalar.text)} is not a finite number", "Write null")
+            yield _make_problem(scalar.place, f"{shorten(scalar.text)} is not a finite number", "Write null")
 
 
-def _data_problems(spec: Mapping) -> Iterator[Problem]:
-    for mapping in _mappings(spec):
-        yield from _text_data_problems(mapping)
+def _check_data(spec: MappingNode) -> Iterator[Problem]:
+    for mapping in _iterate_mappings(spec):
+        yield from _check_text_data(mapping)
         data = mapping.entries.get("data")
-        if not isinstance(data, Mapping) or "source" not in data.entries:
+        if not isinstance(data, MappingNode) or "source" not in data.entries:
             continue
         place = data.keys["source"]
         if len(data.entries) > 1:
-            yield _problem(place, "beside source, data takes nothing else", "Remove the other keys of data")
-        elif not isinstance(data.entries["source"], Scalar):
-            yield _problem(place, '"source" takes text', "Write data: {source: NAME}")
+            yield _make_problem(
+                place, "beside source, data takes nothing else", "Remove the other keys of data"
+            )
+        elif not isinstance(data.entries["source"], ScalarNode):
+            yield _make_problem(place, '"source" takes text', "Write data: {source: NAME}")
         elif mapping is spec and "source" in spec.entries:
-            yield _problem(place, "the source is named twice", "Keep data: {source: NAME}")
+            yield _make_problem(place, "the source is named twice", "Keep data: {source: NAME}")
 
 
-def _text_data_problems(mapping: Mapping) -> Iterator[Problem]:
+def _check_text_data(mapping: MappingNode) -> Iterator[Problem]:
     """Rows as one text, such as CSV: Vega makes code to parse it, which the policy of a page refuses."""
     datasets = mapping.entries.get("datasets")
-    named = list(datasets.entries.values()) if isinstance(datasets, Mapping) else []
+    named = list(datasets.entries.values()) if isinstance(datasets, MappingNode) else []
     data = mapping.entries.get("data")
-    if isinstance(data, Mapping) and "values" in data.entries:
+    if isinstance(data, MappingNode) and "values" in data.entries:
         named.append(data.entries["values"])
     for node in named:
-        if isinstance(node, Scalar) and isinstance(node.value, str):
+        if isinstance(node, ScalarNode) and isinstance(node.value, str):
             message = f'"{shorten(node.text, 40)}" would be parsed as a table in the browser'
             step = "Put it into a file below data/ and write data: {source: NAME}, or list rows in values"
-            yield _problem(node.place, message, step)
+            yield _make_problem(node.place, message, step)
 
 
-def _mappings(node: Node) -> Iterator[Mapping]:
+def _iterate_mappings(node: Node) -> Iterator[MappingNode]:
     """Every mapping that is part of the specification, not of rows of data in it."""
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         yield node
         for key, child in node.entries.items():
             if key not in _ROWS:
-                yield from _mappings(child)
-    elif isinstance(node, Sequence):
+                yield from _iterate_mappings(child)
+    elif isinstance(node, SequenceNode):
         for child in node.items:
-            yield from _mappings(child)
+            yield from _iterate_mappings(child)
 
 
-def _with_names(node: Node, key: str = "") -> Node:
+def _name_sources(node: Node, key: str = "") -> Node:
     """The specification with the names of its sources as texts, however they look."""
-    if isinstance(node, Sequence):
-        return Sequence(node.place, tuple(_with_names(child) for child in node.items))
-    if not isinstance(node, Mapping):
+    if isinstance(node, SequenceNode):
+        return SequenceNode(node.place, tuple(_name_sources(child) for child in node.items))
+    if not isinstance(node, MappingNode):
         return node
     entries = {
-        name: child if name in _ROWS else _with_names(child, name) for name, child in node.entries.items()
+        name: child if name in _ROWS else _name_sources(child, name) for name, child in node.entries.items()
     }
     source = entries.get("source")
-    if key == "data" and isinstance(source, Scalar):
-        entries["source"] = Scalar(source.place, source.text, source.text)
-    return Mapping(node.place, entries, node.keys)
+    if key == "data" and isinstance(source, ScalarNode):
+        entries["source"] = ScalarNode(source.place, source.text, source.text)
+    return MappingNode(node.place, entries, node.keys)
 
 
-def _address_problems(spec: Mapping) -> Iterator[Problem]:
-    refused: set[Place] = set()
-    for mapping in _mappings(spec):
+def _check_addresses(spec: MappingNode) -> Iterator[Problem]:
+    refused: set[SourceLocation] = set()
+    for mapping in _iterate_mappings(spec):
         for key, node in mapping.entries.items():
             if key.lower() in _LOADING_KEYS:
-                refused.update((mapping.keys[key], *(scalar.place for scalar in scalars(node))))
+                refused.update((mapping.keys[key], *(scalar.place for scalar in iterate_scalars(node))))
                 message = f'"{key}" would load something from outside the report'
-                yield _problem(mapping.keys[key], message, "Data come by data: {source: NAME}")
-    for text, place in _texts(spec):
-        if place not in refused and any(map(_ADDRESS.search, _readings(text))):
+                yield _make_problem(mapping.keys[key], message, "Data come by data: {source: NAME}")
+    for text, place in _iterate_texts(spec):
+        if place not in refused and any(map(_ADDRESS.search, _decode_readings(text))):
             message = f'"{shorten(text, 60)}" holds an outside address'
-            yield _problem(place, message, "A page of the report asks no other site: remove it")
+            yield _make_problem(place, message, "A page of the report asks no other site: remove it")
 
 
-def _readings(text: str) -> Iterator[str]:
+def _decode_readings(text: str) -> Iterator[str]:
     """A text as a browser may come to read it: with the escapes of scripts and of style sheets undone."""
-    for said in dict.fromkeys((text, without_escapes(text))):
+    for said in dict.fromkeys((text, decode_escapes(text))):
         plain = _IGNORED_IN_ADDRESSES.sub("", said)
         yield plain
         if "\\" in plain:
-            yield _CSS_ESCAPE.sub(_css_character, said)
+            yield _CSS_ESCAPE.sub(_decode_css, said)
 
 
-def _css_character(escape: re.Match[str]) -> str:
+def _decode_css(escape: re.Match[str]) -> str:
     if escape[1]:
         return chr(min(int(escape[1], 16), 0x10FFFF))
     return escape[2] or ""
 
 
-def _code_problems(spec: Mapping) -> Iterator[Problem]:
+def _check_code(spec: MappingNode) -> Iterator[Problem]:
     """Whatever reaches code or elements of the page: expressions, inputs, names that Vega takes for code."""
-    for mapping in _mappings(spec):
+    for mapping in _iterate_mappings(spec):
         for key, node in mapping.entries.items():
             name, place = key.lower(), mapping.keys[key]
             if name in _EXPRESSIONS or name in _SELECTORS:
-                yield from _expression_problems(node, selector=name in _SELECTORS)
+                yield from _check_expressions(node, selector=name in _SELECTORS)
             elif name == "bind":
-                yield from _bind_problems(node)
+                yield from _check_bind(node)
             elif name == "signals":
                 message = '"signals" belongs to Vega and may hold code'
-                yield _problem(place, message, "Write params, as Vega-Lite has them")
-            elif name == "formattype" and isinstance(node, Scalar) and node.text not in _FORMAT_TYPES:
+                yield _make_problem(place, message, "Write params, as Vega-Lite has them")
+            elif name == "formattype" and isinstance(node, ScalarNode) and node.text not in _FORMAT_TYPES:
                 message = f'"{shorten(node.text)}" is no type of format'
-                yield _problem(node.place, message, "Write number or time")
+                yield _make_problem(node.place, message, "Write number or time")
             elif name == "params":
-                yield from _parameter_problems(node)
+                yield from _check_parameters(node)
             elif name not in _WORDS and name not in _ROWS:
-                yield from _name_problems(node)
-            if out := name_out(key):
-                yield _leads_out(out, place)
+                yield from _check_names(node)
+            if out := find_unsafe_name(key):
+                yield _make_name_problem(out, place)
 
 
-def _expression_problems(node: Node, *, selector: bool) -> Iterator[Problem]:
-    for scalar in _listed(node):
-        if fault := expression_fault(scalar.text, selector=selector):
-            yield _problem(scalar.place, *fault)
+def _check_expressions(node: Node, *, selector: bool) -> Iterator[Problem]:
+    for scalar in _iterate_listed(node):
+        if fault := check_expression(scalar.text, selector=selector):
+            yield _make_problem(scalar.place, *fault)
 
 
-def _bind_problems(node: Node) -> Iterator[Problem]:
+def _check_bind(node: Node) -> Iterator[Problem]:
     """An input of the reader's: Vega makes an attribute of every key that it does not know, handlers too."""
-    if not isinstance(node, Mapping):
+    if not isinstance(node, MappingNode):
         return
     if "input" not in node.entries:
         # Inputs for several fields, or the events of a legend, which are read as selectors.
         for key, inner in node.entries.items():
-            if isinstance(inner, Mapping):
-                yield from _bind_problems(inner)
+            if isinstance(inner, MappingNode):
+                yield from _check_bind(inner)
             elif key != "legend":
-                yield _problem(node.keys[key], f'"{shorten(key)}" is no input', "Write bind: {input: range}")
+                yield _make_problem(
+                    node.keys[key], f'"{shorten(key)}" is no input', "Write bind: {input: range}"
+                )
         return
     for key, inner in node.entries.items():
         if key not in _BIND_KEYS:
             message = f'"{shorten(key)}" is not a key of an input'
-            yield _problem(node.keys[key], message, f"An input takes {', '.join(sorted(_BIND_KEYS))}")
-        elif key == "input" and not (isinstance(inner, Scalar) and inner.text in _INPUTS):
-            yield _problem(inner.place, "this is no kind of input", f"There are {', '.join(sorted(_INPUTS))}")
+            yield _make_problem(node.keys[key], message, f"An input takes {', '.join(sorted(_BIND_KEYS))}")
+        elif key == "input" and not (isinstance(inner, ScalarNode) and inner.text in _INPUTS):
+            yield _make_problem(
+                inner.place, "this is no kind of input", f"There are {', '.join(sorted(_INPUTS))}"
+            )
 
 
-def _parameter_problems(node: Node) -> Iterator[Problem]:
-    for one in node.items if isinstance(node, Sequence) else ():
-        name = one.entries.get("name") if isinstance(one, Mapping) else None
-        if isinstance(name, Scalar) and not _PARAMETER.fullmatch(name.text):
+def _check_parameters(node: Node) -> Iterator[Problem]:
+    for one in node.items if isinstance(node, SequenceNode) else ():
+        name = one.entries.get("name") if isinstance(one, MappingNode) else None
+        if isinstance(name, ScalarNode) and not _PARAMETER.fullmatch(name.text):
             message = f'"{shorten(name.text)}" cannot be the name of a parameter'
-            yield _problem(name.place, message, "Use letters, digits and _, with a letter first")
+            yield _make_problem(name.place, message, "Use letters, digits and _, with a letter first")
 
 
-def _name_problems(node: Node) -> Iterator[Problem]:
-    for scalar in _listed(node):
-        if out := name_out(scalar.text):
-            yield _leads_out(out, scalar.place)
+def _check_names(node: Node) -> Iterator[Problem]:
+    for scalar in _iterate_listed(node):
+        if out := find_unsafe_name(scalar.text):
+            yield _make_name_problem(out, scalar.place)
 
 
-def _leads_out(name: str, place: Place) -> Problem:
-    return _problem(place, f'"{name}" leads out of the data of a chart', "Rename the column")
+def _make_name_problem(name: str, place: SourceLocation) -> Problem:
+    return _make_problem(place, f'"{name}" leads out of the data of a chart', "Rename the column")
 
 
-def _listed(node: Node) -> Iterator[Scalar]:
+def _iterate_listed(node: Node) -> Iterator[ScalarNode]:
     """The texts of a node that is one, or a list of them, however deep; not of mappings."""
-    if isinstance(node, Scalar) and isinstance(node.value, str):
+    if isinstance(node, ScalarNode) and isinstance(node.value, str):
         yield node
-    for child in node.items if isinstance(node, Sequence) else ():
-        yield from _listed(child)
+    for child in node.items if isinstance(node, SequenceNode) else ():
+        yield from _iterate_listed(child)
 
 
-def _texts(node: Node) -> Iterator[tuple[str, Place]]:
+def _iterate_texts(node: Node) -> Iterator[tuple[str, SourceLocation]]:
     """Every text of a tree, keys too."""
-    if isinstance(node, Scalar):
+    if isinstance(node, ScalarNode):
         yield node.text, node.place
-    elif isinstance(node, Sequence):
+    elif isinstance(node, SequenceNode):
         for child in node.items:
-            yield from _texts(child)
+            yield from _iterate_texts(child)
     else:
         for key, child in node.entries.items():
             yield key, node.keys[key]
-            yield from _texts(child)
+            yield from _iterate_texts(child)

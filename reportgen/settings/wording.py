@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Problem, Stage
-from reportgen.naming import did_you_mean
+from reportgen.naming import suggest_name
 from reportgen.settings.faults import TAKES
 from reportgen.settings.parsing import shorten
-from reportgen.settings.spots import described, spot_at
-from reportgen.settings.tree import Mapping, Scalar, Sequence
+from reportgen.settings.spots import describe_field, find_spot
+from reportgen.settings.tree import MappingNode, ScalarNode, SequenceNode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -44,7 +44,7 @@ _PATTERNS: Final = {
 }
 
 
-def problems_of(
+def describe_faults(
     faults: AnySequence[Fault], model: type[BaseModel], owner: str, stage: Stage = Stage.SETTINGS
 ) -> tuple[Problem, ...]:
     """One problem a fault; of very many the first fifty.
@@ -56,127 +56,127 @@ def problems_of(
         stage: what the user was giving us.
     """
     faults = sorted(faults, key=lambda fault: (fault.place.line or 0, fault.place.column or 0))
-    told = [_problem(fault, model, owner, stage) for fault in faults[:MAX_PROBLEMS]]
+    problems = [_describe_fault(fault, model, owner, stage) for fault in faults[:MAX_PROBLEMS]]
     if len(faults) > MAX_PROBLEMS:
         message = f"there are {len(faults) - MAX_PROBLEMS} more problems like these in {owner}"
-        told.append(Problem(faults[MAX_PROBLEMS].place, message, "Mend these first", stage))
-    return tuple(told)
+        problems.append(Problem(faults[MAX_PROBLEMS].place, message, "Mend these first", stage))
+    return tuple(problems)
 
 
-def listed(words: Iterable[str], last: str = "and") -> str:
+def join_words(words: Iterable[str], last: str = "and") -> str:
     """Words as a list in a sentence: ``a, b and c``."""
     *most, end = tuple(words)
     return f"{', '.join(most)} {last} {end}" if most else end
 
 
-def _problem(fault: Fault, model: type[BaseModel], owner: str, stage: Stage) -> Problem:
-    message, next_step = _words(fault, spot_at(fault.path, model, owner))
+def _describe_fault(fault: Fault, model: type[BaseModel], owner: str, stage: Stage) -> Problem:
+    message, next_step = _explain(fault, find_spot(fault.path, model, owner))
     place = fault.place
-    if fault.kind == "value_error" and isinstance(fault.node, Mapping):
+    if fault.kind == "value_error" and isinstance(fault.node, MappingNode):
         # A rule about one key of several begins its sentence with that key.
         place = fault.node.keys.get(message.split(" ", 1)[0], place)
     return Problem(place, message, next_step, stage)
 
 
-def _words(fault: Fault, spot: Spot) -> tuple[str, str]:
+def _explain(fault: Fault, spot: Spot) -> tuple[str, str]:
     """What was found, and the next step."""
-    if isinstance(fault.node, Scalar) and fault.node.text == "" and fault.kind in (*TAKES, "no_branch"):
+    if isinstance(fault.node, ScalarNode) and fault.node.text == "" and fault.kind in (*TAKES, "no_branch"):
         return f"{spot.label} has no value", "Write one, or leave the key out"
     if fault.kind in TAKES:
-        return _wrong_shape(fault, spot, (TAKES[fault.kind],))
+        return _explain_shape(fault, spot, (TAKES[fault.kind],))
     if fault.kind == "no_branch":
-        return _wrong_shape(fault, spot, fault.context["accepted"])
+        return _explain_shape(fault, spot, fault.context["accepted"])
     if fault.kind in _PARSED:
-        return _wrong_shape(fault, spot, (_PARSED[fault.kind],))
+        return _explain_shape(fault, spot, (_PARSED[fault.kind],))
     if fault.kind in _LIMITS:
         word, key = _LIMITS[fault.kind]
-        return f"{_shown(fault.node, spot)} has to be {word} {fault.context[key]:g}", spot.advice
-    return _SENTENCES.get(fault.kind, _unforeseen)(fault, spot)
+        return f"{_quote_value(fault.node, spot)} has to be {word} {fault.context[key]:g}", spot.advice
+    return _SENTENCES.get(fault.kind, _explain_unforeseen)(fault, spot)
 
 
-def _shown(node: Node, spot: Spot) -> str:
+def _quote_value(node: Node, spot: Spot) -> str:
     """Key and value as written, or the key alone where the value is long."""
-    if isinstance(node, Scalar) and spot.key:
+    if isinstance(node, ScalarNode) and spot.key:
         return f'"{shorten(spot.key)}: {shorten(node.text)}"'
     return spot.label
 
 
-def _wrong_shape(fault: Fault, spot: Spot, accepted: AnySequence[str]) -> tuple[str, str]:
-    message = f"{spot.label} takes {listed(accepted, 'or')}, not {_form(fault.node)}"
-    if "a list" in accepted and isinstance(fault.node, Scalar):
+def _explain_shape(fault: Fault, spot: Spot, accepted: AnySequence[str]) -> tuple[str, str]:
+    message = f"{spot.label} takes {join_words(accepted, 'or')}, not {_name_shape(fault.node)}"
+    if "a list" in accepted and isinstance(fault.node, ScalarNode):
         return message, f"Write {shorten(spot.key)}: [{shorten(fault.node.text)}]"
     return message, spot.advice
 
 
-def _form(node: Node) -> str:
-    if isinstance(node, Mapping):
+def _name_shape(node: Node) -> str:
+    if isinstance(node, MappingNode):
         return "keys and values"
-    if isinstance(node, Sequence):
+    if isinstance(node, SequenceNode):
         return "a list"
     return f'"{shorten(node.text)}"'
 
 
-def _missing(fault: Fault, spot: Spot) -> tuple[str, str]:
+def _explain_missing(fault: Fault, spot: Spot) -> tuple[str, str]:
     if isinstance(fault.name, int):
         return f"{spot.label} takes at least {fault.name + 1} values", spot.advice
     name = str(fault.name)
     owner = f"{spot.label} in {spot.owner}" if spot.key else spot.owner
     field = spot.inner.model_fields.get(name) if spot.inner else None
-    return f'{owner} needs "{name}"', described(name, field)
+    return f'{owner} needs "{name}"', describe_field(name, field)
 
 
-def _unknown_key(_: Fault, spot: Spot) -> tuple[str, str]:
+def _explain_unknown_key(_: Fault, spot: Spot) -> tuple[str, str]:
     known = tuple(spot.holder.model_fields) if spot.holder else ()
-    advice = f"{did_you_mean(spot.key, known)}The keys are {listed(known)}"
+    advice = f"{suggest_name(spot.key, known)}The keys are {join_words(known)}"
     return f'"{shorten(spot.key)}" is not a key of {spot.owner}', advice
 
 
-def _no_choice(fault: Fault, spot: Spot) -> tuple[str, str]:
+def _explain_choice(fault: Fault, spot: Spot) -> tuple[str, str]:
     choices = re.findall(r"'([^']*)'", fault.context["expected"])
-    message = f"{_shown(fault.node, spot)} is not one of {listed(choices)}"
-    guess = did_you_mean(fault.node.text, choices) if isinstance(fault.node, Scalar) else ""
+    message = f"{_quote_value(fault.node, spot)} is not one of {join_words(choices)}"
+    guess = suggest_name(fault.node.text, choices) if isinstance(fault.node, ScalarNode) else ""
     return message, guess.rstrip() or spot.advice
 
 
-def _pattern(fault: Fault, spot: Spot) -> tuple[str, str]:
+def _explain_pattern(fault: Fault, spot: Spot) -> tuple[str, str]:
     rule = _PATTERNS.get(spot.key, "is not written as it has to be")
-    return f"{_shown(fault.node, spot)}: {spot.label} {rule}", spot.advice
+    return f"{_quote_value(fault.node, spot)}: {spot.label} {rule}", spot.advice
 
 
-def _own_rule(fault: Fault, spot: Spot) -> tuple[str, str]:
+def _explain_rule(fault: Fault, spot: Spot) -> tuple[str, str]:
     said = str(fault.context["error"])
     return said or f"{spot.label} is not right", spot.advice
 
 
-def _too_short(_: Fault, spot: Spot) -> tuple[str, str]:
+def _explain_too_short(_: Fault, spot: Spot) -> tuple[str, str]:
     return f"{spot.label} is empty", "Write at least one item, or leave the key out"
 
 
-def _too_long(fault: Fault, spot: Spot) -> tuple[str, str]:
+def _explain_too_long(fault: Fault, spot: Spot) -> tuple[str, str]:
     return f"{spot.label} takes no more than {fault.context['max_length']} values", spot.advice
 
 
-def _empty_text(_: Fault, spot: Spot) -> tuple[str, str]:
+def _explain_empty_text(_: Fault, spot: Spot) -> tuple[str, str]:
     return f"{spot.label} is empty", "Write a text, or leave it out"
 
 
-def _long_text(fault: Fault, spot: Spot) -> tuple[str, str]:
+def _explain_long_text(fault: Fault, spot: Spot) -> tuple[str, str]:
     return f"{spot.label} is longer than {fault.context['max_length']} characters", "Shorten it"
 
 
-def _unforeseen(fault: Fault, spot: Spot) -> tuple[str, str]:
-    return f"{_shown(fault.node, spot)} is not accepted ({fault.kind.replace('_', ' ')})", spot.advice
+def _explain_unforeseen(fault: Fault, spot: Spot) -> tuple[str, str]:
+    return f"{_quote_value(fault.node, spot)} is not accepted ({fault.kind.replace('_', ' ')})", spot.advice
 
 
 _SENTENCES: Final[dict[str, Callable[[Fault, Spot], tuple[str, str]]]] = {
-    "missing": _missing,
-    "extra_forbidden": _unknown_key,
-    "enum": _no_choice,
-    "literal_error": _no_choice,
-    "string_pattern_mismatch": _pattern,
-    "value_error": _own_rule,
-    "too_short": _too_short,
-    "too_long": _too_long,
-    "string_too_short": _empty_text,
-    "string_too_long": _long_text,
+    "missing": _explain_missing,
+    "extra_forbidden": _explain_unknown_key,
+    "enum": _explain_choice,
+    "literal_error": _explain_choice,
+    "string_pattern_mismatch": _explain_pattern,
+    "value_error": _explain_rule,
+    "too_short": _explain_too_short,
+    "too_long": _explain_too_long,
+    "string_too_short": _explain_empty_text,
+    "string_too_long": _explain_long_text,
 }

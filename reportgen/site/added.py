@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from mkdocs.structure.files import File, InclusionLevel
 
-from reportgen.site.languages import language_folder
+from reportgen.site.languages import find_language_folder
 from reportgen.site.links import link
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
 
-    from reportgen.cache import KeptText
+    from reportgen.cache import CachedText
 
 
-def added_file(config: MkDocsConfig, path: str, content: bytes | KeptText) -> File:
+def make_file(config: MkDocsConfig, path: str, content: bytes | CachedText) -> File:
     """A file for MkDocs.
 
     Args:
@@ -26,21 +26,21 @@ def added_file(config: MkDocsConfig, path: str, content: bytes | KeptText) -> Fi
     """
     if isinstance(content, bytes):
         return File.generated(config, path, content=content)
-    return _Linked.generated(config, path, abs_src_path=content.path)
+    return _LinkedFile.generated(config, path, abs_src_path=content.path)
 
 
-def generated_page(config: MkDocsConfig, path: str, text: str) -> File:
+def make_page(config: MkDocsConfig, path: str, text: str) -> File:
     """A page that nobody wrote, as a file for MkDocs, in the folder of its language.
 
     Cards and links lead to it: a navigation that somebody wrote need not have it.
     """
     where = InclusionLevel.UNDEFINED if config.nav is None else InclusionLevel.NOT_IN_NAV
     file = File.generated(config, path, content=text, inclusion=where)
-    file.dest_uri = language_folder(config) + file.dest_uri
+    file.dest_uri = find_language_folder(config) + file.dest_uri
     return file
 
 
-class _Linked(File):
+class _LinkedFile(File):
     """A file that shares its bytes with one of the cache; the cache sees by its time when they change."""
 
     def copy_file(self, dirty: bool = False) -> None:  # noqa: FBT001, FBT002 - MkDocs' signature

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reportgen.cache import Cache, FileHashes, cache_folder
-from reportgen.errors import Place, Problem, ReportError, Stage
-from reportgen.repository import data_boundary
-from reportgen.settings.loading import data_settings_of
+from reportgen.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.repository import find_data_boundary
+from reportgen.settings.loading import read_data_settings
 
 if TYPE_CHECKING:
     from reportgen.repository import Boundary
@@ -20,7 +20,7 @@ _PROJECT = "mkdocs.yml"
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class DataPath:
     """What is around a path.
 
     Attributes:
@@ -43,13 +43,13 @@ class Around:
     boundary: Boundary | None = None
 
 
-def around(path: Path) -> Around:
+def locate_data(path: Path) -> DataPath:
     """What is around a path.
 
     Raises:
         ReportError: there is no such file or folder.
     """
-    asked, path = path, path.absolute()
+    typed, path = path, path.absolute()
     path = Path(*(part for part in path.parts if part != ".")) if ".." not in path.parts else path.resolve()
     try:
         path.stat()
@@ -57,18 +57,20 @@ def around(path: Path) -> Around:
         message = "there is no such file or folder"
         if isinstance(error, PermissionError):
             message = "it may not be looked at: Permission denied"
-        raise ReportError(Problem(Place(str(asked)), message, "Check the path", Stage.DATA)) from None
+        raise ReportError(
+            Problem(SourceLocation(str(typed)), message, "Check the path", Stage.DATA)
+        ) from None
     for folder in (path, *path.parents) if path.is_dir() else path.parents:
         if os.path.isfile(folder / _PROJECT):  # noqa: PTH113 - pathlib raises where nobody may look
-            return _within(path, folder)
+            return _locate_in_report(path, folder)
     root = Path.cwd() if path.is_relative_to(Path.cwd()) and path != Path.cwd() else path.parent
     # Never saved, so the folder need not be there.
     hashes = FileHashes(Path(tempfile.gettempdir(), "reportgen-no-report"))
-    return Around(path, root, "", "", None, hashes)
+    return DataPath(path, root, "", "", None, hashes)
 
 
-def _within(path: Path, root: Path) -> Around:
-    data_dir, follows_links = data_settings_of(root / _PROJECT, _PROJECT)
+def _locate_in_report(path: Path, root: Path) -> DataPath:
+    data_dir, follows_links = read_data_settings(root / _PROJECT, _PROJECT)
     data = root / data_dir
     name = ""
     if path != data and path.is_relative_to(data):
@@ -76,5 +78,5 @@ def _within(path: Path, root: Path) -> Around:
         name = below.as_posix() if path.is_dir() else ""
     folder = cache_folder(root)
     # The path itself may be a link: whoever typed it wants what it leads to.
-    boundary = None if follows_links else data_boundary(root, data_dir).including(path)
-    return Around(path, root, name, data_dir, Cache(folder), FileHashes(folder), boundary)
+    boundary = None if follows_links else find_data_boundary(root, data_dir).add(path)
+    return DataPath(path, root, name, data_dir, Cache(folder), FileHashes(folder), boundary)

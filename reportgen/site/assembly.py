@@ -12,25 +12,31 @@ from mkdocs.utils import get_relative_url
 
 from reportgen.cache import Cache
 from reportgen.errors import Problem, Severity, Stage
-from reportgen.figures.live import view_name
-from reportgen.site.bound_spans import bound_on, untold, with_statements
+from reportgen.figures.live import name_view
+from reportgen.site.bound_spans import find_unmatched, insert_statements, match_statements
 from reportgen.site.fences import Fences
-from reportgen.site.fragments import benchmark_head, block_html, fragments_digest, view_html
-from reportgen.site.outputs import figure_files, figures_of, page_folder, report_json, tables_of
-from reportgen.site.page_context import figures_on, page_sources, site_context
-from reportgen.site.provenance import provenance_of
-from reportgen.site.search import index_script, lunr_path
-from reportgen.site.statement_fragments import BADGE, CHECKED, anchored, states_on
+from reportgen.site.fragments import hash_fragments, render_benchmark_head, render_block, render_view
+from reportgen.site.outputs import (
+    format_report_json,
+    get_page_folder,
+    list_figure_files,
+    list_figures,
+    list_tables,
+)
+from reportgen.site.page_context import list_page_figures, list_sources, make_site_context
+from reportgen.site.provenance import find_provenance
+from reportgen.site.search import find_lunr, make_index_script
+from reportgen.site.statement_fragments import BADGE, CHECKED, add_anchors, group_states
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from reportgen.cache import KeptText
+    from reportgen.cache import CachedText
     from reportgen.model import Page, Report, Shown
     from reportgen.narrative.candidates import Candidate
-    from reportgen.site.beside import Ahead
-    from reportgen.site.bound_spans import Bound
-    from reportgen.site.earlier import Earlier
+    from reportgen.site.beside import BackgroundJobs
+    from reportgen.site.bound_spans import BoundMarks
+    from reportgen.site.earlier import LastBuild
 
 _SOURCES = Path(__file__).with_name("assets")
 _FONTS = Path(str(resource_files("reportgen.site_templates") / "fonts"))
@@ -50,8 +56,8 @@ class Assembly:
         self,
         report: Report,
         root: Path,
-        ahead: Ahead,
-        earlier: Earlier | None,
+        jobs: BackgroundJobs,
+        earlier: LastBuild | None,
         seen: Mapping[str, tuple[Candidate, ...]],
         *,
         site_url: str,
@@ -63,25 +69,25 @@ class Assembly:
         self._folder = folder
         self.report = report
         self.fences = Fences(report.pages, report.shown)
-        self._provenance = provenance_of(root)
-        self.context = site_context(report, self._provenance, serving=serving, scripts=scripts)
+        self._provenance = find_provenance(root)
+        self.context = make_site_context(report, self._provenance, serving=serving, scripts=scripts)
         self._pages = {page.path: page for page in report.pages}
         self._addresses: Mapping[str, str] = {}
-        self._ahead = ahead
+        self._ahead = jobs
         self._earlier = earlier
         self._seen = seen
         self._views: dict[str, str] = {}
 
-    def _views_on(self, page: Page) -> str:
-        views = (figure.view for figure in figures_on(page, self.report) if figure.view)
-        for name in (names := dict.fromkeys(map(view_name, views))):
+    def _render_views(self, page: Page) -> str:
+        views = (figure.view for figure in list_page_figures(page, self.report) if figure.view)
+        for name in (names := dict.fromkeys(map(name_view, views))):
             if name not in self._views:
-                self._views[name] = view_html(name, self._ahead.views[name]().decode())
+                self._views[name] = render_view(name, self._ahead.views[name]().decode())
         return "".join(self._views[name] for name in names)
 
-    def files(self, assets: str, *, fonts: bool) -> Iterator[tuple[str, bytes | KeptText]]:
+    def list_files(self, assets: str, *, fonts: bool) -> Iterator[tuple[str, bytes | CachedText]]:
         """Files known before the pages are: figures, our styles and scripts, and fonts if asked for."""
-        for name, text in figure_files(self.report):
+        for name, text in list_figure_files(self.report):
             # MkDocs writes a long text in pieces of 8 kB, bytes at once.
             yield name, text.encode() if isinstance(text, str) else text
         for path in sorted(_SOURCES.iterdir()):
@@ -91,56 +97,60 @@ class Assembly:
             if path.suffix in {".css", ".woff2", ".txt"}:
                 yield f"{assets}/fonts/{path.name}", path.read_bytes()
 
-    def know_pages(self, addresses: Mapping[str, str]) -> None:
+    def set_addresses(self, addresses: Mapping[str, str]) -> None:
         """Learn the address of each page, by its path below the content folder."""
         self._addresses = addresses
 
-    def own_ids(self, path: str) -> Iterator[str]:
+    def list_ids(self, path: str) -> Iterator[str]:
         """The ids that links to a page may name: of its blocks and statements."""
-        for block_id, shown in self._shown_on(path):
-            yield from _ids(block_id, shown)
+        for block_id, shown in self._list_shown(path):
+            yield from _list_ids(block_id, shown)
         statements = self.report.statements.get(path, ())
         yield from ("checked-statements",) if statements else ()
         for one in statements:
             yield from (f"statement-{one.number}", f"checked-{one.number}")
-        for states in states_on(statements, (shown for _, shown in self._shown_on(path))).values():
+        for states in group_states(statements, (shown for _, shown in self._list_shown(path))).values():
             yield from states
 
-    def with_head(self, html: str, path: str) -> str:
+    def insert_head(self, html: str, path: str) -> str:
         """A page's content with what happened and its benchmark's key results after the title.
 
         Below them, and at the content's end, stands what statements will be told by.
         """
         result = self.report.benchmarks.get(path)
-        head = benchmark_head(result, self._pages[path].front_matter.description or "") if result else ""
+        head = (
+            render_benchmark_head(result, self._pages[path].front_matter.description or "") if result else ""
+        )
         if self.report.statements.get(path):
             head, html = head + BADGE, html + CHECKED
         found = _TITLE_END.search(html)
         return html[: found.end()] + head + html[found.end() :] if found else head + html
 
-    def page_context(self, path: str, url: str) -> dict[str, Any]:
+    def make_page_context(self, path: str, url: str) -> dict[str, Any]:
         """What a page's template is told."""
         page = self._pages.get(path)
         if page is None:
             return self.context
-        card = self._address(f"{page_folder(path)}/card.png", url) if path in self._ahead.cards else ""
+        card = (
+            self._make_address(f"{get_page_folder(path)}/card.png", url) if path in self._ahead.cards else ""
+        )
         own = {
-            "sources": page_sources(page, self.report),
+            "sources": list_sources(page, self.report),
             "og_image": card,
             "description": page.front_matter.description or "",
         }
         return self.context | own
 
-    def unplaced(self, html: str, path: str) -> Iterator[Problem]:
+    def find_unplaced(self, html: str, path: str) -> Iterator[Problem]:
         """Blocks and statements that were drafted and that Markdown then took for something else."""
         page = self._pages.get(path)
-        placed = set(self.fences.marked_ids(path, html))
+        placed = set(self.fences.list_marked_ids(path, html))
         for block in page.blocks if page else ():
             if block.id not in placed:
                 said = f"this {block.kind} block is not shown: Markdown reads its lines as code"
                 step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"
-                yield Problem(block.place, said, step, Stage.SITE, Severity.WARNING)
-        yield from untold(self._bound(html, path), page.file if page else path)
+                yield Problem(block.location, said, step, Stage.SITE, Severity.WARNING)
+        yield from find_unmatched(self._match_statements(html, path), page.file if page else path)
 
     def is_as_before(self, html: str, path: str, file: str, site: Path) -> bool:
         """Whether a page is the one of the last build, which then stands in the new site, too.
@@ -158,49 +168,53 @@ class Assembly:
         blocks = [part for place in places for part in (place[1], self.report.keys[place])]
         # Statements are frozen values: what they look like in Python is all that they are.
         statements = repr(self.report.statements.get(path, ()))
-        key = Cache.key("page", fragments_digest(), html, statements, *blocks)
+        key = Cache.make_key("page", hash_fragments(), html, statements, *blocks)
         return self._earlier.link(file, key, site)
 
-    def with_blocks(self, html: str, path: str, url: str) -> str:
+    def insert_blocks(self, html: str, path: str, url: str) -> str:
         """A finished page with every block in its place and the views of its figures at the end."""
         page = self._pages.get(path)
-        bound = self._bound(html, path)
-        html = with_statements(html, bound)
+        bound = self._match_statements(html, path)
+        html = insert_statements(html, bound)
         if page is None or not page.blocks:
             return html
-        states = states_on(bound.shown, (shown for _, shown in self._shown_on(path)))
+        states = group_states(bound.shown, (shown for _, shown in self._list_shown(path)))
 
-        def fragment(block_id: str) -> str:
+        def fill_block(block_id: str) -> str:
             shown = self.report.shown[path, block_id]
-            block = block_html(shown, lambda target: self._link(target, url), page_folder(path))
-            return anchored(block, (one for name in _ids(block_id, shown) for one in states.get(name, ())))
+            block = render_block(shown, lambda target: self._link(target, url), get_page_folder(path))
+            return add_anchors(
+                block, (one for name in _list_ids(block_id, shown) for one in states.get(name, ()))
+            )
 
         before, end, after = html.rpartition("</body>")
-        return "".join([self.fences.fill(path, before, fragment), self._views_on(page), end, after])
+        return "".join([self.fences.fill(path, before, fill_block), self._render_views(page), end, after])
 
     def finish(self, site: Path) -> None:
         """Write what had to wait: ``report.json``, cards, the search script."""
         with self._ahead.beside:
             for path, card in self._ahead.cards.items():
-                name = f"{page_folder(path)}/card.png"
+                name = f"{get_page_folder(path)}/card.png"
                 if not (self._earlier and self._earlier.link(name, card.key, site)):
                     _write(site / name, card())
-        _write(site / self._folder / "report.json", report_json(self.report, self._provenance).encode())
+        _write(
+            site / self._folder / "report.json", format_report_json(self.report, self._provenance).encode()
+        )
         _write(site / ".nojekyll", b"")
         index = site / "search" / "search_index.json"
         if index.is_file():
-            _write(index.with_suffix(".js"), index_script(index.read_text("utf-8")).encode())
-            _write(index.with_name("lunr.js"), lunr_path().read_bytes())
+            _write(index.with_suffix(".js"), make_index_script(index.read_text("utf-8")).encode())
+            _write(index.with_name("lunr.js"), find_lunr().read_bytes())
 
-    def _shown_on(self, path: str) -> Iterator[tuple[str, Shown]]:
+    def _list_shown(self, path: str) -> Iterator[tuple[str, Shown]]:
         """A page's blocks by their ids."""
         page = self._pages.get(path)
         return ((block.id, self.report.shown[path, block.id]) for block in (page.blocks if page else ()))
 
-    def _bound(self, html: str, path: str) -> Bound:
-        return bound_on(html, self._seen, self.report.statements.get(path, ()))
+    def _match_statements(self, html: str, path: str) -> BoundMarks:
+        return match_statements(html, self._seen, self.report.statements.get(path, ()))
 
-    def _address(self, target: str, url: str) -> str:
+    def _make_address(self, target: str, url: str) -> str:
         """An absolute address where the site has one, since link previews want it; else a relative one."""
         return urljoin(self._site_url, target) if self._site_url else get_relative_url(target, url)
 
@@ -208,10 +222,10 @@ class Assembly:
         return get_relative_url(self._addresses.get(target, target), url)
 
 
-def _ids(block_id: str, shown: Shown) -> tuple[str, ...]:
+def _list_ids(block_id: str, shown: Shown) -> tuple[str, ...]:
     """A block's id, and those of its figures and tables, each once."""
-    figures = (figure.id for figure in figures_of(shown))
-    tables = (table.id for table in tables_of(shown))
+    figures = (figure.id for figure in list_figures(shown))
+    tables = (table.id for table in list_tables(shown))
     return tuple(dict.fromkeys([block_id, *figures, *tables]))
 
 

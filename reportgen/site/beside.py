@@ -17,16 +17,16 @@ from importlib.metadata import version
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Self
 
-from reportgen.cache import digest_of
-from reportgen.figures.live import view_name
-from reportgen.site.outputs import figures_of
+from reportgen.cache import get_digest
+from reportgen.figures.live import name_view
+from reportgen.site.outputs import list_figures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Future, ProcessPoolExecutor
     from types import TracebackType
 
-    from reportgen.cache import Cache, KeptText
+    from reportgen.cache import Cache, CachedText
     from reportgen.model import Shown
 
 
@@ -37,7 +37,7 @@ _MANY = 12
 """A first build of so many pages has enough to do for two processes."""
 
 
-class Beside:
+class WorkerProcess:
     """Starts jobs at once and hands their results over at the end; a context manager.
 
     A few small jobs, as after a change to one page, are not worth a process: they are done at the end.
@@ -57,50 +57,50 @@ class Beside:
         if self._pool:
             self._pool.shutdown(cancel_futures=kind is not None)
 
-    def view(self, specification: str, *, author: bool) -> Job:
+    def start_view(self, specification: str, *, author: bool) -> Job:
         """The compiled view of a figure's Vega-Lite specification; an author's is left as it is compiled."""
-        key = self._cache.key("view", version("vl-convert-python"), specification, str(author))
-        return self._start(key, _author_view if author else _view, specification)
+        key = self._cache.make_key("view", version("vl-convert-python"), specification, str(author))
+        return self._start(key, _compile_author_view if author else _compile_view, specification)
 
-    def card(self, picture: str | KeptText) -> Job:
+    def start_card(self, picture: str | CachedText) -> Job:
         """The PNG card of a page whose first figure is this picture (a figure's own SVG)."""
-        return self._start(self._cache.key("card", digest_of(picture)), _card, picture)
+        return self._start(self._cache.make_key("card", get_digest(picture)), _render_card, picture)
 
     def call(self, work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401 - whatever travels
         """Start a function in the second process; what is returned waits for its result."""
-        return self._pool_started().submit(work, *arguments).result
+        return self._get_pool().submit(work, *arguments).result
 
     def warm_up(self) -> None:
         """Start the second process before there is work for it, and let it import what it will need."""
-        self._pool_started().submit(_warm_up)
+        self._get_pool().submit(_load_modules)
 
     def abandon(self) -> None:
         """Drop what is not started: the build has failed."""
         if self._pool:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _start(self, key: str, work: Callable[..., bytes], *arguments: str | KeptText) -> Job:
+    def _start(self, key: str, work: Callable[..., bytes], *arguments: str | CachedText) -> Job:
         job = Job(self._cache, key, work, arguments)
-        if not self._cache.holds(key):
+        if not self._cache.has_entry(key):
             self._waiting.append(job)
             if self._pool or len(self._waiting) > _FEW:
-                self._hand_over()
+                self._start_waiting()
         return job
 
-    def _hand_over(self) -> None:
-        pool = self._pool_started()
+    def _start_waiting(self) -> None:
+        pool = self._get_pool()
         for job in self._waiting:
             job.start(pool)
         self._waiting.clear()
 
-    def _pool_started(self) -> ProcessPoolExecutor:
+    def _get_pool(self) -> ProcessPoolExecutor:
         if self._pool is None:
             from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - most builds start no process
             from multiprocessing import get_context  # noqa: PLC0415 - as above
 
-            with _safe_path():
+            with _use_safe_path():
                 self._pool = ProcessPoolExecutor(
-                    max_workers=1, mp_context=get_context("spawn"), initializer=_live_as_long_as_the_build
+                    max_workers=1, mp_context=get_context("spawn"), initializer=_follow_build
                 )
                 _start_without_ctrl_c(self._pool)
         return self._pool
@@ -118,24 +118,24 @@ class Job:
     _cache: Cache
     key: str
     _work: Callable[..., bytes]
-    _arguments: tuple[str | KeptText, ...]
+    _arguments: tuple[str | CachedText, ...]
     future: Future[bytes] | None = None
 
     def __call__(self) -> bytes:
         """The result."""
-        kept = None if self.future else self._cache.get(self.key)
-        if kept is not None:
-            return kept
-        made = self.future.result() if self.future else self._work(*self._arguments)
-        self._cache.put(self.key, made)
-        return made
+        cached = None if self.future else self._cache.get(self.key)
+        if cached is not None:
+            return cached
+        result = self.future.result() if self.future else self._work(*self._arguments)
+        self._cache.put(self.key, result)
+        return result
 
     def start(self, pool: ProcessPoolExecutor) -> None:
         """Let the second process do it."""
         self.future = pool.submit(self._work, *self._arguments)
 
 
-class Ahead:
+class BackgroundJobs:
     """What figures will need, started as soon as each is drawn, while the rest are drawn.
 
     Attributes:
@@ -146,26 +146,26 @@ class Ahead:
 
     def __init__(self, cache: Cache, pages: int, *, with_cards: bool) -> None:
         """Start the second process at once for the first build of a report of many pages."""
-        self.beside = Beside(cache)
+        self.beside = WorkerProcess(cache)
         if cache.is_new and pages >= _MANY:
             self.beside.warm_up()
         self.views: dict[str, Job] = {}
         self.cards: dict[str, Job] = {}
         self._with_cards = with_cards
 
-    def drawn(self, page: str, shown: Shown) -> None:
+    def start_jobs(self, page: str, shown: Shown) -> None:
         """Start what a page's newly drawn block needs; its first figure becomes the page's card."""
-        for figure in figures_of(shown):
-            name = view_name(figure.view)
+        for figure in list_figures(shown):
+            name = name_view(figure.view)
             if figure.view and name not in self.views:
                 author = figure.kind in {"vega-lite", "altair"}
-                self.views[name] = self.beside.view(figure.view, author=author)
+                self.views[name] = self.beside.start_view(figure.view, author=author)
             if self._with_cards and page not in self.cards:
-                self.cards[page] = self.beside.card(figure.file_svg)
+                self.cards[page] = self.beside.start_card(figure.file_svg)
 
 
 @contextmanager
-def _safe_path() -> Iterator[None]:
+def _use_safe_path() -> Iterator[None]:
     """Let new Python processes import nothing from the working folder, which a stranger may have filled.
 
     Both processes behind a pool, the worker and the one that tracks its semaphores, are ``python -c``, which
@@ -182,12 +182,12 @@ def _safe_path() -> Iterator[None]:
             os.environ[_SAFE_PATH] = before
 
 
-def _warm_up() -> None:
+def _load_modules() -> None:
     for name in ("figures.poster", "figures.render", "drafting.second"):
         import_module(f"reportgen.{name}")
-    from reportgen.drafting.second import warm_up  # noqa: PLC0415 - imported where it runs
+    from reportgen.drafting.second import load_libraries  # noqa: PLC0415 - imported where it runs
 
-    warm_up()
+    load_libraries()
 
 
 def _start_without_ctrl_c(pool: ProcessPoolExecutor) -> None:
@@ -202,7 +202,7 @@ def _start_without_ctrl_c(pool: ProcessPoolExecutor) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _live_as_long_as_the_build() -> None:
+def _follow_build() -> None:
     """In the second process: leave Ctrl+C to the build, and end when the build is killed.
 
     Nothing else would tell it, since it holds the other end of the pipe that it waits for.
@@ -212,31 +212,31 @@ def _live_as_long_as_the_build() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     build = parent_process()
     if build is not None:
-        Thread(target=_end_after, args=(build.sentinel,), daemon=True).start()
+        Thread(target=_stop_after, args=(build.sentinel,), daemon=True).start()
 
 
-def _end_after(process: int) -> None:
+def _stop_after(process: int) -> None:
     from multiprocessing.connection import wait  # noqa: PLC0415 - as above
 
     wait([process])
     os._exit(1)
 
 
-def _view(specification: str) -> bytes:
-    from reportgen.figures.live import live_view  # noqa: PLC0415
+def _compile_view(specification: str) -> bytes:
+    from reportgen.figures.live import compile_view  # noqa: PLC0415
 
-    return live_view(specification).encode()
+    return compile_view(specification).encode()
 
 
-def _author_view(specification: str) -> bytes:
+def _compile_author_view(specification: str) -> bytes:
     from reportgen.figures.drawing import compile_chart  # noqa: PLC0415
-    from reportgen.figures.live import compact_json  # noqa: PLC0415
+    from reportgen.figures.live import write_compact_json  # noqa: PLC0415
 
-    return compact_json(compile_chart(json.loads(specification))).encode()
+    return write_compact_json(compile_chart(json.loads(specification))).encode()
 
 
-def _card(picture: str | KeptText) -> bytes:
-    from reportgen.figures.poster import card_svg  # noqa: PLC0415
-    from reportgen.figures.render import png_of_svg  # noqa: PLC0415
+def _render_card(picture: str | CachedText) -> bytes:
+    from reportgen.figures.poster import draw_card  # noqa: PLC0415
+    from reportgen.figures.render import render_png  # noqa: PLC0415
 
-    return png_of_svg(card_svg(str(picture)))
+    return render_png(draw_card(str(picture)))

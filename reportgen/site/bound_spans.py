@@ -10,9 +10,16 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Place, Problem, Severity, Stage
-from reportgen.narrative.spans import ELEMENT, marks
-from reportgen.site.statement_fragments import badge, bound_end, bound_start, checked_list, filled, id_prefix
+from reportgen.errors import Problem, Severity, SourceLocation, Stage
+from reportgen.narrative.spans import ELEMENT, find_marks
+from reportgen.site.statement_fragments import (
+    choose_id_prefix,
+    fill_statements,
+    render_badge,
+    render_checked_list,
+    render_end,
+    render_start,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +32,7 @@ _END = f"</{ELEMENT}>"
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class BoundMarks:
     """The marked words of a page.
 
     Attributes:
@@ -41,7 +48,9 @@ class Bound:
     unchecked: tuple[Candidate, ...]
 
 
-def bound_on(html: str, seen: Mapping[str, tuple[Candidate, ...]], statements: Sequence[Statement]) -> Bound:
+def match_statements(
+    html: str, seen: Mapping[str, tuple[Candidate, ...]], statements: Sequence[Statement]
+) -> BoundMarks:
     """Pair a page's marks with its statements; among equal ones the order of writing decides.
 
     Args:
@@ -49,20 +58,20 @@ def bound_on(html: str, seen: Mapping[str, tuple[Candidate, ...]], statements: S
         seen: what ``Spans`` saw.
         statements: those of the page, as drafted.
     """
-    found = tuple(marks(html)) if f"<{ELEMENT}" in html else ()
+    found = tuple(find_marks(html)) if f"<{ELEMENT}" in html else ()
     waiting: dict[tuple[object, ...], list[Statement]] = defaultdict(list)
     for statement in reversed(statements):
-        waiting[_key(statement.binding)].append(statement)
+        waiting[_make_key(statement.binding)].append(statement)
     behind: dict[tuple[str, int], Statement | None] = {}
     unchecked = []
     for salt, number in sorted({(mark.salt, mark.number) for mark in found}):
         one = seen[salt][number] if number < len(seen.get(salt, ())) else None
-        same = waiting[_key(one)] if one else []
+        same = waiting[_make_key(one)] if one else []
         behind[salt, number] = same.pop() if same else None
         if one and behind[salt, number] is None:
             unchecked.append(one)
     numbers = {statement.number for statement in behind.values() if statement}
-    return Bound(
+    return BoundMarks(
         marks=tuple((mark, behind[mark.salt, mark.number]) for mark in found),
         shown=tuple(one for one in statements if one.number in numbers),
         missing=tuple(one for one in statements if one.number not in numbers),
@@ -70,12 +79,12 @@ def bound_on(html: str, seen: Mapping[str, tuple[Candidate, ...]], statements: S
     )
 
 
-def with_statements(html: str, bound: Bound) -> str:
+def insert_statements(html: str, bound: BoundMarks) -> str:
     """The page with what the data say behind its marks, under its title and at its end."""
     parts: list[str] = []
     place = 0
     named: set[int] = set()
-    prefix = id_prefix(html)
+    prefix = choose_id_prefix(html)
     for mark, statement in bound.marks:
         end = html.find(_END, mark.end)
         if end < 0:
@@ -86,15 +95,15 @@ def with_statements(html: str, bound: Bound) -> str:
             parts.append(words)
         else:
             first = statement.number not in named
-            start = bound_start(statement, prefix, in_link=mark.in_link, first=first)
-            parts += [start, words, bound_end(statement, in_link=mark.in_link)]
+            start = render_start(statement, prefix, in_link=mark.in_link, first=first)
+            parts += [start, words, render_end(statement, in_link=mark.in_link)]
             named.add(statement.number)
         place = end + len(_END)
     page = "".join([*parts, html[place:]])
-    return filled(page, badge(bound.shown, prefix), checked_list(bound.shown, prefix))
+    return fill_statements(page, render_badge(bound.shown, prefix), render_checked_list(bound.shown, prefix))
 
 
-def untold(bound: Bound, file: str) -> Iterator[Problem]:
+def find_unmatched(bound: BoundMarks, file: str) -> Iterator[Problem]:
     """What the draft and the page do not agree on.
 
     Args:
@@ -104,12 +113,12 @@ def untold(bound: Bound, file: str) -> Iterator[Problem]:
     for statement in bound.missing:
         said = f'"{statement.binding.words}" is not shown as checked: Markdown reads its braces as text'
         step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"
-        yield Problem(statement.binding.place, said, step, Stage.SITE, Severity.WARNING)
+        yield Problem(statement.binding.location, said, step, Stage.SITE, Severity.WARNING)
     for one in bound.unchecked:
         said = f'"{one.words}" was not held against the data: it came into the page after the draft'
         step = "Write it into the page itself, not by another plugin or extension"
-        yield Problem(Place(file), said, step, Stage.SITE, Severity.WARNING)
+        yield Problem(SourceLocation(file), said, step, Stage.SITE, Severity.WARNING)
 
 
-def _key(one: Binding | Candidate) -> tuple[object, ...]:
+def _make_key(one: Binding | Candidate) -> tuple[object, ...]:
     return one.kind, one.words, one.expression, one.of, one.name, one.fails

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from mkdocs.structure.files import get_files, set_exclusions
 
-from reportgen.errors import Place, Problem, ReportError, Stage
-from reportgen.repository import Boundary, boundary_around
+from reportgen.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.repository import Boundary, find_boundary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,23 +25,23 @@ _KINDS: Final = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 _COPY: Final = "Put a copy of what it leads to in its place; no setting allows such links here"
 
 
-def content_name(config: MkDocsConfig, root: Path) -> str:
+def find_content_name(config: MkDocsConfig, root: Path) -> str:
     """The content folder relative to ``mkdocs.yml``, with forward slashes.
 
     Raises:
         ReportError: it lies elsewhere, or is a link out of the repository.
     """
-    beside = os.path.dirname(os.path.abspath(config.config_file_path or "mkdocs.yml"))  # noqa: PTH100, PTH120 - keeps links
+    config_folder = os.path.dirname(os.path.abspath(config.config_file_path or "mkdocs.yml"))  # noqa: PTH100, PTH120 - keeps links
     folder = Path(config.docs_dir)
-    target = boundary_around(root).leaves(folder)
-    if folder.is_relative_to(beside) and target is None:
-        return folder.relative_to(beside).as_posix()
+    target = find_boundary(root).resolve_outside(folder)
+    if folder.is_relative_to(config_folder) and target is None:
+        return folder.relative_to(config_folder).as_posix()
     said = f"docs_dir leads out of the folder of mkdocs.yml, to {(target or config.docs_dir)!r}"
     step = "Name a folder below it, such as content"
-    raise ReportError(Problem(Place("mkdocs.yml"), said, step, Stage.SITE))
+    raise ReportError(Problem(SourceLocation("mkdocs.yml"), said, step, Stage.SITE))
 
 
-def content_files(config: MkDocsConfig, root: Path) -> Files:
+def list_content_files(config: MkDocsConfig, root: Path) -> Files:
     """The files of the content folder as MkDocs finds them.
 
     Args:
@@ -52,25 +52,25 @@ def content_files(config: MkDocsConfig, root: Path) -> Files:
         ReportError: of what a site shows, links lead out of the repository, to nothing or in a circle, or
             there are pipes, sockets or devices; also in the theme's own folder.
     """
-    boundary = boundary_around(root)
-    walk = _Walk(content_name(config, root), boundary)
+    boundary = find_boundary(root)
+    walk = _Walk(find_content_name(config, root), boundary)
     walk.look_through(config.docs_dir)
     # MkDocs would follow a circle for ever, so it is not even asked.
     _refuse(walk.folders)
     files = get_files(config)
     set_exclusions(files, config)
-    shown = (file.abs_src_path or "" for file in shown_files(files))
+    shown = (file.abs_src_path or "" for file in filter_shown(files))
     problems = [walk.files[path] for path in shown if path in walk.files]
     if config.theme.custom_dir:
         custom = Path(config.theme.custom_dir)
-        theme = _Walk(custom.name, boundary.including(custom))
+        theme = _Walk(custom.name, boundary.add(custom))
         theme.look_through(str(custom))
         problems += theme.files.values()
     _refuse(problems)
     return files
 
 
-def shown_files(files: Files) -> Iterator[File]:
+def filter_shown(files: Files) -> Iterator[File]:
     """The files that a site shows or copies; drafts are shown while a report is served."""
     return (file for file in files if file.inclusion.is_in_serve())  # type: ignore[no-untyped-call]
 
@@ -102,52 +102,60 @@ class _Walk:
         entries = 0
         while waiting:
             folder, above = waiting.pop()
-            for entry in _entries(folder):
+            for entry in _list_entries(folder):
                 entries += 1
-                place = Place(f"{self.name}/{os.path.relpath(entry.path, top)}")
+                place = SourceLocation(f"{self.name}/{os.path.relpath(entry.path, top)}")
                 real = (
                     os.path.realpath(entry.path) if entry.is_symlink() else f"{above[-1]}{os.sep}{entry.name}"
                 )
                 if _is_folder(entry):
-                    if problem := self._of_folder(place, real, above, linked=entry.is_symlink()):
+                    if problem := self._check_folder(place, real, above, linked=entry.is_symlink()):
                         self.folders.append(problem)
                     else:
                         waiting.append((entry.path, (*above, real)))
-                elif problem := self._of_file(place, real, entry):
+                elif problem := self._check_file(place, real, entry):
                     self.files[entry.path] = problem
             if entries > MOST_ENTRIES:
                 said = f"it holds more than {MOST_ENTRIES:,} files, those that links lead to included"
-                self.folders.append(_problem(Place(self.name), said, "Keep data in the data folder"))
+                self.folders.append(
+                    _make_problem(SourceLocation(self.name), said, "Keep data in the data folder")
+                )
                 return
 
-    def _of_folder(self, place: Place, real: str, above: tuple[str, ...], *, linked: bool) -> Problem | None:
-        if linked and not self.boundary.holds(real):
-            return _outward(place, real)
+    def _check_folder(
+        self, place: SourceLocation, real: str, above: tuple[str, ...], *, linked: bool
+    ) -> Problem | None:
+        if linked and not self.boundary.contains(real):
+            return _report_outward(place, real)
         if linked and any(f"{one}{os.sep}".startswith(f"{real.rstrip(os.sep)}{os.sep}") for one in above):
             said = f"this link leads to a folder that it stands in, {real!r}, so there is no end to it"
-            return _problem(place, said, "Remove it")
+            return _make_problem(place, said, "Remove it")
         if len(above) > DEEPEST:
-            return _problem(
-                Place(self.name), f"its folders are nested more than {DEEPEST} deep", "Move the pages up"
+            return _make_problem(
+                SourceLocation(self.name),
+                f"its folders are nested more than {DEEPEST} deep",
+                "Move the pages up",
             )
         return None
 
-    def _of_file(self, place: Place, real: str, entry: os.DirEntry[str]) -> Problem | None:
-        if entry.is_symlink() and not self.boundary.holds(real):
-            return _outward(place, real)
+    def _check_file(self, place: SourceLocation, real: str, entry: os.DirEntry[str]) -> Problem | None:
+        if entry.is_symlink() and not self.boundary.contains(real):
+            return _report_outward(place, real)
         try:
             mode = os.stat(entry.path).st_mode  # noqa: PTH116 - a path as text
         except OSError:
             if not entry.is_symlink():  # gone, or not for us to look at: MkDocs will say so
                 return None
             said = f"this link leads to nothing: there is no {os.readlink(entry.path)!r}"  # noqa: PTH115 - as above
-            return _problem(place, said, "Mend the link or remove it")
+            return _make_problem(place, said, "Mend the link or remove it")
         if stat.S_ISREG(mode):
             return None
-        return _problem(place, f"this is {_KINDS.get(stat.S_IFMT(mode), 'a device')}, no file", "Remove it")
+        return _make_problem(
+            place, f"this is {_KINDS.get(stat.S_IFMT(mode), 'a device')}, no file", "Remove it"
+        )
 
 
-def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
+def _list_entries(folder: str) -> Iterator[os.DirEntry[str]]:
     """What a folder holds; nothing where nobody may look, as for MkDocs."""
     try:
         with os.scandir(folder) as entries:
@@ -164,9 +172,9 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _outward(place: Place, target: str) -> Problem:
-    return _problem(place, f"this link leads out of the repository, to {target!r}", _COPY)
+def _report_outward(place: SourceLocation, target: str) -> Problem:
+    return _make_problem(place, f"this link leads out of the repository, to {target!r}", _COPY)
 
 
-def _problem(place: Place, message: str, next_step: str) -> Problem:
+def _make_problem(place: SourceLocation, message: str, next_step: str) -> Problem:
     return Problem(place, message, next_step, Stage.SITE)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Earlier:
+class LastBuild:
     """The site of the last build, which stands until the new one takes its place.
 
     Attributes:

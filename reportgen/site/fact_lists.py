@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reportgen.facts.all_facts import all_facts
-from reportgen.facts.fact_words import fact_words
+from reportgen.facts.all_facts import collect_facts
+from reportgen.facts.fact_words import describe_fact
 from reportgen.facts.subject import FactError
-from reportgen.facts.vocabulary import ParameterKind, facts_of
+from reportgen.facts.vocabulary import ParameterKind, list_fact_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,43 +35,43 @@ class FactGroup:
     note: str = ""
 
 
-def fact_groups(subject: Subject) -> tuple[FactGroup, ...]:
+def group_facts(subject: Subject) -> tuple[FactGroup, ...]:
     """The facts that there are for what a subject holds, in the order of the vocabulary."""
     known: dict[str, list[Fact]] = {}
-    for fact in all_facts(subject):
+    for fact in collect_facts(subject):
         known.setdefault(fact.name, []).append(fact)
-    return tuple(_group(kind, known, subject) for kind in facts_of(subject.holds))
+    return tuple(_group(kind, known, subject) for kind in list_fact_kinds(subject.holds))
 
 
 def _group(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> FactGroup:
     chosen = any(parameter.kind is not ParameterKind.SERIES for parameter in kind.parameters)
-    found = _example(kind, known, subject) if chosen else known.get(kind.name, [])
-    rows = tuple(_row(fact, subject) for fact in found)
+    found = _find_example(kind, known, subject) if chosen else known.get(kind.name, [])
+    rows = tuple(_make_row(fact, subject) for fact in found)
     note = "For example:" if rows and chosen else ""
-    if not rows and len(subject.series) < _series_of(kind):
+    if not rows and len(subject.series) < _count_series(kind):
         note = "It needs two series."
     return FactGroup(kind.signature, kind.says, rows, note)
 
 
-def _row(fact: Fact, subject: Subject) -> tuple[str, str]:
-    said = fact_words(fact, subject.scale).removeprefix(fact.call).strip()
+def _make_row(fact: Fact, subject: Subject) -> tuple[str, str]:
+    said = describe_fact(fact, subject.scale).removeprefix(fact.call).strip()
     return fact.call, said.removeprefix("= ").removeprefix("is ")
 
 
-def _example(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> Iterator[Fact]:
+def _find_example(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> Iterator[Fact]:
     """The fact of the first series or pair, at a step or level that its curve has."""
-    wanted = _series_of(kind)
-    series = subject.series[:wanted]
+    needed = _count_series(kind)
+    series = subject.series[:needed]
     numbers = {
-        "x": _value(known, "widest_gap_step" if wanted > 1 else "peak_step"),
-        "from": _step(known, "start"),
-        "to": _step(known, "final"),
-        "level": _half_way(known),
-        "margin": _small_share(subject),
+        "x": _find_value(known, "widest_gap_step" if needed > 1 else "peak_step"),
+        "from": _find_step(known, "start"),
+        "to": _find_step(known, "final"),
+        "level": _choose_level(known),
+        "margin": _choose_margin(subject),
     }
     chosen = [numbers[one.name] for one in kind.parameters if one.kind is not ParameterKind.SERIES]
     given = [number for number in chosen if number is not None]
-    if len(series) < wanted or len(given) < len(chosen):
+    if len(series) < needed or len(given) < len(chosen):
         return
     try:
         yield subject.fact(kind.name, (*series, *given))
@@ -80,31 +80,31 @@ def _example(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> 
         return
 
 
-def _series_of(kind: FactKind) -> int:
+def _count_series(kind: FactKind) -> int:
     return sum(parameter.kind is ParameterKind.SERIES for parameter in kind.parameters)
 
 
-def _first(known: dict[str, list[Fact]], name: str) -> Fact | None:
+def _find_first(known: dict[str, list[Fact]], name: str) -> Fact | None:
     return next(iter(known.get(name, [])), None)
 
 
-def _value(known: dict[str, list[Fact]], name: str) -> float | None:
-    fact = _first(known, name)
+def _find_value(known: dict[str, list[Fact]], name: str) -> float | None:
+    fact = _find_first(known, name)
     return None if fact is None or fact.value is None else float(fact.value)
 
 
-def _step(known: dict[str, list[Fact]], name: str) -> float | None:
-    fact = _first(known, name)
+def _find_step(known: dict[str, list[Fact]], name: str) -> float | None:
+    fact = _find_first(known, name)
     return None if fact is None else fact.step
 
 
-def _small_share(subject: Subject) -> float | None:
+def _choose_margin(subject: Subject) -> float | None:
     """A fiftieth of the range that values may have."""
     bounds = subject.scale.bounds
     return (bounds[1] - bounds[0]) / 50 if bounds else None
 
 
-def _half_way(known: dict[str, list[Fact]]) -> float | None:
+def _choose_level(known: dict[str, list[Fact]]) -> float | None:
     """A level between the first series' worst and best value, in two digits."""
-    worst, best = _value(known, "trough"), _value(known, "peak")
+    worst, best = _find_value(known, "trough"), _find_value(known, "peak")
     return None if worst is None or best is None else float(f"{(worst + best) / 2:.2g}")

@@ -36,7 +36,7 @@ class Fences:
         self._fences: Iterator[Fence] = iter(())
         self._ids: Iterator[str] = iter(())
 
-    def enter(self, page: str, markdown: str) -> None:
+    def enter_page(self, page: str, markdown: str) -> None:
         """The next fences are those of this page: its path below the content folder, and its text."""
         self._page = page
         # No author can have written this by chance or on purpose.
@@ -58,20 +58,20 @@ class Fences:
         if fence is None or fence.kind != kind or block_id is None:
             said = f"content page {self._page}: Markdown shows a {kind} block that the draft did not find"
             raise SuperFencesException(said)
-        words = escape(words_of(self._shown[self._page, block_id]))
-        return f'{_MARK_START.format(salt=self.salt(self._page))}{escape(block_id)}">{words}</div>'
+        words = escape(collect_search_text(self._shown[self._page, block_id]))
+        return f'{_MARK_START.format(salt=self.get_salt(self._page))}{escape(block_id)}">{words}</div>'
 
-    def salt(self, page: str) -> str:
+    def get_salt(self, page: str) -> str:
         """What the marks of a page are known by."""
         return self._salts.get(page, "")
 
-    def marked_ids(self, page: str, html: str) -> list[str]:
+    def list_marked_ids(self, page: str, html: str) -> list[str]:
         """The ids of the blocks whose marks stand in a page."""
-        return [unescape(part.partition('"')[0]) for part in self._parts(page, html)[1:]]
+        return [unescape(part.partition('"')[0]) for part in self._split(page, html)[1:]]
 
     def fill(self, page: str, html: str, fragment_of: Callable[[str], str]) -> str:
         """A page with every mark replaced by the fragment of its block; what only looks like one stays."""
-        first, *parts = self._parts(page, html)
+        first, *parts = self._split(page, html)
         filled = [first]
         for part in parts:
             block_id, _, rest = part.partition('"')
@@ -79,34 +79,36 @@ class Fences:
             filled.append(fragment_of(unescape(block_id)) + after)
         return "".join(filled)
 
-    def _parts(self, page: str, html: str) -> list[str]:
+    def _split(self, page: str, html: str) -> list[str]:
         """What stands before, between and behind the marks of a page."""
-        salt = self.salt(page)
+        salt = self.get_salt(page)
         return html.split(_MARK_START.format(salt=salt)) if salt else [html]
 
 
-def custom_fences(mark: Callable[[str], str]) -> list[dict[str, Any]]:
-    """The ``custom_fences`` of pymdownx.superfences for every kind of block."""
+def make_custom_fences(mark: Callable[[str], str]) -> list[dict[str, Any]]:
+    """The ``make_custom_fences`` of pymdownx.superfences for every kind of block."""
 
-    def formatter(_source: str, language: str, *_args: object, **_options: object) -> str:
+    def format_fence(_source: str, language: str, *_args: object, **_options: object) -> str:
         return mark(language)
 
-    return [{"name": kind, "class": kind, "format": formatter} for kind in BLOCKS]
+    return [{"name": kind, "class": kind, "format": format_fence} for kind in BLOCKS]
 
 
-def words_of(shown: Shown) -> str:
+def collect_search_text(shown: Shown) -> str:
     """What a search should find: title, summary and caption."""
     if isinstance(shown, Figure):
         return f"{shown.title}. {shown.summary} {shown.caption}"
     if isinstance(shown, Panels):
-        return " ".join([f"{shown.title}. {shown.caption}", *(words_of(figure) for figure in shown.figures)])
+        return " ".join(
+            [f"{shown.title}. {shown.caption}", *(collect_search_text(figure) for figure in shown.figures)]
+        )
     if isinstance(shown, ResultTable):
         names = ", ".join(row[0].text for row in shown.rows)
         return f"{': '.join(filter(None, [shown.title, names]))}. {shown.caption}"
     if isinstance(shown, Overview):
         return " ".join(f"{card.name}: {f'{card.leader} {card.score}'.strip()}." for card in shown.cards)
     if isinstance(shown, Stack):
-        parts = (part if isinstance(part, str) else words_of(part) for part in shown.parts)
+        parts = (part if isinstance(part, str) else collect_search_text(part) for part in shown.parts)
         return " ".join(filter(None, [f"{shown.title}.", shown.subtitle, *parts, shown.caption]))
     if isinstance(shown, Observations):
         return " ".join([f"{shown.title}.", *(one.text for one in shown.items)])

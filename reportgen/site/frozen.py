@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reportgen import __version__
-from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.errors import Problem, ReportError, SourceLocation, Stage
 from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.drafting.freezing import Freezing
+    from reportgen.drafting.freezing import FrozenSource
 
 TABLE: Final = "data.parquet"
 SETTINGS: Final = "source.yml"
@@ -22,7 +22,7 @@ TOOL: Final = f"reportgen {__version__} freeze"
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class FrozenFiles:
     """What was written: the files, their bytes together, and whether they replace what was frozen before."""
 
     files: tuple[Path, ...]
@@ -50,10 +50,10 @@ def refuse_foreign(folder: Path, source: Path) -> None:
     else:
         return
     advice = "Name a folder that is empty or does not exist yet with --to"
-    raise ReportError(Problem(Place(str(folder)), found, advice, Stage.SITE))
+    raise ReportError(Problem(SourceLocation(str(folder)), found, advice, Stage.SITE))
 
 
-def write_frozen(freezing: Freezing, folder: Path) -> Written:
+def write_frozen(freezing: FrozenSource, folder: Path) -> FrozenFiles:
     """Write a source into a folder that was not refused; what was frozen there before is replaced.
 
     Raises:
@@ -73,7 +73,7 @@ def write_frozen(freezing: Freezing, folder: Path) -> Written:
             part.unlink(missing_ok=True)
         if not any(folder.iterdir()):
             folder.rmdir()
-    return Written((table, settings), table.stat().st_size + settings.stat().st_size, replaced)
+    return FrozenFiles((table, settings), table.stat().st_size + settings.stat().st_size, replaced)
 
 
 def _is_ours(folder: Path) -> bool:

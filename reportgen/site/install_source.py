@@ -39,46 +39,46 @@ def find_requirement() -> str:
     if record is None:
         raise UnknownSourceError("its installation does not say from which repository it came")
     try:
-        return f"{DISTRIBUTION} @ {_source(json.loads(record))}"
+        return f"{DISTRIBUTION} @ {_find_source(json.loads(record))}"
     except (ValueError, TypeError, AttributeError, KeyError):
         raise UnknownSourceError("what its installation says of its origin cannot be read") from None
     except OSError as error:
         raise UnknownSourceError(f"{error.filename} cannot be read: {error.strerror}") from None
 
 
-def _source(record: dict[str, Any]) -> str:
+def _find_source(record: dict[str, Any]) -> str:
     url = record["url"]
     if "vcs_info" in record:
         if record["vcs_info"]["vcs"] != "git" or "subdirectory" in record:
             raise UnknownSourceError("it came from something else than the top of a git repository")
-        return _commit_of(url, record["vcs_info"]["commit_id"])
+        return _format_commit(url, record["vcs_info"]["commit_id"])
     if "archive_info" in record:
         hashes = record["archive_info"].get("hashes") or {}
         sha256 = hashes.get("sha256") or record["archive_info"].get("hash", "").removeprefix("sha256=")
         if not _SHA256.fullmatch(sha256):
             raise UnknownSourceError("it came from an archive of which no SHA-256 was noted")
-        return f"{_public(url)}#sha256={sha256}"
+        return f"{_check_public(url)}#sha256={sha256}"
     parts = urlsplit(url)
     if parts.scheme != "file":
         raise UnknownSourceError("what its installation says of its origin cannot be read")
-    return _checked_out(Path(url2pathname(parts.path)))
+    return _find_commit(Path(url2pathname(parts.path)))
 
 
-def _commit_of(url: str, commit: str) -> str:
-    address = _public(url)
+def _format_commit(url: str, commit: str) -> str:
+    address = _check_public(url)
     if not _COMMIT.fullmatch(commit):
         raise UnknownSourceError("the commit that it came from was not noted")
     return f"git+{address}@{commit}"
 
 
-def _public(url: str) -> str:
+def _check_public(url: str) -> str:
     """The address, if anybody may see it and reach it; another is not repeated, it may hold a password."""
     if _ADDRESS.fullmatch(url):
         return url
     raise UnknownSourceError("it did not come from a plain https:// address without a user name")
 
 
-def _checked_out(folder: Path) -> str:
+def _find_commit(folder: Path) -> str:
     """The commit of a checkout, if whoever reads its ``origin`` can have it; git itself is not run there."""
     git = folder / ".git"
     if git.is_file():  # a worktree, or a submodule
@@ -87,16 +87,16 @@ def _checked_out(folder: Path) -> str:
         raise UnknownSourceError(f"it came from {folder}, which is no checkout of a git repository")
     shared = git / "commondir"
     common = git / shared.read_text(encoding="utf-8").strip() if shared.is_file() else git
-    refs = dict(_refs(common))
+    refs = dict(_read_refs(common))
     head = (git / "HEAD").read_text(encoding="utf-8").strip()
     if head.startswith("ref:"):
         head = refs.get(head.removeprefix("ref:").strip(), "")
-    origin = _origin((common / "config").read_text(encoding="utf-8"))
+    origin = _find_origin((common / "config").read_text(encoding="utf-8"))
     if not origin:
         raise UnknownSourceError(
             f"it came from {folder}, and the repository there has no remote called origin"
         )
-    source = _commit_of(origin, head)
+    source = _format_commit(origin, head)
     published = ("refs/remotes/origin/", "refs/tags/")
     if head not in {commit for name, commit in refs.items() if name.startswith(published)}:
         raise UnknownSourceError(
@@ -105,7 +105,7 @@ def _checked_out(folder: Path) -> str:
     return source
 
 
-def _refs(common: Path) -> Iterator[tuple[str, str]]:
+def _read_refs(common: Path) -> Iterator[tuple[str, str]]:
     """Names and commits; of a name that comes twice the later one counts."""
     packed = common / "packed-refs"
     name = ""
@@ -120,7 +120,7 @@ def _refs(common: Path) -> Iterator[tuple[str, str]]:
             yield path.relative_to(common).as_posix(), path.read_text(encoding="utf-8").strip()
 
 
-def _origin(settings: str) -> str:
+def _find_origin(settings: str) -> str:
     """The address of ``origin`` in the text of a repository's settings; empty without one."""
     section = re.search(r'^\s*\[remote "origin"\]([^\[]*)', settings, re.MULTILINE)
     url = re.search(r"^\s*url\s*=\s*(\S+)\s*$", section[1], re.MULTILINE) if section else None

@@ -14,24 +14,24 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
 
 
-def files_in_language(files: Files, config: MkDocsConfig) -> Files:
+def filter_language(files: Files, config: MkDocsConfig) -> Files:
     """Those of the files that belong to the current language; all of them where there is one language."""
-    plugin = _plugin(config)
+    plugin = _find_i18n(config)
     if plugin is None or plugin.current_language is None:
         return files
     chosen: Files = plugin.on_files(files, config=config)
     return chosen
 
 
-def language_folder(config: MkDocsConfig) -> str:
+def find_language_folder(config: MkDocsConfig) -> str:
     """The folder of the current language in the site, with a slash at its end; empty for the default one."""
-    plugin = _plugin(config)
+    plugin = _find_i18n(config)
     return "" if plugin is None or plugin.is_default_language_build else f"{plugin.current_language}/"
 
 
-def each_language(config: MkDocsConfig) -> Iterator[str]:
+def iterate_languages(config: MkDocsConfig) -> Iterator[str]:
     """Make each language the current one for a step of the loop, the default one first; once without any."""
-    plugin = _plugin(config)
+    plugin = _find_i18n(config)
     if plugin is None:
         yield ""
         return
@@ -41,5 +41,5 @@ def each_language(config: MkDocsConfig) -> Iterator[str]:
         yield locale
 
 
-def _plugin(config: MkDocsConfig) -> Any:  # noqa: ANN401 - it brings no types
+def _find_i18n(config: MkDocsConfig) -> Any:  # noqa: ANN401 - it brings no types
     return config.plugins.get("i18n")

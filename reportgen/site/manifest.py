@@ -52,30 +52,30 @@ class Build:
     started: int
 
 
-def unchanged(config_file: Path, *, strict: bool) -> Summary | None:
+def check_unchanged(config_file: Path, *, strict: bool) -> Summary | None:
     """The summary of the last build if building again would give the same site, otherwise None."""
     root = config_file.resolve().parent
     try:
-        manifest = json.loads(_path(root).read_text(encoding="utf-8"))
-        if manifest["format"] != _FORMAT or manifest["environment"] != environment():
+        manifest = json.loads(_locate(root).read_text(encoding="utf-8"))
+        if manifest["format"] != _FORMAT or manifest["environment"] != describe_environment():
             return None
         summary = Summary(**manifest["summary"])
         same = (
             manifest["config"] == str(config_file.resolve())
             and not (strict and summary.warnings)
-            and _outputs(Path(manifest["site"])) == manifest["outputs"]
-            and _inputs_stand(root, manifest)
+            and _list_outputs(Path(manifest["site"])) == manifest["outputs"]
+            and _has_same_inputs(root, manifest)
         )
     except _UNREADABLE:
         return None
     return summary if same else None
 
 
-def written(root: Path) -> dict[str, tuple[str, int, int]]:
+def read_outputs(root: Path) -> dict[str, tuple[str, int, int]]:
     """What the last build wrote that has a key: by path below its site the key, size and time of change."""
     try:
-        manifest = json.loads(_path(root).read_text(encoding="utf-8"))
-        if manifest["format"] != _FORMAT or manifest["environment"] != environment():
+        manifest = json.loads(_locate(root).read_text(encoding="utf-8"))
+        if manifest["format"] != _FORMAT or manifest["environment"] != describe_environment():
             return {}
         outputs = manifest["outputs"]
         return {
@@ -93,42 +93,42 @@ def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: M
         build: what was built, and when it began.
         roots: the files and folders that decide the site.
         known: SHA-256 by absolute path of files that were hashed already.
-        keys: what decided files of the site, by path below it; see ``written``.
+        keys: what decided files of the site, by path below it; see ``read_outputs``.
     """
     root = build.config_file.resolve().parent
     names = [str(path.resolve()) for path in roots]
-    before = _known_before(root)
+    before = _read_known_hashes(root)
     inputs = {}
-    for path in _files(names):
-        now = _stat(path)
-        inputs[path] = (*now, known.get(path) or before.get((path, *now)) or _sha256(path))
+    for path in _list_files(names):
+        now = _get_stat(path)
+        inputs[path] = (*now, known.get(path) or before.get((path, *now)) or _hash_file(path))
     if any(changed >= build.started for _, changed, _ in inputs.values()):
-        forget(root)
+        remove(root)
         return
     manifest = {
         "format": _FORMAT,
-        "environment": environment(),
+        "environment": describe_environment(),
         "config": str(build.config_file.resolve()),
         "site": str(build.site.resolve()),
         "roots": names,
         "inputs": inputs,
-        "outputs": _outputs(build.site.resolve()),
+        "outputs": _list_outputs(build.site.resolve()),
         "keys": dict(keys),
         "summary": asdict(build.summary),
     }
     with suppress(OSError):  # a manifest that cannot be written is none
-        fresh = _path(root).with_suffix(f".{os.getpid()}")
+        fresh = _locate(root).with_suffix(f".{os.getpid()}")
         fresh.write_text(json.dumps(manifest), encoding="utf-8")
-        fresh.replace(_path(root))
+        fresh.replace(_locate(root))
 
 
-def _known_before(root: Path) -> dict[tuple[str, int, int], str]:
+def _read_known_hashes(root: Path) -> dict[tuple[str, int, int], str]:
     """SHA-256 of our own code as the build before found it, by path, size and time of change.
 
     Of nothing else: a file of the report may have become readable, or the reverse, without another time.
     """
     try:
-        inputs = json.loads(_path(root).read_text(encoding="utf-8"))["inputs"]
+        inputs = json.loads(_locate(root).read_text(encoding="utf-8"))["inputs"]
         return {
             (path, size, changed): digest
             for path, (size, changed, digest) in inputs.items()
@@ -138,33 +138,33 @@ def _known_before(root: Path) -> dict[tuple[str, int, int], str]:
         return {}
 
 
-def forget(root: Path) -> None:
+def remove(root: Path) -> None:
     """Make the next build a real one."""
     with suppress(OSError):
-        _path(root).unlink(missing_ok=True)
+        _locate(root).unlink(missing_ok=True)
 
 
-def _path(root: Path) -> Path:
+def _locate(root: Path) -> Path:
     return cache_folder(root) / _NAME
 
 
-def environment() -> dict[str, str | None]:
+def describe_environment() -> dict[str, str | None]:
     """What decides a site outside the report's folder: versions, and the date that is set."""
     return {
         "SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH"),
         "python": sys.version,
-        "packages": hashlib.sha256("\n".join(_packages()).encode()).hexdigest(),
+        "packages": hashlib.sha256("\n".join(_list_packages()).encode()).hexdigest(),
     }
 
 
-def _packages() -> Iterator[str]:
+def _list_packages() -> Iterator[str]:
     """Names of installed packages with their versions, without importing any."""
     for folder in sys.path:
         if folder.endswith(("site-packages", "dist-packages")) and os.path.isdir(folder):  # noqa: PTH112 - as below
             yield from sorted(name for name in os.listdir(folder) if name.endswith(".dist-info"))  # noqa: PTH208 - as below
 
 
-def repository_files(root: Path) -> Iterator[Path]:
+def list_repository_files(root: Path) -> Iterator[Path]:
     """The files of a git repository that say which commit is checked out."""
     checkout = find_checkout(root)
     if checkout is None:
@@ -182,28 +182,28 @@ def repository_files(root: Path) -> Iterator[Path]:
         yield shared / head.read_text(encoding="utf-8").removeprefix("ref:").strip()
 
 
-def _inputs_stand(root: Path, manifest: dict[str, Any]) -> bool:
+def _has_same_inputs(root: Path, manifest: dict[str, Any]) -> bool:
     known: dict[str, list[Any]] = manifest["inputs"]
-    found = _files(manifest["roots"])
+    found = _list_files(manifest["roots"])
     if sorted(found) != sorted(known):
         return False
     touched = False
     for path in found:
         size, changed, digest = known[path]
-        now = _stat(path)
+        now = _get_stat(path)
         # A file that could not be read may be readable now, which changes neither its size nor its time.
-        if not digest or now[0] != size or (now[1] != changed and _sha256(path) != digest):
+        if not digest or now[0] != size or (now[1] != changed and _hash_file(path) != digest):
             return False
         if now[1] != changed:
             known[path] = [*now, digest]
             touched = True
     if touched:
         with suppress(OSError):
-            _path(root).write_text(json.dumps(manifest), encoding="utf-8")
+            _locate(root).write_text(json.dumps(manifest), encoding="utf-8")
     return True
 
 
-def _files(roots: Iterable[str]) -> list[str]:
+def _list_files(roots: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(path for root in roots for path in _walk(root)))
 
 
@@ -224,7 +224,7 @@ def _walk(path: str) -> Iterator[str]:
                 continue
             if _is_file(entry):
                 yield entry.path
-            elif _leads_on(entry, place):
+            elif _is_open_folder(entry, place):
                 waiting.append(entry.path)
 
 
@@ -235,7 +235,7 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _leads_on(entry: os.DirEntry[str], around: str) -> bool:
+def _is_open_folder(entry: os.DirEntry[str], around: str) -> bool:
     """Whether it is a folder to look into: no link that leads back up, be it to the whole disk."""
     try:
         if not entry.is_dir() or not entry.is_symlink():
@@ -246,16 +246,16 @@ def _leads_on(entry: os.DirEntry[str], around: str) -> bool:
     return not f"{os.path.realpath(around)}{os.sep}".startswith(f"{real}{os.sep}")
 
 
-def _outputs(site: Path) -> dict[str, list[int]]:
-    return {path: list(_stat(path)) for path in _walk(str(site))}
+def _list_outputs(site: Path) -> dict[str, list[int]]:
+    return {path: list(_get_stat(path)) for path in _walk(str(site))}
 
 
-def _stat(path: str) -> tuple[int, int]:
+def _get_stat(path: str) -> tuple[int, int]:
     found = os.stat(path)  # noqa: PTH116 - pathlib costs more than the whole check
     return found.st_size, found.st_mtime_ns
 
 
-def _sha256(path: str) -> str:
+def _hash_file(path: str) -> str:
     """Of what a file holds; empty where it may not be read."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - as above

@@ -8,18 +8,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-def in_nav_order(nav: object, paths: Sequence[str]) -> list[str]:
+def sort_by_nav(nav: object, paths: Sequence[str]) -> list[str]:
     """Source paths with those that ``nav`` of ``mkdocs.yml`` lists first, in its order."""
-    listed = [path for path in _listed(nav) if path in paths]
+    listed = [path for path in _list_nav(nav) if path in paths]
     return list(dict.fromkeys((*listed, *paths)))
 
 
-def _listed(nav: object) -> Iterator[str]:
+def _list_nav(nav: object) -> Iterator[str]:
     if isinstance(nav, str):
         yield nav
     elif isinstance(nav, dict):
         for value in nav.values():
-            yield from _listed(value)
+            yield from _list_nav(value)
     elif isinstance(nav, list):
         for item in nav:
-            yield from _listed(item)
+            yield from _list_nav(item)

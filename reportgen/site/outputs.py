@@ -14,7 +14,7 @@ from reportgen.statements import Fact
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reportgen.cache import KeptText
+    from reportgen.cache import CachedText
     from reportgen.model import Block, Page, Report, Shown, Source
     from reportgen.site.provenance import Provenance
     from reportgen.statements import Statement
@@ -23,12 +23,12 @@ FORMAT = 1
 _FACT = tuple(one.name for one in fields(Fact))
 
 
-def page_folder(page: str) -> str:
+def get_page_folder(page: str) -> str:
     """Where a page's figure files stand: ``figures/`` and the page's path without its ending."""
     return f"figures/{PurePosixPath(page).with_suffix('')}"
 
 
-def figures_of(shown: Shown) -> tuple[Figure, ...]:
+def list_figures(shown: Shown) -> tuple[Figure, ...]:
     """The figures that a block shows."""
     if isinstance(shown, Panels):
         return shown.figures
@@ -37,26 +37,26 @@ def figures_of(shown: Shown) -> tuple[Figure, ...]:
     return (shown,) if isinstance(shown, Figure) else ()
 
 
-def tables_of(shown: Shown) -> tuple[ResultTable, ...]:
+def list_tables(shown: Shown) -> tuple[ResultTable, ...]:
     """The tables that a block shows, those behind its figures apart."""
     if isinstance(shown, Stack):
         return tuple(part for part in shown.parts if isinstance(part, ResultTable))
     return (shown,) if isinstance(shown, ResultTable) else ()
 
 
-def figure_files(report: Report) -> Iterator[tuple[str, str | KeptText]]:
+def list_figure_files(report: Report) -> Iterator[tuple[str, str | CachedText]]:
     """SVG, CSV and Vega-Lite specification of every figure, CSV of every table."""
     for (page, _), shown in report.shown.items():
-        folder = page_folder(page)
-        for table in tables_of(shown):
+        folder = get_page_folder(page)
+        for table in list_tables(shown):
             yield f"{folder}/{table.id}.csv", table.csv
-        for figure in figures_of(shown):
+        for figure in list_figures(shown):
             yield f"{folder}/{figure.id}.svg", figure.file_svg
             yield f"{folder}/{figure.id}.csv", figure.csv
             yield f"{folder}/{figure.id}.vl.json", figure.spec
 
 
-def report_json(report: Report, provenance: Provenance) -> str:
+def format_report_json(report: Report, provenance: Provenance) -> str:
     """The whole report as numbers: pages, figures, sources, version, problems. Keys sorted, no NaN.
 
     A line a page and a line a source, so that two reports can be compared line by line.
@@ -66,8 +66,8 @@ def report_json(report: Report, provenance: Provenance) -> str:
         "generator": {"name": "reportgen", "version": __version__},
         "commit": provenance.commit or None,
         "date": provenance.date or None,
-        "pages": [_page(page, report) for page in report.pages],
-        "sources": [_source(source) for source in report.sources.values()],
+        "pages": [_describe_page(page, report) for page in report.pages],
+        "sources": [_describe_source(source) for source in report.sources.values()],
         "problems": [
             {
                 "file": problem.place.file,
@@ -79,21 +79,21 @@ def report_json(report: Report, provenance: Provenance) -> str:
             for problem in report.problems
         ],
     }
-    members = (f"{_json(name)}: {_lines(member)}" for name, member in sorted(value.items()))
+    members = (f"{_encode(name)}: {_encode_lines(member)}" for name, member in sorted(value.items()))
     return "{\n" + ",\n".join(members) + "\n}\n"
 
 
-def _lines(member: object) -> str:
+def _encode_lines(member: object) -> str:
     if not isinstance(member, list) or not member:
-        return _json(member)
-    return "[\n" + ",\n".join(map(_json, member)) + "\n]"
+        return _encode(member)
+    return "[\n" + ",\n".join(map(_encode, member)) + "\n]"
 
 
-def _json(value: object) -> str:
+def _encode(value: object) -> str:
     return json.dumps(value, sort_keys=True, allow_nan=False, ensure_ascii=False)
 
 
-def _page(page: Page, report: Report) -> dict[str, Any]:
+def _describe_page(page: Page, report: Report) -> dict[str, Any]:
     result = report.benchmarks.get(page.path)
     blocks = [(block, report.shown[page.path, block.id]) for block in page.blocks]
     return {
@@ -102,22 +102,22 @@ def _page(page: Page, report: Report) -> dict[str, Any]:
         "generated": page.generated,
         "benchmark": {"name": result.name, "facts": dict(result.facts)} if result else None,
         "figures": [
-            _figure(figure, page.path, _line(block, page))
+            _describe_figure(figure, page.path, _find_line(block, page))
             for block, shown in blocks
-            for figure in figures_of(shown)
+            for figure in list_figures(shown)
         ],
-        "tables": [_table(table) for _, shown in blocks for table in tables_of(shown)],
+        "tables": [_describe_table(table) for _, shown in blocks for table in list_tables(shown)],
         "stacks": [
-            _stack(shown, block.kind, _line(block, page))
+            _describe_stack(shown, block.kind, _find_line(block, page))
             for block, shown in blocks
             if isinstance(shown, Stack)
         ],
         "observations": [
-            _observations(shown, _line(block, page))
+            _describe_observations(shown, _find_line(block, page))
             for block, shown in blocks
             if isinstance(shown, Observations)
         ],
-        "statements": [_statement(one) for one in report.statements.get(page.path, ())],
+        "statements": [_describe_statement(one) for one in report.statements.get(page.path, ())],
         "overviews": [
             {"id": shown.id, "benchmarks": [card.name for card in shown.cards]}
             for _, shown in blocks
@@ -126,13 +126,13 @@ def _page(page: Page, report: Report) -> dict[str, Any]:
     }
 
 
-def _line(block: Block, page: Page) -> int | None:
+def _find_line(block: Block, page: Page) -> int | None:
     """The line of a block in its page's file; none in a generated page, which has no file."""
-    return None if page.generated else block.place.line
+    return None if page.generated else block.location.line
 
 
-def _figure(figure: Figure, page: str, line: int | None) -> dict[str, Any]:
-    stem = f"{page_folder(page)}/{figure.id}"
+def _describe_figure(figure: Figure, page: str, line: int | None) -> dict[str, Any]:
+    stem = f"{get_page_folder(page)}/{figure.id}"
     return {
         "id": figure.id,
         "kind": figure.kind,
@@ -145,7 +145,7 @@ def _figure(figure: Figure, page: str, line: int | None) -> dict[str, Any]:
     }
 
 
-def _table(table: ResultTable) -> dict[str, Any]:
+def _describe_table(table: ResultTable) -> dict[str, Any]:
     return {
         "id": table.id,
         "title": table.title,
@@ -154,7 +154,7 @@ def _table(table: ResultTable) -> dict[str, Any]:
     }
 
 
-def _stack(stack: Stack, kind: str, line: int | None) -> dict[str, Any]:
+def _describe_stack(stack: Stack, kind: str, line: int | None) -> dict[str, Any]:
     """A block of several parts: figures and tables, which stand on their own, are named by their ids."""
     return {
         "id": stack.id,
@@ -168,7 +168,7 @@ def _stack(stack: Stack, kind: str, line: int | None) -> dict[str, Any]:
     }
 
 
-def _observations(shown: Observations, line: int | None) -> dict[str, Any]:
+def _describe_observations(shown: Observations, line: int | None) -> dict[str, Any]:
     return {
         "id": shown.id,
         "line": line,
@@ -178,7 +178,7 @@ def _observations(shown: Observations, line: int | None) -> dict[str, Any]:
     }
 
 
-def _statement(one: Statement) -> dict[str, Any]:
+def _describe_statement(one: Statement) -> dict[str, Any]:
     binding, judgement = one.binding, one.judgement
     return {
         "number": one.number,
@@ -188,8 +188,8 @@ def _statement(one: Statement) -> dict[str, Any]:
         "of": binding.of,
         "name": binding.name,
         "expected_to_fail": binding.fails,
-        "line": binding.place.line,
-        "column": binding.place.column,
+        "line": binding.location.line,
+        "column": binding.location.column,
         "truth": judgement.truth.value,
         "as_expected": one.as_expected,
         "found": judgement.found,
@@ -202,7 +202,7 @@ def _statement(one: Statement) -> dict[str, Any]:
     }
 
 
-def _source(source: Source) -> dict[str, Any]:
+def _describe_source(source: Source) -> dict[str, Any]:
     said = source.settings
     return {
         "name": source.name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.errors import Problem, ReportError, SourceLocation, Stage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ def refuse_foreign_folder(site: Path, root: Path) -> None:
         ReportError: the folder is not ours, is a file, or is the project itself or above it.
     """
     name = site.name if site.parent == root else str(site)
-    place = Place("mkdocs.yml")
+    place = SourceLocation("mkdocs.yml")
     if site.resolve() == root.resolve() or site.resolve() in root.resolve().parents:
         said = f'site_dir "{name}" holds the report itself'
         raise ReportError(Problem(place, said, "Choose a folder of its own, such as site", Stage.SITE))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reportgen import __version__
-from reportgen.narrative.topics import sources_on
-from reportgen.site.outputs import figures_of
-from reportgen.site.script_hashes import script_policy
+from reportgen.narrative.topics import list_page_sources
+from reportgen.site.outputs import list_figures
+from reportgen.site.script_hashes import make_script_policy
 
 if TYPE_CHECKING:
     from reportgen.model import Figure, Page, Report, Source
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 POLICY = "default-src 'self'; object-src 'none'; base-uri 'self'; form-action 'self'"
 
 
-def site_context(
+def make_site_context(
     report: Report, provenance: Provenance, *, serving: bool, scripts: dict[str, str] | None = None
 ) -> dict[str, Any]:
     """What is the same on every page.
@@ -28,31 +28,33 @@ def site_context(
         scripts: those that stand in the page, where all scripts are named by their hashes.
     """
     scripts = {} if serving else scripts or {}
-    policy = f"{POLICY}; {script_policy(scripts)}" if scripts else POLICY
+    policy = f"{POLICY}; {make_script_policy(scripts)}" if scripts else POLICY
     return {
         "version": __version__,
         "csp": "" if serving else policy,
         "inline_scripts": scripts,
         "commit": provenance.commit,
         "date": provenance.date,
-        "all_sources": [_row(source) for source in report.sources.values()],
+        "all_sources": [_describe_source(source) for source in report.sources.values()],
         "sources": [],
         "og_image": "",
         "description": "",
     }
 
 
-def page_sources(page: Page, report: Report) -> list[dict[str, Any]]:
+def list_sources(page: Page, report: Report) -> list[dict[str, Any]]:
     """The sources behind a page, in the order of its blocks."""
-    return [_row(report.sources[name]) for name in sources_on(page)]
+    return [_describe_source(report.sources[name]) for name in list_page_sources(page)]
 
 
-def figures_on(page: Page, report: Report) -> tuple[Figure, ...]:
+def list_page_figures(page: Page, report: Report) -> tuple[Figure, ...]:
     """The figures of a page, in its order."""
-    return tuple(figure for block in page.blocks for figure in figures_of(report.shown[page.path, block.id]))
+    return tuple(
+        figure for block in page.blocks for figure in list_figures(report.shown[page.path, block.id])
+    )
 
 
-def _row(source: Source) -> dict[str, Any]:
+def _describe_source(source: Source) -> dict[str, Any]:
     return {
         "name": source.name,
         "title": source.settings.title or source.name,

@@ -18,23 +18,23 @@ from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
 
 from reportgen.cache import Cache, FileHashes, cache_folder
-from reportgen.errors import Place, Problem, ReportError
-from reportgen.narrative.spans import Spans
-from reportgen.repository import boundary_around
+from reportgen.errors import Problem, ReportError, SourceLocation
+from reportgen.narrative.spans import BindingsExtension
+from reportgen.repository import find_boundary
 from reportgen.settings.loading import load_project
-from reportgen.site.added import added_file, generated_page
+from reportgen.site.added import make_file, make_page
 from reportgen.site.assembly import Assembly
-from reportgen.site.beside import Ahead
-from reportgen.site.checking.excerpts import printable
-from reportgen.site.fences import custom_fences
-from reportgen.site.languages import language_folder
+from reportgen.site.beside import BackgroundJobs
+from reportgen.site.checking.excerpts import clean_text
+from reportgen.site.fences import make_custom_fences
+from reportgen.site.languages import find_language_folder
 from reportgen.site.ownership import refuse_foreign_folder
 from reportgen.site.page_context import POLICY
-from reportgen.site.project_of import project_of, warn_of_omitted_pages
-from reportgen.site.provenance import check_build_date, fix_build_date, unfix_build_date
-from reportgen.site.request_guard import guarded
-from reportgen.site.script_hashes import inline_scripts
-from reportgen.site.snippets import SnippetsWithin
+from reportgen.site.project_of import make_project, warn_of_omitted_pages
+from reportgen.site.provenance import check_build_date, fix_build_date, restore_build_date
+from reportgen.site.request_guard import guard_requests
+from reportgen.site.script_hashes import read_inline_scripts
+from reportgen.site.snippets import BoundedSnippets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from reportgen.model import Report
     from reportgen.repository import Boundary
     from reportgen.settings.project import ProjectSettings
-    from reportgen.site.earlier import Earlier
+    from reportgen.site.earlier import LastBuild
 
 # Only loggers below this name count for ``--strict``.
 log = logging.getLogger("mkdocs.plugins.reportgen")
@@ -63,12 +63,12 @@ class ReportProblemsError(PluginError):
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         super().__init__(
-            "\n".join(["the report has problems:", *(printable(str(problem)) for problem in problems)])
+            "\n".join(["the report has problems:", *(clean_text(str(problem)) for problem in problems)])
         )
         self.problems = problems
 
 
-def problems_behind(error: BaseException) -> tuple[Problem, ...]:
+def find_problems(error: BaseException) -> tuple[Problem, ...]:
     """The report's problems behind an error of MkDocs, which replaces ours by an abort of its own."""
     cause: BaseException | None = error
     while cause is not None:
@@ -83,7 +83,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def __init__(self) -> None:
         self.progress: Callable[[int, int], None] = lambda _done, _all: None
-        self.earlier: Earlier | None = None
+        self.earlier: LastBuild | None = None
         self.report: Report
         self.warned: list[Problem] = []
         self._serving = False
@@ -92,7 +92,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._root: Path
         # The last one is of the language that is built; most sites have one language.
         self._assemblies: list[Assembly] = []
-        self._spans = Spans()
+        self._spans = BindingsExtension()
         self._env: Environment | None = None
         self._content = self._reading = ""
         self._unsafe: list[Problem] = []
@@ -111,9 +111,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._root = path.resolve().parent
         try:
             check_build_date()
-            self._settings = load_project(options, Place(path.name), text)
+            self._settings = load_project(options, SourceLocation(path.name), text)
         except ReportError as error:
-            return [("reportgen", ValueError(printable(str(problem)))) for problem in error.problems], []
+            return [("reportgen", ValueError(clean_text(str(problem)))) for problem in error.problems], []
         return [], []
 
     @property
@@ -135,11 +135,11 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         if "pymdownx.superfences" not in config.markdown_extensions:
             config.markdown_extensions.append("pymdownx.superfences")
         fences = config.mdx_configs.setdefault("pymdownx.superfences", {}).setdefault("custom_fences", [])
-        fences += custom_fences(self._mark)
-        self._spans = Spans()
+        fences += make_custom_fences(self._mark)
+        self._spans = BindingsExtension()
         config.markdown_extensions.append(self._spans)  # type: ignore[arg-type]  # Markdown takes both
         if "pymdownx.snippets" in config.markdown_extensions:
-            within = SnippetsWithin(self._snippet_boundary(config), lambda: self._reading)
+            within = BoundedSnippets(self._find_snippet_boundary(config), lambda: self._reading)
             config.markdown_extensions.append(within)  # type: ignore[arg-type]  # as above
         if self._settings.untrusted:
             from reportgen.narrative.raw_html import NoRawHtml  # noqa: PLC0415 - few reports need it
@@ -148,7 +148,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         # An aligned column would otherwise get a style attribute, which our policy refuses.
         config.mdx_configs.setdefault("tables", {}).setdefault("use_align_attribute", True)
         config.extra_css = [
-            *self._fonts(config),
+            *self._list_fonts(config),
             f"{ASSETS}/tokens.css",
             f"{ASSETS}/figure.css",
             f"{ASSETS}/statements.css",
@@ -162,7 +162,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
         """Draft the whole report: with a problem in it, MkDocs stops before it clears the old site."""
         try:
-            project = self.project(config)
+            project = self.make_project(config)
             report, ahead = self._draft(project, config)
         except ReportError as error:
             raise ReportProblemsError(error.problems) from error
@@ -173,7 +173,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._unsafe = []
         scripts = None
         if self._settings.untrusted:
-            scripts = inline_scripts(ASSETS, searching="search" in config.plugins)
+            scripts = read_inline_scripts(ASSETS, searching="search" in config.plugins)
         assembly = Assembly(
             report,
             self._root,
@@ -181,20 +181,20 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             self.earlier,
             self._spans.seen,
             site_url=config.site_url or "",
-            folder=language_folder(config),
+            folder=find_language_folder(config),
             serving=self._serving,
             scripts=scripts,
         )
         self._assemblies.append(assembly)
 
-    def _draft(self, project: Project, config: MkDocsConfig) -> tuple[Report, Ahead]:
+    def _draft(self, project: Project, config: MkDocsConfig) -> tuple[Report, BackgroundJobs]:
         from reportgen.report import draft  # noqa: PLC0415 - imports the statistics
 
         folder = cache_folder(self._root)
         cache = Cache(folder)
         # A preview asks for its picture by a whole address.
         with_cards = bool(config.site_url) and not self._serving
-        ahead = Ahead(cache, len(project.page_paths), with_cards=with_cards)
+        ahead = BackgroundJobs(cache, len(project.page_paths), with_cards=with_cards)
         try:
             if not self._serving and not self._assemblies:  # later languages join the first
                 refuse_foreign_folder(Path(config.site_dir), self._root)
@@ -203,8 +203,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
                 cache,
                 FileHashes(folder),
                 progress=self.progress,
-                drawn=ahead.drawn,
-                elsewhere=ahead.beside.call,
+                drawn=ahead.start_jobs,
+                start_worker=ahead.beside.call,
             )
         except ReportError:
             ahead.beside.abandon()
@@ -220,9 +220,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         """Add generated pages, figure files and our assets, once a language has its pages (-100)."""
         for page in self._assembly.report.pages:
             if page.generated:
-                files.append(generated_page(config, page.path, page.text))
-        for path, content in self._assembly.files(ASSETS, fonts=bool(self._fonts(config))):
-            files.append(added_file(config, path, content))
+                files.append(make_page(config, page.path, page.text))
+        for path, content in self._assembly.list_files(ASSETS, fonts=bool(self._list_fonts(config))):
+            files.append(make_file(config, path, content))
         return files
 
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> Environment:
@@ -232,7 +232,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         """
         if self._unsafe:
             raise ReportProblemsError(tuple(self._unsafe))
-        self._assembly.know_pages({file.src_uri: file.url for file in files.documentation_pages()})
+        self._assembly.set_addresses({file.src_uri: file.url for file in files.documentation_pages()})
         if config.theme.name == "reportgen":
             env.autoescape = True
             env.undefined = StrictUndefined
@@ -254,28 +254,28 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     def on_page_markdown(self, markdown: str, *, page: Page, **_: object) -> str:
         """Remember whose fences come next."""
         self._reading = f"{self._content}/{page.file.src_uri}"
-        self._assembly.fences.enter(page.file.src_uri, markdown)
+        self._assembly.fences.enter_page(page.file.src_uri, markdown)
         return markdown
 
     def on_page_content(self, html: str, *, page: Page, **_: object) -> str:
         """Put the key results under the title of a benchmark's page, and let links find its figures."""
         if self._settings.untrusted:
-            from reportgen.site.untrusted import html_problems  # noqa: PLC0415 - few reports need it
+            from reportgen.site.untrusted import check_html  # noqa: PLC0415 - few reports need it
 
-            mark = self._assembly.fences.salt(page.file.src_uri)
-            self._unsafe += html_problems(html, page.file.content_string, self._reading, mark)
+            mark = self._assembly.fences.get_salt(page.file.src_uri)
+            self._unsafe += check_html(html, page.file.content_string, self._reading, mark)
             if "template" in page.meta:
                 said = "a page may not choose its template where nobody is trusted"
                 self._unsafe.append(
-                    Problem(Place(self._reading), said, "Remove template: from its front matter")
+                    Problem(SourceLocation(self._reading), said, "Remove template: from its front matter")
                 )
         if page.present_anchor_ids is not None:
-            page.present_anchor_ids.update(self._assembly.own_ids(page.file.src_uri))
-        return self._assembly.with_head(html, page.file.src_uri)
+            page.present_anchor_ids.update(self._assembly.list_ids(page.file.src_uri))
+        return self._assembly.insert_head(html, page.file.src_uri)
 
     def on_page_context(self, context: TemplateContext, *, page: Page, **_: object) -> TemplateContext:
         """Tell our theme about the page."""
-        context["rg"] = self._assembly.page_context(page.file.src_uri, page.url)  # type: ignore[typeddict-unknown-key]
+        context["rg"] = self._assembly.make_page_context(page.file.src_uri, page.url)  # type: ignore[typeddict-unknown-key]
         return context
 
     def on_template_context(self, context: TemplateContext, **_: object) -> TemplateContext:
@@ -290,11 +290,11 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         A page that is as it was is taken from the old site: MkDocs writes no file for an empty page.
         """
         path = page.file.src_uri
-        for problem in self._assembly.unplaced(output, path):
+        for problem in self._assembly.find_unplaced(output, path):
             self._warn(problem)
         if self._assembly.is_as_before(output, path, page.file.dest_uri, Path(config.site_dir)):
             return ""
-        return self._assembly.with_blocks(output, path, page.url)
+        return self._assembly.insert_blocks(output, path, page.url)
 
     @event_priority(-150)
     def on_post_build(self, *, config: MkDocsConfig) -> None:
@@ -305,52 +305,54 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         assembly = self._assemblies.pop()
         assembly.finish(Path(config.site_dir))
         self.report = assembly.report
-        self._undate()
+        self._restore_date()
 
     def on_build_error(self, error: Exception, **_: object) -> None:
         """Leave the environment as it was, and say what is wrong with a page in our own words."""
         self._assemblies.clear()
-        self._undate()
+        self._restore_date()
         if isinstance(error, RecursionError):
-            problem = Problem(Place(self._reading), "this page is nested too deep", "Indent and quote less")
+            problem = Problem(
+                SourceLocation(self._reading), "this page is nested too deep", "Indent and quote less"
+            )
             error = ReportError(problem)
         if isinstance(error, ReportError):
             raise ReportProblemsError(error.problems) from error
 
-    def _undate(self) -> None:
+    def _restore_date(self) -> None:
         if self._dated:
-            unfix_build_date()
+            restore_build_date()
             self._dated = False
 
     def on_serve(self, server: LiveReloadServer, config: MkDocsConfig, **_: object) -> LiveReloadServer:
         """Build again when data change, not only when pages do, and answer to this machine's names only."""
         policy = POLICY if config.theme.name == "reportgen" else ""
-        server.set_app(guarded(server.serve_request, config.dev_addr.host, policy))
+        server.set_app(guard_requests(server.serve_request, config.dev_addr.host, policy))
         server.watch(str(self._root / self._settings.data_dir))
         return server
 
-    def _snippet_boundary(self, config: MkDocsConfig) -> Boundary:
+    def _find_snippet_boundary(self, config: MkDocsConfig) -> Boundary:
         """Where snippets may be: in the repository, and in folders that ``mkdocs.yml`` names elsewhere."""
-        boundary = boundary_around(self._root)
+        boundary = find_boundary(self._root)
         named = config.mdx_configs.get("pymdownx.snippets", {}).get("base_path", [])
         for folder in [named] if isinstance(named, str) else named:
             path = Path(folder).absolute()
-            if not (boundary.holds(os.path.normpath(path)) or boundary.holds(os.path.realpath(path))):
-                boundary = boundary.including(path)
+            if not (boundary.contains(os.path.normpath(path)) or boundary.contains(os.path.realpath(path))):
+                boundary = boundary.add(path)
         return boundary
 
     @staticmethod
-    def _fonts(config: MkDocsConfig) -> list[str]:
+    def _list_fonts(config: MkDocsConfig) -> list[str]:
         """The fonts' style sheet for a theme that is not ours and has none of them."""
         return [] if config.theme.name == "reportgen" else [f"{ASSETS}/fonts/fonts.css"]
 
     def _warn(self, problem: Problem) -> None:
         self.warned.append(problem)
-        log.warning("%s", printable(str(problem)))
+        log.warning("%s", clean_text(str(problem)))
 
     def _mark(self, kind: str) -> str:
         return self._assembly.fences.mark(kind)
 
-    def project(self, config: MkDocsConfig) -> Project:
+    def make_project(self, config: MkDocsConfig) -> Project:
         """The report that these settings describe."""
-        return project_of(config, self._root, self._settings)
+        return make_project(config, self._root, self._settings)

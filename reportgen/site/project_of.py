@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from mkdocs.structure.files import set_exclusions
 
 from reportgen.drafting.project import Project
-from reportgen.site.content_folder import content_files, content_name, shown_files
-from reportgen.site.languages import files_in_language
-from reportgen.site.order import in_nav_order
+from reportgen.site.content_folder import filter_shown, find_content_name, list_content_files
+from reportgen.site.languages import filter_language
+from reportgen.site.order import sort_by_nav
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reportgen.settings.project import ProjectSettings
 
 
-def project_of(config: MkDocsConfig, root: Path, settings: ProjectSettings) -> Project:
+def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) -> Project:
     """The report that a ``mkdocs.yml`` describes.
 
     Args:
@@ -29,18 +29,18 @@ def project_of(config: MkDocsConfig, root: Path, settings: ProjectSettings) -> P
         settings: what it says to reportgen.
 
     Raises:
-        ReportError: something in the content folder is not to be published (see ``content_files``), or with
+        ReportError: something in the content folder is not to be published (see ``list_content_files``), or with
             ``untrusted: true`` something could run.
     """
-    name = content_name(config, root)
-    files = content_files(config, root)
+    name = find_content_name(config, root)
+    files = list_content_files(config, root)
     if settings.untrusted:
         from reportgen.site.untrusted import refuse_unsafe  # noqa: PLC0415 - few reports need it
 
-        refuse_unsafe(config, shown_files(files), name)
-    files = files_in_language(files, config)
+        refuse_unsafe(config, filter_shown(files), name)
+    files = filter_language(files, config)
     set_exclusions(files, config)
-    paths = in_nav_order(config.nav, [file.src_uri for file in files.documentation_pages()])
+    paths = sort_by_nav(config.nav, [file.src_uri for file in files.documentation_pages()])
     return Project(root, name, tuple(paths), settings)
 
 

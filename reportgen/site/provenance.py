@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.errors import Problem, ReportError, SourceLocation, Stage
 from reportgen.repository import find_checkout
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ class Provenance:
     date: str
 
 
-def provenance_of(root: Path) -> Provenance:
+def find_provenance(root: Path) -> Provenance:
     """``SOURCE_DATE_EPOCH`` decides the date if it is set, otherwise the last commit does."""
-    commit, seconds = _last_commit(root)
+    commit, seconds = _find_last_commit(root)
     given = os.environ.get(EPOCH, "")
     seconds = given if given not in {"", _NO_DATE} else seconds
     date = datetime.fromtimestamp(int(seconds), UTC).date().isoformat() if seconds else ""
@@ -55,7 +55,7 @@ def check_build_date() -> None:
     if given and not _is_date(given):
         said = f'the environment variable {EPOCH} is "{given}", which is no number of seconds since 1970'
         step = "Set it to the seconds of a date, such as $(git log -1 --format=%ct), or unset it"
-        raise ReportError(Problem(Place("mkdocs.yml"), said, step, Stage.SITE))
+        raise ReportError(Problem(SourceLocation("mkdocs.yml"), said, step, Stage.SITE))
 
 
 def fix_build_date(root: Path) -> bool:
@@ -66,16 +66,16 @@ def fix_build_date(root: Path) -> bool:
     """
     if os.environ.get(EPOCH, ""):
         return False
-    os.environ[EPOCH] = _last_commit(root)[1] or _NO_DATE
+    os.environ[EPOCH] = _find_last_commit(root)[1] or _NO_DATE
     return True
 
 
-def unfix_build_date() -> None:
+def restore_build_date() -> None:
     """Leave the environment as it was before ``fix_build_date``."""
     os.environ.pop(EPOCH, None)
 
 
-def _last_commit(root: Path) -> tuple[str, str]:
+def _find_last_commit(root: Path) -> tuple[str, str]:
     """Full hash and commit time in seconds; empty where git or a repository is missing."""
     checkout = find_checkout(root)
     if checkout is None:

@@ -17,12 +17,12 @@ from mkdocs.commands.build import build
 from mkdocs.exceptions import Abort, MkDocsException
 
 from reportgen.cache import Cache, cache_folder, is_running
-from reportgen.errors import Place, Problem, ReportError, Stage, disk_problem
+from reportgen.errors import Problem, ReportError, SourceLocation, Stage, describe_disk_problem
 from reportgen.settings.blocks import AltairSettings
 from reportgen.site import manifest
-from reportgen.site.configuration import configured, mkdocs_words, refusal
-from reportgen.site.earlier import Earlier
-from reportgen.site.outputs import figures_of
+from reportgen.site.configuration import collect_warnings, explain_refusal, load_configuration
+from reportgen.site.earlier import LastBuild
+from reportgen.site.outputs import list_figures
 from reportgen.site.ownership import refuse_foreign_folder
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _OUTSIDE = re.compile(r"!ENV\b|^\s*INHERIT\s*:", re.MULTILINE)
 
 
 def publish(
-    config_file: Path, *, strict: bool, progress: Callable[[int, int], None], tell: Callable[[str], None]
+    config_file: Path, *, strict: bool, progress: Callable[[int, int], None], warn: Callable[[str], None]
 ) -> manifest.Summary:
     """Build the site of a ``mkdocs.yml`` and put it in place of the old one.
 
@@ -51,36 +51,38 @@ def publish(
         config_file: the ``mkdocs.yml``.
         strict: fail on any warning.
         progress: told after each block how many of how many are drawn.
-        tell: told each warning.
+        warn: told each warning.
 
     Raises:
         ReportError: problems of the report, of its settings or of the disk; the old site stands as it was.
     """
     root = config_file.resolve().parent
-    _finish_killed_builds(cache_folder(root))
-    with mkdocs_words() as words:
-        config, plugin = configured(config_file, strict=strict, words=words)
+    _clean_killed_builds(cache_folder(root))
+    with collect_warnings() as words:
+        config, plugin = load_configuration(config_file, strict=strict, words=words)
         site = Path(config.site_dir).resolve()
         refuse_foreign_folder(site, root)
         plugin.progress = progress
-        plugin.earlier = earlier = Earlier(site, manifest.written(root) if _knows_its_inputs(config) else {})
-        with _staging(site, cache_folder(root)) as stage:
+        plugin.earlier = earlier = LastBuild(
+            site, manifest.read_outputs(root) if _has_known_inputs(config) else {}
+        )
+        with _open_stage(site, cache_folder(root)) as stage:
             started = stage.new.stat().st_mtime_ns
             config.site_dir = str(stage.new)
             _build(config, plugin, words)
             stage.swap()
     for word in words:
-        tell(word)
+        warn(word)
     Cache(cache_folder(root)).prune_daily()
     report = plugin.report
-    figures = sum(len(figures_of(shown)) for shown in report.shown.values())
+    figures = sum(len(list_figures(shown)) for shown in report.shown.values())
     summary = manifest.Summary(len(report.pages), figures, report.cache_hits, len(words))
-    if _knows_its_inputs(config):
-        inputs = _inputs(root, config, plugin.data_folder, report)
+    if _has_known_inputs(config):
+        inputs = _list_inputs(root, config, plugin.data_folder, report)
         hashes = {str(root / f.path): f.sha256 for source in report.sources.values() for f in source.files}
         manifest.write(manifest.Build(config_file, site, summary, started), inputs, hashes, earlier.keys)
     else:
-        manifest.forget(root)
+        manifest.remove(root)
     return summary
 
 
@@ -90,7 +92,7 @@ def _build(config: MkDocsConfig, plugin: ReportPlugin, words: list[str]) -> None
         build(config)
         config.plugins.on_shutdown()
     except (Abort, MkDocsException) as error:
-        raise refusal(words, error, plugin.warned, Path(config.docs_dir).name) from error
+        raise explain_refusal(words, error, plugin.warned, Path(config.docs_dir).name) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,7 @@ class _Stage:
             finally:
                 shutil.rmtree(self.old, ignore_errors=True)
 
-    def finish(self) -> None:
+    def recover(self) -> None:
         """Undo what a killed build left half done: the old site comes back, the unfinished one goes."""
         if not self.site.exists():
             with suppress(OSError):
@@ -139,7 +141,7 @@ class _Stage:
 
 
 @contextmanager
-def _staging(site: Path, cache: Path) -> Iterator[_Stage]:
+def _open_stage(site: Path, cache: Path) -> Iterator[_Stage]:
     """A folder beside the site to build the next one in; it is gone afterwards, whatever happened.
 
     The cache remembers it while the build runs: a folder that came with a checkout is no earlier build's.
@@ -150,8 +152,8 @@ def _staging(site: Path, cache: Path) -> Iterator[_Stage]:
     if site.is_mount():
         said = f'site_dir "{site}" is a mount point, which cannot be replaced as a whole'
         step = "Choose a folder inside it, such as site"
-        raise ReportError(Problem(Place("mkdocs.yml"), said, step, Stage.SITE))
-    stage = _free_stage(site)
+        raise ReportError(Problem(SourceLocation("mkdocs.yml"), said, step, Stage.SITE))
+    stage = _find_free_stage(site)
     record = cache / f"build-{os.getpid()}.json"
     try:
         with suppress(OSError):
@@ -159,14 +161,16 @@ def _staging(site: Path, cache: Path) -> Iterator[_Stage]:
         stage.new.mkdir(parents=True)
         yield stage
     except OSError as error:
-        raise ReportError(disk_problem(error, str(site.parent), "the site cannot be built")) from error
+        raise ReportError(
+            describe_disk_problem(error, str(site.parent), "the site cannot be built")
+        ) from error
     finally:
         shutil.rmtree(stage.new, ignore_errors=True)
         with suppress(OSError):
             record.unlink(missing_ok=True)
 
 
-def _free_stage(site: Path) -> _Stage:
+def _find_free_stage(site: Path) -> _Stage:
     """Names that nothing has yet: a container gives its processes the numbers of the one before."""
     names = (f"{os.getpid()}-{number}" for number in count())
     stages = (
@@ -176,17 +180,17 @@ def _free_stage(site: Path) -> _Stage:
     return next(stage for stage in stages if not (stage.new.exists() or stage.old.exists()))
 
 
-def _finish_killed_builds(cache: Path) -> None:
+def _clean_killed_builds(cache: Path) -> None:
     """Clean up after builds that were killed, be it between the two renames of a swap."""
     for record in cache.glob("build-*.json"):
         process = record.stem.removeprefix("build-")
         if process.isdecimal() and not is_running(int(process)):
             with suppress(OSError, ValueError, TypeError):
-                _Stage(*map(Path, json.loads(record.read_text("utf-8")))).finish()
+                _Stage(*map(Path, json.loads(record.read_text("utf-8")))).recover()
             record.unlink(missing_ok=True)
 
 
-def _knows_its_inputs(config: MkDocsConfig) -> bool:
+def _has_known_inputs(config: MkDocsConfig) -> bool:
     """Whether everything that decides the site is known."""
     # Extensions of ours are objects.
     listed: list[object] = [*config.markdown_extensions]
@@ -200,7 +204,7 @@ def _knows_its_inputs(config: MkDocsConfig) -> bool:
     )
 
 
-def _inputs(root: Path, config: MkDocsConfig, data: str, report: Report) -> Iterator[Path]:
+def _list_inputs(root: Path, config: MkDocsConfig, data: str, report: Report) -> Iterator[Path]:
     """Everything that decides the site."""
     yield Path(config.config_file_path or root / "mkdocs.yml")
     yield Path(config.docs_dir)
@@ -209,7 +213,7 @@ def _inputs(root: Path, config: MkDocsConfig, data: str, report: Report) -> Iter
         yield Path(config.theme.custom_dir)
     yield _PACKAGE
     yield from (Path(folder) for folder in config.theme.dirs if Path(folder).name == "site_templates")
-    yield from manifest.repository_files(root)
+    yield from manifest.list_repository_files(root)
     for page in report.pages:
         for block in page.blocks:
             if isinstance(block.settings, AltairSettings):

@@ -19,7 +19,7 @@ site can read a report through a name that leads here. To serve by a name, say s
 """
 
 
-def guarded(app: Application, host: str, policy: str) -> Application:
+def guard_requests(app: Application, host: str, policy: str) -> Application:
     """A server's application that answers to its own names only.
 
     Args:
@@ -41,7 +41,7 @@ def guarded(app: Application, host: str, policy: str) -> Application:
         status, headers = held[:2]
         if policy and dict(headers).get("Content-Type", "").startswith("text/html"):
             body = b"".join(result)
-            headers = [*headers, ("Content-Security-Policy", _with_script(policy, body))]
+            headers = [*headers, ("Content-Security-Policy", _add_script(policy, body))]
             result = [body]
         start_response(status, headers)
         return result
@@ -52,19 +52,19 @@ def guarded(app: Application, host: str, policy: str) -> Application:
 def _is_own(name: str, host: str) -> bool:
     """Whether a request names this machine in a way that nobody else can lead here."""
     try:
-        asked = (urlsplit(f"//{name}").hostname or "").rstrip(".")
+        requested = (urlsplit(f"//{name}").hostname or "").rstrip(".")
     except ValueError:
         return False
-    if not name or asked in {"localhost", host.lower()}:
+    if not name or requested in {"localhost", host.lower()}:
         return True
     try:
-        ipaddress.ip_address(asked)
+        ipaddress.ip_address(requested)
     except ValueError:
         return False
     return True
 
 
-def _with_script(policy: str, page: bytes) -> str:
+def _add_script(policy: str, page: bytes) -> str:
     """The policy for a page, at whose very end MkDocs may have put a script of its own."""
     before = page[: page.rfind(b"</body>")]
     if not before.endswith(_SCRIPT_END):

@@ -13,12 +13,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from reportgen.site.fragments import fragment
+from reportgen.site.fragments import render_fragment
 
 _ASSETS: Final = Path(__file__).with_name("assets")
 
 
-def inline_scripts(assets: str, *, searching: bool) -> dict[str, str]:
+def read_inline_scripts(assets: str, *, searching: bool) -> dict[str, str]:
     """The texts of the two scripts in a page: ``boot`` for its beginning, ``loader`` for its end.
 
     Args:
@@ -31,11 +31,11 @@ def inline_scripts(assets: str, *, searching: bool) -> dict[str, str]:
     scripts = [(path, _hash(file.read_bytes())) for path, file in loaded.items()]
     return {
         "boot": (theme / "boot.js").read_text("utf-8"),
-        "loader": fragment("script_loader.html", scripts=scripts),
+        "loader": render_fragment("script_loader.html", scripts=scripts),
     }
 
 
-def script_policy(texts: dict[str, str]) -> str:
+def make_script_policy(texts: dict[str, str]) -> str:
     """The directive of a content security policy that lets these scripts run, and what they load."""
     hashes = " ".join(f"'{_hash(text.encode())}'" for text in texts.values())
     return f"script-src {hashes} 'strict-dynamic'"

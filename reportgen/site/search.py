@@ -15,7 +15,7 @@ from mkdocs.contrib import search
 SETTINGS = ("lang", "separator", "min_search_length")
 
 
-def index_script(index_json: str) -> str:
+def make_index_script(index_json: str) -> str:
     """Return a classic script that hands MkDocs' search index to the theme.
 
     Args:
@@ -29,13 +29,13 @@ def index_script(index_json: str) -> str:
     index = json.loads(index_json)
     config = {key: index["config"][key] for key in SETTINGS if key in index["config"]}
     docs = [doc | {"title": unescape(doc["title"])} for doc in index["docs"]]
-    kept = {"config": config, "docs": docs}
-    text = json.dumps(kept, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    content = {"config": config, "docs": docs}
+    text = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     for char in "<\u2028\u2029":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return f"window.reportgenSearch={text};\n"
 
 
-def lunr_path() -> Path:
+def find_lunr() -> Path:
     """Return the file of lunr, the library that MkDocs ships; a site serves it as ``search/lunr.js``."""
     return Path(str(search.__file__)).with_name("templates") / "search" / "lunr.js"

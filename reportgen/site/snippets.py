@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from markdown.extensions import Extension
 
-from reportgen.errors import Place, Problem, ReportError
+from reportgen.errors import Problem, ReportError, SourceLocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reportgen.repository import Boundary
 
 
-class SnippetsWithin(Extension):
+class BoundedSnippets(Extension):
     """Looks where each included file really is, before snippets reads it."""
 
     def __init__(self, boundary: Boundary, page: Callable[[], str]) -> None:
@@ -33,11 +33,11 @@ class SnippetsWithin(Extension):
 
         def find_within(path: str) -> str | None:
             found: str | None = find(path)
-            target = self.boundary.leaves(Path(found)) if found else None
+            target = self.boundary.resolve_outside(Path(found)) if found else None
             if target is None:
                 return found
             said = f'the snippet "{path}" leads out of the repository, to {target!r}'
             step = "Put a copy of what it leads to into the repository"
-            raise ReportError(Problem(Place(self.page()), said, step))
+            raise ReportError(Problem(SourceLocation(self.page()), said, step))
 
         snippets.get_snippet_path = find_within  # type: ignore[attr-defined]

@@ -7,7 +7,7 @@ import shutil
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.errors import Problem, ReportError, SourceLocation, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,7 @@ def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
     _refuse_what_is_there(target)
     written = []
     try:
-        for parts, file in _starter_files(files("reportgen.site") / "starter", ()):
+        for parts, file in _list_starter_files(files("reportgen.site") / "starter", ()):
             path = target.joinpath(*parts)
             path.parent.mkdir(parents=True, exist_ok=True)
             # A text in JSON is the same text in YAML.
@@ -48,7 +48,7 @@ def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
         shutil.rmtree(target, ignore_errors=True)
         said = f"the folder cannot be written ({error.strerror or type(error).__name__})"
         step = "Name one in a folder that you may write to"
-        raise ReportError(Problem(Place(str(target)), said, step, Stage.SITE)) from error
+        raise ReportError(Problem(SourceLocation(str(target)), said, step, Stage.SITE)) from error
     return tuple(sorted(written))
 
 
@@ -63,15 +63,15 @@ def _refuse_what_is_there(target: Path) -> None:
     except OSError as error:
         found = f"the folder cannot be looked at ({error.strerror or type(error).__name__})"
     advice = "Name a folder that does not exist yet or is empty"
-    raise ReportError(Problem(Place(str(target)), found, advice, Stage.SITE))
+    raise ReportError(Problem(SourceLocation(str(target)), found, advice, Stage.SITE))
 
 
-def _starter_files(
+def _list_starter_files(
     folder: Traversable, above: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], Traversable]]:
     for entry in folder.iterdir():
         parts = (*above, _DOTTED.get(entry.name, entry.name))
         if entry.is_dir():
-            yield from _starter_files(entry, parts)
+            yield from _list_starter_files(entry, parts)
         else:
             yield parts, entry

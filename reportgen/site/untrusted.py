@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 from mkdocs.utils import markdown_extensions
 
-from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.errors import Problem, ReportError, SourceLocation, Stage
 from reportgen.settings.parsing import shorten
-from reportgen.words import listing
+from reportgen.words import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -81,18 +81,18 @@ def refuse_unsafe(config: MkDocsConfig, files: Iterable[File], content: str) -> 
     Raises:
         ReportError: all of them.
     """
-    problems = [*_setting_problems(config), *_file_problems(files, content)]
+    problems = [*_check_settings(config), *_check_files(files, content)]
     if problems:
         raise ReportError(*problems)
 
 
-def _setting_problems(config: MkDocsConfig) -> Iterator[Problem]:
+def _check_settings(config: MkDocsConfig) -> Iterator[Problem]:
     """What ``mkdocs.yml`` may not say where nobody is trusted."""
     theme, hooks = config.theme, config.hooks
     if theme.name != "reportgen":
-        yield _setting("theme", "only the theme reportgen has the policy that untrusted: true needs")
+        yield _report_setting("theme", "only the theme reportgen has the policy that untrusted: true needs")
     if theme.custom_dir:
-        yield _setting("custom_dir", "the templates in custom_dir are run like programs")
+        yield _report_setting("custom_dir", "the templates in custom_dir are run like programs")
     names = {
         "hooks": list(hooks),
         "plugins": [name for name in config.plugins if name not in PLUGINS and name not in hooks],
@@ -110,17 +110,17 @@ def _setting_problems(config: MkDocsConfig) -> Iterator[Problem]:
     }
     for key, found in names.items():
         if found:
-            yield _setting(key, f"{key} has {listing(found)}")
+            yield _report_setting(key, f"{key} has {join_names(found)}")
 
 
-def _setting(key: str, said: str) -> Problem:
+def _report_setting(key: str, said: str) -> Problem:
     step = f"Take {key} out, or untrusted: true"
     return Problem(
-        Place("mkdocs.yml"), f"{said}, which untrusted: true does not go with", step, Stage.SETTINGS
+        SourceLocation("mkdocs.yml"), f"{said}, which untrusted: true does not go with", step, Stage.SETTINGS
     )
 
 
-def _file_problems(files: Iterable[File], content: str) -> Iterator[Problem]:
+def _check_files(files: Iterable[File], content: str) -> Iterator[Problem]:
     """Files of the content folder that a browser could run."""
     for file in files:
         ending = PurePosixPath(file.src_uri).suffix.lower().removeprefix(".")
@@ -128,10 +128,10 @@ def _file_problems(files: Iterable[File], content: str) -> Iterator[Problem]:
             kind = f"a .{ending} file" if ending else "a file without an ending"
             said = f"{kind} is not published where nobody is trusted: a browser may run it"
             step = 'Remove it; the guide\'s page "Security" lists the endings that are published'
-            yield Problem(Place(f"{content}/{file.src_uri}"), said, step, Stage.SITE)
+            yield Problem(SourceLocation(f"{content}/{file.src_uri}"), said, step, Stage.SITE)
 
 
-def html_problems(html: str, text: str, file: str, mark: str) -> Iterator[Problem]:
+def check_html(html: str, text: str, file: str, mark: str) -> Iterator[Problem]:
     """What in the HTML of a page could run, imitate what reportgen writes, or lead to a script.
 
     Args:
@@ -147,7 +147,7 @@ def html_problems(html: str, text: str, file: str, mark: str) -> Iterator[Proble
         at = text.find(words) if words else -1
         line = text.count("\n", 0, at) + 1 if at >= 0 else None
         step = "Remove it: pages hold plain Markdown where nobody is trusted"
-        yield Problem(Place(file, line), said, step)
+        yield Problem(SourceLocation(file, line), said, step)
 
 
 class _Gate(HTMLParser):

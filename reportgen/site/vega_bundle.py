@@ -28,7 +28,7 @@ _UNCHECKED = re.compile(
 _CHECKED = "must be an array"
 
 
-def bundle() -> str:
+def make_bundle() -> str:
     """A classic script that sets ``window.vega``, with ``vega.expressionInterpreter`` for a strict CSP.
 
     The bundle's own names are one letter long, so the script is a function of its own.
@@ -41,12 +41,12 @@ def bundle() -> str:
     if "View:" not in vega or "expressionFunction:" not in vega:
         carrier = f"vl-convert {version_of('vl-convert-python')}"
         raise RuntimeError(f"{carrier} bundled no Vega {version}")
-    vega = _with_checked_selection(vega)
+    vega = _add_selection_check(vega)
     _, mark, interpreter = BUNDLE.read_text(encoding="utf-8").partition(_INTERPRETER)
     return f'(function(){{"use strict";{vega}}})();\n{mark}{interpreter}'
 
 
-def _with_checked_selection(vega: str) -> str:
+def _add_selection_check(vega: str) -> str:
     """Vega with the check of ``vlSelectionTuples``, whose name in the script is another."""
     registered = re.search(r'"vlSelectionTuples",(\w+)\)', vega)
     for found in _UNCHECKED.finditer(vega):
@@ -60,4 +60,4 @@ def _with_checked_selection(vega: str) -> str:
 
 
 if __name__ == "__main__":
-    BUNDLE.write_text(bundle(), encoding="utf-8")
+    BUNDLE.write_text(make_bundle(), encoding="utf-8")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from reportgen.outcomes import REPORTED, AcrossBenchmarks, BenchmarkCell, ScoresError
 from reportgen.statistics.compare import Family
-from reportgen.statistics.macro import macro_score
-from reportgen.statistics.scores import no_score, scores
+from reportgen.statistics.macro import compute_macro_score
+from reportgen.statistics.scores import make_missing_score, score_series
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _NOT_PAIRED = f"{REPORTED}: without problems nothing can be paired"
 
 
-def across_benchmarks(
+def compare_benchmarks(
     parts: Mapping[str, ProblemScores],
     metric: Metric | str = "mean",
     k: int | None = None,
@@ -33,7 +33,7 @@ def across_benchmarks(
 ) -> AcrossBenchmarks:
     """Every series on every benchmark, each cell against the baseline, and the macro average.
 
-    A cell's score is that of ``scores`` for problems like these, its comparison that of ``compare_all`` with
+    A cell's score is that of ``score_series`` for problems like these, its comparison that of ``compare_all`` with
     the series first and the baseline second. The macro average is that of ``statistics.macro``: every
     benchmark counts once, however many problems it has. All comparisons of the table, the macro average's
     too, are adjusted together. What a series lacks stays missing, with a reason; a series that lacks a
@@ -41,8 +41,8 @@ def across_benchmarks(
 
     Args:
         parts: problem scores by the name of their benchmark; without problems where there are totals only.
-        metric: see ``scores``.
-        k: see ``scores``.
+        metric: see ``score_series``.
+        k: see ``score_series``.
         given: totals without problems by benchmark, in the unit of ``parts``; see ``given_score``.
         baseline: the series that the others are compared with; None compares nothing.
         level: confidence level.
@@ -56,13 +56,13 @@ def across_benchmarks(
             otherwise see ``problem_values``.
     """
     names = tuple(dict.fromkeys([*parts, *(given or {})]))
-    unknown = _one_range(parts) if len(parts) > 1 else ()
-    asked = _Asked(parts, names, metric, k, level, seed)
-    table = {name: _scored(asked, name, (given or {}).get(name, ())) for name in names}
+    unknown = _check_one_range(parts) if len(parts) > 1 else ()
+    request = _Request(parts, names, metric, k, level, seed)
+    table = {name: _score_benchmark(request, name, (given or {}).get(name, ())) for name in names}
     series = tuple(dict.fromkeys(one for column in table.values() for one in column))
     if baseline is not None and baseline not in series:
         raise ScoresError(f"there is no series {baseline} to compare with", f"There are {', '.join(series)}")
-    against = _against(asked, series, baseline)
+    against = _make_family(request, series, baseline)
     judged = against.judge(alpha=alpha, higher_is_better=higher_is_better, blocks=blocks)
     by_cell = {(pair[0], benchmark): one for (benchmark, pair), one in judged.items()}
     table_of = _Table(by_cell, baseline, level)
@@ -71,18 +71,19 @@ def across_benchmarks(
         series=series,
         benchmarks=names,
         cells=tuple(
-            tuple(table_of.cell(one, name, score) for name, score in column)
+            tuple(table_of.make_cell(one, name, score) for name, score in column)
             for one, column in columns.items()
         ),
         macro=tuple(
-            table_of.cell(one, None, _average(one, column, level, unknown)) for one, column in columns.items()
+            table_of.make_cell(one, None, _compute_average(one, column, level, unknown))
+            for one, column in columns.items()
         ),
         baseline=baseline,
     )
 
 
-class _Asked(NamedTuple):
-    """What ``across_benchmarks`` was asked for."""
+class _Request(NamedTuple):
+    """What ``compare_benchmarks`` was asked for."""
 
     parts: Mapping[str, ProblemScores]
     benchmarks: tuple[str, ...]
@@ -99,11 +100,11 @@ class _Table(NamedTuple):
     baseline: str | None
     level: float
 
-    def cell(self, series: str, benchmark: str | None, score: Score | None) -> BenchmarkCell:
+    def make_cell(self, series: str, benchmark: str | None, score: Score | None) -> BenchmarkCell:
         """A score, its comparison, and why one of them is missing."""
         if score is None:
             reason = f"{series} has no answers to {benchmark}"
-            return BenchmarkCell(no_score(series, self.level, reason), None, reason)
+            return BenchmarkCell(make_missing_score(series, self.level, reason), None, reason)
         if score.estimate is None:
             return BenchmarkCell(score, None, score.reason)
         against = self.judged.get((series, benchmark))
@@ -116,39 +117,39 @@ class _Table(NamedTuple):
         return BenchmarkCell(score, None, f"{self.baseline} has no problems in {benchmark}")
 
 
-def _average(
+def _compute_average(
     series: str, column: Sequence[tuple[str, Score | None]], level: float, unknown: Sequence[str]
 ) -> Score:
     """The macro average; none where nothing says that the numbers are of one kind."""
     if unknown:
         reason = f"no average: the range of scores is not known on {', '.join(unknown)}"
-        return no_score(series, level, reason)
-    return macro_score(series, column, level)
+        return make_missing_score(series, level, reason)
+    return compute_macro_score(series, column, level)
 
 
-def _scored(asked: _Asked, benchmark: str, given: Sequence[Score]) -> dict[str, Score]:
+def _score_benchmark(request: _Request, benchmark: str, given: Sequence[Score]) -> dict[str, Score]:
     """Scores of a benchmark by series; those of problems come before totals."""
     totals = {one.series: one for one in given}
-    part = asked.parts.get(benchmark)
+    part = request.parts.get(benchmark)
     if part is None or not part.problems:
         return totals
-    own = {one.series: one for one in scores(part, asked.metric, asked.k, level=asked.level)}
+    own = {one.series: one for one in score_series(part, request.metric, request.k, level=request.level)}
     return {**own, **{name: one for name, one in totals.items() if name not in own}}
 
 
-def _against(asked: _Asked, series: Sequence[str], baseline: str | None) -> Family:
+def _make_family(request: _Request, series: Sequence[str], baseline: str | None) -> Family:
     """Each series against the baseline, if there is one, on each benchmark and on their average."""
-    family = Family(asked.metric, asked.k, level=asked.level, seed=asked.seed)
-    for name in asked.benchmarks:
-        part = asked.parts.get(name)
+    family = Family(request.metric, request.k, level=request.level, seed=request.seed)
+    for name in request.benchmarks:
+        part = request.parts.get(name)
         if part is not None and part.problems and baseline is not None and baseline in part.series:
             family.add(name, part, [(one, baseline) for one in part.series if one != baseline])
-    if baseline is not None and family.benchmarks == asked.benchmarks:
+    if baseline is not None and family.benchmarks == request.benchmarks:
         family.add_averages([(name, baseline) for name in series if name != baseline])
     return family
 
 
-def _one_range(parts: Mapping[str, ProblemScores]) -> tuple[str, ...]:
+def _check_one_range(parts: Mapping[str, ProblemScores]) -> tuple[str, ...]:
     """Refuse scores of different ranges; the benchmarks whose range is not known.
 
     Raises:

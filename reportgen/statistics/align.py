@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from reportgen.model import FloatArray
 
 
-def common_steps(steps: Sequence[FloatArray]) -> tuple[FloatArray, bool]:
+def find_common_steps(steps: Sequence[FloatArray]) -> tuple[FloatArray, bool]:
     """The steps that runs are brought to, and whether all runs have exactly these.
 
     Args:
@@ -27,7 +27,7 @@ def common_steps(steps: Sequence[FloatArray]) -> tuple[FloatArray, bool]:
     return np.unique(np.concatenate(steps)), False
 
 
-def on_steps(grid: FloatArray, steps: FloatArray, values: FloatArray) -> FloatArray:
+def interpolate(grid: FloatArray, steps: FloatArray, values: FloatArray) -> FloatArray:
     """One run's values at the steps of ``grid``: its own where it has them, else interpolated linearly.
 
     Nothing is extrapolated: before the run's first step and after its last the result is NaN.
@@ -58,14 +58,14 @@ def align(
     """Every run's values at the steps of ``grid``.
 
     Args:
-        grid: shape (G,), from ``common_steps``.
+        grid: shape (G,), from ``find_common_steps``.
         steps: one array a run.
         values: one array a run, of the same length as its steps.
-        exact: as ``common_steps`` said; then no interpolation is done.
+        exact: as ``find_common_steps`` said; then no interpolation is done.
 
     Returns:
         Shape (R, G), NaN where a run does not reach.
     """
     if exact:
         return np.stack(values)
-    return np.stack([on_steps(grid, x, y) for x, y in zip(steps, values, strict=True)])
+    return np.stack([interpolate(grid, x, y) for x, y in zip(steps, values, strict=True)])

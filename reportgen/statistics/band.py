@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.statistics.simultaneous import pointwise_level
+from reportgen.statistics.simultaneous import find_pointwise_level
 from reportgen.statistics.student_t import t_quantile
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Banded(NamedTuple):
     n: IntArray
 
 
-def band(values: FloatArray, kind: Band | str = "ci", level: float = 0.95) -> Banded:
+def compute_band(values: FloatArray, kind: Band | str = "ci", level: float = 0.95) -> Banded:
     """Centre and band across the runs that support each step.
 
     The centre is the mean, for ``iqr`` the median. With ``s`` the standard deviation across runs
@@ -57,7 +57,7 @@ def band(values: FloatArray, kind: Band | str = "ci", level: float = 0.95) -> Ba
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, not {level}")
     if str(kind) == "simultaneous":
-        level = pointwise_level(values, level)
+        level = find_pointwise_level(values, level)
     n = np.count_nonzero(~np.isnan(values), axis=0).astype(np.int64)
     ordered = np.sort(values, axis=0)  # NaN goes last: row n - 1 is each step's largest value
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -66,7 +66,7 @@ def band(values: FloatArray, kind: Band | str = "ci", level: float = 0.95) -> Ba
     return Banded(centre, np.where(known, low, np.nan), np.where(known, high, np.nan), n)
 
 
-def given_band(values: FloatArray, given: GivenInterval, level: float) -> tuple[FloatArray, FloatArray]:
+def get_given_band(values: FloatArray, given: GivenInterval, level: float) -> tuple[FloatArray, FloatArray]:
     """The interval that the input itself gives, at each step.
 
     ``low`` and ``high`` are used as they are. A standard error becomes an interval at ``level``: with the
@@ -98,14 +98,14 @@ _LAST_PLACES = 4 * np.finfo(np.float64).eps
 _Ends = tuple["FloatArray", "FloatArray", "FloatArray"]
 
 
-def _mean(ordered: FloatArray, n: IntArray) -> FloatArray:
-    largest = _row(ordered, n - 1)
+def _compute_mean(ordered: FloatArray, n: IntArray) -> FloatArray:
+    largest = _take_row(ordered, n - 1)
     total = np.nansum(ordered, axis=0)
     # Rounding must not carry the mean of equal values past them: runs that agree have no spread.
     return np.where(n > 0, np.clip(total / np.maximum(n, 1), ordered[0], largest), np.nan)
 
 
-def _deviation(ordered: FloatArray, n: IntArray, centre: FloatArray) -> FloatArray:
+def _compute_deviation(ordered: FloatArray, n: IntArray, centre: FloatArray) -> FloatArray:
     # hypot adds squares without leaving the range of float64 on the way.
     length: FloatArray = np.hypot.reduce(np.nan_to_num(ordered - centre), axis=0)
     # Runs whose own means were rounded differ in the last place: they agree.
@@ -114,35 +114,35 @@ def _deviation(ordered: FloatArray, n: IntArray, centre: FloatArray) -> FloatArr
 
 
 def _ci(ordered: FloatArray, n: IntArray, level: float) -> _Ends:
-    centre = _mean(ordered, n)
-    half = _t_quantile(n, level) * _deviation(ordered, n, centre) / np.sqrt(n)
+    centre = _compute_mean(ordered, n)
+    half = _t_quantile(n, level) * _compute_deviation(ordered, n, centre) / np.sqrt(n)
     return centre, centre - half, centre + half
 
 
 def _se(ordered: FloatArray, n: IntArray, _: float) -> _Ends:
-    centre = _mean(ordered, n)
-    half = _deviation(ordered, n, centre) / np.sqrt(n)
+    centre = _compute_mean(ordered, n)
+    half = _compute_deviation(ordered, n, centre) / np.sqrt(n)
     return centre, centre - half, centre + half
 
 
 def _sd(ordered: FloatArray, n: IntArray, _: float) -> _Ends:
-    centre = _mean(ordered, n)
-    half = _deviation(ordered, n, centre)
+    centre = _compute_mean(ordered, n)
+    half = _compute_deviation(ordered, n, centre)
     return centre, centre - half, centre + half
 
 
 def _range(ordered: FloatArray, n: IntArray, _: float) -> _Ends:
-    return _mean(ordered, n), ordered[0], _row(ordered, n - 1)
+    return _compute_mean(ordered, n), ordered[0], _take_row(ordered, n - 1)
 
 
 def _iqr(ordered: FloatArray, n: IntArray, _: float) -> _Ends:
-    low, centre, high = (_sorted_quantile(ordered, n, share) for share in (0.25, 0.5, 0.75))
+    low, centre, high = (_interpolate_quantile(ordered, n, share) for share in (0.25, 0.5, 0.75))
     return centre, low, high
 
 
 def _none(ordered: FloatArray, n: IntArray, _: float) -> _Ends:
     nothing = np.full(n.shape, np.nan)
-    return _mean(ordered, n), nothing, nothing
+    return _compute_mean(ordered, n), nothing, nothing
 
 
 _BANDS: dict[str, Callable[[FloatArray, IntArray, float], _Ends]] = {
@@ -156,17 +156,17 @@ _BANDS: dict[str, Callable[[FloatArray, IntArray, float], _Ends]] = {
 }
 
 
-def _row(ordered: FloatArray, index: IntArray) -> FloatArray:
+def _take_row(ordered: FloatArray, index: IntArray) -> FloatArray:
     """One row of each column of a 2-d array; the first where there is no such row."""
     taken: FloatArray = np.take_along_axis(ordered, np.maximum(index, 0)[np.newaxis], axis=0)[0]
     return taken
 
 
-def _sorted_quantile(ordered: FloatArray, n: IntArray, share: float) -> FloatArray:
+def _interpolate_quantile(ordered: FloatArray, n: IntArray, share: float) -> FloatArray:
     place = (n - 1) * share
     lower = np.floor(place).astype(np.int64)
     part = place - lower
-    below, above = _row(ordered, lower), _row(ordered, np.minimum(lower + 1, n - 1))
+    below, above = _take_row(ordered, lower), _take_row(ordered, np.minimum(lower + 1, n - 1))
     between: FloatArray = np.clip(below * (1 - part) + above * part, below, above)
     return between
 

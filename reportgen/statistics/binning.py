@@ -19,18 +19,18 @@ class Bins:
     width: float
     count: int
 
-    def index(self, steps: FloatArray) -> FloatArray:
+    def locate(self, steps: FloatArray) -> FloatArray:
         """The bin of each step, 0 to count - 1, as whole floats.
 
         ``reduce_large`` computes the same in the database, operation by operation.
         """
         return np.minimum(np.floor((steps - self.start) / self.width), self.count - 1)
 
-    def centres(self, index: FloatArray) -> FloatArray:
+    def get_centres(self, index: FloatArray) -> FloatArray:
         """The steps in the middle of these bins."""
         return self.start + (index + 0.5) * self.width
 
 
-def bins_between(first: float, last: float, count: int) -> Bins:
+def make_bins(first: float, last: float, count: int) -> Bins:
     """Bins that cover the steps from ``first`` to ``last``, which differ."""
     return Bins(start=first, width=(last - first) / count, count=count)

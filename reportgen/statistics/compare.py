@@ -7,12 +7,12 @@ from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
 from reportgen.outcomes import Comparison, ScoresError, Verdict
-from reportgen.statistics.intervals import checked_level
-from reportgen.statistics.macro import average_hypothesis, macro_comparison
-from reportgen.statistics.metrics import problem_values
-from reportgen.statistics.pairs import Pair, PairedBenchmark, average_run_variance
-from reportgen.statistics.run_variance import RunVariance, averaged_variances
-from reportgen.statistics.step_down import Adjusted, Hypothesis, count_draws, step_down
+from reportgen.statistics.intervals import check_level
+from reportgen.statistics.macro import compare_macro, make_average_hypothesis
+from reportgen.statistics.metrics import compute_problem_values
+from reportgen.statistics.pairs import Pair, PairedBenchmark, compute_average_run_variance
+from reportgen.statistics.run_variance import RunVariance, shrink_variances
+from reportgen.statistics.step_down import Adjusted, Hypothesis, adjust_step_down, count_draws
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +73,7 @@ def compare_all(
       both series have several runs, over runs like these: of methods then, otherwise of these checkpoints;
     - interval: mean ± t √V, V = s_d²/P + τ_a²/r_a + τ_b²/r_b (``intervals.over_differences``);
     - p: two-sided, by flipping the signs of d_p (``statistics.sign_flips``), or by t where runs add to V;
-    - adjusted p: ``step_down`` over all pairs. Fewer than ``pairs.FEWEST`` shared problems are not tested.
+    - adjusted p: ``adjust_step_down`` over all pairs. Fewer than ``pairs.FEWEST`` shared problems are not tested.
     - verdict: ``BETTER`` or ``WORSE`` needs both an adjusted p below ``alpha`` and an interval without 0; the
       p guards against many comparisons, the interval against a difference whose size is not known.
 
@@ -90,7 +90,7 @@ def compare_all(
         seed: of the report.
 
     Raises:
-        ScoresError: if a series does not exist; otherwise see ``problem_values``.
+        ScoresError: if a series does not exist; otherwise see ``compute_problem_values``.
     """
     family = Family(metric, k, level=level, seed=seed)
     chosen = list(combinations(problem_scores.series, 2)) if pairs is None else list(pairs)
@@ -111,7 +111,7 @@ class Family:
 
     def __init__(self, metric: Metric | str, k: int | None, *, level: float, seed: int) -> None:
         self._metric, self._k = metric, k
-        self._level, self._seed = checked_level(level), seed
+        self._level, self._seed = check_level(level), seed
         self._parts: list[PairedBenchmark] = []
         self._averaged: list[Pair] = []
 
@@ -119,13 +119,13 @@ class Family:
         """Compare pairs on a benchmark.
 
         Raises:
-            ScoresError: if a series does not exist; otherwise see ``problem_values``.
+            ScoresError: if a series does not exist; otherwise see ``compute_problem_values``.
         """
         unknown = sorted({name for pair in pairs for name in pair} - set(scores.series))
         if unknown:
             said = f"there is no series {', '.join(unknown)}"
             raise ScoresError(said, f"There are {', '.join(scores.series)}")
-        values = problem_values(scores, self._metric, self._k)
+        values = compute_problem_values(scores, self._metric, self._k)
         self._parts.append(PairedBenchmark(benchmark, scores, values, pairs))
 
     @property
@@ -155,40 +155,44 @@ class Family:
             for pair in part.pairs:
                 found[part.name, pair] = part.compare(pair, self._level)
                 if pair in part.tested:
-                    tested[part.name, pair] = part.hypothesis(pair)
-        alone, together = self._runs_of_averages(averaged)
+                    tested[part.name, pair] = part.make_hypothesis(pair)
+        alone, together = self._compute_average_runs(averaged)
         for pair in averaged:
             of_parts = [found[part.name, pair] for part in self._parts]
             own = [alone[name] for name in pair]
-            one = found[None, pair] = macro_comparison(self._parts, pair, of_parts, own, self._seed)
+            one = found[None, pair] = compare_macro(self._parts, pair, of_parts, own, self._seed)
             if one.p is not None and one.low is not None:
-                tested[None, pair] = average_hypothesis(self._parts, pair, [together[name] for name in pair])
+                tested[None, pair] = make_average_hypothesis(
+                    self._parts, pair, [together[name] for name in pair]
+                )
         after: dict[tuple[str | None, Pair], Adjusted] = {}
         if len(tested) > 1:
-            adjusted = step_down(list(tested.values()), draws, alpha / blocks, self._seed)
+            adjusted = adjust_step_down(list(tested.values()), draws, alpha / blocks, self._seed)
             after = dict(zip(tested, adjusted, strict=True))
         few: dict[tuple[str | None, Pair], str] = {
-            (part.name, pair): part.carried_by_few(pair) for part in self._parts for pair in part.tested
+            (part.name, pair): part.describe_few(pair) for part in self._parts for pair in part.tested
         }
         judged = {}
         for key, one in found.items():
             open_one = replace(one, tested_together=len(tested), family_blocks=blocks)
             carried = few.get(key, "")
-            judged[key] = _judged(open_one, after.get(key), alpha, carried, higher_is_better=higher_is_better)
+            judged[key] = _make_verdict(
+                open_one, after.get(key), alpha, carried, higher_is_better=higher_is_better
+            )
         return judged
 
     def _shares_all(self, pair: Pair) -> bool:
-        return all(pair in part.pairs and part.differences(pair)[0].size for part in self._parts)
+        return all(pair in part.pairs and part.compute_differences(pair)[0].size for part in self._parts)
 
-    def _runs_of_averages(self, pairs: Sequence[Pair]) -> tuple[_RunVariances, _RunVariances]:
+    def _compute_average_runs(self, pairs: Sequence[Pair]) -> tuple[_RunVariances, _RunVariances]:
         """What runs add to the average of each series, by itself and averaged over the series."""
         names = list(dict.fromkeys(name for pair in pairs for name in pair))
-        own = [average_run_variance(self._parts, name) for name in names]
-        averaged = averaged_variances(own)
+        own = [compute_average_run_variance(self._parts, name) for name in names]
+        averaged = shrink_variances(own)
         return dict(zip(names, own, strict=True)), dict(zip(names, averaged, strict=True))
 
 
-def _judged(
+def _make_verdict(
     one: Comparison,
     adjusted: Adjusted | None,
     alpha: float,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reportgen.outcomes import Comparison, Verdict
-from reportgen.statistics.intervals import checked_level, deviation, mean
+from reportgen.statistics.intervals import check_level, deviation, mean
 from reportgen.statistics.student_t import t_quantile, t_tail
-from reportgen.statistics.verdicts import adjusted
+from reportgen.statistics.verdicts import adjust_comparisons
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ def compare_curves(
         between: first and last step; one of both has to be given.
         metric: the metric's name, for the result.
         level: confidence level.
-        alpha: see ``adjusted``; for several comparisons shown together, adjust the results again.
+        alpha: see ``adjust_comparisons``; for several comparisons shown together, adjust the results again.
         higher_is_better: whether a larger value is the better one.
 
     Returns:
@@ -61,12 +61,12 @@ def compare_curves(
     Raises:
         ValueError: unless exactly one of ``at`` and ``between`` is given.
     """
-    checked_level(level)
+    check_level(level)
     if (at is None) == (between is None):
         raise ValueError("give either a step or a range of steps")
-    first, second = (_numbers(curve.runs, at, between) for curve in (a, b))
-    one = _comparison((a.series, b.series), first, second, metric, level)
-    (judged,) = adjusted([one], alpha=alpha, higher_is_better=higher_is_better)
+    first, second = (_reduce_runs(curve.runs, at, between) for curve in (a, b))
+    one = _make_comparison((a.series, b.series), first, second, metric, level)
+    (judged,) = adjust_comparisons([one], alpha=alpha, higher_is_better=higher_is_better)
     return judged
 
 
@@ -80,18 +80,18 @@ def compare_at_end(
     tested = [
         compare_curves(a, b, at=step, level=level, higher_is_better=higher_is_better)
         for a, b in combinations(curves, 2)
-        if (step := last_common_step(a, b)) is not None
+        if (step := find_last_common_step(a, b)) is not None
     ]
-    return adjusted(tested, higher_is_better=higher_is_better)
+    return adjust_comparisons(tested, higher_is_better=higher_is_better)
 
 
-def last_common_step(a: Curve, b: Curve) -> float | None:
+def find_last_common_step(a: Curve, b: Curve) -> float | None:
     """The last step that both reach; None where their ranges do not meet."""
     last = min(float(a.steps[-1]), float(b.steps[-1]))
     return last if last >= max(a.steps[0], b.steps[0]) else None
 
 
-def _numbers(runs: tuple[Run, ...], at: float | None, between: tuple[float, float] | None) -> FloatArray:
+def _reduce_runs(runs: tuple[Run, ...], at: float | None, between: tuple[float, float] | None) -> FloatArray:
     found = []
     for run in runs:
         if at is not None and run.steps.size and run.steps[0] <= at <= run.steps[-1]:
@@ -114,7 +114,7 @@ class _Welch(NamedTuple):
     df: float | None = None
 
 
-def _welch(first: FloatArray, second: FloatArray, level: float) -> _Welch:
+def _test_welch(first: FloatArray, second: FloatArray, level: float) -> _Welch:
     if min(first.size, second.size) < 2:  # noqa: PLR2004 - one run says nothing about others
         reason = f"{first.size} and {second.size} runs: 2 a side are needed"
         return _Welch(None, None, None, reason)
@@ -135,11 +135,11 @@ def _welch(first: FloatArray, second: FloatArray, level: float) -> _Welch:
     return _Welch((difference - half) * size, (difference + half) * size, p, "", stderr * size, df)
 
 
-def _comparison(
+def _make_comparison(
     names: tuple[str, str], first: FloatArray, second: FloatArray, metric: str, level: float
 ) -> Comparison:
     fewest = min(first.size, second.size)
-    found = _welch(first, second, level)
+    found = _test_welch(first, second, level)
     method = _METHOD if found.p is not None else ""
     return Comparison(
         a=names[0],

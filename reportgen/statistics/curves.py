@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.model import Curve, CurveSet, Estimate
-from reportgen.statistics.align import align, common_steps
-from reportgen.statistics.band import band as band_across
-from reportgen.statistics.band import given_band
-from reportgen.statistics.leading import leads_at_end
-from reportgen.statistics.simultaneous import peak_ends
+from reportgen.statistics.align import align, find_common_steps
+from reportgen.statistics.band import compute_band as band_across
+from reportgen.statistics.band import get_given_band
+from reportgen.statistics.leading import find_leads_at_end
+from reportgen.statistics.simultaneous import find_peak_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reportgen.settings.blocks import Band, Peak
 
 
-def curves(
+def compute_curves(
     reduced: ReducedMetric,
     *,
     band: Band | str = "ci",
@@ -65,7 +65,7 @@ def curves(
     if smooth > 0 and any(run.smoothed is None for runs in drawn.values() for run in runs):
         raise ValueError("reduce the measurements with the same smooth first")
     found = [
-        _curve(name, runs, str(band), level, smoothed=smooth > 0, peak=str(peak))
+        _make_curve(name, runs, str(band), level, smoothed=smooth > 0, peak=str(peak))
         for name, runs in drawn.items()
         if runs
     ]
@@ -85,12 +85,12 @@ def curves(
         given_interval=reduced.given_interval if used else None,
         empty=reduced.empty,
         given_ignored=has_given and not all(curve.given for curve in made) and band != "none",
-        without_values=tuple(_without_values(members, drawn)),
-        leads=leads_at_end(made, level),
+        without_values=tuple(_find_without_values(members, drawn)),
+        leads=find_leads_at_end(made, level),
     )
 
 
-def _without_values(
+def _find_without_values(
     members: dict[str, list[Run]], drawn: dict[str, list[Run]]
 ) -> list[tuple[str, str | None]]:
     named: list[tuple[str, str | None]] = []
@@ -102,38 +102,38 @@ def _without_values(
     return named
 
 
-def _curve(
+def _make_curve(
     series: str, runs: Sequence[Run], band: str, level: float, *, smoothed: bool, peak: str
 ) -> tuple[Curve, bool]:
     """One series' curve, and whether its runs share their steps."""
-    grid, exact = common_steps([run.steps for run in runs])
+    grid, exact = find_common_steps([run.steps for run in runs])
 
-    def across(values: Sequence[FloatArray]) -> FloatArray:
+    def align_runs(values: Sequence[FloatArray]) -> FloatArray:
         return align(grid, [run.steps for run in runs], values, exact=exact)
 
-    raw_values = across([run.values for run in runs])
+    raw_values = align_runs([run.values for run in runs])
     drawn_values = raw_values
     if smoothed:
-        drawn_values = across([run.values if run.smoothed is None else run.smoothed for run in runs])
+        drawn_values = align_runs([run.values if run.smoothed is None else run.smoothed for run in runs])
     centre, low, high, n = band_across(drawn_values, band, level)
     equal = 0 if band == "none" else int(np.count_nonzero((n > 1) & ~np.isfinite(low)))
     given = runs[0].given if len(runs) == 1 and band != "none" else None
     if given is not None:
-        low, high = (end + (centre - raw_values[0]) for end in given_band(raw_values[0], given, level))
+        low, high = (end + (centre - raw_values[0]) for end in get_given_band(raw_values[0], given, level))
         if given.n is not None:
             n = np.where(np.isfinite(given.n), np.floor(np.nan_to_num(given.n)), n).astype(np.int64)
     raw = band_across(raw_values, band if band == "iqr" else "none", level).centre if smoothed else None
-    extremes = _extremes(raw_values, level) if peak == "simultaneous" and band != "iqr" else None
+    extremes = _find_extremes(raw_values, level) if peak == "simultaneous" and band != "iqr" else None
     made = Curve(series, grid, centre, low, high, n, tuple(runs), raw, given is not None, equal, extremes)
     return made, exact
 
 
-def _extremes(values: FloatArray, level: float) -> tuple[Estimate, Estimate] | None:
+def _find_extremes(values: FloatArray, level: float) -> tuple[Estimate, Estimate] | None:
     """The highest and the lowest mean, each with an interval that knows that its step was picked."""
     centre, low, high, n = band_across(values, "se")
     found = []
     for place, sign in ((int(np.argmax(centre)), 1.0), (int(np.argmin(centre)), -1.0)):
-        ends = peak_ends(sign * values, int(n[place]), level)
+        ends = find_peak_ends(sign * values, int(n[place]), level)
         if ends is None or not np.isfinite(low[place]):
             return None
         value, error = float(centre[place]), float(high[place] - low[place]) / 2

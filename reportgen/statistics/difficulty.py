@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.outcomes import ProblemGrid
-from reportgen.statistics.metrics import per_series, rows_of
+from reportgen.statistics.metrics import compute_series_means, find_rows
 
 if TYPE_CHECKING:
     from reportgen.outcomes import ProblemScores
 
 
-def problem_grid(problem_scores: ProblemScores, *, higher_is_better: bool = True) -> ProblemGrid:
+def build_problem_grid(problem_scores: ProblemScores, *, higher_is_better: bool = True) -> ProblemGrid:
     """Mean scores of every series on every problem, ordered by difficulty.
 
     A problem's difficulty is its mean score over the series that have it, each counting once; equally hard
@@ -24,7 +24,7 @@ def problem_grid(problem_scores: ProblemScores, *, higher_is_better: bool = True
         problem_scores: of one benchmark.
         higher_is_better: whether a larger score means an easier problem.
     """
-    score = per_series(problem_scores, problem_scores.mean)
+    score = compute_series_means(problem_scores, problem_scores.mean)
     known = np.isfinite(score)
     count = known.sum(axis=0)
     total = np.where(known, score, 0.0).sum(axis=0)
@@ -34,9 +34,11 @@ def problem_grid(problem_scores: ProblemScores, *, higher_is_better: bool = True
     order = np.argsort(sign * difficulty, kind="stable")
     places = range(len(problem_scores.series))
     samples = np.array(
-        [problem_scores.samples[rows_of(problem_scores, place)].sum(axis=0) for place in places]
+        [problem_scores.samples[find_rows(problem_scores, place)].sum(axis=0) for place in places]
     )
-    right = np.array([problem_scores.correct[rows_of(problem_scores, place)].sum(axis=0) for place in places])
+    right = np.array(
+        [problem_scores.correct[find_rows(problem_scores, place)].sum(axis=0) for place in places]
+    )
     return ProblemGrid(
         series=problem_scores.series,
         problems=tuple(problem_scores.problems[place] for place in order.tolist()),

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.model import Ending, Estimate
-from reportgen.statistics.band import band
+from reportgen.statistics.band import compute_band
 
 if TYPE_CHECKING:
     from reportgen.model import Curve, CurveSet
 
 
-def endings(curve_set: CurveSet, *, higher_is_better: bool = True) -> tuple[Ending, ...]:
+def summarise_curves(curve_set: CurveSet, *, higher_is_better: bool = True) -> tuple[Ending, ...]:
     """Final value, peak and mean of each series, from unsmoothed values.
 
     - ``final``: the mean across runs at the series' last step;
@@ -33,38 +33,39 @@ def endings(curve_set: CurveSet, *, higher_is_better: bool = True) -> tuple[Endi
         higher_is_better: whether the peak is a maximum.
     """
     return tuple(
-        _ending(curve, curve_set.level, higher_is_better=higher_is_better) for curve in curve_set.curves
+        _summarise_curve(curve, curve_set.level, higher_is_better=higher_is_better)
+        for curve in curve_set.curves
     )
 
 
-def _ending(curve: Curve, level: float, *, higher_is_better: bool) -> Ending:
+def _summarise_curve(curve: Curve, level: float, *, higher_is_better: bool) -> Ending:
     pick = np.argmax if higher_is_better else np.argmin
     last, peak = curve.steps.size - 1, int(pick(curve.values))
     picked = Estimate(float(curve.values[peak]), None, None, int(curve.n[peak]))
     if curve.extremes is not None:
         picked = curve.extremes[0 if higher_is_better else 1]
     means = np.array([[np.mean(run.values)] for run in curve.runs])
-    mean, low, high, n = band(means, "ci", level)
+    mean, low, high, n = compute_band(means, "ci", level)
     return Ending(
         series=curve.series,
-        final=_at(curve, last),
+        final=_make_estimate(curve, last),
         final_step=float(curve.steps[last]),
         peak=picked,
         peak_step=float(curve.steps[peak]),
-        mean=Estimate(float(mean[0]), _known(low[0]), _known(high[0]), int(n[0])),
+        mean=Estimate(float(mean[0]), _to_float(low[0]), _to_float(high[0]), int(n[0])),
         runs=len(curve.runs),
         readings=int(curve.steps.size),
     )
 
 
-def _at(curve: Curve, place: int) -> Estimate:
+def _make_estimate(curve: Curve, place: int) -> Estimate:
     return Estimate(
         value=float(curve.values[place]),
-        low=_known(curve.low[place]),
-        high=_known(curve.high[place]),
+        low=_to_float(curve.low[place]),
+        high=_to_float(curve.high[place]),
         n=int(curve.n[place]),
     )
 
 
-def _known(end: np.float64) -> float | None:
+def _to_float(end: np.float64) -> float | None:
     return float(end) if np.isfinite(end) else None

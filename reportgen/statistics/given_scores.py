@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.outcomes import REPORTED, Found, ProblemScores, Score
-from reportgen.statistics.intervals import checked_level, normal_quantile
+from reportgen.outcomes import REPORTED, OutcomeNotes, ProblemScores, Score
+from reportgen.statistics.intervals import check_level, normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reportgen.outcomes import ReportedScore
 
 
-def given_scores(
+def score_totals(
     reported: Iterable[ReportedScore],
     *,
     level: float = 0.95,
@@ -39,16 +39,16 @@ def given_scores(
     totals: dict[str, list[ReportedScore]] = defaultdict(list)
     for one in reported:
         totals[one.series].append(one)
-    return tuple(_of_runs(name, runs, level, ends) for name, runs in totals.items())
+    return tuple(_score_runs(name, runs, level, ends) for name, runs in totals.items())
 
 
-def _of_runs(
+def _score_runs(
     series: str, runs: Sequence[ReportedScore], level: float, ends: tuple[float, float] | None
 ) -> Score:
     values = [one.value for one in runs if one.value is not None]
     errors = [one.stderr for one in runs if one.value is not None and one.stderr is not None]
     problems = {one.problems for one in runs}
-    score = given_score(
+    score = score_total(
         series,
         statistics.fmean(values) if values else None,
         statistics.fmean(errors) if values and len(errors) == len(values) else None,
@@ -58,17 +58,17 @@ def _of_runs(
         ends=ends,
     )
     between = statistics.stdev(values) if len(values) > 1 else None
-    lacking = [
+    reasons = [
         f"{len(runs) - len(values)} of {len(runs)} runs have no score" if 0 < len(values) < len(runs) else "",
         f"{len(values) - len(errors)} of {len(values)} report no standard error"
         if 0 < len(errors) < len(values)
         else score.reason,
     ]
-    reason = "; ".join(filter(None, lacking))
+    reason = "; ".join(filter(None, reasons))
     return replace(score, runs=len(values), between_runs=between, reason=reason)
 
 
-def without_problems(series: Sequence[str], ends: tuple[float, float]) -> ProblemScores:
+def make_empty_scores(series: Sequence[str], ends: tuple[float, float]) -> ProblemScores:
     """What is known by problem of series of which there are totals only: nothing but their names."""
     floats, counts = np.empty((0, 0)), np.empty((0, 0), np.int64)
     return ProblemScores(
@@ -85,11 +85,11 @@ def without_problems(series: Sequence[str], ends: tuple[float, float]) -> Proble
         tokens=floats,
         seconds=floats,
         cost=floats,
-        found=Found(),
+        notes=OutcomeNotes(),
     )
 
 
-def given_score(
+def score_total(
     series: str,
     value: float | None,
     stderr: float | None = None,
@@ -123,7 +123,7 @@ def given_score(
     elif stderr <= 0:
         reason = f"the reported standard error is {stderr:g}, which leaves nothing to build an interval from"
     else:
-        half = normal_quantile(checked_level(level)) * stderr
+        half = normal_quantile(check_level(level)) * stderr
     return Score(
         series=series,
         metric=metric,

@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from reportgen.model import ReducedMetric
-from reportgen.statistics.binning import bins_between
+from reportgen.statistics.binning import make_bins
 from reportgen.statistics.points import (
     GIVEN_COLUMNS,
     RunName,
-    binned_points,
-    more_steps_than,
-    smoothed_points,
-    split,
+    bin_points,
+    has_more_steps,
+    smooth_points,
+    split_runs,
 )
 
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ class Group(NamedTuple):
         return RunName(self.series, self.run, self.seed)
 
 
-def given_columns(measurements: Measurements) -> tuple[str, ...]:
+def list_given_columns(measurements: Measurements) -> tuple[str, ...]:
     """The columns of an interval that the input itself gives."""
     present = measurements.frame.collect_schema().names() if measurements.given_interval else []
     return tuple(name for name in GIVEN_COLUMNS if name in present)
 
 
-def in_order(groups: Sequence[Group], series_order: Sequence[str]) -> list[int]:
+def order_groups(groups: Sequence[Group], series_order: Sequence[str]) -> list[int]:
     """The places of groups by metric (as they appear), series (as given, then so too) and first row."""
     rank = {series: place for place, series in enumerate(series_order)}
     first_of_metric: dict[str, int] = {}
@@ -80,7 +80,7 @@ def in_order(groups: Sequence[Group], series_order: Sequence[str]) -> list[int]:
     return sorted(range(len(groups)), key=key)
 
 
-def reduced_points(
+def reduce_points(
     points: Points,
     groups: Sequence[Group],
     given_interval: str | None,
@@ -99,33 +99,33 @@ def reduced_points(
         max_points: the largest number of distinct steps kept; None keeps all.
         smooth: 0 for none, below 1.
     """
-    kept = points.steps.size
+    distinct = points.steps.size
     if smooth > 0:
-        points = smoothed_points(points, smooth)
+        points = smooth_points(points, smooth)
     bins = None
-    if max_points is not None and more_steps_than(points, max_points):
-        bins = bins_between(float(points.steps.min()), float(points.steps.max()), max_points)
-        points = binned_points(points, bins)
-    runs = split(points, [group.name for group in groups])
+    if max_points is not None and has_more_steps(points, max_points):
+        bins = make_bins(float(points.steps.min()), float(points.steps.max()), max_points)
+        points = bin_points(points, bins)
+    runs = split_runs(points, [group.name for group in groups])
     count = bins.count if bins else None
-    return counted(runs, groups, given_interval, finite=finite, kept=kept, bins=count)
+    return make_reduced_metric(runs, groups, given_interval, finite=finite, distinct=distinct, bins=count)
 
 
-def counted(
+def make_reduced_metric(
     runs: tuple[Run, ...],
     groups: Sequence[Group],
     given_interval: str | None,
     *,
     finite: int,
-    kept: int,
+    distinct: int,
     bins: int | None,
 ) -> ReducedMetric:
-    """A reduced metric with its counts: of ``finite`` usable rows, ``kept`` are left, one a step."""
+    """A reduced metric with its counts: of ``finite`` usable rows, ``distinct`` are left, one a step."""
     rows = sum(group.rows for group in groups)
     return ReducedMetric(
         metric=groups[0].metric,
         runs=runs,
-        replaced=finite - kept,
+        replaced=finite - distinct,
         dropped=rows - finite,
         bins=bins,
         given_interval=given_interval,

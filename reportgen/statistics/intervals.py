@@ -89,7 +89,7 @@ def add_variances(parts: Sequence[tuple[float, float]], runs: Sequence[RunVarian
     return Variance(total, df, math.fsum(part for part, _ in added))
 
 
-def over_problems(
+def estimate_over_problems(
     values: FloatArray,
     lowest: float,
     highest: float,
@@ -110,7 +110,7 @@ def over_problems(
     Problems are taken as drawn at random from problems like these, so how many samples each has does not
     enter.
 
-    Spread cannot show what none of the problems had. Where all have one value the interval is ``no_spread``;
+    Spread cannot show what none of the problems had. Where all have one value the interval is ``make_unseen_interval``;
     where at least half stand within 0.5 % of one end of the range it is never less than that, so that a
     single wrong answer among right ones makes nothing surer, nor pass@k near 1. Where what is unseen reaches
     at least half as far as t, the end away from there hardly ever errs, and the end near it takes the whole
@@ -130,19 +130,19 @@ def over_problems(
     """
     count, width = values.size, highest - lowest
     if count < _FEWEST:
-        return _none(count)
+        return _make_no_interval(count)
     centre = mean(values)
     share = (centre - lowest) / width
-    if no_different(values, lowest, highest) or not 0 < share < 1:
-        return no_spread(centre, count, lowest, highest, level)
+    if is_constant(values, lowest, highest) or not 0 < share < 1:
+        return make_unseen_interval(centre, count, lowest, highest, level)
     variance = variance_of_mean(values, units, [runs])
     stderr = math.sqrt(variance.total)
     found, one_sided = (
         _on_logits(centre, t_quantile(sure, variance.df) * stderr, (lowest, highest))
         for sure in ((1 + level) / 2, level)
     )
-    low, high, reason = _with_unseen(found, one_sided, values, (lowest, highest), level)
-    over = f"t over {_drawn(units, variance)} on the logit scale"
+    low, high, reason = _extend_interval(found, one_sided, values, (lowest, highest), level)
+    over = f"t over {_describe_units(units, variance)} on the logit scale"
     return Interval(low, high, over, reason, stderr, variance.df, math.sqrt(variance.of_runs))
 
 
@@ -157,7 +157,7 @@ def _on_logits(centre: float, half: float, ends: tuple[float, float]) -> tuple[f
     return max(ends[0], min(ends[0] + low * width, centre)), min(ends[1], max(ends[0] + high * width, centre))
 
 
-def over_differences(
+def estimate_over_differences(
     differences: FloatArray,
     lowest: float,
     highest: float,
@@ -170,7 +170,7 @@ def over_differences(
 
     Problems are taken as drawn at random from problems like these, and runs from runs like these where both
     series have several. The ends are cut at the range of differences. Where all problems differ by the same
-    it is ``no_spread``; where 19 of 20 do, it is never less than that, since few problems carry what is left.
+    it is ``make_unseen_interval``; where 19 of 20 do, it is never less than that, since few problems carry what is left.
     The reason says so.
 
     Args:
@@ -183,34 +183,34 @@ def over_differences(
     """
     count = differences.size
     if count < _FEWEST:
-        return _none(count)
+        return _make_no_interval(count)
     variance = variance_of_mean(differences, units, runs)
-    same = no_different(differences, lowest, highest)
+    same = is_constant(differences, lowest, highest)
     if same and not variance.of_runs:
-        return no_spread(mean(differences), count, lowest, highest, level, what="difference")
+        return make_unseen_interval(mean(differences), count, lowest, highest, level, what="difference")
     centre, stderr = mean(differences), math.sqrt(variance.total)
     half = t_quantile((1 + level) / 2, variance.df) * stderr
     found = max(centre - half, lowest), min(centre + half, highest)
-    alike = np.count_nonzero(np.abs(differences - np.median(differences)) <= _SAME * (highest - lowest))
-    share = _unseen(count, level)
-    pulled = _pulled(centre, share, (lowest, highest))
+    equal = np.count_nonzero(np.abs(differences - np.median(differences)) <= _SAME * (highest - lowest))
+    share = _compute_unseen_share(count, level)
+    pulled = _move_mean(centre, share, (lowest, highest))
     reason = ""
-    if FEW_OF * (count - alike) <= count and (pulled[0] < found[0] or pulled[1] > found[1]):
+    if FEW_OF * (count - equal) <= count and (pulled[0] < found[0] or pulled[1] > found[1]):
         found = min(found[0], pulled[0]), max(found[1], pulled[1])
         reason = (
-            f"{alike} of {count} problems have the same difference: the interval allows for the share of "
+            f"{equal} of {count} problems have the same difference: the interval allows for the share of "
             f"other problems, at most {100 * share:.2g} %, that they do not rule out"
         )
-    over = f"t over {_drawn(units, variance)}"
+    over = f"t over {_describe_units(units, variance)}"
     return Interval(*found, over, reason, stderr, variance.df, math.sqrt(variance.of_runs))
 
 
-def _drawn(units: Sequence[str] | None, variance: Variance) -> str:
+def _describe_units(units: Sequence[str] | None, variance: Variance) -> str:
     """What is taken as drawn at random."""
     return f"{'problems' if units is None else 'clusters'}{' and runs' if variance.of_runs else ''}"
 
 
-def no_spread(
+def make_unseen_interval(
     value: float, count: int, lowest: float, highest: float, level: float, *, what: str = "value"
 ) -> Interval:
     """An interval for the mean of problems like ``count`` ones that all have the same value.
@@ -220,34 +220,34 @@ def no_spread(
     h = 0.05 the "rule of three"). Those problems could lie anywhere in the range; hence
     [v - q (v - lowest), v + q (highest - v)]. It covers at least ``level``, and never has zero width.
     """
-    share = _unseen(count, level)
+    share = _compute_unseen_share(count, level)
     reason = (
         f"all {count} problems have the same {what}: the interval allows for the share of other problems, "
         f"at most {100 * share:.2g} %, that this does not rule out"
     )
-    low, high = _pulled(value, share, (lowest, highest))
+    low, high = _move_mean(value, share, (lowest, highest))
     return Interval(low, high, "bound on unseen problems", reason)
 
 
-def _unseen(count: int, level: float) -> float:
-    """The largest share of problems of which none may be among ``count``, see ``no_spread``."""
+def _compute_unseen_share(count: int, level: float) -> float:
+    """The largest share of problems of which none may be among ``count``, see ``make_unseen_interval``."""
     missed: float = ((1 - level) / 2) ** (1 / count)
     return 1 - missed
 
 
-def _pulled(value: float, share: float, ends: tuple[float, float]) -> tuple[float, float]:
+def _move_mean(value: float, share: float, ends: tuple[float, float]) -> tuple[float, float]:
     """How far a share of problems at either end of the range would pull a mean."""
     return value - share * (value - ends[0]), value + share * (ends[1] - value)
 
 
-def _with_unseen(
+def _extend_interval(
     found: tuple[float, float],
     one_sided: tuple[float, float],
     values: FloatArray,
     ends: tuple[float, float],
     level: float,
 ) -> tuple[float, float, str]:
-    """An interval made at least ``no_spread`` about the mean if half of the problems stand at one end.
+    """An interval made at least ``make_unseen_interval`` about the mean if half of the problems stand at one end.
 
     ``one_sided`` are the ends that leave out 1 - level each, for the one that takes the whole error.
     """
@@ -255,8 +255,8 @@ def _with_unseen(
     at_low, at_high = (np.count_nonzero(np.abs(values - end) <= near) for end in ends)
     if 2 * max(at_low, at_high) < values.size:
         return (*found, "")
-    (low, high), centre, share = found, mean(values), _unseen(values.size, level)
-    pulled = _pulled(centre, share, ends)
+    (low, high), centre, share = found, mean(values), _compute_unseen_share(values.size, level)
+    pulled = _move_mean(centre, share, ends)
     if at_high > at_low and centre - low <= 2 * (centre - pulled[0]):
         high = one_sided[1]
     elif at_low > at_high and high - centre <= 2 * (pulled[1] - centre):
@@ -271,7 +271,7 @@ def _with_unseen(
     return low, high, reason
 
 
-def _none(count: int) -> Interval:
+def _make_no_interval(count: int) -> Interval:
     return Interval(None, None, "", f"{count} problem{'' if count == 1 else 's'}: no interval")
 
 
@@ -288,7 +288,7 @@ def wilson(rate: float, count: int, lowest: float, highest: float, level: float)
         level: confidence level.
     """
     if count < _FEWEST:
-        return _none(count)
+        return _make_no_interval(count)
     width = highest - lowest
     z, share = normal_quantile(level), (rate - lowest) / width
     square = z * z / count
@@ -302,7 +302,7 @@ def wilson(rate: float, count: int, lowest: float, highest: float, level: float)
     )
 
 
-def within_problems(
+def estimate_within_problems(
     centre: float, variances: FloatArray, freedom: FloatArray, ends: tuple[float, float], level: float
 ) -> Interval:
     """The interval for these very problems, other samples: √(Σ v_p)/P about the mean.
@@ -332,7 +332,7 @@ def within_problems(
     return Interval(max(centre - half, ends[0]), min(centre + half, ends[1]), "t over samples", stderr=stderr)
 
 
-def no_different(values: FloatArray, lowest: float, highest: float) -> bool:
+def is_constant(values: FloatArray, lowest: float, highest: float) -> bool:
     """Whether all values are one number, up to how it was computed."""
     return bool(np.ptp(values) <= _SAME * (highest - lowest))
 
@@ -352,7 +352,7 @@ def normal_quantile(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
-def checked_level(level: float) -> float:
+def check_level(level: float) -> float:
     """``level``, if it lies between 0 and 1.
 
     Raises:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from reportgen.model import Lead
 from reportgen.outcomes import Verdict
 from reportgen.statistics.compare_curves import compare_at_end
-from reportgen.statistics.verdicts import mirrored
+from reportgen.statistics.verdicts import swap_sides
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ _MOST_HOLM = 30
 """Of more series all pairs are too many tests: Bonferroni's adjustment needs those of one series only."""
 
 
-def leader_of(comparisons: Iterable[Comparison], first: str, others: Iterable[str]) -> Lead:
+def find_leader(comparisons: Iterable[Comparison], first: str, others: Iterable[str]) -> Lead:
     """Whether ``first``, the series with the best number, is better than all others.
 
     Args:
@@ -41,14 +41,14 @@ def leader_of(comparisons: Iterable[Comparison], first: str, others: Iterable[st
         if one.adjusted_p is None:
             continue
         verdicts[one.a, one.b] = one.verdict
-        verdicts[one.b, one.a] = mirrored(one).verdict
+        verdicts[one.b, one.a] = swap_sides(one).verdict
     found = {verdicts.get((first, other), Verdict.TOO_FEW) for other in others}
     if found <= {Verdict.BETTER}:
         return Lead(first, tested=bool(found))
     return Lead(None, tested=bool(found & {Verdict.UNCLEAR, Verdict.WORSE}))
 
 
-def leads_at_end(curves: Sequence[Curve], level: float) -> tuple[Lead, Lead]:
+def find_leads_at_end(curves: Sequence[Curve], level: float) -> tuple[Lead, Lead]:
     """Who ends above all others, and who below.
 
     That is the series with the best final value, if it is better than each other one. The test is Welch's
@@ -69,14 +69,14 @@ def leads_at_end(curves: Sequence[Curve], level: float) -> tuple[Lead, Lead]:
     upwards = [curves[place] for place in sorted(range(len(curves)), key=finals.__getitem__)]
     try:
         return (
-            _lead(upwards[::-1], level, higher_is_better=True),
-            _lead(upwards, level, higher_is_better=False),
+            _find_lead(upwards[::-1], level, higher_is_better=True),
+            _find_lead(upwards, level, higher_is_better=False),
         )
     except OverflowError:  # sums beyond all numbers are nothing to test
         return Lead(None, tested=False), Lead(None, tested=False)
 
 
-def _lead(curves: Sequence[Curve], level: float, *, higher_is_better: bool) -> Lead:
+def _find_lead(curves: Sequence[Curve], level: float, *, higher_is_better: bool) -> Lead:
     """Who leads of curves in the order of their final values, the best first."""
     first, *others = curves
     names = [curve.series for curve in others]
@@ -84,15 +84,15 @@ def _lead(curves: Sequence[Curve], level: float, *, higher_is_better: bool) -> L
     alone: list[Comparison] = []
     for other in others:
         pair = compare_at_end((first, other), level=level, higher_is_better=higher_is_better)
-        found = leader_of(pair, first.series, [other.series])
+        found = find_leader(pair, first.series, [other.series])
         if found.tested and found.series is None:
             return found
         alone += pair
-    found = leader_of(alone, first.series, names)
+    found = find_leader(alone, first.series, names)
     pairs = len(curves) * len(others) // 2
     if found.series is None or max(one.p or 0.0 for one in alone) * pairs < _ALPHA:
         return found
     if len(curves) > _MOST_HOLM:
         return Lead(None, tested=True)
     family = compare_at_end(curves, level=level, higher_is_better=higher_is_better)
-    return leader_of(family, first.series, names)
+    return find_leader(family, first.series, names)

@@ -12,8 +12,8 @@ import numpy as np
 from reportgen.outcomes import Score, Verdict
 from reportgen.statistics.intervals import add_variances
 from reportgen.statistics.pairs import FEWEST, SMALLEST_P, T_TEST
-from reportgen.statistics.scores import no_score
-from reportgen.statistics.sign_flips import flip_test
+from reportgen.statistics.scores import make_missing_score
+from reportgen.statistics.sign_flips import run_flip_test
 from reportgen.statistics.step_down import Hypothesis
 from reportgen.statistics.student_t import t_quantile, t_tail
 
@@ -29,7 +29,7 @@ ESTIMAND = "these benchmarks, problems like theirs"
 METHOD = "squared half-widths of the benchmarks"
 
 
-def macro_score(series: str, column: Sequence[tuple[str, Score | None]], level: float) -> Score:
+def compute_macro_score(series: str, column: Sequence[tuple[str, Score | None]], level: float) -> Score:
     """The mean of a series' scores on B benchmarks, each counting once.
 
     The benchmarks are fixed and their problems drawn independently, so variances add: with half-widths h_b
@@ -49,10 +49,10 @@ def macro_score(series: str, column: Sequence[tuple[str, Score | None]], level: 
     if len(known) < len(column):
         gone = [name for name, one in column if one is None or one.estimate is None]
         reason = f"no score on {', '.join(gone)}: an average over the others could not be compared"
-        return no_score(series, level, reason)
+        return make_missing_score(series, level, reason)
     count = len(known)
     metrics = dict.fromkeys(one.metric for _, one in known)
-    low, high = _spans([(one.estimate, one.low, one.high) for _, one in known])
+    low, high = _combine_spans([(one.estimate, one.low, one.high) for _, one in known])
     estimate = math.fsum(one.estimate or 0.0 for _, one in known) / count
     without = [name for name, one in known if one.low is None]
     reason = f"no interval on {', '.join(without)}" if without else ""
@@ -71,7 +71,7 @@ def macro_score(series: str, column: Sequence[tuple[str, Score | None]], level: 
     )
 
 
-def macro_comparison(
+def compare_macro(
     parts: Sequence[PairedBenchmark],
     pair: Pair,
     compared: Sequence[Comparison],
@@ -80,7 +80,7 @@ def macro_comparison(
 ) -> Comparison:
     """The mean of a pair's differences on B benchmarks, before the adjustment for others.
 
-    The interval combines the benchmarks' own as in ``macro_score``; where runs add to the variance it is
+    The interval combines the benchmarks' own as in ``compute_macro_score``; where runs add to the variance it is
     t √(Σ v_b/B² + τ_a²/r_a + τ_b²/r_b) with the degrees of freedom of Satterthwaite (1946). p is by sign
     flips (by t where runs add): every shared problem of every benchmark, or cluster, is flipped by itself and
     weighs 1/(B P_b).
@@ -92,12 +92,12 @@ def macro_comparison(
         runs: what the runs of both add to their averages.
         seed: of the report.
     """
-    summed, units = _weighed(parts, pair)
-    test = flip_test(summed, units, seed) if len(units) >= FEWEST else None
+    summed, units = _collect_weighted(parts, pair)
+    test = run_flip_test(summed, units, seed) if len(units) >= FEWEST else None
     reason = "" if test else f"{len(units)} shared problems: fewer than {FEWEST} cannot decide"
     without = [part.name for part, one in zip(parts, compared, strict=True) if one.low is None]
     difference = math.fsum(one.difference or 0.0 for one in compared) / len(compared)
-    low, high = _spans([(one.difference, one.low, one.high) for one in compared])
+    low, high = _combine_spans([(one.difference, one.low, one.high) for one in compared])
     average = replace(
         compared[0],
         difference=difference,
@@ -117,14 +117,14 @@ def macro_comparison(
         run_stderr=0.0,
         df=None,
     )
-    return _with_runs(average, compared, runs) if test and not without else average
+    return _add_runs(average, compared, runs) if test and not without else average
 
 
-def _weighed(parts: Sequence[PairedBenchmark], pair: Pair) -> tuple[FloatArray, list[str]]:
+def _collect_weighted(parts: Sequence[PairedBenchmark], pair: Pair) -> tuple[FloatArray, list[str]]:
     """What each unit of each benchmark adds to the average difference, and the units' names."""
     weights: dict[str, list[float]] = defaultdict(list)
     for part in parts:
-        differences, names = part.differences(pair)
+        differences, names = part.compute_differences(pair)
         for name, weighed in zip(
             names, (differences / (differences.size * len(parts))).tolist(), strict=True
         ):
@@ -132,7 +132,7 @@ def _weighed(parts: Sequence[PairedBenchmark], pair: Pair) -> tuple[FloatArray, 
     return np.array([math.fsum(own) for own in weights.values()]), list(weights)
 
 
-def _with_runs(
+def _add_runs(
     average: Comparison, compared: Sequence[Comparison], runs: Sequence[RunVariance | None]
 ) -> Comparison:
     """The average with its standard error, and an interval and p from it where runs add to it."""
@@ -158,7 +158,7 @@ def _with_runs(
     )
 
 
-def average_hypothesis(
+def make_average_hypothesis(
     parts: Sequence[PairedBenchmark], pair: Pair, runs: Sequence[RunVariance | None]
 ) -> Hypothesis:
     """A pair on the average of all benchmarks as one hypothesis of a family.
@@ -168,7 +168,7 @@ def average_hypothesis(
         pair: names of series.
         runs: what the runs of both add to their averages, averaged over the family.
     """
-    own = [part.hypothesis(pair) for part in parts]
+    own = [part.make_hypothesis(pair) for part in parts]
     count = len(own)
 
     def draw() -> tuple[FloatArray, FloatArray]:
@@ -185,7 +185,7 @@ def average_hypothesis(
     )
 
 
-def _spans(
+def _combine_spans(
     intervals: Sequence[tuple[float | None, float | None, float | None]],
 ) -> tuple[float | None, float | None]:
     """How far the average's interval reaches down and up; None where one of the intervals is missing."""

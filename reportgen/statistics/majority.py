@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _AT_ONCE = 256
 
 
-def majority(scores: ProblemScores, k: int) -> FloatArray:
+def compute_majority(scores: ProblemScores, k: int) -> FloatArray:
     """The expected score of the most frequent answer among k samples, over all C(n, k) choices of them.
 
     Answers are compared as they are written. If several are most frequent, each is taken with the same
@@ -38,19 +38,19 @@ def majority(scores: ProblemScores, k: int) -> FloatArray:
         raise ValueError("the problem scores have no answers: ask problem_scores for them")
     result = np.full(scores.samples.shape, np.nan)
     cells = np.flatnonzero(scores.samples >= k)
-    padded = _padded(scores, cells)
+    padded = _pad_votes(scores, cells)
     # Cells of like size together: less padding.
     by_size = np.argsort(np.count_nonzero(padded[0], axis=1), kind="stable")
     for start in range(0, cells.size, _AT_ONCE):
         some = by_size[start : start + _AT_ONCE]
         count, score, silent = padded[0][some], padded[1][some], padded[2][some]
         width = max(1, int(np.count_nonzero(count, axis=1).max()))
-        gain = _expected(count[:, :width], score[:, :width] - scores.lowest, silent, k)
+        gain = _expect_score(count[:, :width], score[:, :width] - scores.lowest, silent, k)
         result.flat[cells[some]] = scores.lowest + gain
     return result.clip(scores.lowest, scores.highest)
 
 
-def _padded(scores: ProblemScores, cells: IntArray) -> tuple[IntArray, FloatArray, IntArray]:
+def _pad_votes(scores: ProblemScores, cells: IntArray) -> tuple[IntArray, FloatArray, IntArray]:
     """Counts and scores of each cell's answers, most frequent first, filled with 0; samples without one."""
     votes = scores.votes
     assert votes is not None  # noqa: S101 - for the type checker
@@ -72,12 +72,12 @@ def _padded(scores: ProblemScores, cells: IntArray) -> tuple[IntArray, FloatArra
     return count, score, silent
 
 
-def _expected(count: IntArray, score: FloatArray, silent: IntArray, k: int) -> FloatArray:
+def _expect_score(count: IntArray, score: FloatArray, silent: IntArray, k: int) -> FloatArray:
     """The expected score of the vote in each cell; ``count`` and ``score`` have shape (cells, answers)."""
     n = count.sum(axis=1) + silent
     share = k / n
-    quiet = _chances(silent, share, k)
-    chances = [_chances(count[:, place], share, k) for place in range(count.shape[1])]
+    quiet = _compute_chances(silent, share, k)
+    chances = [_compute_chances(count[:, place], share, k) for place in range(count.shape[1])]
     total = np.zeros(n.size)
     # If every answer has less than its share of the votes, they are fewer than k.
     fewest = max(1, -(-(k - int(silent.max())) // count.shape[1]))
@@ -97,7 +97,7 @@ def _expected(count: IntArray, score: FloatArray, silent: IntArray, k: int) -> F
             gains[:, top:, 1:] += at_top * (gain[:, : k + 1 - top, :-1] + worth * won)
             ways, gain = more, gains
         total += (gain[:, k, 1:] / np.arange(1, ties + 1)).sum(axis=1)
-    chance_of_k = _chances(n, share, k)[:, k]
+    chance_of_k = _compute_chances(n, share, k)[:, k]
     expected: FloatArray = total / chance_of_k
     return expected
 
@@ -110,7 +110,7 @@ def sum_of_shifts(table: FloatArray, chance: FloatArray, most: int) -> FloatArra
     return result
 
 
-def _chances(n: IntArray, share: FloatArray, k: int) -> FloatArray:
+def _compute_chances(n: IntArray, share: FloatArray, k: int) -> FloatArray:
     """C(n, x) θ^x (1 - θ)^(n - x) for x of 0 to k, shape (cells, k + 1); 0 for x > n."""
     log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, max(int(n.max()), k) + 1)))])
     x = np.arange(k + 1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reportgen.outcomes import ScoresError
-from reportgen.statistics.majority import majority
+from reportgen.statistics.majority import compute_majority
 from reportgen.statistics.pass_at_k import pass_all_k, pass_at_k, pass_variance
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class ProblemValues(NamedTuple):
     series: FloatArray
 
 
-def problem_values(
+def compute_problem_values(
     scores: ProblemScores, metric: Metric | str = "mean", k: int | None = None
 ) -> ProblemValues:
     """The metric of each problem, first in each run, then averaged over the runs of a series.
@@ -64,21 +64,21 @@ def problem_values(
     if k is not None and k < 1:
         raise ValueError(f"k must be at least 1, not {k}")
     if metric == "mean":
-        return ProblemValues("mean", 1, scores.mean, per_series(scores, scores.mean))
-    _enough_samples(scores, metric, k)
+        return ProblemValues("mean", 1, scores.mean, compute_series_means(scores, scores.mean))
+    _check_samples(scores, metric, k)
     if metric == "avg@n":
-        name = f"avg@{k}" if k else _all_samples(scores)
-        return ProblemValues(name, 1, scores.mean, per_series(scores, scores.mean))
+        name = f"avg@{k}" if k else _name_average(scores)
+        return ProblemValues(name, 1, scores.mean, compute_series_means(scores, scores.mean))
     draws = k or 1
-    values = _of_draws(scores, metric, draws)
-    return ProblemValues(f"{metric[:-1]}{draws}", draws, values, per_series(scores, values))
+    values = _compute_draws(scores, metric, draws)
+    return ProblemValues(f"{metric[:-1]}{draws}", draws, values, compute_series_means(scores, values))
 
 
-def _of_draws(scores: ProblemScores, metric: str, k: int) -> FloatArray:
+def _compute_draws(scores: ProblemScores, metric: str, k: int) -> FloatArray:
     if metric == "maj@k":
         if scores.votes is None:
             raise ScoresError("maj@k needs the answers", "Give a column answer")
-        return majority(scores, k)
+        return compute_majority(scores, k)
     mixed = [name for name, binary in zip(scores.series, scores.binary, strict=True) if not binary]
     if mixed:
         raise ScoresError(
@@ -90,11 +90,11 @@ def _of_draws(scores: ProblemScores, metric: str, k: int) -> FloatArray:
     return scores.lowest + (scores.highest - scores.lowest) * chance
 
 
-def per_series(scores: ProblemScores, values: FloatArray) -> FloatArray:
+def compute_series_means(scores: ProblemScores, values: FloatArray) -> FloatArray:
     """The mean over a series' runs of what each run has, shape (S, P); NaN where no run has a value."""
     averaged = np.full((len(scores.series), values.shape[1]), np.nan)
     for place in range(len(scores.series)):
-        own = values[rows_of(scores, place)]
+        own = values[find_rows(scores, place)]
         if own.shape[0] == 1:
             averaged[place] = own[0]
             continue
@@ -105,7 +105,7 @@ def per_series(scores: ProblemScores, values: FloatArray) -> FloatArray:
     return averaged
 
 
-def sampling_variance(
+def compute_sampling_variance(
     scores: ProblemScores, metric: Metric | str, k: int | None
 ) -> tuple[FloatArray, FloatArray] | None:
     """The variance of each problem's own value from sampling alone, and its degrees of freedom.
@@ -130,19 +130,19 @@ def sampling_variance(
     shape = (len(scores.series), n.shape[1])
     variances, freedoms = np.full(shape, np.nan), np.full(shape, np.nan)
     for place in range(shape[0]):
-        own = rows_of(scores, place)
+        own = find_rows(scores, place)
         runs = (n[own] > 0).sum(axis=0)
         variances[place] = np.where(runs > 0, variance[own].sum(axis=0) / np.maximum(runs, 1) ** 2, np.nan)
         freedoms[place] = np.where(runs > 0, freedom[own].sum(axis=0), np.nan)
     return variances, freedoms
 
 
-def rows_of(scores: ProblemScores, place: int) -> list[int]:
+def find_rows(scores: ProblemScores, place: int) -> list[int]:
     """The rows of a series' runs."""
     return [row for row, run in enumerate(scores.runs) if run.series == place]
 
 
-def unit_names(scores: ProblemScores) -> list[str] | None:
+def list_units(scores: ProblemScores) -> list[str] | None:
     """The cluster of each problem, or its own name where it has none; None where no problem has one."""
     if not any(scores.clusters):
         return None
@@ -152,14 +152,14 @@ def unit_names(scores: ProblemScores) -> list[str] | None:
     ]
 
 
-def sample_range(samples: IntArray) -> tuple[int, int] | None:
+def find_sample_range(samples: IntArray) -> tuple[int, int] | None:
     """Fewest and most samples of the cells that have any."""
     some = samples[samples > 0]
     return (int(some.min()), int(some.max())) if some.size else None
 
 
-def _all_samples(scores: ProblemScores) -> str:
-    counts = sample_range(scores.samples)
+def _name_average(scores: ProblemScores) -> str:
+    counts = find_sample_range(scores.samples)
     if counts and counts[0] == counts[1]:
         return f"avg@{counts[0]}"
     raise ScoresError(
@@ -167,7 +167,7 @@ def _all_samples(scores: ProblemScores) -> str:
     )
 
 
-def _enough_samples(scores: ProblemScores, metric: str, k: int | None) -> None:
+def _check_samples(scores: ProblemScores, metric: str, k: int | None) -> None:
     """Raises a ScoresError that names the problems with fewer than k samples."""
     short = np.argwhere((scores.samples > 0) & (scores.samples < (k or 1)))
     if not short.size:

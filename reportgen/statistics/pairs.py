@@ -11,13 +11,13 @@ from reportgen.outcomes import Comparison, Verdict
 from reportgen.statistics.intervals import (
     FEW_OF,
     deviation,
+    estimate_over_differences,
+    is_constant,
     mean,
-    no_different,
-    over_differences,
     variance_of_mean,
 )
-from reportgen.statistics.metrics import rows_of, unit_names
-from reportgen.statistics.run_variance import RunVariance, averaged_variances, run_variance
+from reportgen.statistics.metrics import find_rows, list_units
+from reportgen.statistics.run_variance import RunVariance, estimate_run_variance, shrink_variances
 from reportgen.statistics.sign_flips import Flips, FlipTest
 from reportgen.statistics.step_down import Hypothesis
 from reportgen.statistics.student_t import t_tail
@@ -60,13 +60,15 @@ class PairedBenchmark:
         self.name, self.scores, self.values = name, scores, values
         self.pairs = tuple(dict.fromkeys(pairs))
         self._place = {series: place for place, series in enumerate(scores.series)}
-        self._units = unit_names(scores)
+        self._units = list_units(scores)
         self._known = np.isfinite(values.series)
         self.tested = frozenset(pair for pair in self.pairs if self._count_units(pair) >= FEWEST)
         present = [series for series in scores.series if any(series in pair for pair in self.pairs)]
-        own = [run_variance(values.runs[rows_of(scores, self._place[series])]) for series in present]
+        own = [
+            estimate_run_variance(values.runs[find_rows(scores, self._place[series])]) for series in present
+        ]
         self.runs = dict(zip(present, own, strict=True))
-        self.averaged_runs = dict(zip(present, averaged_variances(own), strict=True))
+        self.averaged_runs = dict(zip(present, shrink_variances(own), strict=True))
 
     def prepare(self, draws: int, seed: int) -> None:
         """Test each pair by itself; so many draws of chance are kept for the family."""
@@ -74,21 +76,21 @@ class PairedBenchmark:
         first = int.from_bytes(hashlib.sha256(self.name.encode("utf-8", "surrogatepass")).digest()[:4])
         ends = self.scores.lowest, self.scores.highest
         self._flips = Flips(
-            self.values.series, self._units or self.scores.problems, ends, seed, kept=draws, first=first
+            self.values.series, self._units or self.scores.problems, ends, seed, draws=draws, first=first
         )
         # Of few problems no test comes, but the average of benchmarks needs their draws.
-        found = self._flips.tests([self.rows(pair) for pair in self.pairs])
+        found = self._flips.run_tests([self.find_rows(pair) for pair in self.pairs])
         self._tests = {
             pair: test for pair, test in zip(self.pairs, found, strict=True) if pair in self.tested
         }
 
-    def rows(self, pair: Pair) -> tuple[int, int]:
+    def find_rows(self, pair: Pair) -> tuple[int, int]:
         """The places of a pair's series."""
         return self._place[pair[0]], self._place[pair[1]]
 
-    def differences(self, pair: Pair) -> tuple[FloatArray, list[str]]:
+    def compute_differences(self, pair: Pair) -> tuple[FloatArray, list[str]]:
         """Differences on the problems that both have, and the unit of each."""
-        a, b = self.rows(pair)
+        a, b = self.find_rows(pair)
         shared = np.flatnonzero(self._known[a] & self._known[b])
         units = self._units or self.scores.problems
         return self.values.series[a, shared] - self.values.series[b, shared], [
@@ -97,16 +99,16 @@ class PairedBenchmark:
 
     def compare(self, pair: Pair, level: float) -> Comparison:
         """One pair before the adjustment for others: the verdict is still open."""
-        a, b = self.rows(pair)
-        differences, units = self.differences(pair)
+        a, b = self.find_rows(pair)
+        differences, units = self.compute_differences(pair)
         count, width = differences.size, self.scores.highest - self.scores.lowest
         runs = [self.runs[name] for name in pair]
-        interval = over_differences(
+        interval = estimate_over_differences(
             differences, -width, width, level, units=units if self._units else None, runs=runs
         )
         spread = None
         if count > 1:
-            spread = 0.0 if no_different(differences, -width, width) else deviation(differences)
+            spread = 0.0 if is_constant(differences, -width, width) else deviation(differences)
         test = self._tests.get(pair)
         difference = mean(differences) if count else None
         if test and interval.run_stderr and interval.stderr and interval.df and difference is not None:
@@ -125,31 +127,35 @@ class PairedBenchmark:
             adjusted_p=None,
             tested_together=0,
             shared=count,
-            only_a=self._named(self._known[a] & ~self._known[b]),
-            only_b=self._named(self._known[b] & ~self._known[a]),
+            only_a=self._list_problems(self._known[a] & ~self._known[b]),
+            only_b=self._list_problems(self._known[b] & ~self._known[a]),
             verdict=Verdict.UNCLEAR if test else Verdict.TOO_FEW,
             method=test.method if test else "",
             interval_method=interval.method,
             reason=interval.reason if test else self._too_few(pair),
-            runs=(len(rows_of(self.scores, a)), len(rows_of(self.scores, b))),
+            runs=(len(find_rows(self.scores, a)), len(find_rows(self.scores, b))),
             stderr=interval.stderr,
             run_stderr=interval.run_stderr,
             df=interval.df,
         )
 
-    def hypothesis(self, pair: Pair) -> Hypothesis:
+    def make_hypothesis(self, pair: Pair) -> Hypothesis:
         """A tested pair as one hypothesis of a family."""
-        a, b = self.rows(pair)
-        differences, units = self.differences(pair)
+        a, b = self.find_rows(pair)
+        differences, units = self.compute_differences(pair)
         variance = variance_of_mean(differences, units if self._units else None).total
         sides = tuple((name, self.averaged_runs[name]) for name in pair)
         return Hypothesis(
-            mean(differences), variance, self.name, (sides[0], sides[1]), lambda: self._flips.centred(a, b)
+            mean(differences),
+            variance,
+            self.name,
+            (sides[0], sides[1]),
+            lambda: self._flips.draw_centred(a, b),
         )
 
-    def carried_by_few(self, pair: Pair) -> str:
+    def describe_few(self, pair: Pair) -> str:
         """That few of many problems make a pair's difference; empty where more do."""
-        differences, _ = self.differences(pair)
+        differences, _ = self.compute_differences(pair)
         near = 1e-9 * (self.scores.highest - self.scores.lowest)
         differing = int(np.count_nonzero(np.abs(differences) > near))
         if not differing or differing * FEW_OF > differences.size:
@@ -159,7 +165,7 @@ class PairedBenchmark:
         return f"{equal}: {carry} the difference"
 
     def _count_units(self, pair: Pair) -> int:
-        a, b = self.rows(pair)
+        a, b = self.find_rows(pair)
         shared = self._known[a] & self._known[b]
         if not self._units:
             return int(np.count_nonzero(shared))
@@ -169,11 +175,11 @@ class PairedBenchmark:
         units, what = self._count_units(pair), "cluster" if self._units else "problem"
         return f"{units} shared {what}{'' if units == 1 else 's'}: fewer than {FEWEST} cannot decide"
 
-    def _named(self, chosen: npt.NDArray[np.bool_]) -> tuple[str, ...]:
+    def _list_problems(self, chosen: npt.NDArray[np.bool_]) -> tuple[str, ...]:
         return tuple(self.scores.problems[place] for place in np.flatnonzero(chosen).tolist())
 
 
-def average_run_variance(parts: Sequence[PairedBenchmark], series: str) -> RunVariance | None:
+def compute_average_run_variance(parts: Sequence[PairedBenchmark], series: str) -> RunVariance | None:
     """What the runs of a series add to its average over benchmarks.
 
     Where the runs have the same names on every benchmark, they are the same runs: their own averages vary.
@@ -186,7 +192,7 @@ def average_run_variance(parts: Sequence[PairedBenchmark], series: str) -> RunVa
     count = len(parts)
     names, rows = [], []
     for part in parts:
-        own = rows_of(part.scores, part.scores.series.index(series))
+        own = find_rows(part.scores, part.scores.series.index(series))
         names.append([part.scores.runs[row].run for row in own])
         whole = part.values.runs[own]
         rows.append(whole[:, np.isfinite(whole).all(axis=0)].mean(axis=1))

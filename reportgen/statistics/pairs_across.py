@@ -22,7 +22,7 @@ class PairOn(NamedTuple):
     comparison: Comparison
 
 
-def pairs_across(
+def compare_pairs_across(
     parts: Mapping[str, ProblemScores],
     metric: Metric | str = "mean",
     k: int | None = None,
@@ -53,34 +53,36 @@ def pairs_across(
         ScoresError: if a series is on no benchmark; otherwise see ``problem_values``.
     """
     names = tuple(dict.fromkeys(name for part in parts.values() for name in part.series))
-    asked = list(combinations(names, 2)) if pairs is None else list(pairs)
-    unknown = sorted({name for pair in asked for name in pair} - set(names))
+    chosen = list(combinations(names, 2)) if pairs is None else list(pairs)
+    unknown = sorted({name for pair in chosen for name in pair} - set(names))
     if unknown:
         raise ScoresError(f"there is no series {', '.join(unknown)}", f"There are {', '.join(names)}")
     family = Family(metric, k, level=level, seed=seed)
     for benchmark, part in parts.items():
-        family.add(benchmark, part, [pair for pair in asked if set(pair) <= set(part.series)])
+        family.add(benchmark, part, [pair for pair in chosen if set(pair) <= set(part.series)])
     if len(parts) > 1:
-        family.add_averages(asked)
+        family.add_averages(chosen)
     judged = family.judge(alpha=alpha, higher_is_better=higher_is_better)
     found = [
-        PairOn(benchmark, judged.get((benchmark, pair)) or _lacking(pair, benchmark, part, level))
+        PairOn(benchmark, judged.get((benchmark, pair)) or _make_missing(pair, benchmark, part, level))
         for benchmark, part in parts.items()
-        for pair in asked
+        for pair in chosen
     ]
     if len(parts) > 1:
         reason = "the two do not share problems on every benchmark"
-        found += [PairOn(None, judged.get((None, pair)) or _nothing(pair, level, reason)) for pair in asked]
+        found += [
+            PairOn(None, judged.get((None, pair)) or _make_empty(pair, level, reason)) for pair in chosen
+        ]
     tested = sum(one.comparison.p is not None for one in found)
     return tuple(one._replace(comparison=replace(one.comparison, tested_together=tested)) for one in found)
 
 
-def _lacking(pair: tuple[str, str], benchmark: str, part: ProblemScores, level: float) -> Comparison:
+def _make_missing(pair: tuple[str, str], benchmark: str, part: ProblemScores, level: float) -> Comparison:
     gone = " and ".join(dict.fromkeys(name for name in pair if name not in part.series))
-    return _nothing(pair, level, f"no answers to {benchmark} from {gone}")
+    return _make_empty(pair, level, f"no answers to {benchmark} from {gone}")
 
 
-def _nothing(pair: tuple[str, str], level: float, reason: str) -> Comparison:
+def _make_empty(pair: tuple[str, str], level: float, reason: str) -> Comparison:
     """A comparison that is missing, and why."""
     return Comparison(
         a=pair[0],

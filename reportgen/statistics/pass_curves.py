@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reportgen.statistics.metrics import rows_of, sample_range
-from reportgen.statistics.scores import scores
+from reportgen.statistics.metrics import find_rows, find_sample_range
+from reportgen.statistics.scores import score_series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from reportgen.outcomes import Estimand, ProblemScores, Score
 
 
-def pass_at_k_curves(
+def score_pass_at_k(
     problem_scores: ProblemScores,
     ks: Sequence[int] | None = None,
     *,
@@ -24,13 +24,13 @@ def pass_at_k_curves(
     """The score pass@k of each series at several k.
 
     A series goes as far as its problem with the fewest samples allows, since beyond it the curve would be
-    about fewer and fewer problems. Intervals are those of ``scores`` at each k by itself: neighbouring ones
+    about fewer and fewer problems. Intervals are those of ``score_series`` at each k by itself: neighbouring ones
     rest on the same samples and move together.
 
     Args:
         problem_scores: of one benchmark.
         ks: which k; powers of two and the largest possible if left out.
-        estimand: see ``scores``.
+        estimand: see ``score_series``.
         level: confidence level.
 
     Returns:
@@ -41,11 +41,13 @@ def pass_at_k_curves(
     """
     curves = []
     for place in range(len(problem_scores.series)):
-        own = _alone(problem_scores, place)
-        counts = sample_range(own.samples)
+        own = _select_series(problem_scores, place)
+        counts = find_sample_range(own.samples)
         most = counts[0] if counts else 0
-        wanted = sorted({k for k in ks if k <= most} if ks is not None else _powers_of_two(most))
-        curves.append(tuple(scores(own, "pass@k", k, estimand=estimand, level=level)[0] for k in wanted))
+        chosen = sorted({k for k in ks if k <= most} if ks is not None else _powers_of_two(most))
+        curves.append(
+            tuple(score_series(own, "pass@k", k, estimand=estimand, level=level)[0] for k in chosen)
+        )
     return tuple(curves)
 
 
@@ -53,9 +55,9 @@ def _powers_of_two(most: int) -> set[int]:
     return {2**power for power in range(most.bit_length()) if 2**power <= most} | ({most} if most else set())
 
 
-def _alone(scores: ProblemScores, place: int) -> ProblemScores:
+def _select_series(scores: ProblemScores, place: int) -> ProblemScores:
     """One series' rows."""
-    rows = rows_of(scores, place)
+    rows = find_rows(scores, place)
     return replace(
         scores,
         series=(scores.series[place],),

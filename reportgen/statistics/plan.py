@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reportgen.outcomes import Component, Halving, Plan, PlannedDesign, ScoresError
-from reportgen.statistics.metrics import problem_values, rows_of
+from reportgen.statistics.metrics import compute_problem_values, find_rows
 from reportgen.statistics.pairs import FEWEST
-from reportgen.statistics.power import Rule, find_difference, find_probability, half_step, power_of
-from reportgen.statistics.run_variance import run_variance
+from reportgen.statistics.power import Rule, estimate_power, find_difference, find_half_step, find_probability
+from reportgen.statistics.run_variance import estimate_run_variance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +75,7 @@ def plan(
     """How often a true difference is found with other numbers of problems, samples and runs.
 
     The variance of the difference of a typical pair is taken apart by analysis of variance: sampling from the
-    variance of a problem's samples, run × problem and runs as ``run_variance`` has them, averaged over the
+    variance of a problem's samples, run × problem and runs as ``estimate_run_variance`` has them, averaged over the
     series, and problems from what is left of the mean variance of the comparisons (Searle et al. 1992, 4.7;
     none is below 0). What the data do not show is None with a reason. Put together for another design it
     gives the power (``statistics.power``), with the critical value of the family that was tested.
@@ -93,24 +93,24 @@ def plan(
     """
     if difference is not None and not difference > 0:
         raise ScoresError(f"a difference of {difference:g} is none to look for", "Give one above 0")
-    power = power_of(comparisons, half_step(scores, str(metric)))
+    power = estimate_power(comparisons, find_half_step(scores, str(metric)))
     if power.difference is None or power.stderr is None:
         raise ScoresError(f"there is nothing to plan with: {power.reason}", "Give two series that differ")
-    values = problem_values(scores, metric, k)
+    values = compute_problem_values(scores, metric, k)
     now = _Design(power.problems, _samples(scores), _runs(scores))
-    variances, unknown = _variances(scores, values, comparisons, now)
-    wanted = difference or float(f"{power.family_difference or power.difference:.{_DIGITS}g}")
+    variances, unknown = _split_variances(scores, values, comparisons, now)
+    target = difference or float(f"{power.family_difference or power.difference:.{_DIGITS}g}")
     found = _Finder(
-        variances, now, power.stderr, _family_share(comparisons, power.stderr), _steps(scores, values)
+        variances, now, power.stderr, _compute_family_share(comparisons, power.stderr), _steps(scores, values)
     )
     return Plan(
-        difference=wanted,
+        difference=target,
         power=power,
         samples=now.samples,
         runs=now.runs,
-        components=_components(variances, now, unknown),
-        designs=tuple(found.planned(design, wanted) for design in _designs(now, unknown)),
-        halvings=tuple(_halvings(variances, now, unknown)),
+        components=_list_components(variances, now, unknown),
+        designs=tuple(found.plan_design(design, target) for design in _list_designs(now, unknown)),
+        halvings=tuple(_list_halvings(variances, now, unknown)),
     )
 
 
@@ -123,7 +123,7 @@ class _Finder(NamedTuple):
     share: float
     steps: float
 
-    def planned(self, design: _Design, difference: float) -> PlannedDesign:
+    def plan_design(self, design: _Design, difference: float) -> PlannedDesign:
         """How often the difference is found with a design."""
         rule = self._rule(design)
         least, varies = self.share * rule.stderr, bool(self.variances.runs)
@@ -169,11 +169,11 @@ def _runs(scores: ProblemScores) -> int:
 
 
 def _steps(scores: ProblemScores, values: ProblemValues) -> float:
-    """``half_step`` of one problem with one sample and one run."""
-    return scores.highest - scores.lowest if half_step(scores, values.name) else 0.0
+    """``find_half_step`` of one problem with one sample and one run."""
+    return scores.highest - scores.lowest if find_half_step(scores, values.name) else 0.0
 
 
-def _family_share(comparisons: Sequence[Comparison], stderr: float) -> float:
+def _compute_family_share(comparisons: Sequence[Comparison], stderr: float) -> float:
     """How many standard errors of a typical pair the family asks for; 0 without a family."""
     family = [one for one in comparisons if one.family_stderr and one.critical]
     if not family:
@@ -182,7 +182,7 @@ def _family_share(comparisons: Sequence[Comparison], stderr: float) -> float:
     return max(one.critical or 0.0 for one in family) * typical / stderr
 
 
-def _variances(
+def _split_variances(
     scores: ProblemScores, values: ProblemValues, comparisons: Sequence[Comparison], now: _Design
 ) -> tuple[_Variances, dict[str, str]]:
     """The variances, and why those that are not known are not, by name."""
@@ -200,14 +200,17 @@ def _variances(
     if now.runs == 1:
         unknown["runs"] = "each series has 1 run, so what another seed would change is not known"
     else:
-        own = [run_variance(values.runs[rows_of(scores, place)]) for place in range(len(scores.series))]
+        own = [
+            estimate_run_variance(values.runs[find_rows(scores, place)])
+            for place in range(len(scores.series))
+        ]
         square = mean(one.residual for one in own if one is not None) * now.problems
         run_problem = max(0.0, 2 * square - answers / now.samples)
     rest = seen - run_problem / now.runs - answers / (now.samples * now.runs)
     return _Variances(max(0.0, rest), run_problem, answers, of_runs), unknown
 
 
-def _components(variances: _Variances, now: _Design, unknown: dict[str, str]) -> tuple[Component, ...]:
+def _list_components(variances: _Variances, now: _Design, unknown: dict[str, str]) -> tuple[Component, ...]:
     """The standard error of now, part by part."""
     cells = now.problems * now.runs
     parts = {
@@ -222,7 +225,7 @@ def _components(variances: _Variances, now: _Design, unknown: dict[str, str]) ->
     )
 
 
-def _designs(now: _Design, unknown: dict[str, str]) -> list[_Design]:
+def _list_designs(now: _Design, unknown: dict[str, str]) -> list[_Design]:
     """Half to eight times the problems; each with other samples, and then with other runs."""
     samples = [now.samples] if "answers" in unknown else [1, now.samples, 4 * now.samples]
     runs = [] if "runs" in unknown else [2 * now.runs, 4 * now.runs]
@@ -233,24 +236,26 @@ def _designs(now: _Design, unknown: dict[str, str]) -> list[_Design]:
     return [_Design(count, *other) for other in others for count in problems]
 
 
-def _halvings(variances: _Variances, now: _Design, unknown: dict[str, str]) -> list[Halving]:
+def _list_halvings(variances: _Variances, now: _Design, unknown: dict[str, str]) -> list[Halving]:
     """What each of the three would have to be for half the standard error, if it can do it alone."""
     target = variances.total(now) / 4
     fixed = (variances.problems + variances.run_problem / now.runs) / now.problems + variances.of_runs(now)
     by_run = (variances.run_problem + variances.answers / now.samples) / now.problems + variances.runs
     return [
-        _halving("problems", variances.of_problems(now) * now.problems, target - variances.of_runs(now), ""),
-        _halving(
+        _find_halving(
+            "problems", variances.of_problems(now) * now.problems, target - variances.of_runs(now), ""
+        ),
+        _find_halving(
             "samples",
             variances.answers / (now.runs * now.problems),
             target - fixed,
             unknown.get("answers", ""),
         ),
-        _halving("runs", by_run, target - variances.problems / now.problems, unknown.get("runs", "")),
+        _find_halving("runs", by_run, target - variances.problems / now.problems, unknown.get("runs", "")),
     ]
 
 
-def _halving(what: str, variance: float, room: float, unknown: str) -> Halving:
+def _find_halving(what: str, variance: float, room: float, unknown: str) -> Halving:
     """The number that brings a variance into the room that the other parts leave."""
     if unknown:
         return Halving(what, None, unknown)

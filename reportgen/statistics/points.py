@@ -44,7 +44,7 @@ class Points:
     lowest: FloatArray | None = None
     highest: FloatArray | None = None
 
-    def between(self, start: int, stop: int) -> Points:
+    def select_runs(self, start: int, stop: int) -> Points:
         """The points of the runs ``start`` up to, but not including, ``stop``."""
         inside = slice(int(self.offsets[start]), int(self.offsets[stop]))
         given = {name: column[inside] for name, column in self.given.items()}
@@ -52,7 +52,7 @@ class Points:
         return Points(offsets, self.steps[inside], self.values[inside], given)
 
 
-def last_written(run: IntArray, row: IntArray, columns: Mapping[str, FloatArray], runs: int) -> Points:
+def keep_last_written(run: IntArray, row: IntArray, columns: Mapping[str, FloatArray], runs: int) -> Points:
     """Sort rows into points and keep, of several rows of one run and step, the one written last.
 
     Args:
@@ -64,28 +64,28 @@ def last_written(run: IntArray, row: IntArray, columns: Mapping[str, FloatArray]
     steps = columns["step"]
     same_run = run[1:] == run[:-1]
     if np.all(run[1:] >= run[:-1]) and np.all(steps[1:][same_run] > steps[:-1][same_run]):
-        kept: slice | IntArray = slice(None)  # the usual log: nothing to sort, nothing written twice
+        chosen: slice | IntArray = slice(None)  # the usual log: nothing to sort, nothing written twice
     else:
         order = np.lexsort((row, steps, run))
         sorted_run, sorted_steps = run[order], steps[order]
         last = np.ones(run.size, dtype=np.bool_)
         last[:-1] = (sorted_run[1:] != sorted_run[:-1]) | (sorted_steps[1:] != sorted_steps[:-1])
-        kept = order[last]
-    offsets = np.searchsorted(run[kept], np.arange(runs + 1)).astype(np.int64)
-    given = {name: columns[name][kept] for name in GIVEN_COLUMNS if name in columns}
-    return Points(offsets, steps[kept], columns["value"][kept], given)
+        chosen = order[last]
+    offsets = np.searchsorted(run[chosen], np.arange(runs + 1)).astype(np.int64)
+    given = {name: columns[name][chosen] for name in GIVEN_COLUMNS if name in columns}
+    return Points(offsets, steps[chosen], columns["value"][chosen], given)
 
 
-def more_steps_than(points: Points, limit: int) -> bool:
+def has_more_steps(points: Points, limit: int) -> bool:
     """Whether all runs together have more distinct steps than ``limit``."""
     if int(np.max(np.diff(points.offsets), initial=0)) > limit:
         return True
     return bool(points.steps.size > limit and np.unique(points.steps).size > limit)
 
 
-def smoothed_points(points: Points, weight: float) -> Points:
+def smooth_points(points: Points, weight: float) -> Points:
     """The points with ``smoothed`` filled in, each run on its own steps."""
-    if (shared := _shared_steps(points)) is not None:
+    if (shared := _find_shared_steps(points)) is not None:
         values = points.values.reshape(-1, shared.size)
         return replace(points, smoothed=smooth(shared, values, weight).reshape(-1))
     smoothed = np.empty_like(points.values)
@@ -95,13 +95,13 @@ def smoothed_points(points: Points, weight: float) -> Points:
     return replace(points, smoothed=smoothed)
 
 
-def binned_points(points: Points, bins: Bins) -> Points:
+def bin_points(points: Points, bins: Bins) -> Points:
     """Mean of each run in each bin that it reaches, with the smallest and largest value.
 
     A bin's step is its centre, the same for all runs.
     """
     run = np.repeat(np.arange(points.offsets.size - 1), np.diff(points.offsets))
-    index = bins.index(points.steps)
+    index = bins.locate(points.steps)
     first = np.ones(run.size, dtype=np.bool_)
     first[1:] = (run[1:] != run[:-1]) | (index[1:] != index[:-1])
     starts = np.flatnonzero(first)
@@ -118,7 +118,7 @@ def binned_points(points: Points, bins: Bins) -> Points:
     }
     return Points(
         offsets=np.searchsorted(run[starts], np.arange(points.offsets.size)).astype(np.int64),
-        steps=bins.centres(index[starts]),
+        steps=bins.get_centres(index[starts]),
         values=np.clip(mean(points.values), lowest, highest),
         given=given,
         smoothed=None if points.smoothed is None else mean(points.smoothed),
@@ -127,7 +127,7 @@ def binned_points(points: Points, bins: Bins) -> Points:
     )
 
 
-def split(points: Points, names: Sequence[RunName]) -> tuple[Run, ...]:
+def split_runs(points: Points, names: Sequence[RunName]) -> tuple[Run, ...]:
     """One ``Run`` for each name; the arrays are views of the points'."""
     runs = []
     for name, start, stop in zip(names, points.offsets[:-1], points.offsets[1:], strict=True):
@@ -142,7 +142,7 @@ def split(points: Points, names: Sequence[RunName]) -> tuple[Run, ...]:
     return tuple(runs)
 
 
-def _shared_steps(points: Points) -> FloatArray | None:
+def _find_shared_steps(points: Points) -> FloatArray | None:
     """The steps of the first run if every run has exactly these, otherwise None."""
     lengths = np.diff(points.offsets)
     if lengths.size == 0 or lengths[0] == 0 or np.any(lengths != lengths[0]):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from reportgen.outcomes import OFTEN, Power
+from reportgen.outcomes import TARGET_POWER, Power
 from reportgen.statistics.student_t import t_quantile
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Rule(NamedTuple):
         least: what a family needs: its critical value times its standard error; 0 for a pair by itself.
         varies: whether ``least`` varies as ``stderr`` does. It does where runs are a part of both: the family
             has few of them, too. Over problems it is an average of many spreads, and hardly varies.
-        step: half the distance between neighbouring means of the sign-flip test, see ``half_step``.
+        step: half the distance between neighbouring means of the sign-flip test, see ``find_half_step``.
     """
 
     stderr: float
@@ -60,7 +60,7 @@ def find_probability(difference: float, rule: Rule) -> float:
     Returns:
         Rounded, so that it is the same number on every machine.
     """
-    spreads, weights = _spreads(rule.df)
+    spreads, weights = _list_spreads(rule.df)
     quantile = t_quantile((1 + max(rule.level, _LEVEL)) / 2, rule.df)
     least = rule.least * spreads if rule.varies else rule.least
     needed = np.maximum(quantile * spreads * rule.stderr + rule.step, least)
@@ -71,7 +71,7 @@ def find_probability(difference: float, rule: Rule) -> float:
     return float(f"{found:.10g}")
 
 
-def find_difference(rule: Rule, probability: float = OFTEN) -> float:
+def find_difference(rule: Rule, probability: float = TARGET_POWER) -> float:
     """The true difference that gets a verdict with this probability; rounded, so that machines agree."""
     low, high = 0.0, rule.stderr
     while find_probability(high, rule) < probability:
@@ -82,7 +82,7 @@ def find_difference(rule: Rule, probability: float = OFTEN) -> float:
     return float(f"{high:.10g}")
 
 
-def power_of(comparisons: Sequence[Comparison], step: float = 0.0) -> Power:
+def estimate_power(comparisons: Sequence[Comparison], step: float = 0.0) -> Power:
     """What the comparisons of one benchmark find: a pair with their mean variance, alone and in their family.
 
     The family test averages spreads over its pairs (``statistics.step_down``), so a typical pair has their
@@ -91,7 +91,7 @@ def power_of(comparisons: Sequence[Comparison], step: float = 0.0) -> Power:
 
     Args:
         comparisons: of one benchmark and metric, tested together; or one.
-        step: from ``half_step``.
+        step: from ``find_half_step``.
     """
     usable = [one for one in comparisons if one.stderr and one.spread and one.df]
     if not usable:
@@ -103,7 +103,7 @@ def power_of(comparisons: Sequence[Comparison], step: float = 0.0) -> Power:
         level=usable[0].level,
         step=0.0 if any(one.run_stderr for one in usable) else step,
     )
-    found, together = find_difference(alone), family_rule(alone, usable)
+    found, together = find_difference(alone), make_family_rule(alone, usable)
     in_family = find_difference(together) if together else None
     return Power(
         difference=found,
@@ -118,7 +118,7 @@ def power_of(comparisons: Sequence[Comparison], step: float = 0.0) -> Power:
     )
 
 
-def half_step(scores: ProblemScores, metric: str) -> float:
+def find_half_step(scores: ProblemScores, metric: str) -> float:
     """Half the distance between neighbouring mean differences that sign flips give; 0 where it is tiny.
 
     With m samples that are right or wrong a problem's score is a multiple of 1/m, and a flipped sign moves
@@ -142,7 +142,7 @@ def half_step(scores: ProblemScores, metric: str) -> float:
     return (scores.highest - scores.lowest) / (int(some[0]) * runs * len(scores.problems))
 
 
-def family_rule(alone: Rule, comparisons: Sequence[Comparison]) -> Rule | None:
+def make_family_rule(alone: Rule, comparisons: Sequence[Comparison]) -> Rule | None:
     """The rule of a pair in the family of these comparisons; None where each was tested by itself."""
     family = [one for one in comparisons if one.family_stderr and one.critical]
     if not family:
@@ -161,7 +161,7 @@ def _mean_square(values: Sequence[float]) -> float:
 
 
 @lru_cache(maxsize=256)
-def _spreads(df: float) -> tuple[FloatArray, FloatArray]:
+def _list_spreads(df: float) -> tuple[FloatArray, FloatArray]:
     """Values of √(χ²_df/df) and their probabilities."""
     if math.isinf(df):
         return np.ones(1), np.ones(1)

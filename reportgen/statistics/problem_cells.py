@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from reportgen.outcomes import Found, ProblemScores, RunOfSeries, Votes
+from reportgen.outcomes import OutcomeNotes, ProblemScores, RunOfSeries, Votes
 from reportgen.statistics.groups import as_floats, as_texts
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Cells(NamedTuple):
     cluster: list[tuple[str | None, str | None]]
 
     @classmethod
-    def of(cls, columns: Mapping[str, Column], places: IntArray) -> Cells:
+    def from_columns(cls, columns: Mapping[str, Column], places: IntArray) -> Cells:
         """The rows of a query's answer at these places."""
         here = {name: column[places] for name, column in columns.items()}
         others = here["others"]
@@ -58,30 +58,30 @@ class Cells(NamedTuple):
             return list(zip(*(as_texts(here[end]) if end in here else none for end in both), strict=True))
 
         return cls(
-            series=_texts(here["series"]),
-            run=_texts(here["run"]),
+            series=_to_texts(here["series"]),
+            run=_to_texts(here["run"]),
             seed=as_texts(here["seed"]),
-            problem=_texts(here["problem"]),
-            first=_whole(here["first"]),
-            rows=_whole(here["rows"]),
-            usable=_whole(here["usable"]),
-            samples=_whole(here["n"]),
-            correct=_whole(here["correct"]),
-            wrong=_whole(here["wrong"]),
+            problem=_to_texts(here["problem"]),
+            first=_to_integers(here["first"]),
+            rows=_to_integers(here["rows"]),
+            usable=_to_integers(here["usable"]),
+            samples=_to_integers(here["n"]),
+            correct=_to_integers(here["correct"]),
+            wrong=_to_integers(here["wrong"]),
             smallest=as_floats(here["smallest"]),
             largest=as_floats(here["largest"]),
             others=[None if missing[place] else others[place] for place in range(places.size)],
-            tokens=_average(here, "tokens"),
-            seconds=_average(here, "seconds"),
-            cost=_average(here, "cost"),
+            tokens=_compute_average(here, "tokens"),
+            seconds=_compute_average(here, "seconds"),
+            cost=_compute_average(here, "cost"),
             gold=ends("gold"),
             cluster=ends("cluster"),
         )
 
 
-def assembled(outcomes: Outcomes, cells: Cells) -> ProblemScores:
+def assemble_scores(outcomes: Outcomes, cells: Cells) -> ProblemScores:
     """The matrices of all runs and problems, with what was found on the way."""
-    series = _in_order(cells, outcomes.order)
+    series = _order_series(cells, outcomes.order)
     place_of_series = {name: place for place, name in enumerate(series)}
     seeds: dict[tuple[int, str], str | None] = {}
     for name, run, seed in zip(cells.series, cells.run, cells.seed, strict=True):
@@ -90,55 +90,55 @@ def assembled(outcomes: Outcomes, cells: Cells) -> ProblemScores:
     keys = sorted(seeds)
     runs = tuple(RunOfSeries(place, run, seeds[place, run]) for place, run in keys)
     problems = tuple(sorted(set(cells.problem)))
-    row, column = cell_places(series, runs, problems, (cells.series, cells.run, cells.problem))
+    row, column = locate_cells(series, runs, problems, (cells.series, cells.run, cells.problem))
     shape = (len(runs), len(problems))
-    mean, variance = _moments(cells, outcomes.lowest, outcomes.highest)
-    samples = _filled(shape, row, column, cells.samples, 0)
+    mean, variance = _compute_moments(cells, outcomes.lowest, outcomes.highest)
+    samples = _fill_matrix(shape, row, column, cells.samples, 0)
     graded = np.array([place_of_series[name] for name in cells.series])
     mixed = set(graded[cells.correct + cells.wrong < cells.samples].tolist())
-    golds, clusters = _by_problem(cells, cells.gold), _by_problem(cells, cells.cluster)
+    golds, clusters = _collect_by_problem(cells, cells.gold), _collect_by_problem(cells, cells.cluster)
     return ProblemScores(
         series=series,
         problems=problems,
         runs=runs,
         samples=samples,
-        correct=_filled(shape, row, column, cells.correct, 0),
-        mean=_filled(shape, row, column, mean, np.nan),
-        variance=_filled(shape, row, column, variance, np.nan),
+        correct=_fill_matrix(shape, row, column, cells.correct, 0),
+        mean=_fill_matrix(shape, row, column, mean, np.nan),
+        variance=_fill_matrix(shape, row, column, variance, np.nan),
         binary=tuple(place not in mixed for place in range(len(series))),
         lowest=float(outcomes.lowest),
         highest=float(outcomes.highest),
-        tokens=_filled(shape, row, column, cells.tokens, np.nan),
-        seconds=_filled(shape, row, column, cells.seconds, np.nan),
-        cost=_filled(shape, row, column, cells.cost, np.nan),
-        found=replace(
-            _found(cells, series, problems, runs, samples),
+        tokens=_fill_matrix(shape, row, column, cells.tokens, np.nan),
+        seconds=_fill_matrix(shape, row, column, cells.seconds, np.nan),
+        cost=_fill_matrix(shape, row, column, cells.cost, np.nan),
+        notes=replace(
+            _summarise_cells(cells, series, problems, runs, samples),
             differing_gold=tuple(problem for problem in problems if len(golds.get(problem, ())) > 1),
         ),
-        gold=tuple(_only(golds.get(problem, ())) for problem in problems) if golds else (),
-        clusters=tuple(_only(clusters.get(problem, ())) for problem in problems) if clusters else (),
+        gold=tuple(_get_only(golds.get(problem, ())) for problem in problems) if golds else (),
+        clusters=tuple(_get_only(clusters.get(problem, ())) for problem in problems) if clusters else (),
     )
 
 
-def in_two_clusters(cells: Cells) -> dict[str, tuple[str, ...]]:
+def find_split_problems(cells: Cells) -> dict[str, tuple[str, ...]]:
     """The problems that are in more than one cluster, and these, sorted."""
-    found = _by_problem(cells, cells.cluster)
+    found = _collect_by_problem(cells, cells.cluster)
     return {problem: tuple(sorted(names)) for problem, names in sorted(found.items()) if len(names) > 1}
 
 
-def votes_of(scores: ProblemScores, columns: Mapping[str, Column]) -> ProblemScores:
+def add_votes(scores: ProblemScores, columns: Mapping[str, Column]) -> ProblemScores:
     """``scores`` with the votes that a query grouped by answer has found."""
-    names = (_texts(columns["series"]), _texts(columns["run"]), _texts(columns["problem"]))
-    row, column = cell_places(scores.series, scores.runs, scores.problems, names)
+    names = (_to_texts(columns["series"]), _to_texts(columns["run"]), _to_texts(columns["problem"]))
+    row, column = locate_cells(scores.series, scores.runs, scores.problems, names)
     answered = np.array([bool((text or "").strip()) for text in as_texts(columns["answer"])], dtype=np.int64)
-    count, mean = _whole(columns["n"]), as_floats(columns["mean"])
+    count, mean = _to_integers(columns["n"]), as_floats(columns["mean"])
     # In an order of its own, so that neither rows nor threads move a sum.
     order = np.lexsort((mean, count, answered, column, row))
     order = order[count[order] > 0]
     return replace(scores, votes=Votes(row[order], column[order], count[order], mean[order], answered[order]))
 
 
-def cell_places(
+def locate_cells(
     series: Sequence[str],
     runs: Sequence[RunOfSeries],
     problems: Sequence[str],
@@ -152,7 +152,7 @@ def cell_places(
     return np.array(rows, dtype=np.int64), np.array(columns, dtype=np.int64)
 
 
-def _in_order(cells: Cells, order: Sequence[str]) -> tuple[str, ...]:
+def _order_series(cells: Cells, order: Sequence[str]) -> tuple[str, ...]:
     rank = {name: place for place, name in enumerate(order)}
     first: dict[str, int] = {}
     for name, row in zip(cells.series, cells.first.tolist(), strict=True):
@@ -160,7 +160,7 @@ def _in_order(cells: Cells, order: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(first, key=lambda name: (rank.get(name, len(rank)), first[name], name)))
 
 
-def _moments(cells: Cells, lowest: float, highest: float) -> tuple[FloatArray, FloatArray]:
+def _compute_moments(cells: Cells, lowest: float, highest: float) -> tuple[FloatArray, FloatArray]:
     """Mean and variance (ddof = 1) of each cell's scores; NaN where there is none."""
     n, right, wrong = cells.samples, cells.correct, cells.wrong
     width = highest - lowest
@@ -180,33 +180,33 @@ def _moments(cells: Cells, lowest: float, highest: float) -> tuple[FloatArray, F
     return mean, variance
 
 
-def _found(
+def _summarise_cells(
     cells: Cells,
     series: tuple[str, ...],
     problems: tuple[str, ...],
     runs: tuple[RunOfSeries, ...],
     samples: IntArray,
-) -> Found:
-    lacking, uneven = [], []
+) -> OutcomeNotes:
+    missing, uneven = [], []
     owner = np.array([run.series for run in runs])
     for place, name in enumerate(series):
         own = samples[owner == place]
         gone = np.flatnonzero(own.sum(axis=0) == 0)
         if gone.size:
-            lacking.append((name, tuple(problems[column] for column in gone.tolist())))
+            missing.append((name, tuple(problems[column] for column in gone.tolist())))
         counts = own[own > 0]
         if counts.size and counts.min() < counts.max():
             uneven.append((name, int(counts.min()), int(counts.max())))
-    return Found(
+    return OutcomeNotes(
         rows=int(cells.rows.sum()),
         replaced=int((cells.usable - cells.samples).sum()),
         missing=int((cells.rows - cells.usable).sum()),
-        lacking=tuple(lacking),
+        lacking=tuple(missing),
         uneven=tuple(uneven),
     )
 
 
-def _by_problem(cells: Cells, given: Sequence[tuple[str | None, str | None]]) -> dict[str, set[str]]:
+def _collect_by_problem(cells: Cells, given: Sequence[tuple[str | None, str | None]]) -> dict[str, set[str]]:
     """Every text that is given of a problem, such as its right answer."""
     texts: dict[str, set[str]] = {}
     for problem, both in zip(cells.problem, given, strict=True):
@@ -215,12 +215,12 @@ def _by_problem(cells: Cells, given: Sequence[tuple[str | None, str | None]]) ->
     return texts
 
 
-def _only(texts: Collection[str]) -> str | None:
+def _get_only(texts: Collection[str]) -> str | None:
     """The one text; None where there is none, or not one."""
     return next(iter(texts)) if len(texts) == 1 else None
 
 
-def _filled(
+def _fill_matrix(
     shape: tuple[int, int], row: IntArray, column: IntArray, values: npt.NDArray[_Number], empty: float
 ) -> npt.NDArray[_Number]:
     matrix = np.full(shape, empty, dtype=values.dtype)
@@ -228,18 +228,18 @@ def _filled(
     return matrix
 
 
-def _texts(column: Column) -> list[str]:
+def _to_texts(column: Column) -> list[str]:
     """A column of names; null, which reading does not give, as an empty one."""
     return [text or "" for text in as_texts(column)]
 
 
-def _whole(column: Column) -> IntArray:
+def _to_integers(column: Column) -> IntArray:
     return np.ma.filled(column.astype(np.float64), 0).astype(np.int64)
 
 
-def _average(columns: Mapping[str, Column], name: str) -> FloatArray:
+def _compute_average(columns: Mapping[str, Column], name: str) -> FloatArray:
     """Mean of a cost in each cell; NaN where it is not given."""
     if name not in columns:
         return np.full(columns["n"].size, np.nan)
-    count = _whole(columns[f"{name}_n"])
+    count = _to_integers(columns[f"{name}_n"])
     return np.where(count > 0, as_floats(columns[name]) / np.maximum(count, 1), np.nan)

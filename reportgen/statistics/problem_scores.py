@@ -8,7 +8,7 @@ import numpy as np
 
 from reportgen.outcomes import Outcomes, ProblemScores, ScoresError
 from reportgen.statistics.groups import LARGEST_FLOAT, as_texts
-from reportgen.statistics.problem_cells import Cells, assembled, in_two_clusters, votes_of
+from reportgen.statistics.problem_cells import Cells, add_votes, assemble_scores, find_split_problems
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ _UNITS = {"tokens": 1e6, "seconds": 1e6, "cost": 1e12}
 _LARGEST_COST = 1e15
 
 
-def problem_scores(
+def group_problem_scores(
     outcomes: Outcomes, *, where: Mapping[str, str] | None = None, answers: bool = False
 ) -> ProblemScores:
     """All series by problem, from one query.
@@ -40,16 +40,16 @@ def problem_scores(
             not exist, or nothing is left.
         ReportError: if the files hold what cannot be read; with every file and line.
     """
-    found = _by_part(outcomes, None, where or {}, answers=answers)
+    found = _read_parts(outcomes, None, where or {}, answers=answers)
     if not found:
         raise ScoresError("there is no outcome with a series, a problem and a score")
     return found[""]
 
 
-def problem_scores_by(
+def group_problem_scores_by(
     outcomes: Outcomes, column: str, *, where: Mapping[str, str] | None = None, answers: bool = False
 ) -> dict[str, ProblemScores]:
-    """As ``problem_scores``, for each value of a free column by itself, in order of first appearance.
+    """As ``group_problem_scores``, for each value of a free column by itself, in order of first appearance.
 
     Problems of different parts are different problems, whatever their names. Rows without a value in the
     column are in no part.
@@ -61,10 +61,10 @@ def problem_scores_by(
         answers: count answers too.
 
     Raises:
-        ScoresError: as ``problem_scores``.
-        ReportError: as ``problem_scores``.
+        ScoresError: as ``group_problem_scores``.
+        ReportError: as ``group_problem_scores``.
     """
-    return _by_part(outcomes, column, where or {}, answers=answers)
+    return _read_parts(outcomes, column, where or {}, answers=answers)
 
 
 class _Query(NamedTuple):
@@ -79,7 +79,7 @@ class _Query(NamedTuple):
     repeated: bool = False
 
 
-def _by_part(
+def _read_parts(
     outcomes: Outcomes, column: str | None, where: Mapping[str, str], *, answers: bool
 ) -> dict[str, ProblemScores]:
     unknown = [name for name in (*where, *([column] if column else [])) if name not in outcomes.slices]
@@ -91,24 +91,24 @@ def _by_part(
             f"scores from {outcomes.lowest:g} to {outcomes.highest:g} are no range",
             "State the lowest and the highest possible score",
         )
-    condition = " AND ".join(f"{_name(name)} = {_text(value)}" for name, value in where.items())
+    condition = " AND ".join(f"{_quote_name(name)} = {_quote_text(value)}" for name, value in where.items())
     if column:
-        condition = " AND ".join(filter(None, [condition, f"{_name(column)} IS NOT NULL"]))
-    query = _Query(outcomes, _name(column) if column else "''", condition)
+        condition = " AND ".join(filter(None, [condition, f"{_quote_name(column)} IS NOT NULL"]))
+    query = _Query(outcomes, _quote_name(column) if column else "''", condition)
     with outcomes.reading():
-        query, parts = _cells(query)
-        _in_range(outcomes, parts)
-        _one_cluster(outcomes, parts)
+        query, parts = _read_cells(query)
+        _check_range(outcomes, parts)
+        _check_clusters(outcomes, parts)
         if query.repeated:
             outcomes.check_repeats()
-        counted = _answers(query) if answers and "answer" in outcomes.has else None
+        counted = _read_answers(query) if answers and "answer" in outcomes.has else None
     names = sorted(parts, key=lambda part: (parts[part].first.min(), part))
-    found = {part: assembled(outcomes, parts[part]) for part in names}
+    found = {part: assemble_scores(outcomes, parts[part]) for part in names}
     if counted is None:
         return found
-    kept = {part: np.flatnonzero(np.array(as_texts(counted["part"])) == part) for part in names}
+    rows_of_part = {part: np.flatnonzero(np.array(as_texts(counted["part"])) == part) for part in names}
     return {
-        part: votes_of(one, {name: values[kept[part]] for name, values in counted.items()})
+        part: add_votes(one, {name: values[rows_of_part[part]] for name, values in counted.items()})
         for part, one in found.items()
     }
 
@@ -117,7 +117,9 @@ def _by_part(
 _PARTS = 2**40
 
 
-def _fetch(query: _Query, extra: list[str], wanted: tuple[str, ...], further: str = "") -> dict[str, Column]:
+def _fetch(
+    query: _Query, extra: list[str], aggregates: tuple[str, ...], further: str = ""
+) -> dict[str, Column]:
     """One row a part, series, run and problem, and a value of ``further``.
 
     ``extra`` columns are those of the row that is kept of each sample, null where none has a finite score.
@@ -129,24 +131,24 @@ def _fetch(query: _Query, extra: list[str], wanted: tuple[str, ...], further: st
     key = "series, run, problem"
     if query.repeated:
         # arg_max_null, because the row that is kept may have no answer.
-        kept = [f'arg_max_null({name}, "row") FILTER ({finite}) AS {name}' for name in ("score", *extra)]
+        chosen = [f'arg_max_null({name}, "row") FILTER ({finite}) AS {name}' for name in ("score", *extra)]
         samples = table.aggregate(
             f'{query.part} AS part, {key}, sample, min(seed) AS seed, min("row") AS first, count(*) AS rows, '
-            f"count(*) FILTER ({finite}) AS usable, {', '.join(kept)}",
+            f"count(*) FILTER ({finite}) AS usable, {', '.join(chosen)}",
             f"{query.part}, {key}, sample",
         )
     else:
-        kept = [f"CASE WHEN {finite} THEN {name} END AS {name}" for name in ("score", *extra)]
+        chosen = [f"CASE WHEN {finite} THEN {name} END AS {name}" for name in ("score", *extra)]
         samples = table.project(
             f'{query.part} AS part, {key}, sample, seed, "row" AS first, 1 AS rows, '
-            f"coalesce({finite}, false)::INTEGER AS usable, {', '.join(kept)}"
+            f"coalesce({finite}, false)::INTEGER AS usable, {', '.join(chosen)}"
         )
     keys = f"part, {key}{', ' if further else ''}{further}"
-    columns: dict[str, Column] = samples.aggregate(f"{keys}, {', '.join(wanted)}", keys).fetchnumpy()
+    columns: dict[str, Column] = samples.aggregate(f"{keys}, {', '.join(aggregates)}", keys).fetchnumpy()
     return columns
 
 
-def _cells(query: _Query) -> tuple[_Query, dict[str, Cells]]:
+def _read_cells(query: _Query) -> tuple[_Query, dict[str, Cells]]:
     """All cells by part, and the query that gave them.
 
     To find the last row of every sample a group a sample is needed, which costs more than all else together.
@@ -157,33 +159,33 @@ def _cells(query: _Query) -> tuple[_Query, dict[str, Cells]]:
     low, high = float(outcomes.lowest), float(outcomes.highest)
     costs = [name for name in _UNITS if name in outcomes.has]
     texts = [name for name in ("gold", "cluster") if name in outcomes.has]
-    wanted = (
+    aggregates = (
         "min(seed) AS seed, min(first) AS first, sum(rows) AS rows, sum(usable) AS usable",
         "len(list_distinct(list(hash(sample)) FILTER (score IS NOT NULL))) AS different",
         f"count(score) AS n, count(*) FILTER (score = {high!r}) AS correct",
         f"count(*) FILTER (score = {low!r}) AS wrong, min(score) AS smallest, max(score) AS largest",
         # Only scores between the ends travel: of 0/1 scores the counts are all there is to know.
         f"list(score) FILTER (score > {low!r} AND score < {high!r}) AS others",
-        *(f"count({name}) FILTER ({_usable(name)}) AS {name}_n" for name in costs),
+        *(f"count({name}) FILTER ({_filter_usable(name)}) AS {name}_n" for name in costs),
         *(
-            f"sum(round({name} * {_UNITS[name]!r})::HUGEINT) FILTER ({_usable(name)}) AS {name}"
+            f"sum(round({name} * {_UNITS[name]!r})::HUGEINT) FILTER ({_filter_usable(name)}) AS {name}"
             for name in costs
         ),
         *(f"min({name}) AS {name}_first, max({name}) AS {name}_last" for name in texts),
     )
-    columns = _fetch(query, [*costs, *texts], wanted)
+    columns = _fetch(query, [*costs, *texts], aggregates)
     different = np.ma.filled(columns["different"].astype(np.float64), 0)
     if np.any(different < columns["n"].astype(np.float64)):
         query = query._replace(repeated=True)
-        columns = _fetch(query, [*costs, *texts], wanted)
+        columns = _fetch(query, [*costs, *texts], aggregates)
     for name in costs:
         columns[name] = np.ma.filled(columns[name].astype(np.float64), 0) / _UNITS[name]
     parts = np.array(as_texts(columns.pop("part")), dtype=object)
     places = {part: np.flatnonzero(parts == part) for part in dict.fromkeys(parts.tolist())}
-    return query, {part: Cells.of(columns, rows) for part, rows in places.items()}
+    return query, {part: Cells.from_columns(columns, rows) for part, rows in places.items()}
 
 
-def _answers(query: _Query) -> dict[str, Column]:
+def _read_answers(query: _Query) -> dict[str, Column]:
     """One row an answer of each run and problem: how often it was given and its mean score."""
     low, width = float(query.outcomes.lowest), float(query.outcomes.highest - query.outcomes.lowest)
     total = f"sum(round((score - {low!r}) / {width!r} * {_PARTS})::HUGEINT)"
@@ -193,11 +195,11 @@ def _answers(query: _Query) -> dict[str, Column]:
     return columns
 
 
-def _usable(name: str) -> str:
+def _filter_usable(name: str) -> str:
     return f"score IS NOT NULL AND {name} BETWEEN -{_LARGEST_COST} AND {_LARGEST_COST}"
 
 
-def _in_range(outcomes: Outcomes, parts: Mapping[str, Cells]) -> None:
+def _check_range(outcomes: Outcomes, parts: Mapping[str, Cells]) -> None:
     """Raises a ScoresError that names the scores outside of the stated range."""
     outside = [
         (cells.series[place], cells.problem[place], end)
@@ -217,10 +219,10 @@ def _in_range(outcomes: Outcomes, parts: Mapping[str, Cells]) -> None:
         )
 
 
-def _one_cluster(outcomes: Outcomes, parts: Mapping[str, Cells]) -> None:
+def _check_clusters(outcomes: Outcomes, parts: Mapping[str, Cells]) -> None:
     """Raises an error where a problem is in two clusters."""
     for cells in parts.values():
-        for problem, names in in_two_clusters(cells).items():
+        for problem, names in find_split_problems(cells).items():
             outcomes.check_clusters()
             raise ScoresError(
                 f"problem {problem} is in more than one cluster: {', '.join(names[:3])}",
@@ -228,9 +230,9 @@ def _one_cluster(outcomes: Outcomes, parts: Mapping[str, Cells]) -> None:
             )
 
 
-def _name(column: str) -> str:
+def _quote_name(column: str) -> str:
     return '"' + column.replace('"', '""') + '"'
 
 
-def _text(value: str) -> str:
+def _quote_text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from reportgen.outcomes import RankGroup, RankRange, Verdict
-from reportgen.statistics.metrics import problem_values, rows_of, unit_names
-from reportgen.statistics.run_variance import averaged_variances, draw_t, run_variance
+from reportgen.statistics.metrics import compute_problem_values, find_rows, list_units
+from reportgen.statistics.run_variance import draw_t, estimate_run_variance, shrink_variances
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,7 +42,7 @@ def rank_ranges(scores: Sequence[Score], comparisons: Iterable[Comparison]) -> t
     """
     placed = [score.series for score in scores if score.estimate is not None]
     beaten, beats = defaultdict(set), defaultdict(set)
-    for better, worse in _decided(comparisons):
+    for better, worse in _list_decided(comparisons):
         beaten[worse].add(better)
         beats[better].add(worse)
     count = len(placed)
@@ -69,7 +69,7 @@ def rank_groups(
     sign = -1 if higher_is_better else 1
     placed = [(sign * score.estimate, score.series) for score in scores if score.estimate is not None]
     names = [name for _, name in sorted(placed, key=lambda pair: pair[0])]
-    decided = set(_decided(comparisons))
+    decided = set(_list_decided(comparisons))
     groups: list[list[str]] = []
     for place, name in enumerate(names):
         below = names[place:]
@@ -81,7 +81,7 @@ def rank_groups(
     return tuple(RankGroup(rank, tuple(members)) for rank, members in enumerate(groups, start=1))
 
 
-def best_probabilities(
+def estimate_best_probabilities(
     problem_scores: ProblemScores,
     metric: Metric | str = "mean",
     k: int | None = None,
@@ -105,22 +105,24 @@ def best_probabilities(
     Returns:
         A share in 0 to 1 by series; without those that have no score.
     """
-    values = problem_values(problem_scores, metric, k)
+    values = compute_problem_values(problem_scores, metric, k)
     names = [
         name for name, row in zip(problem_scores.series, values.series, strict=True) if np.isfinite(row).any()
     ]
     places = [problem_scores.series.index(name) for name in names]
     known = np.isfinite(values.series[places])
     filled = np.where(known, values.series[places], 0.0)
-    units = unit_names(problem_scores) or list(problem_scores.problems)
+    units = list_units(problem_scores) or list(problem_scores.problems)
     totals, weights = np.zeros((len(names), _DRAWS)), np.zeros((len(names), _DRAWS))
     for start in range(0, len(units), _UNITS_AT_ONCE):
         part = slice(start, start + _UNITS_AT_ONCE)
-        drawn = np.array([_exponentials(unit, seed) for unit in units[part]])
+        drawn = np.array([_draw_exponentials(unit, seed) for unit in units[part]])
         totals += filled[:, part] @ drawn
         weights += known[:, part] @ drawn
     means = totals / weights
-    variances = averaged_variances([run_variance(values.runs[rows_of(problem_scores, at)]) for at in places])
+    variances = shrink_variances(
+        [estimate_run_variance(values.runs[find_rows(problem_scores, at)]) for at in places]
+    )
     for place, (name, runs) in enumerate(zip(names, variances, strict=True)):
         if runs is not None and runs.excess:
             means[place] += math.sqrt(runs.of_mean) * draw_t(name, 2 * (runs.runs - 1), _DRAWS, seed)
@@ -130,7 +132,7 @@ def best_probabilities(
     return dict(zip(names, shares.tolist(), strict=True))
 
 
-def _exponentials(unit: str, seed: int) -> FloatArray:
+def _draw_exponentials(unit: str, seed: int) -> FloatArray:
     """Draws of the exponential distribution from a hash of the seed and a name, shape (draws,)."""
     digest = hashlib.shake_256(f"{seed}\0weight\0{unit}".encode("utf-8", "surrogatepass")).digest(2 * _DRAWS)
     drawn: FloatArray = _exponential_quantiles()[np.frombuffer(digest, dtype="<u2")]
@@ -144,7 +146,7 @@ def _exponential_quantiles() -> FloatArray:
     return (-np.log1p(-shares)).round(9)
 
 
-def _decided(comparisons: Iterable[Comparison]) -> list[tuple[str, str]]:
+def _list_decided(comparisons: Iterable[Comparison]) -> list[tuple[str, str]]:
     """The better and the worse side of each pair with a verdict."""
     return [
         (one.a, one.b) if one.verdict is Verdict.BETTER else (one.b, one.a)

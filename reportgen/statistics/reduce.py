@@ -13,11 +13,11 @@ from reportgen.statistics.groups import (
     as_counts,
     as_floats,
     as_texts,
-    given_columns,
-    in_order,
-    reduced_points,
+    list_given_columns,
+    order_groups,
+    reduce_points,
 )
-from reportgen.statistics.points import last_written
+from reportgen.statistics.points import keep_last_written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,14 +88,14 @@ def _reduce_table(
 ) -> dict[str, ReducedMetric]:
     if not table.groups:
         return {}
-    points = last_written(table.run, table.row, table.columns, len(table.groups))
+    points = keep_last_written(table.run, table.row, table.columns, len(table.groups))
     finite = np.bincount(table.run, minlength=len(table.groups))
     found: dict[str, ReducedMetric] = {}
     start = 0
     for metric, members in groupby(table.groups, key=lambda group: group.metric):
         stop = start + len(list(members))
-        found[metric] = reduced_points(
-            points.between(start, stop),
+        found[metric] = reduce_points(
+            points.select_runs(start, stop),
             table.groups[start:stop],
             given_interval,
             finite=int(finite[start:stop].sum()),
@@ -112,22 +112,22 @@ def _fetch(measurements: Measurements) -> _Table | None:
     DuckDB hands over each run's rows as one list a column: a row then costs its numbers, not three texts,
     and files are parsed once.
     """
-    columns = ("row", "step", "value", *given_columns(measurements))
+    columns = ("row", "step", "value", *list_given_columns(measurements))
     between = f"BETWEEN -{LARGEST_FLOAT} AND {LARGEST_FLOAT}"  # isfinite takes most of the time
-    wanted = [
+    aggregates = [
         "series, run, metric, min(seed) AS seed",
         'count(*) AS rows, count(value) AS filled, min("row") AS first_row',
         *(f'list("{name}") FILTER (step {between} AND value {between}) AS "{name}"' for name in columns),
     ]
     table = measurements.frame.to_native().limit(FULL_ROWS + 1)
-    fetched = table.aggregate(", ".join(wanted), "series, run, metric").fetchnumpy()
-    groups = _groups(fetched)
+    fetched = table.aggregate(", ".join(aggregates), "series, run, metric").fetchnumpy()
+    groups = _make_groups(fetched)
     if not groups:
         nothing = np.empty(0, dtype=np.int64)
         return _Table([], nothing, nothing, {})
     if sum(group.rows for group in groups) > FULL_ROWS:
         return None
-    order = in_order(groups, measurements.order)
+    order = order_groups(groups, measurements.order)
     numbers = {name: _in_lists(fetched[name], order) for name in columns}
     return _Table(
         groups=[groups[place] for place in order],
@@ -145,7 +145,7 @@ def _in_lists(column: Column, order: list[int]) -> list[Column]:
     return [np.empty(0) if missing[place] else column[place] for place in order]
 
 
-def _groups(fetched: Mapping[str, Column]) -> list[Group]:
+def _make_groups(fetched: Mapping[str, Column]) -> list[Group]:
     texts = (as_texts(fetched[name]) for name in ("metric", "series", "run", "seed"))
     counts = (as_counts(fetched[name]) for name in ("rows", "filled", "first_row"))
     return [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import narwhals as nw
 import numpy as np
 
-from reportgen.statistics.binning import Bins, bins_between
+from reportgen.statistics.binning import Bins, make_bins
 from reportgen.statistics.groups import (
     LARGEST_FLOAT,
     Column,
@@ -16,14 +16,14 @@ from reportgen.statistics.groups import (
     as_counts,
     as_floats,
     as_texts,
-    counted,
-    given_columns,
-    in_order,
-    reduced_points,
+    list_given_columns,
+    make_reduced_metric,
+    order_groups,
+    reduce_points,
 )
-from reportgen.statistics.points import Points, binned_points, last_written, smoothed_points, split
-from reportgen.statistics.repeats import Extent, no_step_twice
-from reportgen.statistics.reproducible import total, with_parts
+from reportgen.statistics.points import Points, bin_points, keep_last_written, smooth_points, split_runs
+from reportgen.statistics.repeats import Extent, has_unique_steps
+from reportgen.statistics.reproducible import add_parts, split_column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,11 +41,11 @@ def reduce_large(
         max_points: the largest number of distinct steps kept; None keeps all.
         smooth: 0 for none, below 1.
     """
-    columns = ("value", *given_columns(measurements))
-    extents = _extents(measurements, columns)
+    columns = ("value", *list_given_columns(measurements))
+    extents = _read_extents(measurements, columns)
     found: dict[str, ReducedMetric] = {}
     for metric, members in groupby(extents, key=lambda extent: extent.group.metric):
-        rows = _finite_rows(measurements.frame, columns).filter(nw.col("metric") == metric)
+        rows = _filter_finite(measurements.frame, columns).filter(nw.col("metric") == metric)
         found[metric] = _reduce_metric(
             _Rows(rows, columns, list(members)), measurements.given_interval, max_points, smooth
         )
@@ -73,41 +73,45 @@ class _Rows(NamedTuple):
 def _reduce_metric(
     rows: _Rows, given_interval: str | None, max_points: int | None, smooth: float
 ) -> ReducedMetric:
-    unique = no_step_twice(rows.frame, rows.extents)
+    unique = has_unique_steps(rows.frame, rows.extents)
     longest = max(extent.finite for extent in rows.extents)
     known_long = unique and max_points is not None and longest > max_points
     if max_points is None or not (known_long or _distinct_steps(rows) > max_points):
-        points = _all_points(rows)
-        return reduced_points(
+        points = _read_points(rows)
+        return reduce_points(
             points, rows.groups, given_interval, finite=rows.finite, max_points=max_points, smooth=smooth
         )
     reached = [extent for extent in rows.extents if extent.finite]
     first = min(extent.first_step for extent in reached)
-    bins = bins_between(first, max(extent.last_step for extent in reached), max_points)
+    bins = make_bins(first, max(extent.last_step for extent in reached), max_points)
     if smooth > 0:
-        runs, kept = _smoothed_runs(rows, bins, smooth)
+        runs, distinct = _read_smoothed_runs(rows, bins, smooth)
     else:
-        runs, kept = _binned_runs(rows, bins, unique=unique)
-    return counted(runs, rows.groups, given_interval, finite=rows.finite, kept=kept, bins=bins.count)
+        runs, distinct = _read_binned_runs(rows, bins, unique=unique)
+    return make_reduced_metric(
+        runs, rows.groups, given_interval, finite=rows.finite, distinct=distinct, bins=bins.count
+    )
 
 
-def _finite(*names: str) -> nw.Expr:
+def _is_finite(*names: str) -> nw.Expr:
     # Comparing costs nothing where is_finite takes most of the time; NaN is larger than every number.
     return nw.all_horizontal(
         *(nw.col(name).is_between(-LARGEST_FLOAT, LARGEST_FLOAT) for name in names), ignore_nulls=False
     )
 
 
-def _finite_rows(frame: nw.LazyFrame[Any], columns: tuple[str, ...]) -> nw.LazyFrame[Any]:
+def _filter_finite(frame: nw.LazyFrame[Any], columns: tuple[str, ...]) -> nw.LazyFrame[Any]:
     names = [name for name in columns if name != "value"]
-    kept = frame.filter(_finite("step", "value"))
-    known = [nw.when(_finite(name)).then(nw.col(name)).otherwise(float("nan")).alias(name) for name in names]
-    return kept.select("series", "run", "metric", "step", "row", "value", *known)
+    usable = frame.filter(_is_finite("step", "value"))
+    known = [
+        nw.when(_is_finite(name)).then(nw.col(name)).otherwise(float("nan")).alias(name) for name in names
+    ]
+    return usable.select("series", "run", "metric", "step", "row", "value", *known)
 
 
-def _extents(measurements: Measurements, columns: tuple[str, ...]) -> list[Extent]:
+def _read_extents(measurements: Measurements, columns: tuple[str, ...]) -> list[Extent]:
     def where_finite(name: str) -> nw.Expr:
-        return nw.when(_finite("step", "value", name)).then(nw.col(name))
+        return nw.when(_is_finite("step", "value", name)).then(nw.col(name))
 
     fetched = _fetch(
         measurements.frame.group_by("series", "run", "metric").agg(
@@ -138,7 +142,7 @@ def _extents(measurements: Measurements, columns: tuple[str, ...]) -> list[Exten
             last[place],
             {name: numbers[place] for name, numbers in largest.items()},
         )
-        for place in in_order(groups, measurements.order)
+        for place in order_groups(groups, measurements.order)
     ]
 
 
@@ -146,7 +150,7 @@ def _distinct_steps(rows: _Rows) -> int:
     return as_counts(_fetch(rows.frame.select(nw.col("step").n_unique().alias("steps")))["steps"])[0]
 
 
-def _last_written(rows: _Rows) -> nw.LazyFrame[Any]:
+def _select_last_written(rows: _Rows) -> nw.LazyFrame[Any]:
     # Narwhals would sort the rows of every step to find the last; arg_max needs one row of memory a step.
     last = ", ".join(f'arg_max("{name}", "row") AS "{name}"' for name in rows.columns)
     relation = rows.frame.to_native().aggregate(f"series, run, step, {last}", "series, run, step")
@@ -154,19 +158,19 @@ def _last_written(rows: _Rows) -> nw.LazyFrame[Any]:
     return lazy
 
 
-def _all_points(rows: _Rows) -> Points:
+def _read_points(rows: _Rows) -> Points:
     """Every point of every run, when the distinct steps are few or all are wanted."""
-    fetched = _fetch(_last_written(rows))
-    return last_written(
-        _run_of_row(fetched, rows.groups),
+    fetched = _fetch(_select_last_written(rows))
+    return keep_last_written(
+        _find_runs_of_rows(fetched, rows.groups),
         np.zeros(fetched["step"].size, dtype=np.int64),
         {name: as_floats(fetched[name]) for name in ("step", *rows.columns)},
         len(rows.extents),
     )
 
 
-def _binned_runs(rows: _Rows, bins: Bins, *, unique: bool) -> tuple[tuple[Run, ...], int]:
-    frame = rows.frame if unique else _last_written(rows)
+def _read_binned_runs(rows: _Rows, bins: Bins, *, unique: bool) -> tuple[tuple[Run, ...], int]:
+    frame = rows.frame if unique else _select_last_written(rows)
     # The same operations as in ``Bins.index``, so that no step lands in a neighbouring bin.
     place = ((nw.col("step") - bins.start) / bins.width).floor()
     frame = frame.with_columns(
@@ -177,7 +181,7 @@ def _binned_runs(rows: _Rows, bins: Bins, *, unique: bool) -> tuple[tuple[Run, .
     for name in rows.columns:
         if name != "n":
             largest = max(extent.largest[name] for extent in rows.extents)
-            frame, parts[name] = with_parts(frame, name, largest, longest)
+            frame, parts[name] = split_column(frame, name, largest, longest)
     grouped = frame.group_by("series", "run", "bin").agg(
         nw.len().alias("count"),
         nw.col("value").min().alias("lowest"),
@@ -186,24 +190,24 @@ def _binned_runs(rows: _Rows, bins: Bins, *, unique: bool) -> tuple[tuple[Run, .
         *(nw.col(name).min() for name in rows.columns if name == "n"),
     )
     fetched = _fetch(grouped)
-    points = _points_of_bins(fetched, rows, bins, parts)
-    return split(points, [group.name for group in rows.groups]), sum(as_counts(fetched["count"]))
+    points = _make_bin_points(fetched, rows, bins, parts)
+    return split_runs(points, [group.name for group in rows.groups]), sum(as_counts(fetched["count"]))
 
 
-def _points_of_bins(
+def _make_bin_points(
     fetched: dict[str, Column], rows: _Rows, bins: Bins, parts: dict[str, list[str]]
 ) -> Points:
-    run = _run_of_row(fetched, rows.groups)
+    run = _find_runs_of_rows(fetched, rows.groups)
     order = np.lexsort((as_floats(fetched["bin"]), run))
     numbers = {
         name: as_floats(column)[order] for name, column in fetched.items() if name not in {"series", "run"}
     }
-    means = {name: total(numbers, names) / numbers["count"] for name, names in parts.items()}
+    means = {name: add_parts(numbers, names) / numbers["count"] for name, names in parts.items()}
     if "n" in rows.columns:
         means["n"] = numbers["n"]
     return Points(
         offsets=np.searchsorted(run[order], np.arange(len(rows.extents) + 1)).astype(np.int64),
-        steps=bins.centres(numbers["bin"]),
+        steps=bins.get_centres(numbers["bin"]),
         values=np.clip(means.pop("value"), numbers["lowest"], numbers["highest"]),
         given=means,
         lowest=numbers["lowest"],
@@ -211,22 +215,22 @@ def _points_of_bins(
     )
 
 
-def _smoothed_runs(rows: _Rows, bins: Bins, smooth: float) -> tuple[tuple[Run, ...], int]:
+def _read_smoothed_runs(rows: _Rows, bins: Bins, smooth: float) -> tuple[tuple[Run, ...], int]:
     """Smooth and bin each run by itself: only one is in memory at a time."""
     runs: list[Run] = []
-    kept = 0
+    distinct = 0
     for group in rows.groups:
         one = rows.frame.filter(nw.col("series") == group.series, nw.col("run") == group.run)
         fetched = _fetch(one.select("step", "row", *rows.columns))
         columns: dict[str, FloatArray] = {name: as_floats(fetched[name]) for name in ("step", *rows.columns)}
         row = np.asarray(fetched["row"]).astype(np.int64)
-        points = last_written(np.zeros(row.size, dtype=np.int64), row, columns, 1)
-        kept += points.steps.size
-        runs += split(binned_points(smoothed_points(points, smooth), bins), [group.name])
-    return tuple(runs), kept
+        points = keep_last_written(np.zeros(row.size, dtype=np.int64), row, columns, 1)
+        distinct += points.steps.size
+        runs += split_runs(bin_points(smooth_points(points, smooth), bins), [group.name])
+    return tuple(runs), distinct
 
 
-def _run_of_row(fetched: dict[str, Column], groups: Sequence[Group]) -> IntArray:
+def _find_runs_of_rows(fetched: dict[str, Column], groups: Sequence[Group]) -> IntArray:
     place = {(group.series, group.run): index for index, group in enumerate(groups)}
     names = zip(as_texts(fetched["series"]), as_texts(fetched["run"]), strict=True)
     return np.fromiter((place[series or "", run or ""] for series, run in names), dtype=np.int64)

@@ -26,7 +26,7 @@ class Extent(NamedTuple):
     largest: dict[str, float]
 
 
-def no_step_twice(rows: nw.LazyFrame[Any], extents: Sequence[Extent]) -> bool:
+def has_unique_steps(rows: nw.LazyFrame[Any], extents: Sequence[Extent]) -> bool:
     """Whether it is certain that no run has two rows of one step; False where it cannot be told cheaply.
 
     Steps are put in slots half as wide as the closest run's mean spacing. Each row adds 2^slot to the

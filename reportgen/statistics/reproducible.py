@@ -16,7 +16,7 @@ _LEVELS = 4
 _MANTISSA = 53
 
 
-def with_parts(
+def split_column(
     frame: nw.LazyFrame[Any], column: str, largest: float, count: int
 ) -> tuple[nw.LazyFrame[Any], list[str]]:
     """Split a column into parts whose sums are exact, hence the same in any order.
@@ -51,7 +51,7 @@ def with_parts(
     return frame, names
 
 
-def total(sums: Mapping[str, FloatArray], names: list[str]) -> FloatArray:
+def add_parts(sums: Mapping[str, FloatArray], names: list[str]) -> FloatArray:
     """The sum of the parts' sums, from the smallest part to the largest."""
     result = sums[names[-1]]
     for name in reversed(names[:-1]):

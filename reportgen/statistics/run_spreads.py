@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reportgen.outcomes import RunScore, RunSpread
-from reportgen.statistics.intervals import checked_level, deviation, mean, no_different
-from reportgen.statistics.metrics import problem_values, rows_of
+from reportgen.statistics.intervals import check_level, deviation, is_constant, mean
+from reportgen.statistics.metrics import compute_problem_values, find_rows
 from reportgen.statistics.student_t import t_quantile
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reportgen.outcomes import Metric, ProblemScores
 
 
-def run_spreads(
+def measure_run_spreads(
     problem_scores: ProblemScores, metric: Metric | str = "mean", k: int | None = None, *, level: float = 0.95
 ) -> tuple[RunSpread, ...]:
     """Each run's own score, and their mean with the t interval over runs (runs - 1 degrees of freedom).
@@ -33,16 +33,16 @@ def run_spreads(
         level: confidence level.
 
     Raises:
-        ScoresError: see ``problem_values``.
+        ScoresError: see ``compute_problem_values``.
     """
-    checked_level(level)
-    values = problem_values(problem_scores, metric, k)
+    check_level(level)
+    values = compute_problem_values(problem_scores, metric, k)
     found = []
     for place, name in enumerate(problem_scores.series):
-        rows = rows_of(problem_scores, place)
-        between = between_runs(values.runs[rows])
+        rows = find_rows(problem_scores, place)
+        between = measure_between_runs(values.runs[rows])
         runs = [problem_scores.runs[row] for row in rows]
-        low, high, reason = _over_runs(problem_scores, between, level)
+        low, high, reason = _estimate_over_runs(problem_scores, between, level)
         found.append(
             RunSpread(
                 series=name,
@@ -64,7 +64,7 @@ def run_spreads(
     return tuple(found)
 
 
-class Between(NamedTuple):
+class BetweenRuns(NamedTuple):
     """Scores of runs on the problems that all of them have, and their standard deviation."""
 
     scores: list[float]
@@ -72,25 +72,25 @@ class Between(NamedTuple):
     problems: int
 
 
-def between_runs(values: FloatArray) -> Between:
+def measure_between_runs(values: FloatArray) -> BetweenRuns:
     """Scores of runs, shape (runs, P), on the problems that none of them lacks."""
     shared = np.isfinite(values).all(axis=0)
     if not shared.any():
-        return Between([], None, 0)
+        return BetweenRuns([], None, 0)
     totals = [mean(run[shared]) for run in values]
     sd = deviation(np.array(totals)) if len(totals) > 1 else None
-    return Between(totals, sd, int(shared.sum()))
+    return BetweenRuns(totals, sd, int(shared.sum()))
 
 
-def _over_runs(
-    scores: ProblemScores, between: Between, level: float
+def _estimate_over_runs(
+    scores: ProblemScores, between: BetweenRuns, level: float
 ) -> tuple[float | None, float | None, str]:
     totals = np.array(between.scores)
     if not totals.size:
         return None, None, "no problem that every run answered"
     if between.sd is None:
         return None, None, "1 run: no spread between runs"
-    if no_different(totals, scores.lowest, scores.highest):
+    if is_constant(totals, scores.lowest, scores.highest):
         return None, None, f"all {totals.size} runs have the same score: no interval"
     half = t_quantile((1 + level) / 2, totals.size - 1) * between.sd / math.sqrt(totals.size)
     centre = mean(totals)

@@ -51,7 +51,7 @@ class RunVariance(NamedTuple):
         return (self.runs - 1) * (self.excess / self.between) ** 2 if self.excess else math.inf
 
 
-def run_variance(values: FloatArray) -> RunVariance | None:
+def estimate_run_variance(values: FloatArray) -> RunVariance | None:
     """The analysis of variance of runs × problems, one value a cell (Searle et al. 1992, 4.7).
 
     With S² the variance of the runs' scores and M the mean square of what neither run nor problem explains,
@@ -73,7 +73,7 @@ def run_variance(values: FloatArray) -> RunVariance | None:
     return RunVariance(runs, deviation(scores) ** 2, square / problems)
 
 
-def averaged_variances(found: Sequence[RunVariance | None]) -> list[RunVariance | None]:
+def shrink_variances(found: Sequence[RunVariance | None]) -> list[RunVariance | None]:
     """Variances of several series, each halfway to their mean, and with twice the degrees of freedom.
 
     Two to five runs say little about their own variance. In a family of comparisons the series with the

@@ -9,21 +9,21 @@ import numpy as np
 from reportgen.outcomes import Score
 from reportgen.statistics.intervals import (
     Interval,
-    checked_level,
+    check_level,
+    estimate_over_problems,
+    estimate_within_problems,
     mean,
-    over_problems,
     wilson,
-    within_problems,
 )
 from reportgen.statistics.metrics import (
-    problem_values,
-    rows_of,
-    sample_range,
-    sampling_variance,
-    unit_names,
+    compute_problem_values,
+    compute_sampling_variance,
+    find_rows,
+    find_sample_range,
+    list_units,
 )
-from reportgen.statistics.run_spreads import between_runs
-from reportgen.statistics.run_variance import run_variance
+from reportgen.statistics.run_spreads import measure_between_runs
+from reportgen.statistics.run_variance import estimate_run_variance
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _ESTIMANDS = ("problems like these", "these problems")
 
 
-def scores(
+def score_series(
     problem_scores: ProblemScores,
     metric: Metric | str = "mean",
     k: int | None = None,
@@ -72,23 +72,23 @@ def scores(
         One score a series, in the order of ``problem_scores.series``.
 
     Raises:
-        ScoresError: see ``problem_values``.
+        ScoresError: see ``compute_problem_values``.
         ValueError: if there is no such metric or estimand, or ``level`` is not between 0 and 1.
     """
-    checked_level(level)
+    check_level(level)
     if estimand not in _ESTIMANDS:
         raise ValueError(f"there is no estimand {estimand!r}; there are {', '.join(_ESTIMANDS)}")
-    asked = _Asked(
+    request = _Request(
         problem_scores,
-        problem_values(problem_scores, metric, k),
+        compute_problem_values(problem_scores, metric, k),
         estimand,
         level,
-        sampling_variance(problem_scores, metric, k) if estimand == "these problems" else None,
+        compute_sampling_variance(problem_scores, metric, k) if estimand == "these problems" else None,
     )
-    return tuple(_score(asked, place) for place in range(len(problem_scores.series)))
+    return tuple(_score(request, place) for place in range(len(problem_scores.series)))
 
 
-def no_score(series: str, level: float, reason: str) -> Score:
+def make_missing_score(series: str, level: float, reason: str) -> Score:
     """A score that is missing, and why."""
     return Score(
         series=series,
@@ -104,8 +104,8 @@ def no_score(series: str, level: float, reason: str) -> Score:
     )
 
 
-class _Asked(NamedTuple):
-    """What ``scores`` was asked for, with each problem's value and, where it matters, its sampling noise."""
+class _Request(NamedTuple):
+    """What ``score_series`` was asked for, with each problem's value and, where it matters, its sampling noise."""
 
     scores: ProblemScores
     values: ProblemValues
@@ -114,67 +114,69 @@ class _Asked(NamedTuple):
     noise: tuple[FloatArray, FloatArray] | None
 
 
-def _score(asked: _Asked, place: int) -> Score:
-    series_values = asked.values.series[place]
+def _score(request: _Request, place: int) -> Score:
+    series_values = request.values.series[place]
     own = np.isfinite(series_values)
     present = series_values[own]
-    interval = _interval(asked, place, own)
-    rows = rows_of(asked.scores, place)
+    interval = _compute_interval(request, place, own)
+    rows = find_rows(request.scores, place)
     return Score(
-        series=asked.scores.series[place],
-        metric=asked.values.name,
-        estimand=asked.estimand,
-        level=asked.level,
+        series=request.scores.series[place],
+        metric=request.values.name,
+        estimand=request.estimand,
+        level=request.level,
         estimate=mean(present) if present.size else None,
         low=interval.low,
         high=interval.high,
         method=interval.method,
         reason=interval.reason,
         problems=int(present.size),
-        samples=sample_range(asked.scores.samples[rows]),
+        samples=find_sample_range(request.scores.samples[rows]),
         runs=len(rows),
-        between_runs=between_runs(asked.values.runs[rows]).sd,
-        tokens=_average(asked.scores.tokens[rows]),
-        seconds=_average(asked.scores.seconds[rows]),
+        between_runs=measure_between_runs(request.values.runs[rows]).sd,
+        tokens=_compute_mean_cost(request.scores.tokens[rows]),
+        seconds=_compute_mean_cost(request.scores.seconds[rows]),
         stderr=interval.stderr,
         run_stderr=interval.run_stderr
-        if asked.estimand == _ESTIMANDS[0] and _variance(asked, rows)
+        if request.estimand == _ESTIMANDS[0] and _estimate_variance(request, rows)
         else None,
-        cost=_average(asked.scores.cost[rows]),
+        cost=_compute_mean_cost(request.scores.cost[rows]),
     )
 
 
-def _interval(asked: _Asked, place: int, own: npt.NDArray[np.bool_]) -> Interval:
-    scores, present = asked.scores, asked.values.series[place][own]
+def _compute_interval(request: _Request, place: int, own: npt.NDArray[np.bool_]) -> Interval:
+    scores, present = request.scores, request.values.series[place][own]
     if not present.size:
         return Interval(None, None, "", "no problem with a score")
-    if asked.estimand == "problems like these":
-        samples = scores.samples[rows_of(scores, place)]
-        one_draw = samples.shape[0] == 1 and bool(np.all(samples[0][own] == asked.values.draws))
+    if request.estimand == "problems like these":
+        samples = scores.samples[find_rows(scores, place)]
+        one_draw = samples.shape[0] == 1 and bool(np.all(samples[0][own] == request.values.draws))
         # A majority vote may be split, and is then no longer right or wrong.
         whole = bool(np.all((present == scores.lowest) | (present == scores.highest)))
-        units = unit_names(scores)
+        units = list_units(scores)
         if scores.binary[place] and one_draw and whole and units is None:
-            return wilson(mean(present), present.size, scores.lowest, scores.highest, asked.level)
-        return over_problems(
+            return wilson(mean(present), present.size, scores.lowest, scores.highest, request.level)
+        return estimate_over_problems(
             present,
             scores.lowest,
             scores.highest,
-            asked.level,
+            request.level,
             units=None if units is None else [units[at] for at in np.flatnonzero(own).tolist()],
-            runs=_variance(asked, rows_of(scores, place)),
+            runs=_estimate_variance(request, find_rows(scores, place)),
         )
-    if asked.noise is None:
-        return Interval(None, None, "", f"the sampling noise of {asked.values.name} is not known")
-    variance, freedom = (array[place][own] for array in asked.noise)
-    return within_problems(mean(present), variance, freedom, (scores.lowest, scores.highest), asked.level)
+    if request.noise is None:
+        return Interval(None, None, "", f"the sampling noise of {request.values.name} is not known")
+    variance, freedom = (array[place][own] for array in request.noise)
+    return estimate_within_problems(
+        mean(present), variance, freedom, (scores.lowest, scores.highest), request.level
+    )
 
 
-def _variance(asked: _Asked, rows: list[int]) -> RunVariance | None:
-    return run_variance(asked.values.runs[rows])
+def _estimate_variance(request: _Request, rows: list[int]) -> RunVariance | None:
+    return estimate_run_variance(request.values.runs[rows])
 
 
-def _average(cost: FloatArray) -> float | None:
+def _compute_mean_cost(cost: FloatArray) -> float | None:
     """The mean cost of a sample: over runs, then over problems; None where it is not given."""
     known = np.isfinite(cost)
     count = known.sum(axis=0)

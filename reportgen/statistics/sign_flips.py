@@ -38,7 +38,7 @@ class FlipTest(NamedTuple):
     method: str
 
 
-def flip_tests(
+def run_flip_tests(
     values: FloatArray,
     pairs: Sequence[tuple[int, int]],
     units: Sequence[str],
@@ -46,7 +46,7 @@ def flip_tests(
     seed: int = 0,
 ) -> list[FlipTest]:
     """The sign-flip test of each pair of rows, on the problems that both have; see ``Flips``."""
-    return Flips(values, units, ends, seed).tests(pairs)
+    return Flips(values, units, ends, seed).run_tests(pairs)
 
 
 class Flips:
@@ -68,7 +68,7 @@ class Flips:
         units: P names, of the problems or of their clusters: problems of one unit flip together.
         ends: the range of values.
         seed: of the report.
-        kept: how many draws ``centred`` is to give.
+        kept: how many draws ``draw_centred`` is to give.
         first: at which draw they begin. Benchmarks whose problems have the same names have the same signs;
             from different draws on they are independent.
     """
@@ -80,7 +80,7 @@ class Flips:
         ends: tuple[float, float],
         seed: int = 0,
         *,
-        kept: int = 0,
+        draws: int = 0,
         first: int = 0,
     ) -> None:
         self._known = np.isfinite(values)
@@ -92,57 +92,59 @@ class Flips:
         place = {name: at for at, name in enumerate(self._names)}
         self._unit_of = np.array([place[name] for name in units], dtype=np.int64)
         self._seed = seed
-        self._draws = (first + np.arange(kept)) % FLIPS
+        self._draws = (first + np.arange(draws)) % FLIPS
         self._apart: dict[tuple[int, int], tuple[FloatArray, FloatArray]] = {}
 
-    def tests(self, pairs: Sequence[tuple[int, int]]) -> list[FlipTest]:
+    def run_tests(self, pairs: Sequence[tuple[int, int]]) -> list[FlipTest]:
         """One test a pair of rows; p = 1 where nothing differs, or nothing is shared."""
         found: dict[tuple[int, int], FlipTest] = {}
         apart = []
         for a, b in pairs:
-            differences = self._differences(a, b)
+            differences = self._compute_differences(a, b)
             differing = differences[np.abs(differences) > 1]
             if differing.size <= EXACT:
-                found[a, b] = FlipTest(_exact(differing), _METHOD[True])
-            elif self._alike(a, b):
-                found[a, b] = FlipTest(_share(self._sums[a] - self._sums[b], differences), _METHOD[False])
-            if not self._alike(a, b) and (self._draws.size or (a, b) not in found):
+                found[a, b] = FlipTest(_compute_exact_p(differing), _METHOD[True])
+            elif self._has_same_problems(a, b):
+                found[a, b] = FlipTest(
+                    _compute_share(self._sums[a] - self._sums[b], differences), _METHOD[False]
+                )
+            if not self._has_same_problems(a, b) and (self._draws.size or (a, b) not in found):
                 apart.append((a, b))
         for start in range(0, len(apart), _COLUMNS_AT_ONCE):
             some = apart[start : start + _COLUMNS_AT_ONCE]
-            for pair, sums in zip(some, self._flipped_pairs(some), strict=True):
-                test = FlipTest(_share(sums, self._differences(*pair)), _METHOD[False])
+            for pair, sums in zip(some, self._flip_pairs(some), strict=True):
+                test = FlipTest(_compute_share(sums, self._compute_differences(*pair)), _METHOD[False])
                 found.setdefault(pair, test)
         return [found[pair] for pair in pairs]
 
-    def _flipped_pairs(self, pairs: Sequence[tuple[int, int]]) -> FloatArray:
-        """Flipped sums of pairs whose rows have different problems; what ``centred`` needs is kept."""
-        counts = [self._by_unit((self._known[a] & self._known[b]).astype(np.int64)) for a, b in pairs]
-        rows = np.array([*(self._differences(a, b) for a, b in pairs), *counts])
-        sums = _flipped_sums(rows, self._names, self._seed)
+    def _flip_pairs(self, pairs: Sequence[tuple[int, int]]) -> FloatArray:
+        """Flipped sums of pairs whose rows have different problems; what ``draw_centred`` needs is kept."""
+        counts = [self._sum_by_unit((self._known[a] & self._known[b]).astype(np.int64)) for a, b in pairs]
+        rows = np.array([*(self._compute_differences(a, b) for a, b in pairs), *counts])
+        sums = _sum_flips(rows, self._names, self._seed)
         if self._draws.size:
             for place, pair in enumerate(pairs):
                 own, totals = sums[place, self._draws], sums[len(pairs) + place, self._draws]
                 self._apart[pair] = own, totals
         return sums[: len(pairs)]
 
-    def centred(self, a: int, b: int) -> tuple[FloatArray, FloatArray]:
+    def draw_centred(self, a: int, b: int) -> tuple[FloatArray, FloatArray]:
         """What the mean difference of two rows would be by chance alone, and its variance, draw by draw.
 
         The differences are centred before they are flipped, so that a true difference does not make chance
         look larger; since that alone is far too liberal, each draw comes with its own variance, as the
         difference itself does (Janssen 1997 and Chung and Romano 2013 on studentised permutation tests).
-        Of pairs that ``tests`` was given.
+        Of pairs that ``run_tests`` was given.
 
         Returns:
             Mean and variance of the mean, shape (kept,) each, in the unit of the values.
         """
         shared = self._known[a] & self._known[b]
-        counts, count = self._by_unit(shared.astype(np.int64)), int(shared.sum())
-        differences = self._differences(a, b)
+        counts, count = self._sum_by_unit(shared.astype(np.int64)), int(shared.sum())
+        differences = self._compute_differences(a, b)
         centre = int(differences.sum()) / count
-        if self._alike(a, b):
-            sums, totals = self._sums[a] - self._sums[b], self._flipped_counts(shared.tobytes())
+        if self._has_same_problems(a, b):
+            sums, totals = self._sums[a] - self._sums[b], self._flip_counts(shared.tobytes())
             sums, totals = sums[self._draws], totals[self._draws]
         else:
             sums, totals = self._apart[a, b]
@@ -152,15 +154,15 @@ class Flips:
         variances = (squares - (count * means) ** 2 / units) * units / (units - 1) / count**2
         return means * self._step, np.maximum(variances, 0.0) * self._step**2
 
-    def _alike(self, a: int, b: int) -> bool:
+    def _has_same_problems(self, a: int, b: int) -> bool:
         return np.array_equal(self._known[a], self._known[b])
 
-    def _differences(self, a: int, b: int) -> IntArray:
+    def _compute_differences(self, a: int, b: int) -> IntArray:
         """The sum of differences of each unit, on the problems that both rows have."""
         shared = self._known[a] & self._known[b]
-        return self._by_unit(np.where(shared, self._grid[a] - self._grid[b], 0))
+        return self._sum_by_unit(np.where(shared, self._grid[a] - self._grid[b], 0))
 
-    def _by_unit(self, row: IntArray) -> IntArray:
+    def _sum_by_unit(self, row: IntArray) -> IntArray:
         if len(self._names) == self._unit_of.size:
             return row
         summed = np.zeros(len(self._names), dtype=np.int64)
@@ -169,17 +171,17 @@ class Flips:
 
     @cached_property
     def _sums(self) -> FloatArray:
-        rows = np.array([self._by_unit(row) for row in self._grid])
-        return _flipped_sums(rows, self._names, self._seed)
+        rows = np.array([self._sum_by_unit(row) for row in self._grid])
+        return _sum_flips(rows, self._names, self._seed)
 
     @cache  # noqa: B019 - lives as long as a family is tested
-    def _flipped_counts(self, shared: bytes) -> FloatArray:
-        counts = self._by_unit(np.frombuffer(shared, dtype=np.bool_).astype(np.int64))
-        sums: FloatArray = _flipped_sums(counts[np.newaxis], self._names, self._seed)[0]
+    def _flip_counts(self, shared: bytes) -> FloatArray:
+        counts = self._sum_by_unit(np.frombuffer(shared, dtype=np.bool_).astype(np.int64))
+        sums: FloatArray = _sum_flips(counts[np.newaxis], self._names, self._seed)[0]
         return sums
 
 
-def flip_test(differences: FloatArray, names: Sequence[str], seed: int = 0) -> FlipTest:
+def run_flip_test(differences: FloatArray, names: Sequence[str], seed: int = 0) -> FlipTest:
     """The sign-flip test of one set of differences, shape (P,), whose mean may weigh problems differently.
 
     Args:
@@ -194,57 +196,57 @@ def flip_test(differences: FloatArray, names: Sequence[str], seed: int = 0) -> F
     # A difference of two equal scores may be the rounding of either: 2^-40 of all is nothing.
     differing = np.where(np.abs(grid) > 2**10, grid, 0)
     if np.count_nonzero(differing) <= EXACT:
-        return FlipTest(_exact(differing[differing != 0]), _METHOD[True])
-    sums = _flipped_sums(differing[np.newaxis], names, seed)[0]
-    return FlipTest(_share(sums, differing), _METHOD[False])
+        return FlipTest(_compute_exact_p(differing[differing != 0]), _METHOD[True])
+    sums = _sum_flips(differing[np.newaxis], names, seed)[0]
+    return FlipTest(_compute_share(sums, differing), _METHOD[False])
 
 
-def _exact(differences: IntArray) -> float:
+def _compute_exact_p(differences: IntArray) -> float:
     """The share of all 2^n sign vectors with a sum at least as far from 0 as the one seen.
 
     Every sum is one of the first half plus one of the second (Horowitz and Sahni 1974): 2 · 2^(n/2) sums
     and their counting by bisection in place of 2^n.
     """
-    seen = _least(int(differences.sum()), differences.size)
+    seen = _find_least(int(differences.sum()), differences.size)
     if seen <= 0:
         return 1.0
     half = differences.size // 2
-    first, second = np.sort(_all_sums(differences[:half])), _all_sums(differences[half:])
+    first, second = np.sort(_list_sums(differences[:half])), _list_sums(differences[half:])
     above = first.size - np.searchsorted(first, seen - second, side="left")
     below = np.searchsorted(first, -seen - second, side="right")
     return float((above.sum() + below.sum()) / (first.size * second.size))
 
 
-def _least(total: int, count: int) -> int:
+def _find_least(total: int, count: int) -> int:
     """What a sum has to reach: each of ``count`` numbers may be one step off, in both sums."""
     return abs(total) - 2 * count
 
 
-def _all_sums(numbers: IntArray) -> IntArray:
+def _list_sums(numbers: IntArray) -> IntArray:
     sums = np.zeros(1, dtype=np.int64)
     for number in numbers.tolist():
         sums = np.concatenate([sums + number, sums - number])
     return sums
 
 
-def _share(sums: FloatArray, differences: IntArray) -> float:
-    least = _least(int(differences.sum()), int(np.count_nonzero(differences)))
+def _compute_share(sums: FloatArray, differences: IntArray) -> float:
+    least = _find_least(int(differences.sum()), int(np.count_nonzero(differences)))
     return float((1 + np.count_nonzero(np.abs(sums) >= least)) / (1 + FLIPS))
 
 
-def _flipped_sums(rows: IntArray, problems: Sequence[str], seed: int) -> FloatArray:
+def _sum_flips(rows: IntArray, problems: Sequence[str], seed: int) -> FloatArray:
     """Each row's sum under every flip, shape (rows, FLIPS), whole numbers."""
     sums = np.zeros((rows.shape[0], FLIPS))
     if not rows.shape[0]:
         return sums
-    for start, heads in _signs(problems, seed):
+    for start, heads in _draw_signs(problems, seed):
         sums += rows[:, start : start + heads.shape[0]].astype(np.float64) @ heads
     sums *= 2
     sums -= rows.sum(axis=1)[:, np.newaxis]
     return sums
 
 
-def _signs(problems: Sequence[str], seed: int) -> Iterator[tuple[int, FloatArray]]:
+def _draw_signs(problems: Sequence[str], seed: int) -> Iterator[tuple[int, FloatArray]]:
     """First problem and signs of blocks of problems, 1 for plus and 0 for minus; the array is used again."""
     work = np.empty((min(_PROBLEMS_AT_ONCE, len(problems)), FLIPS))
     for start in range(0, len(problems), _PROBLEMS_AT_ONCE):

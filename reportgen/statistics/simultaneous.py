@@ -59,7 +59,7 @@ class PeakEnds(NamedTuple):
     beyond: float
 
 
-def pointwise_level(values: FloatArray, level: float) -> float:
+def find_pointwise_level(values: FloatArray, level: float) -> float:
     """The level that t intervals at each step by itself need for all of them to hold at once.
 
     Args:
@@ -69,14 +69,14 @@ def pointwise_level(values: FloatArray, level: float) -> float:
     Returns:
         ``level`` itself where no step, or only one, has two runs.
     """
-    runs, steps = _size(values)
+    runs, steps = _count_varied(values)
     if runs < _FEWEST_RUNS or steps < 2:  # noqa: PLR2004 - one step is by itself
         return level
-    critical = _critical(runs, steps, noise_of(values), level).largest
+    critical = _find_critical(runs, steps, estimate_run_noise(values), level).largest
     return 1 - 2 * t_tail(critical, runs - 1)
 
 
-def peak_ends(values: FloatArray, n: int, level: float) -> PeakEnds | None:
+def find_peak_ends(values: FloatArray, n: int, level: float) -> PeakEnds | None:
     """The interval of the highest mean that knows that its step was picked for its height.
 
     It covers both the true mean at the picked step and the true maximum. Behind it, the end must allow for
@@ -92,17 +92,17 @@ def peak_ends(values: FloatArray, n: int, level: float) -> PeakEnds | None:
     Returns:
         None under 2 runs.
     """
-    runs, steps = _size(values)
+    runs, steps = _count_varied(values)
     if min(runs, n) < _FEWEST_RUNS:
         return None
-    ends = _critical(runs, max(steps, 1), noise_of(values), level).peak
+    ends = _find_critical(runs, max(steps, 1), estimate_run_noise(values), level).peak
     if n == runs:
         return ends
     # With fewer runs at this step, ends with the same tails.
     return PeakEnds(*(t_quantile(1 - t_tail(end, runs - 1), n - 1) for end in ends))
 
 
-def noise_of(values: FloatArray) -> Noise:
+def estimate_run_noise(values: FloatArray) -> Noise:
     """What the deviations of runs from their mean are like, rounded to what makes intervals wider.
 
     Deviations are divided by the standard deviation at their step; ``far`` is the mean correlation over
@@ -112,7 +112,7 @@ def noise_of(values: FloatArray) -> Noise:
     Args:
         values: shape (R, S), NaN where a run does not support a step.
     """
-    values = values[:, _varied(values)]
+    values = values[:, _find_varied(values)]
     runs, steps = values.shape
     if steps < 2:  # noqa: PLR2004 - nothing to be alike
         return Noise(0.0, 0.0, 0.0)
@@ -123,14 +123,14 @@ def noise_of(values: FloatArray) -> Noise:
     power = np.abs(np.fft.rfft(np.nan_to_num(deviations / np.sqrt(variance)), length, axis=1)) ** 2
     products = np.fft.irfft(power.sum(axis=0), length)[1:steps]
     correlation = products / (runs * np.arange(steps - 1, 0, -1))
-    far = _down(float(correlation[correlation.size // 2 :].mean()), _MOST_ALIKE, _PARTS)
-    near = _down((float(correlation[0]) - far) / (1 - far), _MOST_ALIKE, _PARTS)
+    far = _round_down(float(correlation[correlation.size // 2 :].mean()), _MOST_ALIKE, _PARTS)
+    near = _round_down((float(correlation[0]) - far) / (1 - far), _MOST_ALIKE, _PARTS)
     independent = 1 + (steps - 1) * (1 - far) * (1 - near) / (1 + near)
-    skew = _skewness(deviations, variance, independent)
-    return Noise(far, near, math.copysign(_down(abs(skew), _MOST_SKEWED, _SKEW_PARTS), skew))
+    skew = _estimate_skewness(deviations, variance, independent)
+    return Noise(far, near, math.copysign(_round_down(abs(skew), _MOST_SKEWED, _SKEW_PARTS), skew))
 
 
-def _skewness(deviations: FloatArray, variance: FloatArray, independent: float) -> float:
+def _estimate_skewness(deviations: FloatArray, variance: FloatArray, independent: float) -> float:
     """The skewness of deviations, unbiased for few runs (k statistics), less half its standard error."""
     n = np.count_nonzero(np.isfinite(deviations), axis=0)
     enough = n >= _FEWEST_SKEWED
@@ -146,14 +146,14 @@ def _skewness(deviations: FloatArray, variance: FloatArray, independent: float) 
     return math.copysign(max(0.0, abs(found) - error / 2), found)
 
 
-def _size(values: FloatArray) -> tuple[int, int]:
+def _count_varied(values: FloatArray) -> tuple[int, int]:
     """The number of runs, and of steps at which runs differ."""
-    known = _varied(values)
+    known = _find_varied(values)
     counts = np.count_nonzero(np.isfinite(values[:, known]), axis=0)
     return int(counts.max(initial=0)), int(counts.size)
 
 
-def _varied(values: FloatArray) -> IntArray:
+def _find_varied(values: FloatArray) -> IntArray:
     """Steps at which runs differ; steps at which all are equal tell nothing of their noise."""
     finite = np.isfinite(values)
     low = np.where(finite, values, np.inf).min(axis=0)
@@ -161,7 +161,7 @@ def _varied(values: FloatArray) -> IntArray:
     return np.flatnonzero(high > low).astype(np.int64)
 
 
-def _down(value: float, most: float, parts: int) -> float:
+def _round_down(value: float, most: float, parts: int) -> float:
     return math.floor(min(max(value, 0.0), most) * parts) / parts
 
 
@@ -173,19 +173,19 @@ class _Critical(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def _critical(runs: int, steps: int, like: Noise, level: float) -> _Critical:
+def _find_critical(runs: int, steps: int, like: Noise, level: float) -> _Critical:
     largest, picked, every = [], [], []
-    for mean, error in _drawn(runs, steps, like):
+    for mean, error in _draw_means(runs, steps, like):
         t = mean / error
         largest.append(np.abs(t).max(axis=1))
         picked.append(np.take_along_axis(t, mean.argmax(axis=1)[:, np.newaxis], axis=1)[:, 0])
         every.append(t.ravel())
-    whole = _told(np.quantile(np.concatenate(largest), level))
-    ends = _peak_ends(np.concatenate(picked), np.sort(np.concatenate(every)), 1 - level)
+    whole = _round_critical(np.quantile(np.concatenate(largest), level))
+    ends = _choose_peak_ends(np.concatenate(picked), np.sort(np.concatenate(every)), 1 - level)
     return _Critical(whole, ends)
 
 
-def _peak_ends(picked: FloatArray, every: FloatArray, both: float) -> PeakEnds:
+def _choose_peak_ends(picked: FloatArray, every: FloatArray, both: float) -> PeakEnds:
     """The ends with the widest tail that leaves no more than ``both`` outside, be the curve flat or not.
 
     Args:
@@ -195,8 +195,10 @@ def _peak_ends(picked: FloatArray, every: FloatArray, both: float) -> PeakEnds:
     """
     behind = beyond = 0.0
     for tail in np.linspace(both, both / 2, 26).tolist():
-        beyond = -_told(np.quantile(every, tail))
-        behind = max(_told(np.quantile(picked, 1 - tail)), _told(np.quantile(every, 1 - tail)))
+        beyond = -_round_critical(np.quantile(every, tail))
+        behind = max(
+            _round_critical(np.quantile(picked, 1 - tail)), _round_critical(np.quantile(every, 1 - tail))
+        )
         # Of a flat curve the value may lie below its ends as well; of a clear peak, above a single step's.
         clear = 1 - np.searchsorted(every, behind) / every.size
         if tail + max(float(np.mean(picked < -beyond)), clear) <= both:
@@ -204,16 +206,16 @@ def _peak_ends(picked: FloatArray, every: FloatArray, both: float) -> PeakEnds:
     return PeakEnds(behind, beyond)
 
 
-def _told(critical: np.float64) -> float:
+def _round_critical(critical: np.float64) -> float:
     """In nine digits: logarithms may differ in their last place between machines."""
     return float(f"{critical:.9g}")
 
 
-def _drawn(runs: int, steps: int, like: Noise) -> Iterator[tuple[FloatArray, FloatArray]]:
+def _draw_means(runs: int, steps: int, like: Noise) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Means over runs and their standard errors under noise alone, each of shape (draws, steps)."""
-    own, bend = math.sqrt(1 - like.near**2), _bend(like.skew)
+    own, bend = math.sqrt(1 - like.near**2), _find_bend(like.skew)
     for start in range(0, _DRAWS, _DRAWS_AT_ONCE):
-        noise = _normal((steps + 1, runs, _DRAWS_AT_ONCE), f"{start}")
+        noise = _draw_normal((steps + 1, runs, _DRAWS_AT_ONCE), f"{start}")
         for step in range(2, steps + 1):
             noise[step] = like.near * noise[step - 1] + own * noise[step]
         drawn = math.sqrt(like.far) * noise[0] + math.sqrt(1 - like.far) * noise[1:]
@@ -224,14 +226,14 @@ def _drawn(runs: int, steps: int, like: Noise) -> Iterator[tuple[FloatArray, Flo
         yield mean.T, np.sqrt(squares / (runs - 1) / runs).T
 
 
-def _bend(skew: float) -> float:
+def _find_bend(skew: float) -> float:
     """The a of z + a (z² - 1), of mean 0, whose skewness is this; that of z is 0 (Fleishman 1978)."""
     bends = np.linspace(0, 5, 501)
     skews = (6 * bends + 8 * bends**3) / (1 + 2 * bends**2) ** 1.5
     return math.copysign(float(np.interp(abs(skew), skews, bends)), skew)
 
 
-def _normal(shape: tuple[int, ...], name: str) -> FloatArray:
+def _draw_normal(shape: tuple[int, ...], name: str) -> FloatArray:
     """Normal numbers from a hash of the name (Box and Muller 1958)."""
     size = math.prod(shape)
     half = -(-size // 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.statistics.scores import no_score, scores
+from reportgen.statistics.scores import make_missing_score, score_series
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from reportgen.outcomes import Estimand, Metric, ProblemScores, Score
 
 
-def slices(
+def score_slices(
     parts: Mapping[str, ProblemScores],
     metric: Metric | str = "mean",
     k: int | None = None,
@@ -27,9 +27,9 @@ def slices(
 
     Args:
         parts: problem scores by value of the column.
-        metric: see ``scores``.
-        k: see ``scores``.
-        estimand: see ``scores``.
+        metric: see ``score_series``.
+        k: see ``score_series``.
+        estimand: see ``score_series``.
         level: confidence level.
 
     Returns:
@@ -42,8 +42,8 @@ def slices(
     names = tuple(dict.fromkeys(series for part in parts.values() for series in part.series))
     found = {}
     for value, part in parts.items():
-        own = {one.series: one for one in scores(part, metric, k, estimand=estimand, level=level)}
+        own = {one.series: one for one in score_series(part, metric, k, estimand=estimand, level=level)}
         found[value] = tuple(
-            own.get(name) or no_score(name, level, f"no answers in {value}") for name in names
+            own.get(name) or make_missing_score(name, level, f"no answers in {value}") for name in names
         )
     return found

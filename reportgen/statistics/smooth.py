@@ -60,10 +60,10 @@ def _decayed_mean(age: FloatArray, values: FloatArray) -> FloatArray:
     start = 0
     while start < age.size:
         stop = int(np.searchsorted(age, age[start] + _BLOCK, side="right"))
-        kept = math.exp(age[start - 1] - age[start]) if start else 0.0
+        decay = math.exp(age[start - 1] - age[start]) if start else 0.0
         growth = np.exp(age[start:stop] - age[start])
-        sums = np.cumsum(values[..., start:stop] * growth, axis=-1) + total * kept
-        norms = np.cumsum(growth) + weights * kept
+        sums = np.cumsum(values[..., start:stop] * growth, axis=-1) + total * decay
+        norms = np.cumsum(growth) + weights * decay
         averaged[..., start:stop] = sums / norms
         total, weights = sums[..., -1:] / growth[-1], float(norms[-1] / growth[-1])
         start = stop

@@ -56,7 +56,9 @@ def count_draws(hypotheses: int) -> int:
     return max(_FEWEST_DRAWS, min(_MOST_DRAWS, _DRAWS_TOGETHER // max(hypotheses, 1)))
 
 
-def step_down(hypotheses: Sequence[Hypothesis], draws: int, alpha: float, seed: int = 0) -> list[Adjusted]:
+def adjust_step_down(
+    hypotheses: Sequence[Hypothesis], draws: int, alpha: float, seed: int = 0
+) -> list[Adjusted]:
     """Adjusts p for a family by the largest statistic of what is not yet rejected.
 
     The statistic is |d|/√(v + τ²) with v the variance of the mean over problems, averaged as
@@ -87,7 +89,7 @@ def step_down(hypotheses: Sequence[Hypothesis], draws: int, alpha: float, seed: 
     drawn = {group: total / len(spreads[group]) for group, total in drawn_spreads.items()}
     added = [_of_runs(one) for one in hypotheses]
     stderrs = [
-        math.sqrt(_averaged(one.variance, typical[one.group]) + more)
+        math.sqrt(_combine_variance(one.variance, typical[one.group]) + more)
         for one, more in zip(hypotheses, added, strict=True)
     ]
     seen = [_ratio(abs(one.difference), stderr) for one, stderr in zip(hypotheses, stderrs, strict=True)]
@@ -96,8 +98,8 @@ def step_down(hypotheses: Sequence[Hypothesis], draws: int, alpha: float, seed: 
     for place in order:
         one = hypotheses[place]
         means, variances = one.draw()
-        means = np.abs(means + _moved(one, draws, seed))
-        scale = np.sqrt(_averaged(variances, drawn[one.group]) + added[place])
+        means = np.abs(means + _draw_run_effects(one, draws, seed))
+        scale = np.sqrt(_combine_variance(variances, drawn[one.group]) + added[place])
         largest = np.maximum(largest, np.divide(means, scale, out=np.zeros(draws), where=scale > 0))
         reaching = int(np.count_nonzero(largest >= seen[place] * (1 - _SAME)))
         found[place] = (1 + reaching) / (1 + draws)
@@ -108,7 +110,7 @@ def step_down(hypotheses: Sequence[Hypothesis], draws: int, alpha: float, seed: 
     return [Adjusted(p, stderr, critical) for p, stderr in zip(found, stderrs, strict=True)]
 
 
-def _averaged(own: FloatArray | float, typical: FloatArray | float) -> FloatArray | float:
+def _combine_variance(own: FloatArray | float, typical: FloatArray | float) -> FloatArray | float:
     return (own + _SHARE_OF_FAMILY * typical) / (1 + _SHARE_OF_FAMILY)
 
 
@@ -116,7 +118,7 @@ def _of_runs(one: Hypothesis) -> float:
     return sum(runs.of_mean for _, runs in one.sides if runs is not None)
 
 
-def _moved(one: Hypothesis, draws: int, seed: int) -> FloatArray | float:
+def _draw_run_effects(one: Hypothesis, draws: int, seed: int) -> FloatArray | float:
     """What other runs would make of the difference by chance, draw by draw."""
     moved: FloatArray | float = 0.0
     for sign, (name, runs) in zip((1, -1), one.sides, strict=True):

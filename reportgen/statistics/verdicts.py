@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _OPPOSITE = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
 
 
-def adjusted(
+def adjust_comparisons(
     comparisons: Sequence[Comparison], *, alpha: float = 0.05, higher_is_better: bool = True
 ) -> tuple[Comparison, ...]:
     """Comparisons shown together, with their p adjusted by Holm and a verdict each.
@@ -33,7 +33,7 @@ def adjusted(
     tested = [place for place, one in enumerate(comparisons) if one.p is not None]
     after = dict(zip(tested, holm([comparisons[place].p or 0.0 for place in tested]), strict=True))
     return tuple(
-        _judged(
+        _make_verdict(
             one,
             after.get(place),
             len(tested),
@@ -58,27 +58,27 @@ def holm(values: Sequence[float]) -> list[float]:
     return after
 
 
-def mirrored(one: Comparison) -> Comparison:
+def swap_sides(one: Comparison) -> Comparison:
     """The same comparison seen from its other side."""
     return replace(
         one,
         a=one.b,
         b=one.a,
-        difference=_negative(one.difference),
-        low=_negative(one.high),
-        high=_negative(one.low),
+        difference=_negate(one.difference),
+        low=_negate(one.high),
+        high=_negate(one.low),
         only_a=one.only_b,
         only_b=one.only_a,
         verdict=_OPPOSITE.get(one.verdict, one.verdict),
     )
 
 
-def _negative(value: float | None) -> float | None:
+def _negate(value: float | None) -> float | None:
     # 0.0 - 0.0 is 0.0, where -0.0 would be written as "-0".
     return None if value is None else 0.0 - value
 
 
-def _judged(
+def _make_verdict(
     one: Comparison,
     p: float | None,
     together: int,

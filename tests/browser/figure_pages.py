@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reportgen.errors import Place
-from reportgen.figures.chart import skeleton_text
-from reportgen.figures.curve import curve_figure, panels
-from reportgen.figures.custom import author_figure
-from reportgen.figures.live import compact_json, live_view, view_name
+from reportgen.errors import SourceLocation
+from reportgen.figures.chart import write_chart_spec
+from reportgen.figures.curve import draw_curve, draw_panels
+from reportgen.figures.custom import draw_author_figure
+from reportgen.figures.live import compile_view, name_view, write_compact_json
 from reportgen.figures.palette import assign_slots
 from reportgen.figures.render import compile_to_vega
-from reportgen.figures.wanted import Context, Wanted
+from reportgen.figures.wanted import DrawContext, PlotSpec
 from reportgen.model import Cell, Curve, CurveSet, ResultTable, Run
 from reportgen.settings.blocks import Annotation, PanelsSettings, ReferenceLine
-from reportgen.site.fragments import block_html, view_html
-from reportgen.site.outputs import figures_of
+from reportgen.site.fragments import render_block, render_view
+from reportgen.site.outputs import list_figures
 from reportgen.site.vega_bundle import BUNDLE
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def curve_set(*curves: Curve, metric: str = "accuracy", band: str = "ci") -> Cur
     )
 
 
-def wanted(figure_id: str, metric: str, **changes: Any) -> Wanted:  # noqa: ANN401 - any field of Wanted
+def wanted(figure_id: str, metric: str, **changes: Any) -> PlotSpec:  # noqa: ANN401 - any field of Wanted
     """A plot with every default, but for ``changes``."""
     values: dict[str, Any] = {
         "id": figure_id,
@@ -104,26 +104,26 @@ def wanted(figure_id: str, metric: str, **changes: Any) -> Wanted:  # noqa: ANN4
         "runs": None,
         "higher_is_better": True,
     }
-    return Wanted(**(values | changes))
+    return PlotSpec(**(values | changes))
 
 
-def context(*sets: CurveSet, time: bool = False) -> Context:
+def context(*sets: CurveSet, time: bool = False) -> DrawContext:
     """What figures of these curves need to know."""
     names = [tuple(curve.series for curve in curves.curves) for curves in sets]
-    place = Place("content/index.md", 1)
+    place = SourceLocation("content/index.md", 1)
     slots = assign_slots(names)
-    return Context(place, slots, True, "step", time, "test data", None, skeleton_text)
+    return DrawContext(place, slots, True, "step", time, "test data", None, write_chart_spec)
 
 
 def figure(figure_id: str, curves: CurveSet, *, time: bool = False, **changes: Any) -> Figure:  # noqa: ANN401
     """A finished ``curve`` figure."""
-    return curve_figure(curves, wanted(figure_id, curves.metric, **changes), context(curves, time=time))
+    return draw_curve(curves, wanted(figure_id, curves.metric, **changes), context(curves, time=time))
 
 
 def chart(figure_id: str, specification: dict[str, Any], rows: list[dict[str, Any]]) -> Figure:
     """A finished figure of an author's own specification; its source is called ``here``."""
-    place = Place("content/index.md", 1)
-    return author_figure(
+    place = SourceLocation("content/index.md", 1)
+    return draw_author_figure(
         figure_id,
         "vega-lite",
         specification | {"data": {"source": "here"}},
@@ -143,21 +143,21 @@ def diagnostics(block_id: str, *sets: CurveSet) -> Panels:
     )
     metrics = tuple(curves.metric for curves in sets)
     settings = PanelsSettings(metrics=metrics, title="Diagnostics")
-    return panels(block_id, settings, sets, wishes, context(*sets))
+    return draw_panels(block_id, settings, sets, wishes, context(*sets))
 
 
 def write_page(folder: Path, name: str, *shown: Shown) -> Path:
     """Write one page, and the files of its figures; the assets must be there (``write_assets``)."""
     (folder / "figures").mkdir(parents=True, exist_ok=True)
-    figures = tuple(figure for one in shown for figure in figures_of(one))
+    figures = tuple(figure for one in shown for figure in list_figures(one))
     for one in figures:
         for ending, text in (("svg", one.file_svg), ("csv", one.csv), ("vl.json", one.spec)):
             (folder / "figures" / f"{one.id}.{ending}").write_text(str(text), encoding="utf-8")
-    body = "\n".join(block_html(one, lambda target: target, "figures") for one in shown)
+    body = "\n".join(render_block(one, lambda target: target, "figures") for one in shown)
     page = folder / f"{name}.html"
     views = "".join(
-        view_html(*view)
-        for view in {view_name(one.view): _compiled(one) for one in figures if one.view}.items()
+        render_view(*view)
+        for view in {name_view(one.view): _compiled(one) for one in figures if one.view}.items()
     )
     page.write_text(_PAGE.format(policy=POLICY, body=body, views=views), encoding="utf-8")
     return page
@@ -166,8 +166,8 @@ def write_page(folder: Path, name: str, *shown: Shown) -> Path:
 def _compiled(made: Figure) -> str:
     """The view that a site compiles beside its build."""
     if made.plot_class == "rg-fixed":
-        return compact_json(compile_to_vega(json.loads(made.view)))
-    return live_view(made.view)
+        return write_compact_json(compile_to_vega(json.loads(made.view)))
+    return compile_view(made.view)
 
 
 def write_site(folder: Path) -> None:

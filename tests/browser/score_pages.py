@@ -9,14 +9,14 @@ from made_outcomes import matrix
 from made_scored import score_context, scored
 
 from browser.figure_pages import HOSTILE, points, write_assets, write_page
-from reportgen.figures.comparison import comparison_block
-from reportgen.figures.problems import problems_block
-from reportgen.figures.runs import runs_block
-from reportgen.figures.scores import scores_block
+from reportgen.figures.comparison import draw_comparison
+from reportgen.figures.problems import draw_problems
+from reportgen.figures.runs import draw_runs
+from reportgen.figures.scores import draw_scores
 from reportgen.model import Cell, ResultTable, Stack
 from reportgen.outcomes import RunScore, RunSpread
 from reportgen.settings.score_blocks import ComparisonSettings, ProblemsSettings, RunsSettings, ScoresSettings
-from reportgen.statistics.difficulty import problem_grid
+from reportgen.statistics.difficulty import build_problem_grid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,8 +42,8 @@ def write_site(folder: Path) -> None:
 def rows_stack(names: Sequence[str]) -> Stack:
     """Scores in groups, a table with the colours of verdicts, and the spread of runs, as one block."""
     context = score_context(*names)
-    first = scores_block("scores", ScoresSettings(), scored(_answers(names)), context)
-    second = runs_block("runs", RunsSettings(), tuple(map(_spread, names, range(len(names)))), context)
+    first = draw_scores("scores", ScoresSettings(), scored(_answers(names)), context)
+    second = draw_runs("runs", RunsSettings(), tuple(map(_spread, names, range(len(names)))), context)
     words = "Large is better than Small."
     return Stack(
         "all", "Scores", "mean score", (words, first.parts[0], _pairs(names), *second.parts), "Made."
@@ -52,13 +52,13 @@ def rows_stack(names: Sequence[str]) -> Stack:
 
 def pairs_stack(names: Sequence[str]) -> Stack:
     """Who is better than whom: a matrix and rows of differences."""
-    return comparison_block("pairs", ComparisonSettings(), scored(_answers(names)), score_context(*names))
+    return draw_comparison("pairs", ComparisonSettings(), scored(_answers(names)), score_context(*names))
 
 
 def heat_stack(names: Sequence[str]) -> Stack:
     """Who solves what; the first series lacks the first problem, and nobody solves the last."""
-    grid = problem_grid(_answers(names))
-    return problems_block("problems", ProblemsSettings(), grid, {}, score_context(*names))
+    grid = build_problem_grid(_answers(names))
+    return draw_problems("problems", ProblemsSettings(), grid, {}, score_context(*names))
 
 
 def _answers(names: Sequence[str]) -> ProblemScores:

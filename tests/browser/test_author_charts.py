@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from browser.conftest import Site, Tabs, served
 from browser.figure_pages import POLICY, chart, write_assets, write_page
-from reportgen.errors import Place
+from reportgen.errors import SourceLocation
 from reportgen.settings.blocks import VegaLiteSettings
 from reportgen.settings.loading import load_block
 
@@ -77,7 +77,7 @@ ALLOWED: dict[str, dict[str, Any]] = {
 
 def settings_of(specification: dict[str, Any]) -> VegaLiteSettings:
     """The settings of a block with this body, which the checks let pass."""
-    settings = load_block("vega-lite", json.dumps(specification), Place("content/a.md", 1))
+    settings = load_block("vega-lite", json.dumps(specification), SourceLocation("content/a.md", 1))
     assert isinstance(settings, VegaLiteSettings)
     return settings
 

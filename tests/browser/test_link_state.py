@@ -13,7 +13,7 @@ from browser.figure_pages import HOSTILE
 from browser.score_pages import NAMES
 from browser.score_pages import write_site as write_scores
 from browser.test_live import NO_IDLE, drag, figure_of, said, tool, tooltip_rows, wake, x_labels
-from reportgen.figures.link_states import link_state
+from reportgen.figures.link_states import write_link_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +60,7 @@ def fragment(tab: Page) -> str:
 @pytest.mark.parametrize("served_page", [False, True])
 def test_a_link_shows_series_steps_and_point(tabs: Tabs, *, served_page: bool) -> None:
     """From disk and from a server: alive at once, one series alone, zoomed with room, ringed and read out."""
-    state = link_state("points", ("MEL",), (100, 140), (120, "MEL"))
+    state = write_link_state("points", ("MEL",), (100, 140), (120, "MEL"))
     tab = tabs.open("points", fragment=f"#{state}", served=served_page, script=NO_IDLE)
     figure = figure_of(tab, "points")
     words = "Showing MEL, training step 100 to 140. Marked: MEL 0.840 at training step 120."
@@ -176,7 +176,7 @@ def test_the_rest_of_a_link_works_where_a_series_is_gone(tabs: Tabs) -> None:
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
 def test_names_may_hold_any_character(tabs: Tabs, number: int) -> None:
     """Mark-up, names of objects' properties, letters from right to left: a name is a name."""
-    state = link_state("hostile", (HOSTILE[number],), mark=(3, HOSTILE[number]))
+    state = write_link_state("hostile", (HOSTILE[number],), mark=(3, HOSTILE[number]))
     tab = tabs.open("hostile", fragment=f"#{state}")
     figure = figure_of(tab, "hostile")
     expect(line(figure)).to_contain_text("at step 3.")
@@ -236,7 +236,7 @@ def test_steps_on_other_axes_can_be_named(tabs: Tabs) -> None:
     expect(line(figure_of(tab, "log"))).to_contain_text("Showing step 10")
     expect(figure_of(tab, "log").locator(".rg-state-ring")).to_be_hidden()
     week = 1_700_000_000_000 + 7 * 86_400_000
-    tab = tabs.open("time", fragment=f"#{link_state('time', mark=(week, 'A'))}")
+    tab = tabs.open("time", fragment=f"#{write_link_state('time', mark=(week, 'A'))}")
     expect(line(figure_of(tab, "time"))).to_have_text("Marked: A −0.90 at step 2023-11-21.")
 
 
@@ -252,7 +252,7 @@ def test_a_single_step_is_shown_with_its_surroundings(tabs: Tabs) -> None:
 def test_what_a_link_shows_fits_the_window(tabs: Tabs, width: int) -> None:
     """The words and the ring stay inside, and the page never scrolls sideways."""
     tab = tabs.open(
-        "hostile", width=width, fragment=f"#{link_state('hostile', HOSTILE, mark=(3, 'x' * 500))}"
+        "hostile", width=width, fragment=f"#{write_link_state('hostile', HOSTILE, mark=(3, 'x' * 500))}"
     )
     expect(figure_of(tab, "hostile").locator(".rg-state")).to_be_visible()
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
@@ -311,7 +311,7 @@ def scores_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def test_rows_of_scores_can_be_named(browser: Browser, scores_site: Site) -> None:
     """Two rows stand out, in the table of the block too; a button shows all again."""
     tabs = Tabs(browser, scores_site)
-    tab = tabs.open("rows", fragment=f"#{link_state('scores', (NAMES[0], NAMES[2]))}")
+    tab = tabs.open("rows", fragment=f"#{write_link_state('scores', (NAMES[0], NAMES[2]))}")
     figure = figure_of(tab, "scores")
     expect(tool(figure, "Show all series")).to_be_visible()
     kept = figure.locator("[data-rg-series]:not(.rg-faded)").evaluate_all(

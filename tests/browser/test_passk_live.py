@@ -25,11 +25,11 @@ from browser.test_live import (
     wake,
     x_labels,
 )
-from reportgen.errors import Place
-from reportgen.figures.pass_curve import passk_block
+from reportgen.errors import SourceLocation
+from reportgen.figures.pass_curve import draw_passk
 from reportgen.figures.score_context import ScoreContext
 from reportgen.settings.score_blocks import PasskSettings
-from reportgen.statistics.pass_curves import pass_at_k_curves
+from reportgen.statistics.pass_curves import score_pass_at_k
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,8 +53,10 @@ def drawn(figures_site: Site) -> Figure:
     scores[2, 5, 16:] = np.nan
     problems = matrix(scores, series=("large", "middle", "small"))
     slots = {name: place for place, name in enumerate(problems.series)}
-    context = ScoreContext(Place("content/index.md", 1), slots, "made answers", "AIME", None, True, 0, 1)
-    made = passk_block("passk", PasskSettings(), pass_at_k_curves(problems), context, problems=problems)
+    context = ScoreContext(
+        SourceLocation("content/index.md", 1), slots, "made answers", "AIME", None, True, 0, 1
+    )
+    made = draw_passk("passk", PasskSettings(), score_pass_at_k(problems), context, problems=problems)
     write_page(figures_site.folder, "passk", made)
     return made
 

@@ -57,7 +57,7 @@ def stated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     def make(folder: Path) -> Path:
         settings = SETTINGS.replace("{name: reportgen}", THEMES[theme])
         write_report(folder, {"mkdocs.yml": settings, "content/index.md": PAGE})
-        publish(folder / "mkdocs.yml", strict=False, progress=lambda _done, _all: None, tell=lambda _: None)
+        publish(folder / "mkdocs.yml", strict=False, progress=lambda _done, _all: None, warn=lambda _: None)
         return folder / "site"
 
     site = made_once(tmp_path_factory, f"stated-{theme}", make)

@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from theme_site import HASH, PAGES, build_site
 
-from reportgen.figures.text_width import Weight, text_width
+from reportgen.figures.text_width import Weight, measure_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -193,8 +193,8 @@ def test_measured_and_drawn_text_agree(opener: Opener, weight: Weight) -> None:
         }""",
         [text, weight],
     )
-    assert widths[0] == pytest.approx(text_width(text, 100, weight), abs=0.5)
-    assert widths[1] == pytest.approx(text_width(text, 100, weight), rel=0.03)
+    assert widths[0] == pytest.approx(measure_text(text, 100, weight), abs=0.5)
+    assert widths[1] == pytest.approx(measure_text(text, 100, weight), rel=0.03)
 
 
 # ---- theme -----------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reportgen.model import ReducedMetric, Run
-from reportgen.statistics.curves import curves
-from reportgen.statistics.leading import leads_at_end
+from reportgen.statistics.curves import compute_curves
+from reportgen.statistics.leading import find_leads_at_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,7 +120,7 @@ def drawn(*series: FloatArray, band: str = "ci", peak: str = "none") -> CurveSet
         for place, values in enumerate(series)
         for run, one in enumerate(values)
     )
-    return curves(ReducedMetric("score", runs, 0, 0, None, None), band=band, peak=peak)
+    return compute_curves(ReducedMetric("score", runs, 0, 0, None, None), band=band, peak=peak)
 
 
 def coverage(noise: str, mean: str, runs: int, steps: int, *, draws: int, seed: int = 0) -> Coverage:
@@ -155,7 +155,7 @@ def leaders_among_equals(noise: str, series: int, runs: int, *, draws: int, seed
     named = 0
     for _ in range(draws):
         made = [readings(rng, noise, shape("rise", 8), runs)[0] for _ in range(series)]
-        named += any(lead.series for lead in leads_at_end(drawn(*made).curves, 0.95))
+        named += any(lead.series for lead in find_leads_at_end(drawn(*made).curves, 0.95))
     return named / draws
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from reportgen.model import Curve, CurveSet, Run
-from reportgen.observations.choosing import observed
+from reportgen.observations.choosing import observe_curves
 from reportgen.statements import Scale
-from reportgen.statistics.band import band
+from reportgen.statistics.band import compute_band
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -185,7 +185,7 @@ def curve(series: str, runs: FloatArray, level: float = 10.0) -> Curve:
     if len(each) == 1:
         unknown = np.full(steps.size, np.nan)
         return Curve(series, steps, values[0], unknown, unknown, np.ones(steps.size, np.int64), each)
-    across = band(values)
+    across = compute_band(values)
     return Curve(series, steps, across.centre, across.low, across.high, across.n, each)
 
 
@@ -194,7 +194,7 @@ def block(*curves: Curve, scale: Scale = SCALE) -> tuple[Observation, ...]:
     made = CurveSet(
         "score", curves, "ci", 0.95, 0.0, exact=True, replaced=0, dropped=0, bins=None, given_interval=None
     )
-    return observed([(made, scale)])
+    return observe_curves([(made, scale)])
 
 
 def inferences(found: tuple[Observation, ...]) -> list[Observation]:

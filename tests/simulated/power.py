@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 
 from reportgen.outcomes import Verdict
 from reportgen.statistics.compare import compare_all
-from reportgen.statistics.power import half_step, power_of
+from reportgen.statistics.power import estimate_power, find_half_step
 from simulated.answers import Field, draw_difficulties, draw_runs
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _planted(field: Field, shift: float, rng: np.random.Generator) -> ProblemSco
 
 
 def _power(made: ProblemScores) -> Power:
-    return power_of(compare_all(made), half_step(made, "mean"))
+    return estimate_power(compare_all(made), find_half_step(made, "mean"))
 
 
 def _in_family(power: Power) -> tuple[float, float]:

@@ -13,10 +13,10 @@ import pytest
 from made_outcomes import matrix
 
 from reportgen.outcomes import Verdict
-from reportgen.statistics.across import across_benchmarks
+from reportgen.statistics.across import compare_benchmarks
 from reportgen.statistics.compare import compare, compare_all
 from reportgen.statistics.ranks import rank_groups
-from reportgen.statistics.scores import scores
+from reportgen.statistics.scores import score_series
 
 if TYPE_CHECKING:
     from reportgen.model import FloatArray
@@ -48,7 +48,7 @@ def test_intervals_cover_the_mean_of_problems_like_these(samples: int) -> None:
     """93 to 97 % of 4000 intervals of 95 % cover 0.6, however many samples each of 30 problems has."""
     rng = np.random.default_rng(samples)
     made = _answered(rng, _difficulties(rng, 4000, _PROBLEMS), samples)
-    covered = np.mean([_covers(score, _MEAN) for score in scores(made)])
+    covered = np.mean([_covers(score, _MEAN) for score in score_series(made)])
     assert 0.93 <= covered <= 0.97
 
 
@@ -61,7 +61,7 @@ def test_intervals_cover_the_mean_near_the_ceiling(problems: int) -> None:
     """
     rng = np.random.default_rng(700 + problems)
     made = _answered(rng, rng.beta(0.9, 0.1, (4000, problems)), 16)
-    found = scores(made)
+    found = score_series(made)
     assert 0.93 <= np.mean([_covers(score, 0.9) for score in found]) <= 0.97
     assert np.mean([score.low is not None and score.low > 0.9 for score in found]) <= 0.05
     assert np.mean([score.high is not None and score.high < 0.9 for score in found]) <= 0.05
@@ -72,7 +72,7 @@ def test_intervals_cover_pass_at_4_near_the_ceiling(problems: int) -> None:
     """Beta(5, 1), 64 samples: 1 - E[(1 - p)^4] = 1 - 1/126. Plain t covers 80 % with 15 problems."""
     rng = np.random.default_rng(800 + problems)
     made = _answered(rng, rng.beta(5, 1, (2000, problems)), 64)
-    covered = np.mean([_covers(score, 1 - 1 / 126) for score in scores(made, "pass@k", 4)])
+    covered = np.mean([_covers(score, 1 - 1 / 126) for score in score_series(made, "pass@k", 4)])
     assert 0.93 <= covered <= 0.975
 
 
@@ -90,7 +90,7 @@ def test_intervals_of_pass_at_k_cover_what_is_true_of_problems_like_these(
     truth = {"pass@k": 1 - 0.4 * 1.4 * 2.4 * 3.4 / (1 * 2 * 3 * 4), "pass^k": 0.6 * 1.6 / 2}[metric]
     rng = np.random.default_rng(k)
     made = _answered(rng, _difficulties(rng, 3000, problems), 16)
-    covered = np.mean([_covers(score, truth) for score in scores(made, metric, k)])
+    covered = np.mean([_covers(score, truth) for score in score_series(made, metric, k)])
     assert least <= covered <= 0.97
 
 
@@ -101,7 +101,7 @@ def test_intervals_cover_the_mean_of_these_problems(samples: int) -> None:
     chance = _difficulties(rng, 1, _PROBLEMS)
     made = _answered(rng, np.repeat(chance, 3000, axis=0), samples)
     covered = np.mean(
-        [_covers(score, float(chance.mean())) for score in scores(made, estimand="these problems")]
+        [_covers(score, float(chance.mean())) for score in score_series(made, estimand="these problems")]
     )
     assert 0.93 <= covered <= 0.97
 
@@ -145,7 +145,7 @@ def test_four_equal_models_are_one_group() -> None:
     together = 0
     for _ in range(times):
         made = _answered(rng, _difficulties(rng, 4, _PROBLEMS), 16)
-        together += len(rank_groups(scores(made), compare_all(made))) == 1
+        together += len(rank_groups(score_series(made), compare_all(made))) == 1
     assert together / times >= 0.93
 
 
@@ -153,5 +153,5 @@ def test_the_macro_average_covers_the_mean_over_benchmarks() -> None:
     """Three benchmarks of 30, 60 and 15 problems and 4 samples: 93 to 98 % of 1000 intervals cover 0.6."""
     rng = np.random.default_rng(600)
     parts = {str(count): _answered(rng, _difficulties(rng, 1000, count), 4) for count in (_PROBLEMS, 60, 15)}
-    covered = np.mean([_covers(cell.score, _MEAN) for cell in across_benchmarks(parts).macro])
+    covered = np.mean([_covers(cell.score, _MEAN) for cell in compare_benchmarks(parts).macro])
     assert 0.93 <= covered <= 0.98

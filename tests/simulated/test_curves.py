@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reportgen.statistics.endings import endings
+from reportgen.statistics.endings import summarise_curves
 from simulated.curves import (
     Coverage,
     bands_without_width,
@@ -59,7 +59,7 @@ def test_a_peak_has_no_interval_unless_it_is_asked_for() -> None:
     """Neither of the mean nor of a single run."""
     values, _ = readings(np.random.default_rng(1), "white", shape("hump", 30), 5)
     for runs in (values, values[:1]):
-        (ending,) = endings(drawn(runs))
+        (ending,) = summarise_curves(drawn(runs))
         assert (ending.peak.low, ending.peak.high, ending.readings) == (None, None, 30)
 
 

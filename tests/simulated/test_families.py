@@ -17,9 +17,9 @@ from made_outcomes import matrix
 
 from reportgen.outcomes import Verdict
 from reportgen.statistics.compare import compare_all
-from reportgen.statistics.pairs_across import pairs_across
+from reportgen.statistics.pairs_across import compare_pairs_across
 from reportgen.statistics.ranks import rank_groups
-from reportgen.statistics.scores import scores
+from reportgen.statistics.scores import score_series
 from simulated.answers import Field, count_called
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def test_a_real_table_of_19_models_is_decided_in_a_third_of_its_pairs() -> None:
     assert 55 <= count_called(found) <= 108
     decided = {(one.a, one.b) for one in found if one.verdict is Verdict.BETTER}
     decided |= {(one.b, one.a) for one in found if one.verdict is Verdict.WORSE}
-    groups = rank_groups(scores(made), found)
+    groups = rank_groups(score_series(made), found)
     for upper, lower in pairwise(groups):
         assert (upper.series[-1], lower.series[0]) in decided
 
@@ -117,7 +117,7 @@ def test_large_families_have_no_floor() -> None:
     field = Field(models=15, problems=20, samples=4)
     abilities = np.linspace(-3, 3, 15).tolist()
     parts = {f"b{place}": field.draw(rng, abilities) for place in range(10)}
-    found = [one.comparison for one in pairs_across(parts)]
+    found = [one.comparison for one in compare_pairs_across(parts)]
     assert len(found) == 1155
     assert count_called(found) >= 300
 
@@ -133,6 +133,6 @@ def test_clusters_widen_and_do_not_move() -> None:
         by_cluster = replace(made, clusters=tuple(f"passage {place // 8}" for place in range(96)))
         plain += count_called(compare_all(made))
         clustered += count_called(compare_all(by_cluster))
-        assert scores(made)[0].estimate == scores(by_cluster)[0].estimate
+        assert score_series(made)[0].estimate == score_series(by_cluster)[0].estimate
     assert plain / 250 >= 0.2
     assert clustered / 250 <= 0.07 + 2 * (0.06 * 0.94 / 250) ** 0.5

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reportgen.read import open_path, outcomes
+from reportgen.read import open_path, read_outcomes
 from reportgen.settings.loading import load_source_settings
 from writers.writing import assert_evaluated, read_evaluations, written
 
@@ -58,7 +58,7 @@ def test_a_source_has_every_answer(logged: Written) -> None:
     )
     root, source = open_path(logged.folder / told.path, load_settings=load_source_settings)
     assert source.kind == "outcomes"
-    found = outcomes(root, source)
+    found = read_outcomes(root, source)
     with found.reading():
         rows = found.frame.collect().to_pandas()
     assert set(rows["series"]) == {told.model}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from kept_files import KEPT, keep, unpacked
 
-from reportgen.read.harnesses.archive import opened
+from reportgen.read.harnesses.archive import open_archive
 from writers.writing import assert_evaluated, assert_read, read_evaluations, read_runs, written
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def test_kept_files_are_small_and_tell_nothing_of_a_machine(tmp_path: Path) -> N
 def contents(path: Path) -> Iterator[bytes]:
     """What stands in a file, and in the members of an archive."""
     if path.suffix == ".eval":
-        with opened(path) as archive:
+        with open_archive(path) as archive:
             yield from (archive.read(name) for name in archive.names)
     elif path.is_file():
         yield path.read_bytes()

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reportgen.read import frame, measurements, open_path
-from reportgen.read.logged import Evaluated, Logged
-from reportgen.read.units import format_named, reader_of
+from reportgen.read import make_frame, open_path, read_measurements
+from reportgen.read.logged import Evaluation, LoggedRun
+from reportgen.read.units import find_format, load_reader
 from reportgen.settings.loading import load_source_settings
 from writers.telling import Told, heard
 
@@ -88,22 +88,22 @@ def written(form: str, room: Path, *, small: bool = False) -> Written:
     return Written(form, folder, heard(file))
 
 
-def read_runs(form: str, folder: Path, wanted: Collection[str] | None = None) -> list[Logged]:
+def read_runs(form: str, folder: Path, wanted: Collection[str] | None = None) -> list[LoggedRun]:
     """Every run of a folder, by the format's reader."""
-    return [one for one in _read(form, folder, wanted) if isinstance(one, Logged)]
+    return [one for one in _read(form, folder, wanted) if isinstance(one, LoggedRun)]
 
 
-def read_evaluations(form: str, folder: Path) -> list[Evaluated]:
+def read_evaluations(form: str, folder: Path) -> list[Evaluation]:
     """Every evaluation of a folder, by the format's reader."""
-    return [one for one in _read(form, folder, None) if isinstance(one, Evaluated)]
+    return [one for one in _read(form, folder, None) if isinstance(one, Evaluation)]
 
 
-def _read(form: str, folder: Path, wanted: Collection[str] | None) -> list[Logged | Evaluated]:
-    named = format_named(form)
+def _read(form: str, folder: Path, wanted: Collection[str] | None) -> list[LoggedRun | Evaluation]:
+    named = find_format(form)
     assert named is not None
-    reader = reader_of(named)
+    reader = load_reader(named)
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return [one for unit in reader.units(files) for one in reader.read(unit, wanted)]
+    return [one for unit in reader.find_units(files) for one in reader.read(unit, wanted)]
 
 
 def bits(values: Collection[float]) -> list[bytes]:
@@ -112,7 +112,7 @@ def bits(values: Collection[float]) -> list[bytes]:
 
 
 def assert_read(
-    folder: Path, told: Collection[ToldRun], read: Collection[Logged], *, places: bool = True
+    folder: Path, told: Collection[ToldRun], read: Collection[LoggedRun], *, places: bool = True
 ) -> None:
     """What was logged is what was read: names, settings, and every step and value.
 
@@ -142,7 +142,7 @@ def assert_read(
 
 
 def assert_evaluated(
-    folder: Path, told: Collection[ToldEvaluation], read: Collection[Evaluated], *, places: bool = True
+    folder: Path, told: Collection[ToldEvaluation], read: Collection[Evaluation], *, places: bool = True
 ) -> None:
     """What was scored is what was read: every answer and total.
 
@@ -174,6 +174,6 @@ def assert_evaluated(
 def rows_of(folder: Path, metric: str) -> list[tuple[str, str | None, float, bytes]]:
     """Series, seed, step and value of every row of a metric, as a block of a report gets them."""
     root, source = open_path(folder, load_settings=load_source_settings)
-    table = frame(measurements(root, source, (metric,)))
+    table = make_frame(read_measurements(root, source, (metric,)))
     values = bits(table["value"].tolist())
     return list(zip(table["series"], table["seed"], table["step"].tolist(), values, strict=True))

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.description import DescribedEvaluation, DescribedTotal
-from reportgen.read.answering import outcomes
+from reportgen.read.answering import read_outcomes
 from reportgen.read.totals import TotalsTable
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from reportgen.model import Source
 
 # As ``statistics.problem_scores``: the last score of a sample, the mean of samples, then that of problems.
-_STATEMENT: Final = """
+_ANSWERS_SQL: Final = """
 WITH answers AS (
     SELECT series, run, {benchmark} AS benchmark, problem, sample, count(*) AS written, min(row) AS row,
         any_value(seed) AS seed, count(*) FILTER (score IS NULL OR isnan(score)) AS missing,
@@ -44,17 +44,17 @@ FROM (SELECT {benchmark} AS benchmark, problem, {column} AS groups FROM answered
 """
 
 
-def described_answers(root: Path, source: Source) -> tuple[DescribedEvaluation, ...]:
+def count_answers(root: Path, source: Source) -> tuple[DescribedEvaluation, ...]:
     """The evaluations of a source, in order of first appearance.
 
     Raises:
         ReportError: everything that is wrong in the files.
     """
-    table = outcomes(root, source)
+    table = read_outcomes(root, source)
     benchmark = "coalesce(benchmark, '')" if "benchmark" in table.slices else "''"
     with table.reading():
         relation: Any = table.frame.to_native()
-        rows = relation.query("answered", _STATEMENT.format(benchmark=benchmark)).fetchall()
+        rows = relation.query("answered", _ANSWERS_SQL.format(benchmark=benchmark)).fetchall()
     return tuple(
         DescribedEvaluation(
             series=series,
@@ -81,7 +81,7 @@ def likely_clusters(root: Path, source: Source) -> str | None:
     Raises:
         ReportError: everything that is wrong in the files.
     """
-    table = outcomes(root, source)
+    table = read_outcomes(root, source)
     names = [name for name in table.slices if _GROUP.fullmatch(name)]
     if not names or "cluster" in table.has:
         return None
@@ -98,7 +98,7 @@ def likely_clusters(root: Path, source: Source) -> str | None:
     return max(found, key=found.__getitem__, default=None)
 
 
-def described_totals(root: Path, source: Source) -> tuple[DescribedTotal, ...]:
+def list_totals(root: Path, source: Source) -> tuple[DescribedTotal, ...]:
     """The totals of a source, benchmark by benchmark.
 
     Raises:
@@ -110,5 +110,5 @@ def described_totals(root: Path, source: Source) -> tuple[DescribedTotal, ...]:
             one.series, one.run, one.seed, benchmark or "", one.metric, one.value, one.stderr, one.problems
         )
         for benchmark in source.benchmarks or (None,)
-        for one in totals.scores(benchmark)
+        for one in totals.get_scores(benchmark)
     )

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 from reportgen.description import DescribedRun
 from reportgen.errors import Problem, Severity, Stage
-from reportgen.read.find import place_of
-from reportgen.read.logged import Logged, UnreadableError
-from reportgen.read.units import find_units, format_named, reader_of
+from reportgen.read.find import locate_file
+from reportgen.read.logged import LoggedRun, UnreadableError
+from reportgen.read.units import find_format, find_units, load_reader
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.read.choosing import Chosen
+    from reportgen.read.choosing import ChosenFiles
     from reportgen.read.logged import Unit
     from reportgen.settings.source import SourceSettings
 
 
 @dataclass(frozen=True, slots=True)
-class BareRuns:
+class EmptyRuns:
     """Runs without any values.
 
     Attributes:
@@ -37,7 +37,7 @@ class BareRuns:
     findings: tuple[Problem, ...]
 
 
-def bare_runs(chosen: Chosen, settings: SourceSettings, root: Path) -> BareRuns | None:
+def find_empty_runs(chosen: ChosenFiles, settings: SourceSettings, root: Path) -> EmptyRuns | None:
     """The runs among files; None where there are none, or as soon as one of them holds a value.
 
     Args:
@@ -46,32 +46,32 @@ def bare_runs(chosen: Chosen, settings: SourceSettings, root: Path) -> BareRuns 
         root: what paths are told relative to.
     """
     units: tuple[Unit, ...] = ()
-    runs: list[Logged] = []
+    runs: list[LoggedRun] = []
     with suppress(OSError, UnreadableError):
         units = find_units(chosen.paths, settings.format, named=chosen.named).units
-        form = format_named(units[0].format) if units else None
+        form = find_format(units[0].format) if units else None
         for unit in units if form else ():
-            for run in reader_of(form).read(unit) if form else ():
-                if not isinstance(run, Logged) or run.metrics:
+            for run in load_reader(form).read(unit) if form else ():
+                if not isinstance(run, LoggedRun) or run.metrics:
                     return None
                 runs.append(run)
     if not runs:
         return None
     files = dict.fromkeys(file for unit in units for file in unit.files)
     found = (
-        Problem(place_of(one.path, root, one.line), one.message, "", Stage.DATA, Severity.WARNING)
+        Problem(locate_file(one.path, root, one.line), one.message, "", Stage.DATA, Severity.WARNING)
         for run in runs
         for one in run.findings
     )
-    return BareRuns(
+    return EmptyRuns(
         units[0].format,
         tuple(files),
-        tuple(_described(run, root) for run in runs),
+        tuple(_describe_run(run, root) for run in runs),
         tuple(dict.fromkeys(found)),
     )
 
 
-def _described(run: Logged, root: Path) -> DescribedRun:
-    path = place_of(run.path, root).file
+def _describe_run(run: LoggedRun, root: Path) -> DescribedRun:
+    path = locate_file(run.path, root).file
     name = run.name or run.path.name
     return DescribedRun(name, name, None, path, 0, 0, None, None, config=dict(run.config))

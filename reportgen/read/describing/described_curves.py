@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reportgen.description import DescribedMetric, DescribedRun
 from reportgen.read.cells import Kind
-from reportgen.read.layout import layout_of
-from reportgen.read.measuring import measurements
+from reportgen.read.layout import get_layout
+from reportgen.read.measuring import read_measurements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ _REGULAR: Final = 0.5
 # Steps are held in memory: of a large source some metrics at a time, by the bytes of its files.
 _BYTES_OF_A_PASS: Final = 200_000_000
 # Lists of steps cost a third of what grouping by step does.
-_STATEMENT: Final = """
+_CURVES_SQL: Final = """
 WITH runs AS (
     SELECT series, run, any_value(seed) AS seed, metric, min(row) AS row, count(*) AS written,
         count(*) - count(value) AS missing, count(*) FILTER (isnan(value)) AS lost,
@@ -51,7 +51,7 @@ _TIME: Final = "time"
 _SPAN: Final = "SELECT series, run, min(step), max(step) FROM measured GROUP BY series, run"
 
 
-class _Line(NamedTuple):
+class _MetricRun(NamedTuple):
     """One metric of one run."""
 
     series: str
@@ -74,45 +74,43 @@ class _Line(NamedTuple):
     high: float | None
 
 
-def described_curves(
-    root: Path, source: Source
-) -> tuple[tuple[DescribedRun, ...], tuple[DescribedMetric, ...]]:
+def count_curves(root: Path, source: Source) -> tuple[tuple[DescribedRun, ...], tuple[DescribedMetric, ...]]:
     """The runs and metrics of a source, each in order of first appearance.
 
     Raises:
         ReportError: everything that is wrong in the files.
     """
-    lines: list[_Line] = []
+    lines: list[_MetricRun] = []
     size = sum(file.size for file in source.files)
     count = max(1, min(len(source.metrics), len(source.metrics) * _BYTES_OF_A_PASS // max(1, size)))
     for begin in range(0, len(source.metrics), count):
-        table = measurements(root, source, source.metrics[begin : begin + count])
+        table = read_measurements(root, source, source.metrics[begin : begin + count])
         with table.reading():
             relation: Any = table.frame.to_native()
-            lines += [_Line(*row) for row in relation.query("measured", _STATEMENT).fetchall()]
-    times = _times(root, source)
+            lines += [_MetricRun(*row) for row in relation.query("measured", _CURVES_SQL).fetchall()]
+    times = _fetch_times(root, source)
     runs = (
         replace(run, begins=begin, ends=end)
-        for run in _runs(lines)
+        for run in _count_runs(lines)
         for begin, end in [times.get((run.series, run.run), (None, None))]
     )
-    return tuple(runs), tuple(_metrics(lines, source.metrics))
+    return tuple(runs), tuple(_count_metrics(lines, source.metrics))
 
 
-def _times(root: Path, source: Source) -> dict[tuple[str, str], tuple[float | None, float | None]]:
+def _fetch_times(root: Path, source: Source) -> dict[tuple[str, str], tuple[float | None, float | None]]:
     """When each run wrote its first and last value, milliseconds since 1970 UTC, where that is written."""
-    layout = layout_of(source)
+    layout = get_layout(source)
     if layout.kinds.get(_TIME) is not Kind.TIME or layout.roles.step == _TIME:
         return {}
-    table = measurements(root, source, source.metrics, x=_TIME)
+    table = read_measurements(root, source, source.metrics, x=_TIME)
     with table.reading():
         relation: Any = table.frame.to_native()
         rows = relation.query("measured", _SPAN).fetchall()
     return {(series, run): (begin, end) for series, run, begin, end in rows}
 
 
-def _runs(lines: Iterable[_Line]) -> Iterable[DescribedRun]:
-    grouped: dict[tuple[str, str], list[_Line]] = defaultdict(list)
+def _count_runs(lines: Iterable[_MetricRun]) -> Iterable[DescribedRun]:
+    grouped: dict[tuple[str, str], list[_MetricRun]] = defaultdict(list)
     for line in lines:
         grouped[line.series, line.run].append(line)
     for (series, run), own in grouped.items():
@@ -123,13 +121,13 @@ def _runs(lines: Iterable[_Line]) -> Iterable[DescribedRun]:
             path="",
             metrics=len(own),
             values=sum(line.written for line in own),
-            first=_least(line.first for line in own),
-            last=_most(line.last for line in own),
+            first=_min_known(line.first for line in own),
+            last=_max_known(line.last for line in own),
         )
 
 
-def _metrics(lines: Iterable[_Line], names: Sequence[str]) -> Iterable[DescribedMetric]:
-    grouped: dict[str, list[_Line]] = {name: [] for name in names}
+def _count_metrics(lines: Iterable[_MetricRun], names: Sequence[str]) -> Iterable[DescribedMetric]:
+    grouped: dict[str, list[_MetricRun]] = {name: [] for name in names}
     for line in lines:
         grouped[line.metric].append(line)
     for name, own in grouped.items():
@@ -139,8 +137,8 @@ def _metrics(lines: Iterable[_Line], names: Sequence[str]) -> Iterable[Described
             name=name,
             runs=len(own),
             values=sum(line.written for line in own),
-            first=_least(line.first for line in own),
-            last=_most(line.last for line in own),
+            first=_min_known(line.first for line in own),
+            last=_max_known(line.last for line in own),
             every=paces[0][0] if paces and 2 * paces[0][1] > len(own) else None,
             holes=int(sum(line.holes or 0 for line in regular)),
             repeated=int(sum(line.repeated or 0 for line in own)),
@@ -148,14 +146,14 @@ def _metrics(lines: Iterable[_Line], names: Sequence[str]) -> Iterable[Described
             nan=int(sum(line.nan for line in own)),
             infinite=int(sum(line.infinite for line in own)),
             without_step=int(sum(line.without_step or 0 for line in own)),
-            low=_least(line.low for line in own),
-            high=_most(line.high for line in own),
+            low=_min_known(line.low for line in own),
+            high=_max_known(line.high for line in own),
         )
 
 
-def _least(numbers: Iterable[float | None]) -> float | None:
+def _min_known(numbers: Iterable[float | None]) -> float | None:
     return min((number for number in numbers if number is not None), default=None)
 
 
-def _most(numbers: Iterable[float | None]) -> float | None:
+def _max_known(numbers: Iterable[float | None]) -> float | None:
     return max((number for number in numbers if number is not None), default=None)

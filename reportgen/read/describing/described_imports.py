@@ -6,19 +6,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reportgen.description import DescribedRun, DescribedTotal
-from reportgen.read.describing.settling import settled_runs
-from reportgen.read.runs.run_methods import method_of
-from reportgen.read.units import title_of
+from reportgen.read.describing.settling import suggest_for_runs
+from reportgen.read.runs.run_methods import find_method
+from reportgen.read.units import get_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from reportgen.description import Description
-    from reportgen.read.runs.importing import Imported
+    from reportgen.read.runs.importing import ImportedSource
     from reportgen.settings.source import SourceSettings
 
 
-def with_imported(told: Description, imported: Imported, settings: SourceSettings) -> Description:
+def add_imported(description: Description, imported: ImportedSource, settings: SourceSettings) -> Description:
     """What loggers and harnesses say beside their values."""
     runs, names_by = imported.runs, imported.runs.naming
     totals = tuple(
@@ -35,25 +35,25 @@ def with_imported(told: Description, imported: Imported, settings: SourceSetting
         for candidate, name in zip(runs.candidates, names_by.names, strict=True)
         for total in candidate.run.totals
     )
-    described = told.counts.runs
-    if told.kind == "measurements":
-        described = tuple(_described_runs(told.counts.runs, imported, settings))
+    described = description.counts.runs
+    if description.kind == "measurements":
+        described = tuple(_add_run_details(description.counts.runs, imported, settings))
     form = imported.found.units[0].format
     return replace(
-        told,
+        description,
         format=form,
         shape="",
-        title=title_of(form),
+        title=get_title(form),
         series_by=names_by.series_by,
         seed_by=names_by.seed_by,
-        counts=replace(told.counts, runs=described, totals=totals),
-        settings=settled_runs(settings, imported),
-        repetitions={"series_from": method} if (method := method_of(settings, runs)) else {},
+        counts=replace(description.counts, runs=described, totals=totals),
+        settings=suggest_for_runs(settings, imported),
+        repetitions={"series_from": method} if (method := find_method(settings, runs)) else {},
     )
 
 
-def _described_runs(
-    counted: Iterable[DescribedRun], imported: Imported, settings: SourceSettings
+def _add_run_details(
+    counted: Iterable[DescribedRun], imported: ImportedSource, settings: SourceSettings
 ) -> Iterator[DescribedRun]:
     """Runs with what their loggers say of them, those without values last."""
     runs = imported.runs

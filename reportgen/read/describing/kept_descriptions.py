@@ -21,29 +21,29 @@ if TYPE_CHECKING:
 
 # What only the rows and the loggers tell; the rest is at hand once a source is open.
 _SUGGESTED: Final = ("settings", "repetitions", "clusters")
-_TOLD: Final = ("series", "format", "title", "shape", "series_by", "seed_by", *_SUGGESTED)
+_STORED_FIELDS: Final = ("series", "format", "title", "shape", "series_by", "seed_by", *_SUGGESTED)
 
 
-def keep_description(cache: Cache, source: Source, told: Description) -> None:
+def store_description(cache: Cache, source: Source, description: Description) -> None:
     """Keep what was counted of a source."""
-    parts = {name: getattr(told, name) for name in (*_TOLD, "counts")}
-    cache.put(_key(cache, source), json.dumps(parts, default=_fields).encode())
+    parts = {name: getattr(description, name) for name in (*_STORED_FIELDS, "counts")}
+    cache.put(_make_key(cache, source), json.dumps(parts, default=_fields).encode())
 
 
 def _fields(one: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the values here
     return {field.name: getattr(one, field.name) for field in fields(one)}
 
 
-def kept_description(cache: Cache, source: Source, told: Description) -> Description | None:
-    """A description with what ``keep_description`` kept; None where there is nothing."""
-    data = cache.get(_key(cache, source))
+def load_description(cache: Cache, source: Source, description: Description) -> Description | None:
+    """A description with what ``store_description`` kept; None where there is nothing."""
+    data = cache.get(_make_key(cache, source))
     if data is None:
         return None
     parts = json.loads(data)
     counts = parts["counts"]
     return replace(
-        told,
-        **{**{name: parts[name] for name in _TOLD}, "series": tuple(parts["series"])},
+        description,
+        **{**{name: parts[name] for name in _STORED_FIELDS}, "series": tuple(parts["series"])},
         counts=Counts(
             tuple(DescribedRun(**one) for one in counts["runs"]),
             tuple(DescribedMetric(**one) for one in counts["metrics"]),
@@ -53,5 +53,5 @@ def kept_description(cache: Cache, source: Source, told: Description) -> Descrip
     )
 
 
-def _key(cache: Cache, source: Source) -> str:
-    return cache.key("described source", source.digest)
+def _make_key(cache: Cache, source: Source) -> str:
+    return cache.make_key("described source", source.digest)

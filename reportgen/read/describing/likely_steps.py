@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Problems
 from reportgen.read.cells import NUMERIC, Kind
-from reportgen.read.engine import engine
-from reportgen.read.tabular.faults import explained
-from reportgen.read.tabular.rows import groups, run_of, series_of
+from reportgen.read.engine import get_engine
+from reportgen.read.tabular.faults import explain_errors
+from reportgen.read.tabular.rows import group_files, select_run, select_series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ SELECT {sums} FROM runs
 """
 
 
-def likely_steps(root: Path, source: Source, layout: Layout) -> list[str]:
+def find_likely_steps(root: Path, source: Source, layout: Layout) -> list[str]:
     """Columns that may be the step, the likeliest first; none where nothing says so.
 
     A column counts only if it is called as steps are, not as settings or as dates of runs are, and its values
@@ -68,11 +68,11 @@ def likely_steps(root: Path, source: Source, layout: Layout) -> list[str]:
     called += times
     fitting = [name for name in dict.fromkeys(called) if not any(map(_OTHERS.fullmatch, words[name]))]
     with Problems().collecting():
-        return _rising(root, source, layout, fitting[:_MOST])
+        return _keep_rising(root, source, layout, fitting[:_MOST])
     return []
 
 
-def _rising(root: Path, source: Source, layout: Layout, names: Sequence[str]) -> list[str]:
+def _keep_rising(root: Path, source: Source, layout: Layout, names: Sequence[str]) -> list[str]:
     """Those of the columns that go up within every run.
 
     Raises:
@@ -81,12 +81,14 @@ def _rising(root: Path, source: Source, layout: Layout, names: Sequence[str]) ->
     if not names:
         return []
     selects = []
-    for rows in groups(root, layout):
-        cells = [rows.time(name) if layout.kinds[name] is Kind.TIME else rows.number(name) for name in names]
-        listed = ", ".join(f"{cell} AS c{place}" for place, cell in enumerate(cells))
-        named = f"{series_of(rows, layout, {})} AS series, {run_of(rows, layout)} AS run"
-        position = rows.position()
-        selects.append(f"SELECT {named}, {listed}, {position} AS place FROM {rows.source()}")  # noqa: S608
+    for rows in group_files(root, layout):
+        cells = [
+            rows.as_time(name) if layout.kinds[name] is Kind.TIME else rows.as_number(name) for name in names
+        ]
+        listed = ", ".join(f"{cell} AS c{index}" for index, cell in enumerate(cells))
+        named = f"{select_series(rows, layout, {})} AS series, {select_run(rows, layout)} AS run"
+        position = rows.get_position()
+        selects.append(f"SELECT {named}, {listed}, {position} AS place FROM {rows.build_source()}")  # noqa: S608
     places = range(len(names))
     window = "OVER (PARTITION BY series, run ORDER BY place)"
     statement = _STATEMENT.format(
@@ -103,7 +105,7 @@ def _rising(root: Path, source: Source, layout: Layout, names: Sequence[str]) ->
             for place in places
         ),
     )
-    with explained(root, source.place, list):
-        (found,) = engine().rows(statement)
+    with explain_errors(root, source.location, list):
+        (found,) = get_engine().fetch_rows(statement)
     pairs = zip(names, found[::2], found[1::2], strict=True)
     return [name for name, differing, forward in pairs if differing and forward]

@@ -100,12 +100,12 @@ RECORDS: Final = (
 )
 
 
-def plain(key: str) -> str:
+def normalize_key(key: str) -> str:
     """A key as it is compared."""
     return key.strip().lower().replace("-", "_").replace(" ", "_")
 
 
-def named(record: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def pick_fields(record: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """What a record has of some names, in their order, by the name that it has itself."""
-    own = {plain(key): key for key in record}
+    own = {normalize_key(key): key for key in record}
     return {own[name]: record[own[name]] for name in names if name in own}

@@ -22,15 +22,22 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.read.harnesses import answer_keys as keys
-from reportgen.read.harnesses.answer_records import Counted, Graded, graded, record_of
-from reportgen.read.harnesses.answer_shapes import has_shape, shaped
-from reportgen.read.harnesses.checking import disagreement, spelled_alike
-from reportgen.read.harnesses.documents import Lines, head_text, json_items, json_value, told, word
-from reportgen.read.harnesses.numbered_samples import numbered
-from reportgen.read.harnesses.protocol import protocol_of
-from reportgen.read.harnesses.slices import grouping, slices_of
-from reportgen.read.logged import Answered, Evaluated, Finding, Total, Unit, UnreadableError
-from reportgen.words import counted, listing
+from reportgen.read.harnesses.answer_records import GradedAnswer, RecordCounts, parse_record, score_record
+from reportgen.read.harnesses.answer_shapes import is_report, parse_report
+from reportgen.read.harnesses.checking import compare_means, warn_equal_answers
+from reportgen.read.harnesses.documents import (
+    JsonLines,
+    as_word,
+    read_head_text,
+    read_json,
+    read_json_items,
+    shorten_cell,
+)
+from reportgen.read.harnesses.numbered_samples import number_samples
+from reportgen.read.harnesses.protocol import build_protocol
+from reportgen.read.harnesses.slices import find_slices, select_group_fields
+from reportgen.read.logged import Evaluation, Finding, ScoredAnswer, Total, Unit, UnreadableError
+from reportgen.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -60,17 +67,17 @@ _NEVER: Final = frozenset(
 )
 
 
-def units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Each file of such records by itself."""
-    return tuple(Unit(NAME, path, (path,)) for path in files if _holds_answers(path))
+    return tuple(Unit(NAME, path, (path,)) for path in files if _has_answers(path))
 
 
-def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluated]:  # noqa: ARG001
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:  # noqa: ARG001
     """Each model and benchmark that the records of a file name; both are empty where they name none.
 
     Args:
         unit: a file.
-        wanted: not used: an answer has one score.
+        selected: not used: an answer has one score.
 
     Raises:
         UnreadableError: it is not what it seemed, or none of its records has a score.
@@ -78,22 +85,27 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
     for path in unit.files:
         file = _read(path)
         for (model, benchmark), answers in file.graded.items():
-            named, findings = numbered(path, answers)
-            named = _sliced(named, file.said[model, benchmark])
+            named, findings = number_samples(path, answers)
+            named = _add_slices(named, file.said[model, benchmark])
             totals = tuple(total for name, total in file.totals.items() if name == benchmark)
-            samples = max((len(every) for every in _by_problem(named).values()), default=None)
-            yield Evaluated(
+            samples = max((len(every) for every in _group_by_problem(named).values()), default=None)
+            yield Evaluation(
                 path=path,
                 model=model,
                 benchmark=benchmark,
                 run="",
                 seed=None,
-                protocol=protocol_of({"samples": samples}),
+                protocol=build_protocol({"samples": samples}),
                 answers=named,
                 totals=totals,
                 findings=(
-                    *(*file.findings, *findings, *_uneven(path, named), *spelled_alike(path, named)),
-                    *disagreement(path, named, dict(zip([""], totals, strict=False))),
+                    *(
+                        *file.findings,
+                        *findings,
+                        *_warn_uneven(path, named),
+                        *warn_equal_answers(path, named),
+                    ),
+                    *compare_means(path, named, dict(zip([""], totals, strict=False))),
                 ),
             )
             file.findings.clear()
@@ -103,26 +115,26 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
 class _File:
     """The answers of a file by model and benchmark, and what its records say of their problems."""
 
-    graded: dict[tuple[str, str], list[Graded]] = field(default_factory=lambda: defaultdict(list))
+    graded: dict[tuple[str, str], list[GradedAnswer]] = field(default_factory=lambda: defaultdict(list))
     said: dict[tuple[str, str], dict[str, dict[str, Any]]] = field(default_factory=lambda: defaultdict(dict))
     totals: dict[str, Total] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
 
 
 def _read(path: Path) -> _File:
-    file, counts = _File(), Counted()
-    for place, record in enumerate(_records(path, file)):
-        parts = record_of(record, place)
+    file, counts = _File(), RecordCounts()
+    for place, record in enumerate(_read_records(path, file)):
+        parts = parse_record(record, place)
         whose = _name(record, keys.MODEL), _name(record, keys.BENCHMARK)
-        file.said[whose].setdefault(parts.problem, grouping(parts.rest))
-        file.graded[whose] += graded(parts, counts)
+        file.said[whose].setdefault(parts.problem, select_group_fields(parts.rest))
+        file.graded[whose] += score_record(parts, counts)
     if not any(file.graded.values()):
         message = "no record has a score, such as correct: [true, false]"
         advice = "Say where it is with format: mapped, rows: and columns: in source.yml"
         raise UnreadableError(path, message, advice)
     if counts.several:
-        named = [told(name) for name in counts.several]
-        file.findings.append(Finding(path, f"scores stand under {listing(named)}: {named[0]} is read"))
+        named = [shorten_cell(name) for name in counts.several]
+        file.findings.append(Finding(path, f"scores stand under {join_names(named)}: {named[0]} is read"))
     for count, one, many in (
         (counts.ungraded, "record has no score: left out", "records have no score: left out"),
         (
@@ -133,36 +145,38 @@ def _read(path: Path) -> _File:
         (counts.strange, "score is no number: left out", "scores are no numbers: left out"),
     ):
         if count:
-            file.findings.append(Finding(path, counted(count, one, many)))
+            file.findings.append(Finding(path, format_count(count, one, many)))
     return file
 
 
-def _records(path: Path, file: _File) -> Iterator[dict[str, Any]]:
+def _read_records(path: Path, file: _File) -> Iterator[dict[str, Any]]:
     if path.suffix in _LINES:
-        lines = Lines(path)
-        yield from lines.objects()
-        file.findings += lines.findings()
+        lines = JsonLines(path)
+        yield from lines.read_objects()
+        file.findings += lines.list_findings()
         return
     around: dict[str, Any] = {}
-    if head_text(path).lstrip().startswith("["):
-        items = json_items(path, file.findings)
+    if read_head_text(path).lstrip().startswith("["):
+        items = read_json_items(path, file.findings)
         first = next(items, None)
         value: Any = chain([first], items) if isinstance(first, dict) else [first, *items]
     else:
-        value, strange = json_value(path)
+        value, strange = read_json(path)
         file.findings += strange
-    if report := shaped(path, value):
+    if report := parse_report(path, value):
         file.totals, file.findings = report.totals, [*file.findings, *report.findings]
         yield from report.records
         return
     if isinstance(value, dict):
-        lists = (one for one in keys.named(value, keys.RECORDS).values() if isinstance(one, list) and one)
+        lists = (
+            one for one in keys.pick_fields(value, keys.RECORDS).values() if isinstance(one, list) and one
+        )
         inner = next((one for one in lists if isinstance(one[0], dict)), None)
         if inner is None:
             named = [(key, one) for key, one in value.items() if isinstance(one, dict)]
             yield from ({"problem_id": key, **one} for key, one in named)
             return
-        whose = keys.named(value, (*keys.MODEL, *keys.BENCHMARK))
+        whose = keys.pick_fields(value, (*keys.MODEL, *keys.BENCHMARK))
         around, value = {key: one for key, one in whose.items() if isinstance(one, str)}, inner
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise UnreadableError(path, "there are no records in the file", "Write a list of objects")
@@ -172,48 +186,50 @@ def _records(path: Path, file: _File) -> Iterator[dict[str, Any]]:
             yield {**around, **record}
         lost += not isinstance(record, dict)
     if lost:
-        file.findings.append(Finding(path, f"{counted(lost, 'entry', 'entries')} left out: no object"))
+        file.findings.append(Finding(path, f"{format_count(lost, 'entry', 'entries')} left out: no object"))
 
 
-def _sliced(answers: tuple[Answered, ...], said: dict[str, dict[str, Any]]) -> tuple[Answered, ...]:
+def _add_slices(
+    answers: tuple[ScoredAnswer, ...], said: dict[str, dict[str, Any]]
+) -> tuple[ScoredAnswer, ...]:
     """Answers with what their problems can be grouped by."""
-    hidden = frozenset(key for one in said.values() for key in one if keys.plain(key) in _NEVER)
-    slices = dict(zip(said, slices_of([*said.values()], hidden), strict=True))
+    hidden = frozenset(key for one in said.values() for key in one if keys.normalize_key(key) in _NEVER)
+    slices = dict(zip(said, find_slices([*said.values()], hidden), strict=True))
     return tuple(
         replace(answer, slices=slices[answer.problem]) if answer.problem in slices else answer
         for answer in answers
     )
 
 
-def _uneven(path: Path, answers: Sequence[Answered]) -> Iterator[Finding]:
-    counts = {len(every) for every in _by_problem(answers).values()}
+def _warn_uneven(path: Path, answers: Sequence[ScoredAnswer]) -> Iterator[Finding]:
+    counts = {len(every) for every in _group_by_problem(answers).values()}
     if len(counts) > 1:
         message = f"problems have {min(counts):,} to {max(counts):,} samples: some may be missing"
         yield Finding(path, message)
 
 
-def _by_problem(answers: Sequence[Answered]) -> dict[str, list[Answered]]:
-    found: dict[str, list[Answered]] = defaultdict(list)
+def _group_by_problem(answers: Sequence[ScoredAnswer]) -> dict[str, list[ScoredAnswer]]:
+    found: dict[str, list[ScoredAnswer]] = defaultdict(list)
     for answer in answers:
         found[answer.problem].append(answer)
     return found
 
 
 def _name(record: dict[str, Any], names: Sequence[str]) -> str:
-    return next((word(one) for one in keys.named(record, names).values() if word(one)), "")
+    return next((as_word(one) for one in keys.pick_fields(record, names).values() if as_word(one)), "")
 
 
-def _holds_answers(path: Path) -> bool:
+def _has_answers(path: Path) -> bool:
     """Lists a problem, or numbers of samples behind a point: other records an answer are a table."""
     if path.suffix not in {*_LINES, ".json"}:
         return False
-    text = head_text(path)
-    if path.suffix == ".json" and has_shape(text):
+    text = read_head_text(path)
+    if path.suffix == ".json" and is_report(text):
         return True
     if not text.lstrip().startswith(("{", "[")) or _OTHERS.search(text):
         return False
-    lists = {keys.plain(found["key"]) for found in _LIST.finditer(text)}
-    cells = [(keys.plain(found["key"]), found["first"]) for found in _CELL.finditer(text)]
+    lists = {keys.normalize_key(found["key"]) for found in _LIST.finditer(text)}
+    cells = [(keys.normalize_key(found["key"]), found["first"]) for found in _CELL.finditer(text)]
     about = (_ABOUT & {key for key, _ in cells}) - lists
     # Scores may come later: responses are long.
     many = bool(about and lists & set(keys.SCORES)) or (
@@ -225,6 +241,6 @@ def _holds_answers(path: Path) -> bool:
 
 def _is_answer(text: str) -> bool:
     """Whether records are answers whose score has a name by which no table is taken for answers."""
-    every = {keys.plain(key) for key in _ANY_KEY.findall(text)}
+    every = {keys.normalize_key(key) for key in _ANY_KEY.findall(text)}
     parts = (keys.PROBLEM, (*keys.RESPONSES, *keys.ANSWERS), _NO_TABLE)
     return all(not every.isdisjoint(names) for names in parts) and every.isdisjoint(_OF_TABLES)

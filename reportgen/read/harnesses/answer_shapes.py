@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.read.harnesses import answer_keys as keys
-from reportgen.read.harnesses.documents import mapping, word
-from reportgen.read.harnesses.scoring import count_of, score_of, total_of
+from reportgen.read.harnesses.documents import as_mapping, as_word
+from reportgen.read.harnesses.scoring import parse_count, parse_score, parse_total
 from reportgen.read.logged import Finding, Total
-from reportgen.words import counted
+from reportgen.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,7 +41,7 @@ _GOOD: Final = "pass"
 
 
 @dataclass(slots=True)
-class Shaped:
+class Report:
     """What a report holds.
 
     Attributes:
@@ -55,42 +55,42 @@ class Shaped:
     findings: list[Finding] = field(default_factory=list)
 
 
-def has_shape(text: str) -> bool:
+def is_report(text: str) -> bool:
     """Whether the beginning of a file is one of these reports, or lists of true and false."""
     return any(pattern.search(text) for pattern in (_TESTED, _RESOLVED)) or bool(_TRUTHS.match(text))
 
 
-def shaped(path: Path, value: object) -> Shaped | None:
+def parse_report(path: Path, value: object) -> Report | None:
     """What a file holds, if it has one of these shapes."""
     if isinstance(value, dict):
         if isinstance(value.get("resolved_ids"), list):
-            return _resolved(path, value)
-        tested = mapping(value.get("eval"))
+            return _parse_resolved(path, value)
+        tested = as_mapping(value.get("eval"))
         if tested and all(isinstance(samples, list) for samples in tested.values()):
-            return _tested(path, value, tested)
-        columns = any(keys.plain(key) in _COLUMNS for key in value)
+            return _parse_tests(path, value, tested)
+        columns = any(keys.normalize_key(key) in _COLUMNS for key in value)
         if value and not columns and all(_is_scores(scores) for scores in value.values()):
-            return Shaped([{"problem_id": key, "scores": scores} for key, scores in value.items()])
+            return Report([{"problem_id": key, "scores": scores} for key, scores in value.items()])
     elif isinstance(value, list) and value and all(_is_scores(scores) for scores in value):
-        return Shaped([{"problem_id": number, "scores": scores} for number, scores in enumerate(value)])
+        return Report([{"problem_id": number, "scores": scores} for number, scores in enumerate(value)])
     return None
 
 
-def _tested(path: Path, document: Mapping[str, Any], tested: Mapping[str, list[Any]]) -> Shaped:
-    found = Shaped([])
-    rates = mapping(document.get("pass_at_k"))
+def _parse_tests(path: Path, document: Mapping[str, Any], tested: Mapping[str, list[Any]]) -> Report:
+    found = Report([])
+    rates = as_mapping(document.get("pass_at_k"))
     for problem, samples in tested.items():
-        name = word(problem.rpartition("/")[0])
-        for mark, part, scores in _passes([mapping(sample) for sample in samples]):
+        name = as_word(problem.rpartition("/")[0])
+        for mark, part, scores in _score_tests([as_mapping(sample) for sample in samples]):
             benchmark = f"{name}{mark}"
             found.records.append({"problem_id": problem, "benchmark": benchmark, "scores": scores})
             if benchmark not in found.totals:
-                total, _ = total_of(path, "pass@1", mapping(rates.get(part)).get("pass@1"))
+                total, _ = parse_total(path, "pass@1", as_mapping(rates.get(part)).get("pass@1"))
                 found.totals |= {benchmark: total} if total else {}
     return found
 
 
-def _passes(samples: list[dict[str, Any]]) -> Iterator[tuple[str, str, list[float]]]:
+def _score_tests(samples: list[dict[str, Any]]) -> Iterator[tuple[str, str, list[float]]]:
     """The mark behind the benchmark's name, the name of the test, and the score of each sample."""
     if all("base_status" in sample for sample in samples):
         base = [float(sample["base_status"] == _GOOD) for sample in samples]
@@ -102,21 +102,21 @@ def _passes(samples: list[dict[str, Any]]) -> Iterator[tuple[str, str, list[floa
         yield "", "base", [float(sample.get("status") == _GOOD) for sample in samples]
 
 
-def _resolved(path: Path, document: Mapping[str, Any]) -> Shaped:
+def _parse_resolved(path: Path, document: Mapping[str, Any]) -> Report:
     scores: dict[str, float | None] = {}
     for key, score in _ENDS.items():
         ids = document.get(key)
-        for name in map(word, ids if isinstance(ids, list) else []):
+        for name in map(as_word, ids if isinstance(ids, list) else []):
             # An instance in several lists is what the first of them says.
             scores.setdefault(name, score)
     benchmark = "SWE-bench"
-    found = Shaped(
+    found = Report(
         [{"problem_id": name, "benchmark": benchmark, "scores": [score]} for name, score in scores.items()]
     )
     if missing := sum(score is None for score in scores.values()):
-        message = f"{counted(missing, 'instance was', 'instances were')} not submitted: without a score"
+        message = f"{format_count(missing, 'instance was', 'instances were')} not submitted: without a score"
         found.findings.append(Finding(path, message))
-    n, right = (count_of(document.get(f"{key}_instances")) for key in ("total", "resolved"))
+    n, right = (parse_count(document.get(f"{key}_instances")) for key in ("total", "resolved"))
     if n and (right or document.get("resolved_instances") == 0):
         found.totals[benchmark] = Total("resolved", (right or 0) / n, n=n)
     return found
@@ -126,4 +126,4 @@ def _is_scores(scores: object) -> bool:
     """Whether something is the scores of a problem, and nothing else."""
     if not isinstance(scores, list) or not scores:
         return False
-    return all(not isinstance(one, list | dict) and score_of(one) is not None for one in scores)
+    return all(not isinstance(one, list | dict) and parse_score(one) is not None for one in scores)

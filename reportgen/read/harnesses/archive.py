@@ -17,10 +17,10 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from reportgen.read import zstd
-from reportgen.read.harnesses.torn_archive import mended
-from reportgen.read.limits import LARGEST_PART, mebibytes
+from reportgen.read.harnesses.torn_archive import repair_archive
+from reportgen.read.limits import LARGEST_PART, format_mebibytes
 from reportgen.read.logged import UnreadableError
-from reportgen.read.loggers.text_file import head
+from reportgen.read.loggers.text_file import read_head
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ _POINTER: Final = b"version https://git-lfs"
 
 
 class Archive:
-    """An open archive; see ``opened``.
+    """An open archive; see ``open_archive``.
 
     Attributes:
         path: the file.
@@ -80,26 +80,26 @@ class Archive:
             message = f"{name} in the archive is packed by method {info.compress_type}, which is not read"
             raise UnreadableError(self.path, message, "Pack it with deflate or Zstandard")
         try:
-            return self._content(info)
+            return self._unpack(info)
         except _DAMAGE as error:
             message = f"{name} in the archive is damaged"
             raise UnreadableError(self.path, message, "Copy or write the file again") from error
 
-    def _content(self, info: zipfile.ZipInfo) -> bytes:
-        pieces = self._by_zstandard(info) if _needs_zstandard(info) else self._by_zipfile(info)
+    def _unpack(self, info: zipfile.ZipInfo) -> bytes:
+        pieces = self._read_by_zstandard(info) if _needs_zstandard(info) else self._read_by_zipfile(info)
         content = io.BytesIO()
         for piece in pieces:
             content.write(piece)
             self._unpacked += len(piece)
-            self._keep_limits(info, content.tell())
+            self._check_limits(info, content.tell())
         return content.getvalue()
 
-    def _keep_limits(self, info: zipfile.ZipInfo, size: int) -> None:
+    def _check_limits(self, info: zipfile.ZipInfo, size: int) -> None:
         times = size / max(info.compress_size, 1)
         if size > EXPANSION_COUNTS_FROM and times > MOST_EXPANSION:
             limit = f"more than {MOST_EXPANSION} times its size"
         elif size > LARGEST_PART:
-            limit = f"more than {mebibytes(LARGEST_PART)}"
+            limit = f"more than {format_mebibytes(LARGEST_PART)}"
         elif self._unpacked > LARGEST_TOTAL:
             limit = f"more than {LARGEST_TOTAL >> 30} GiB, with what was read before"
         else:
@@ -107,14 +107,14 @@ class Archive:
         message = f"{info.filename} in the archive unpacks to {limit}"
         raise UnreadableError(self.path, message, "Leave it out if it is not yours; log less if it is")
 
-    def _by_zipfile(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    def _read_by_zipfile(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
         """The content in pieces; its checksum is held at the end."""
         with self._zip.open(info) as member:
             while piece := member.read(_PIECE_OF_ZIPFILE):
                 yield piece
 
-    def _by_zstandard(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
-        """As ``_by_zipfile``, for a member that zipfile of this Python cannot unpack."""
+    def _read_by_zstandard(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
+        """As ``_read_by_zipfile``, for a member that zipfile of this Python cannot unpack."""
         self._file.seek(info.header_offset)
         signature, name, extra = _LOCAL_HEADER.unpack(self._file.read(_LOCAL_HEADER.size))
         if signature != _LOCAL_SIGNATURE:
@@ -123,7 +123,7 @@ class Archive:
         packed = io.BytesIO(self._file.read(min(info.compress_size, LARGEST_PART)))
         checksum = 0
         try:
-            with zstd.unpacked(packed) as member:
+            with zstd.open_unpacked(packed) as member:
                 while piece := member.read(_PIECE):
                     checksum = zlib.crc32(piece, checksum)
                     yield piece
@@ -134,13 +134,13 @@ class Archive:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Archive]:
+def open_archive(path: Path) -> Iterator[Archive]:
     """A zip archive.
 
     Raises:
         UnreadableError: it cannot be read, is none, was cut off in its first member, or has too many members.
     """
-    if head(path, len(_POINTER)) == _POINTER:
+    if read_head(path, len(_POINTER)) == _POINTER:
         raise UnreadableError(path, "it is a Git LFS pointer, not the data themselves", "Run git lfs pull")
     try:
         file = path.open("rb")
@@ -148,7 +148,7 @@ def opened(path: Path) -> Iterator[Archive]:
         message = f"the file cannot be read: {error.strerror or error}"
         raise UnreadableError(path, message, "Check that it exists and may be read") from error
     with file:
-        zipped, whole = _zipped(path, file)
+        zipped, whole = _open_zip(path, file)
         with zipped:
             if len(zipped.filelist) > MOST_MEMBERS:
                 message = f"the archive has more than {MOST_MEMBERS:,} members"
@@ -156,12 +156,12 @@ def opened(path: Path) -> Iterator[Archive]:
             yield Archive(path, zipped.fp or file, zipped, torn=whole)
 
 
-def _zipped(path: Path, file: IO[bytes]) -> tuple[zipfile.ZipFile, int]:
+def _open_zip(path: Path, file: IO[bytes]) -> tuple[zipfile.ZipFile, int]:
     """The archive, and where its list of members had to be made again the number of these."""
     try:
         return zipfile.ZipFile(file), 0
     except _DAMAGE as error:
-        content, whole = mended(file)
+        content, whole = repair_archive(file)
         with suppress(*_DAMAGE):
             if whole:
                 return zipfile.ZipFile(content), whole

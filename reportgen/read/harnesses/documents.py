@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.read.logged import Finding, UnreadableError
-from reportgen.read.loggers.text_file import Decoding, head, lines, whole
-from reportgen.words import counted
+from reportgen.read.loggers.text_file import Decoder, read_head, read_lines, read_whole
+from reportgen.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,22 +20,22 @@ _LONGEST_TEXT: Final = 200
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 
 
-def head_text(path: Path) -> str:
+def read_head_text(path: Path) -> str:
     """The first 4 KiB of a file as text, to recognise it by."""
-    return head(path).decode(errors="replace")
+    return read_head(path).decode(errors="replace")
 
 
-def json_value(path: Path) -> tuple[Any, tuple[Finding, ...]]:
+def read_json(path: Path) -> tuple[Any, tuple[Finding, ...]]:
     """What a JSON file holds.
 
     Raises:
         UnreadableError: it cannot be read, is too large, or is not whole JSON.
     """
-    decoding = Decoding(path)
-    return parsed(path, decoding.text(whole(path))), tuple(decoding.findings())
+    decoding = Decoder(path)
+    return parse_json(path, decoding.decode(read_whole(path))), tuple(decoding.list_findings())
 
 
-def json_items(path: Path, findings: list[Finding]) -> Iterator[Any]:
+def read_json_items(path: Path, findings: list[Finding]) -> Iterator[Any]:
     """The items of a JSON file that is a list, one after the other, so that they are not in memory at once.
 
     What is irregular is added to the findings.
@@ -43,64 +43,66 @@ def json_items(path: Path, findings: list[Finding]) -> Iterator[Any]:
     Raises:
         UnreadableError: it cannot be read, is too large, holds no list, or from some item on no whole JSON.
     """
-    decoding = Decoding(path)
-    text = decoding.text(whole(path))
-    findings += decoding.findings()
-    place = _after_space(text, 0)
+    decoding = Decoder(path)
+    text = decoding.decode(read_whole(path))
+    findings += decoding.list_findings()
+    place = _skip_space(text, 0)
     if text[place : place + 1] != "[":
         raise UnreadableError(path, "a list is expected in the file", "Check its format")
     decoder, sign = json.JSONDecoder(), ","
-    place = _after_space(text, place + 1)
+    place = _skip_space(text, place + 1)
     if text[place : place + 1] == "]":
         place, sign = place + 1, "]"
     while sign == ",":
-        with _explained(path):
-            item, place = decoder.raw_decode(text, _after_space(text, place))
-        place = _after_space(text, place)
+        with _explain_errors(path):
+            item, place = decoder.raw_decode(text, _skip_space(text, place))
+        place = _skip_space(text, place)
         sign, place = text[place : place + 1], place + 1
-        with _explained(path):
+        with _explain_errors(path):
             if sign not in {",", "]"} or not sign:
                 raise json.JSONDecodeError("Expecting ',' delimiter", text, place - 1)
         yield item
-    with _explained(path):
-        if _after_space(text, place) < len(text):
+    with _explain_errors(path):
+        if _skip_space(text, place) < len(text):
             raise json.JSONDecodeError("Extra data", text, place)
 
 
-def json_object(
+def read_json_object(
     path: Path, reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None
 ) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-    """What a JSON file holds that has to be an object; see ``json_value``.
+    """What a JSON file holds that has to be an object; see ``read_json``.
 
     Args:
         path: the file.
         reduced: what to keep of each object in it, so that not everything is in memory at once.
     """
-    decoding = Decoding(path)
-    value = parsed(path, decoding.text(whole(path)), reduced=reduced)
-    findings = tuple(decoding.findings())
+    decoding = Decoder(path)
+    value = parse_json(path, decoding.decode(read_whole(path)), reduced=reduced)
+    findings = tuple(decoding.list_findings())
     if not isinstance(value, dict):
-        raise UnreadableError(path, f"an object is expected, and it holds {_kind(value)}", "Check its format")
+        raise UnreadableError(
+            path, f"an object is expected, and it holds {_describe_kind(value)}", "Check its format"
+        )
     return value, findings
 
 
-def parsed(
+def parse_json(
     path: Path,
     text: str,
     what: str = "the file",
     reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> Any:  # noqa: ANN401 - JSON can be anything
-    """The value of a JSON text; see ``json_object``.
+    """The value of a JSON text; see ``read_json_object``.
 
     Raises:
         UnreadableError: it is not JSON, or nested too deeply.
     """
-    with _explained(path, what):
+    with _explain_errors(path, what):
         return json.loads(text, object_hook=reduced)
 
 
 @contextmanager
-def _explained(path: Path, what: str = "the file") -> Iterator[None]:
+def _explain_errors(path: Path, what: str = "the file") -> Iterator[None]:
     """Turn what the parser says into what a user is told."""
     try:
         yield
@@ -114,13 +116,13 @@ def _explained(path: Path, what: str = "the file") -> Iterator[None]:
         raise UnreadableError(path, message, "Write it again, or leave it out") from error
 
 
-def _after_space(text: str, place: int) -> int:
+def _skip_space(text: str, place: int) -> int:
     found = _SPACE.match(text, place)
     return found.end() if found else place
 
 
 @dataclass(slots=True)
-class Lines:
+class JsonLines:
     """The objects of a JSON Lines file, in order; what is none is counted.
 
     Attributes:
@@ -134,20 +136,20 @@ class Lines:
     bad: int = 0
     first_bad: int | None = None
     torn: int | None = None
-    _decoding: Decoding | None = field(default=None, repr=False)
+    _decoding: Decoder | None = field(default=None, repr=False)
 
-    def objects(self) -> Iterator[dict[str, Any]]:
-        """Every object; afterwards ``findings`` is complete.
+    def read_objects(self) -> Iterator[dict[str, Any]]:
+        """Every object; afterwards ``list_findings`` is complete.
 
         Raises:
             UnreadableError: the file cannot be read, or has a line that is too long.
         """
-        self._decoding = Decoding(self.path)
-        for number, data in lines(self.path):
+        self._decoding = Decoder(self.path)
+        for number, data in read_lines(self.path):
             if not data.strip():
                 continue
             try:
-                value = json.loads(self._decoding.text(data, number))
+                value = json.loads(self._decoding.decode(data, number))
             except (ValueError, RecursionError):
                 value = None
             if isinstance(value, dict):
@@ -158,23 +160,23 @@ class Lines:
                 self.bad += 1
                 self.first_bad = self.first_bad or number
 
-    def findings(self) -> Iterator[Finding]:
+    def list_findings(self) -> Iterator[Finding]:
         """What was irregular."""
         if self.bad:
-            message = f"{counted(self.bad, 'line is', 'lines are')} no JSON object: left out"
+            message = f"{format_count(self.bad, 'line is', 'lines are')} no JSON object: left out"
             yield Finding(self.path, message, self.first_bad)
         if self.torn:
             yield Finding(self.path, "the last line is torn off: left out", self.torn)
         if self._decoding:
-            yield from self._decoding.findings()
+            yield from self._decoding.list_findings()
 
 
-def mapping(value: object) -> dict[str, Any]:
+def as_mapping(value: object) -> dict[str, Any]:
     """A value that should be an object; an empty one where it is none."""
     return value if isinstance(value, dict) else {}
 
 
-def word(value: object) -> str:
+def as_word(value: object) -> str:
     """A cell as a name or a word: one that can be written as UTF-8; empty where there is none."""
     if isinstance(value, str):
         return (value if value.isascii() else value.encode(errors="replace").decode()).strip()
@@ -183,19 +185,19 @@ def word(value: object) -> str:
     return str(value) if type(value) is int else json.dumps(value)
 
 
-def told(value: object, most: int = 80) -> str:
+def shorten_cell(value: object, most: int = 80) -> str:
     """A cell inside a message: one line, not too long."""
-    text = " ".join(word(value).split())
+    text = " ".join(as_word(value).split())
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def short_text(value: object) -> str | None:
+def as_answer(value: object) -> str | None:
     """A cell as an answer; None where there is none, or where it is a long text and no answer to compare."""
     if isinstance(value, list) and len(value) == 1:
-        return short_text(value[0])
-    text = word(value)
+        return as_answer(value[0])
+    text = as_word(value)
     return text if text and len(text) <= _LONGEST_TEXT else None
 
 
-def _kind(value: object) -> str:
+def _describe_kind(value: object) -> str:
     return {list: "a list", str: "a text", type(None): "null"}.get(type(value), "a single value")

@@ -15,13 +15,19 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.read.harnesses.checking import disagreement, impossible
-from reportgen.read.harnesses.documents import head_text, json_items, json_object, mapping, word
-from reportgen.read.harnesses.helm_spec import benchmark_of, protocol_of_run, spec_by_folder
-from reportgen.read.harnesses.scoring import count_of, score_of, total_of
-from reportgen.read.logged import Answered, Evaluated, Finding, Total, Unit, UnreadableError
-from reportgen.read.loggers.growing import number
-from reportgen.words import counted
+from reportgen.read.harnesses.checking import check_accuracy, compare_means
+from reportgen.read.harnesses.documents import (
+    as_mapping,
+    as_word,
+    read_head_text,
+    read_json_items,
+    read_json_object,
+)
+from reportgen.read.harnesses.helm_spec import build_run_protocol, guess_spec, name_benchmark
+from reportgen.read.harnesses.scoring import parse_count, parse_score, parse_total
+from reportgen.read.logged import Evaluation, Finding, ScoredAnswer, Total, Unit, UnreadableError
+from reportgen.read.loggers.growing import parse_number
+from reportgen.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -55,7 +61,7 @@ _SECONDS: Final = "inference_runtime"
 _COUNT: Final = "num_instances"
 
 
-def units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Each folder with the specification of a run or its stats."""
     folders: dict[Path, dict[str, Path]] = defaultdict(dict)
     for path in files:
@@ -63,7 +69,7 @@ def units(files: Sequence[Path]) -> tuple[Unit, ...]:
             folders[path.parent][path.name] = path
     found = []
     for folder, parts in folders.items():
-        known = [name for name, path in parts.items() if _MARKS[name].search(head_text(path))]
+        known = [name for name, path in parts.items() if _MARKS[name].search(read_head_text(path))]
         # Beside a specification even an empty file is what its name says.
         taken = parts if _SPEC in known else known
         if taken:
@@ -72,12 +78,12 @@ def units(files: Sequence[Path]) -> tuple[Unit, ...]:
     return tuple(found)
 
 
-def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluated]:
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
     """The run, on each of its splits.
 
     Args:
         unit: the folder of a run.
-        wanted: only these metrics; those that tell how a run went are read only if named.
+        selected: only these metrics; those that tell how a run went are read only if named.
 
     Raises:
         UnreadableError: a file is not what it seemed.
@@ -86,32 +92,32 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
     if not parts.keys() & _MARKS.keys():
         message = f"a run of HELM has a {_SPEC}, {_STATS} or {_INSTANCES}, and none of them is there"
         raise UnreadableError(unit.path, message, "Give the folder of the run")
-    spec, findings = json_object(parts[_SPEC]) if _SPEC in parts else spec_by_folder(unit.path)
-    read_, irregular = _Read(wanted), list[Finding]()
-    for name, take in ((_STATS, read_.take_stat), (_INSTANCES, read_.take_instance)):
+    spec, findings = read_json_object(parts[_SPEC]) if _SPEC in parts else guess_spec(unit.path)
+    read_, irregular = _RunStats(selected), list[Finding]()
+    for name, take in ((_STATS, read_.add_stat), (_INSTANCES, read_.add_instance)):
         if name in parts:
-            for entry in json_items(parts[name], irregular):
+            for entry in read_json_items(parts[name], irregular):
                 read_.strange += not isinstance(entry, dict)
-                take(mapping(entry))
+                take(as_mapping(entry))
     findings = (*findings, *irregular)
     splits = [split for split in _SPLITS if read_.totals[split] or read_.answers[split]]
     if not read_.seen:
         message = "there is no stat of a test or validation split: the run is not finished"
         findings = (*findings, Finding(unit.path, message))
-    findings = (*findings, *read_.findings(unit.path))
+    findings = (*findings, *read_.list_findings(unit.path))
     for split in splits or _SPLITS[:1]:
-        yield _evaluated(unit.path, spec, split, read_, findings)
+        yield _build_evaluation(unit.path, spec, split, read_, findings)
         findings = ()
 
 
 @dataclass(slots=True)
-class _Read:
+class _RunStats:
     """Stats and instances as they are taken in."""
 
-    wanted: Collection[str] | None
+    selected: Collection[str] | None
     totals: dict[str, list[tuple[str, float]]] = field(default_factory=lambda: defaultdict(list))
     counts: dict[str, float] = field(default_factory=dict)
-    answers: dict[str, list[Answered]] = field(default_factory=lambda: defaultdict(list))
+    answers: dict[str, list[ScoredAnswer]] = field(default_factory=lambda: defaultdict(list))
     problems: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     trials: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     seen: set[str] = field(default_factory=set)
@@ -119,48 +125,48 @@ class _Read:
     strange: int = 0
     without: list[str] = field(default_factory=list)
 
-    def take_stat(self, stat: Mapping[str, Any]) -> None:
+    def add_stat(self, stat: Mapping[str, Any]) -> None:
         """Keep the mean of a stat over trials."""
-        named = mapping(stat.get("name"))
-        metric, split = word(named.get("name")), word(named.get("split"))
+        named = as_mapping(stat.get("name"))
+        metric, split = as_word(named.get("name")), as_word(named.get("split"))
         if named.get("perturbation") or named.get("sub_split"):
             # The worst case stands there even where nothing was perturbed.
-            worst = mapping(named.get("perturbation")).get("computed_on") == "worst"
+            worst = as_mapping(named.get("perturbation")).get("computed_on") == "worst"
             self.perturbed += bool(named.get("perturbation")) and not worst
             return
         if split in _SPLITS:
             self.seen.add(split)
-        mean = number(stat.get("mean"))
+        mean = parse_number(stat.get("mean"))
         if metric == _COUNT and mean is not None:
             self.counts[split] = mean
-        if self._wants(metric) and split in _SPLITS:
-            if mean is None or number(stat.get("count")) == 0:
+        if self._is_selected(metric) and split in _SPLITS:
+            if mean is None or parse_number(stat.get("count")) == 0:
                 self.without.append(metric)
             else:
                 self.totals[split].append((metric, mean))
 
-    def take_instance(self, instance: Mapping[str, Any]) -> None:
+    def add_instance(self, instance: Mapping[str, Any]) -> None:
         """Keep the scores of an instance in a trial."""
         if instance.get("perturbation"):
             return
         by_split: dict[str, dict[str, float | None]] = defaultdict(dict)
         stats = instance.get("stats")
-        for stat in map(mapping, stats if isinstance(stats, list) else []):
-            named = mapping(stat.get("name"))
-            split = word(named.get("split"))
+        for stat in map(as_mapping, stats if isinstance(stats, list) else []):
+            named = as_mapping(stat.get("name"))
+            split = as_word(named.get("split"))
             if not named.get("perturbation") and split in _SPLITS:
-                empty = number(stat.get("count")) == 0
-                by_split[split][word(named.get("name"))] = None if empty else score_of(stat.get("mean"))
-        problem, trial = word(instance.get("instance_id")), word(instance.get("train_trial_index"))
+                empty = parse_number(stat.get("count")) == 0
+                by_split[split][as_word(named.get("name"))] = None if empty else parse_score(stat.get("mean"))
+        problem, trial = as_word(instance.get("instance_id")), as_word(instance.get("train_trial_index"))
         for split, values in by_split.items():
             self.seen.add(split)
             self.problems[split].add(problem)
             self.trials[split].add(trial)
             tokens = next((values[name] for name in _TOKENS if values.get(name) is not None), None)
             for metric, score in values.items():
-                if self._wants(metric):
+                if self._is_selected(metric):
                     self.answers[split].append(
-                        Answered(
+                        ScoredAnswer(
                             problem=problem,
                             score=score,
                             sample=trial,
@@ -170,45 +176,47 @@ class _Read:
                         )
                     )
 
-    def findings(self, path: Path) -> Iterator[Finding]:
+    def list_findings(self, path: Path) -> Iterator[Finding]:
         """What was left out."""
         if self.perturbed:
-            yield Finding(path, f"{counted(self.perturbed, 'stat')} of perturbed instances: left out")
+            yield Finding(path, f"{format_count(self.perturbed, 'stat')} of perturbed instances: left out")
         if self.strange:
-            yield Finding(path, f"{counted(self.strange, 'entry is', 'entries are')} no object: left out")
+            yield Finding(
+                path, f"{format_count(self.strange, 'entry is', 'entries are')} no object: left out"
+            )
         if self.without:
-            yield Finding(path, f"{counted(len(self.without), 'stat')} without a value: left out")
+            yield Finding(path, f"{format_count(len(self.without), 'stat')} without a value: left out")
 
-    def _wants(self, metric: str) -> bool:
-        return metric not in _BOOKKEEPING if self.wanted is None else metric in self.wanted
+    def _is_selected(self, metric: str) -> bool:
+        return metric not in _BOOKKEEPING if self.selected is None else metric in self.selected
 
 
-def _evaluated(
-    path: Path, spec: Mapping[str, Any], split: str, read_: _Read, findings: tuple[Finding, ...]
-) -> Evaluated:
+def _build_evaluation(
+    path: Path, spec: Mapping[str, Any], split: str, read_: _RunStats, findings: tuple[Finding, ...]
+) -> Evaluation:
     answers = tuple(read_.answers[split])
     problems, trials = len(read_.problems[split]), len(read_.trials[split])
     totals: list[Total] = []
     strange: list[Finding] = []
-    n = problems or count_of(read_.counts.get(split))
+    n = problems or parse_count(read_.counts.get(split))
     for metric, mean in read_.totals[split]:
-        total, finding = total_of(path, metric, mean, n=n)
+        total, finding = parse_total(path, metric, mean, n=n)
         totals += [total] if total else []
         strange += [finding] if finding else []
     means = {total.metric: total for total in totals}
     if not answers:
         repeats = trials or 1
-        strange += [found for total in totals if (found := impossible(path, total, repeats=repeats))]
-    adapter = mapping(spec.get("adapter_spec"))
-    return Evaluated(
+        strange += [found for total in totals if (found := check_accuracy(path, total, repeats=repeats))]
+    adapter = as_mapping(spec.get("adapter_spec"))
+    return Evaluation(
         path=path,
-        model=word(adapter.get("model")) or word(adapter.get("model_deployment")),
-        benchmark=benchmark_of(spec, path) + (f" ({split})" if split != _SPLITS[0] else ""),
-        run=word(path.parent.name) if path.parent.parent.name == "runs" else "",
+        model=as_word(adapter.get("model")) or as_word(adapter.get("model_deployment")),
+        benchmark=name_benchmark(spec, path) + (f" ({split})" if split != _SPLITS[0] else ""),
+        run=as_word(path.parent.name) if path.parent.parent.name == "runs" else "",
         seed=None,
-        protocol=protocol_of_run(spec, split, trials),
+        protocol=build_run_protocol(spec, split, trials),
         answers=answers,
         totals=tuple(totals),
         finished=bool(read_.seen),
-        findings=(*findings, *strange, *disagreement(path, answers, means)),
+        findings=(*findings, *strange, *compare_means(path, answers, means)),
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from reportgen.read.harnesses.documents import mapping, word
-from reportgen.read.harnesses.protocol import protocol_of
+from reportgen.read.harnesses.documents import as_mapping, as_word
+from reportgen.read.harnesses.protocol import build_protocol
 from reportgen.read.logged import Finding
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def spec_by_folder(path: Path) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+def guess_spec(path: Path) -> tuple[dict[str, Any], tuple[Finding, ...]]:
     """A specification that says what the folder's name does, where there is no other."""
     folder = path if path.is_dir() else path.absolute().parent
     arguments = dict(part.partition("=")[::2] for part in re.split("[:,]", folder.name))
@@ -23,17 +23,17 @@ def spec_by_folder(path: Path) -> tuple[dict[str, Any], tuple[Finding, ...]]:
     return spec, (Finding(path, f"{message}, and how it was measured is unknown"),)
 
 
-def benchmark_of(spec: Mapping[str, Any], path: Path) -> str:
+def name_benchmark(spec: Mapping[str, Any], path: Path) -> str:
     """``mmlu:subject=anatomy`` of ``mmlu:subject=anatomy,model=openai_gpt2``: all but the model."""
-    name = word(spec.get("name")) or path.name
+    name = as_word(spec.get("name")) or path.name
     scenario, _, arguments = name.partition(":")
-    kept = [
+    parts = [
         one for one in arguments.split(",") if one and not one.startswith(("model=", "model_deployment="))
     ]
-    return f"{scenario}:{','.join(kept)}" if kept else scenario
+    return f"{scenario}:{','.join(parts)}" if parts else scenario
 
 
-def protocol_of_run(spec: Mapping[str, Any], split: str, trials: int) -> dict[str, str]:
+def build_run_protocol(spec: Mapping[str, Any], split: str, trials: int) -> dict[str, str]:
     """How a run was made.
 
     Args:
@@ -41,14 +41,14 @@ def protocol_of_run(spec: Mapping[str, Any], split: str, trials: int) -> dict[st
         split: of the instances.
         trials: how many there are; 0 where that is not known.
     """
-    adapter = mapping(spec.get("adapter_spec"))
-    return protocol_of(
+    adapter = as_mapping(spec.get("adapter_spec"))
+    return build_protocol(
         {
             "samples": trials or adapter.get("num_train_trials"),
             "temperature": adapter.get("temperature"),
             "top_p": adapter.get("top_p"),
             "max_tokens": adapter.get("max_tokens"),
-            "prompt": _prompt(adapter),
+            "prompt": _describe_prompt(adapter),
             "harness": "HELM",
             "split": split,
             "limit": adapter.get("max_eval_instances"),
@@ -57,6 +57,6 @@ def protocol_of_run(spec: Mapping[str, Any], split: str, trials: int) -> dict[st
     )
 
 
-def _prompt(adapter: Mapping[str, Any]) -> str:
-    shots, method = word(adapter.get("max_train_instances")), word(adapter.get("method"))
+def _describe_prompt(adapter: Mapping[str, Any]) -> str:
+    shots, method = as_word(adapter.get("max_train_instances")), as_word(adapter.get("method"))
     return ", ".join(part for part in (f"{shots}-shot" if shots else "", method) if part)

@@ -13,11 +13,17 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.read.harnesses.archive import Archive, opened
-from reportgen.read.harnesses.documents import head_text, json_object, mapping, parsed, word
+from reportgen.read.harnesses.archive import Archive, open_archive
+from reportgen.read.harnesses.documents import (
+    as_mapping,
+    as_word,
+    parse_json,
+    read_head_text,
+    read_json_object,
+)
 from reportgen.read.logged import Finding, UnreadableError
-from reportgen.read.loggers.text_file import Decoding
-from reportgen.words import counted
+from reportgen.read.loggers.text_file import Decoder
+from reportgen.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -55,30 +61,30 @@ def read_log(path: Path) -> Log:
     Raises:
         UnreadableError: it is none, damaged, or beyond a limit.
     """
-    return _archived(path) if head_text(path).startswith(_ARCHIVES) else _written(path)
+    return _read_archive(path) if read_head_text(path).startswith(_ARCHIVES) else _read_json_log(path)
 
 
-def _written(path: Path) -> Log:
-    document, findings = json_object(path, _without_events)
+def _read_json_log(path: Path) -> Log:
+    document, findings = read_json_object(path, _strip_events)
     if not isinstance(document.get("eval"), dict):
         raise UnreadableError(path, 'there is no object "eval" in the file', "Check that Inspect wrote it")
-    results = mapping(document.get("results"))
+    results = as_mapping(document.get("results"))
     return Log(
         path,
         {key: value for key, value in document.items() if key != "samples"},
-        [_without_transcript(sample) for sample in _list(document.get("samples"))],
-        _list(document.get("reductions")) or _list(results.get("sample_reductions")),
+        [_strip_transcript(sample) for sample in _as_list(document.get("samples"))],
+        _as_list(document.get("reductions")) or _as_list(results.get("sample_reductions")),
         findings,
     )
 
 
-def _archived(path: Path) -> Log:
-    with opened(path) as archive:
+def _read_archive(path: Path) -> Log:
+    with open_archive(path) as archive:
         start = "_journal/start.json"
         if "header.json" in archive.names:
-            header = _member(archive, "header.json")
+            header = _read_member(archive, "header.json")
         elif start in archive.names:
-            header = {**mapping(_member(archive, start)), "status": "started"}
+            header = {**as_mapping(_read_member(archive, start)), "status": "started"}
         else:
             raise UnreadableError(path, "the archive has no header.json", "Check that Inspect wrote it")
         if not isinstance(header, dict) or not isinstance(header.get("eval"), dict):
@@ -88,57 +94,59 @@ def _archived(path: Path) -> Log:
         return Log(
             path,
             header,
-            _samples(archive),
-            _list(_member(archive, reductions)) if reductions in archive.names else [],
-            tuple(_torn(archive)),
+            _read_samples(archive),
+            _as_list(_read_member(archive, reductions)) if reductions in archive.names else [],
+            tuple(_warn_torn(archive)),
         )
 
 
-def _torn(archive: Archive) -> Iterator[Finding]:
+def _warn_torn(archive: Archive) -> Iterator[Finding]:
     if archive.torn:
         message = "the archive is torn or damaged, and its list of members lost"
-        whole = counted(archive.torn, "whole member is", "whole members are")
+        whole = format_count(archive.torn, "whole member is", "whole members are")
         yield Finding(archive.path, f"{message}: {whole} read")
 
 
-def _samples(archive: Archive) -> list[Any]:
+def _read_samples(archive: Archive) -> list[Any]:
     """The summaries of all samples; the samples themselves only where there are none."""
     if "summaries.json" in archive.names:
-        return _list(_member(archive, "summaries.json"))
+        return _as_list(_read_member(archive, "summaries.json"))
     parts = sorted((int(found[1]), name) for name in archive.names if (found := _SUMMARIES.fullmatch(name)))
     if parts:
-        written = (one for _, name in parts for one in _list(_member(archive, name)))
+        written = (one for _, name in parts for one in _as_list(_read_member(archive, name)))
         # A sample that was tried again stands there again, and counts as it was last.
-        latest = {(word(one.get("id")), word(one.get("epoch"))): one for one in map(mapping, written)}
+        latest = {
+            (as_word(one.get("id")), as_word(one.get("epoch"))): one for one in map(as_mapping, written)
+        }
         return [*latest.values()]
     names = sorted(name for name in archive.names if _SAMPLE.fullmatch(name))
-    return [_without_transcript(_member(archive, name)) for name in names]
+    return [_strip_transcript(_read_member(archive, name)) for name in names]
 
 
-def _without_transcript(sample: object) -> dict[str, Any]:
+def _strip_transcript(sample: object) -> dict[str, Any]:
     """What is used of a sample; a transcript is thousands of times as long."""
-    return {key: value for key, value in mapping(sample).items() if key in _USED}
+    return {key: value for key, value in as_mapping(sample).items() if key in _USED}
 
 
-def _without_events(value: dict[str, Any]) -> dict[str, Any]:
+def _strip_events(value: dict[str, Any]) -> dict[str, Any]:
     """The same, or of a sample what is used of it."""
-    return _without_transcript(value) if value.keys() >= _SAMPLE_HAS else value
+    return _strip_transcript(value) if value.keys() >= _SAMPLE_HAS else value
 
 
-def _member(archive: Archive, name: str) -> Any:  # noqa: ANN401 - JSON can be anything
-    text = Decoding(archive.path).text(archive.read(name))
-    return parsed(archive.path, text, f"{name} in the archive")
+def _read_member(archive: Archive, name: str) -> Any:  # noqa: ANN401 - JSON can be anything
+    text = Decoder(archive.path).decode(archive.read(name))
+    return parse_json(archive.path, text, f"{name} in the archive")
 
 
-def _list(value: object) -> list[Any]:
+def _as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
 def is_log(path: Path) -> bool:
     """Whether a file's beginning is that of a log."""
     if path.suffix == ".eval":
-        return head_text(path).startswith(_ARCHIVES)
+        return read_head_text(path).startswith(_ARCHIVES)
     if path.suffix != ".json":
         return False
-    text = head_text(path)
+    text = read_head_text(path)
     return _STATUS.search(text) is not None and _EVAL.search(text) is not None

@@ -11,15 +11,15 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from reportgen.read.harnesses.checking import disagreement, impossible, spelled_alike
-from reportgen.read.harnesses.documents import mapping, told, word
+from reportgen.read.harnesses.checking import check_accuracy, compare_means, warn_equal_answers
+from reportgen.read.harnesses.documents import as_mapping, as_word, shorten_cell
 from reportgen.read.harnesses.inspect_files import Log, is_log, read_log
-from reportgen.read.harnesses.inspect_protocol import epochs_of, protocol_of_log, seed_of
-from reportgen.read.harnesses.inspect_samples import answers_of, answers_of_reductions, is_graded
-from reportgen.read.harnesses.inspect_scores import Scored, scores_of
-from reportgen.read.harnesses.scoring import count_of
-from reportgen.read.logged import Answered, Evaluated, Finding, Unit, UnreadableError
-from reportgen.words import counted, listing
+from reportgen.read.harnesses.inspect_protocol import build_log_protocol, count_epochs, get_seed
+from reportgen.read.harnesses.inspect_samples import build_answers, build_reduced_answers, has_scores
+from reportgen.read.harnesses.inspect_scores import TaskScore, build_scores
+from reportgen.read.harnesses.scoring import parse_count
+from reportgen.read.logged import Evaluation, Finding, ScoredAnswer, Unit, UnreadableError
+from reportgen.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -30,7 +30,7 @@ TITLE: Final = "logs of Inspect"
 
 # When, which task, and its id: a retry keeps the id.
 _NAMED: Final = re.compile(r"\d{4}-\d\d-\d\dT.*_(?P<task>[0-9A-Za-z]{22})")
-_Worth: TypeAlias = tuple[bool, bool, str]
+_Rank: TypeAlias = tuple[bool, bool, str]
 _FEW: Final = 3
 _LONGEST_ERROR: Final = 120
 _OUTCOMES: Final = {
@@ -40,7 +40,7 @@ _OUTCOMES: Final = {
 }
 
 
-def units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Each log, together with those that earlier attempts at the same task left beside it."""
     found: dict[tuple[Path, str], list[Path]] = defaultdict(list)
     for path in files:
@@ -51,19 +51,19 @@ def units(files: Sequence[Path]) -> tuple[Unit, ...]:
     return tuple(Unit(NAME, paths[-1], tuple(paths)) for paths in attempts)
 
 
-def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluated]:
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
     """The evaluation of each task: of several attempts at it the newest that ended well, or else the newest.
 
     An attempt whose answers were graded counts before one whose answers were not.
 
     Args:
         unit: a log, or all of a task.
-        wanted: only these scorers, by the names that answers have, or their metrics.
+        selected: only these scorers, by the names that answers have, or their metrics.
 
     Raises:
         UnreadableError: it is no log, damaged, or beyond a limit, and there is no other of its task.
     """
-    tasks: dict[str, list[tuple[_Worth, Path]]] = defaultdict(list)
+    tasks: dict[str, list[tuple[_Rank, Path]]] = defaultdict(list)
     best: dict[str, Log] = {}
     damaged: list[UnreadableError] = []
     for path in unit.files:
@@ -72,59 +72,63 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
         except UnreadableError as error:
             damaged.append(error)
             continue
-        task = word(mapping(log.header.get("eval")).get("task_id")) or str(path)
-        tasks[task].append((_worth(log), path))
-        best[task] = max(best.get(task, log), log, key=_worth)
+        task = as_word(as_mapping(log.header.get("eval")).get("task_id")) or str(path)
+        tasks[task].append((_rank_log(log), path))
+        best[task] = max(best.get(task, log), log, key=_rank_log)
     if not best:
         raise damaged[0]
     findings = tuple(Finding(error.path, f"{error.message}: left out") for error in damaged)
     for task, log in best.items():
-        one = _evaluated(log, wanted)
-        yield replace(one, findings=(*findings, *_retried(log, tasks[task]), *one.findings))
+        one = _build_evaluation(log, selected)
+        yield replace(one, findings=(*findings, *_report_retries(log, tasks[task]), *one.findings))
         findings = ()
 
 
-def _worth(log: Log) -> _Worth:
+def _rank_log(log: Log) -> _Rank:
     """What makes one of several attempts count: whether it has scores, then its end, then its beginning."""
-    ended, began = log.header.get("status") == "success", mapping(log.header.get("eval")).get("created")
-    return is_graded(log.samples) or bool(log.reductions), ended, word(began)
+    ended, began = log.header.get("status") == "success", as_mapping(log.header.get("eval")).get("created")
+    return has_scores(log.samples) or bool(log.reductions), ended, as_word(began)
 
 
-def _retried(log: Log, attempts: Sequence[tuple[_Worth, Path]]) -> Iterator[Finding]:
+def _report_retries(log: Log, attempts: Sequence[tuple[_Rank, Path]]) -> Iterator[Finding]:
     """A retry writes a new log, which has what was finished before; one that is not graded is no better."""
     others = [(worth, path) for worth, path in attempts if path != log.path]
     if others:
-        _, *own = _worth(log)
+        _, *own = _rank_log(log)
         which = "newest that ended well" if own[0] else "newest"
         if any(own < later for (_, *later), _ in others):
             which = f"{which} of those with scores"
         message = f"the task has {len(attempts)} logs: the {which} is read, and left out are"
-        yield Finding(log.path, f"{message} {listing([told(path.name) for _, path in others], most=_FEW)}")
+        yield Finding(
+            log.path, f"{message} {join_names([shorten_cell(path.name) for _, path in others], most=_FEW)}"
+        )
 
 
-def _evaluated(log: Log, wanted: Collection[str] | None) -> Evaluated:
-    said = mapping(log.header.get("eval"))
+def _build_evaluation(log: Log, selected: Collection[str] | None) -> Evaluation:
+    said = as_mapping(log.header.get("eval"))
     findings = [*log.findings]
-    answers, strange = answers_of(log.path, log.samples, word(said.get("model")))
+    answers, strange = build_answers(log.path, log.samples, as_word(said.get("model")))
     if not answers and log.reductions:
-        answers = answers_of_reductions(log.reductions)
-        if answers and epochs_of(log.header) > 1:
+        answers = build_reduced_answers(log.reductions)
+        if answers and count_epochs(log.header) > 1:
             message = "the answers of each epoch are not kept; a score for each problem is read"
             findings.append(Finding(log.path, message))
-    scores, irregular = scores_of(log.path, mapping(log.header.get("results")), epochs_of(log.header))
-    if wanted is not None:
-        answers = tuple(answer for answer in answers if answer.metric in wanted)
-        scores = [one for one in scores if {one.label, one.total.metric} & set(wanted)]
-    findings += [*_outcome(log, answers), *strange, *irregular, *_checked(log, answers, scores)]
-    created = word(said.get("created"))
-    return Evaluated(
+    scores, irregular = build_scores(
+        log.path, as_mapping(log.header.get("results")), count_epochs(log.header)
+    )
+    if selected is not None:
+        answers = tuple(answer for answer in answers if answer.metric in selected)
+        scores = [one for one in scores if {one.label, one.total.metric} & set(selected)]
+    findings += [*_report_outcome(log, answers), *strange, *irregular, *_check_scores(log, answers, scores)]
+    created = as_word(said.get("created"))
+    return Evaluation(
         path=log.path,
-        model=word(said.get("model")),
-        benchmark=word(said.get("task")) or log.path.stem,
+        model=as_word(said.get("model")),
+        benchmark=as_word(said.get("task")) or log.path.stem,
         # Tasks that run side by side may begin in the same second.
-        run=f"{created} {word(said.get('task_id'))[:6]}".strip(),
-        seed=seed_of(log.header),
-        protocol=protocol_of_log(log.header),
+        run=f"{created} {as_word(said.get('task_id'))[:6]}".strip(),
+        seed=get_seed(log.header),
+        protocol=build_log_protocol(log.header),
         answers=answers,
         totals=tuple(one.total for one in scores),
         finished=log.header.get("status") == "success",
@@ -132,36 +136,40 @@ def _evaluated(log: Log, wanted: Collection[str] | None) -> Evaluated:
     )
 
 
-def _outcome(log: Log, answers: Sequence[Answered]) -> Iterator[Finding]:
+def _report_outcome(log: Log, answers: Sequence[ScoredAnswer]) -> Iterator[Finding]:
     """How the evaluation ended, and whether all samples are there."""
-    said = mapping(log.header.get("eval"))
-    results = mapping(log.header.get("results"))
-    ended = _OUTCOMES.get(word(log.header.get("status")))
+    said = as_mapping(log.header.get("eval"))
+    results = as_mapping(log.header.get("results"))
+    ended = _OUTCOMES.get(as_word(log.header.get("status")))
     if ended:
-        error = told(mapping(log.header.get("error")).get("message"), _LONGEST_ERROR)
+        error = shorten_cell(as_mapping(log.header.get("error")).get("message"), _LONGEST_ERROR)
         scores = ", and has scores nevertheless" if results.get("scores") else ""
         yield Finding(log.path, f"{ended}{scores}{f': {error}' if error else ''}")
     if log.header.get("invalidated") is True:
         yield Finding(log.path, "the log is marked as invalid")
-    dataset = mapping(said.get("dataset"))
-    ids, all_ = dataset.get("sample_ids"), count_of(dataset.get("samples"))
-    limit = count_of(mapping(said.get("config")).get("limit"))
-    asked = len(ids) if isinstance(ids, list) and ids else limit
-    if asked and all_ and asked < all_:
-        yield Finding(log.path, f"the limit leaves {asked:,} of {counted(all_, 'sample')} of the dataset")
+    dataset = as_mapping(said.get("dataset"))
+    ids, all_ = dataset.get("sample_ids"), parse_count(dataset.get("samples"))
+    limit = parse_count(as_mapping(said.get("config")).get("limit"))
+    limited_to = len(ids) if isinstance(ids, list) and ids else limit
+    if limited_to and all_ and limited_to < all_:
+        yield Finding(
+            log.path, f"the limit leaves {limited_to:,} of {format_count(all_, 'sample')} of the dataset"
+        )
     problems = len({answer.problem for answer in answers})
-    if asked and 0 < problems < asked:
-        yield Finding(log.path, f"answers to {problems:,} of {counted(asked, 'sample')} are there")
-    completed, total = (count_of(results.get(key)) for key in ("completed_samples", "total_samples"))
+    if limited_to and 0 < problems < limited_to:
+        yield Finding(log.path, f"answers to {problems:,} of {format_count(limited_to, 'sample')} are there")
+    completed, total = (parse_count(results.get(key)) for key in ("completed_samples", "total_samples"))
     if total and not answers and (completed or 0) < total:
-        yield Finding(log.path, f"{completed or 0:,} of {counted(total, 'sample')} count in the scores")
+        yield Finding(log.path, f"{completed or 0:,} of {format_count(total, 'sample')} count in the scores")
 
 
-def _checked(log: Log, answers: Sequence[Answered], scores: Sequence[Scored]) -> Iterator[Finding]:
+def _check_scores(
+    log: Log, answers: Sequence[ScoredAnswer], scores: Sequence[TaskScore]
+) -> Iterator[Finding]:
     means = {one.label: one.total for one in scores if one.is_mean}
     if not answers:
-        epochs = epochs_of(log.header)
-        found = (impossible(log.path, total, repeats=epochs, partial=True) for total in means.values())
+        epochs = count_epochs(log.header)
+        found = (check_accuracy(log.path, total, repeats=epochs, partial=True) for total in means.values())
         yield from (finding for finding in found if finding)
-    yield from disagreement(log.path, answers, means, "samples")
-    yield from spelled_alike(log.path, answers)
+    yield from compare_means(log.path, answers, means, "samples")
+    yield from warn_equal_answers(log.path, answers)

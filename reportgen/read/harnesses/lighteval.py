@@ -15,13 +15,19 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.read.harnesses.checking import impossible
-from reportgen.read.harnesses.documents import head_text, json_object, mapping, told, word
-from reportgen.read.harnesses.lighteval_details import answers_of, compared
-from reportgen.read.harnesses.protocol import SUBTASKS, protocol_of, scores_over_others
-from reportgen.read.harnesses.scoring import count_of, total_of
-from reportgen.read.logged import Answered, Evaluated, Finding, Unit, UnreadableError
-from reportgen.words import counted, listing
+from reportgen.read.harnesses.checking import check_accuracy
+from reportgen.read.harnesses.documents import (
+    as_mapping,
+    as_word,
+    read_head_text,
+    read_json_object,
+    shorten_cell,
+)
+from reportgen.read.harnesses.lighteval_details import compare_totals, read_answers
+from reportgen.read.harnesses.protocol import SUBTASKS, build_protocol, warn_group_scores
+from reportgen.read.harnesses.scoring import parse_count, parse_total
+from reportgen.read.logged import Evaluation, Finding, ScoredAnswer, Unit, UnreadableError
+from reportgen.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -38,100 +44,101 @@ _DATE: Final = re.compile(r"_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)$
 _STDERR: Final = "_stderr"
 _ALL, _AVERAGE = "all", ":_average"
 _DAY: Final = 10
-_FEW: Final = 3
+_FEW_NAMES: Final = 3
 
 
-def units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Each results file, with the details of its date."""
     details = [path for path in files if path.suffix == ".parquet" and path.name.startswith("details_")]
     found = []
     for path in files:
-        if path.suffix == ".json" and _holds_results(path):
-            date = _date(path)
-            beside = [other for other in details if date and _date(other) == date]
-            found.append(Unit(NAME, path, (path, *beside)))
+        if path.suffix == ".json" and _has_results(path):
+            date = _find_date(path)
+            details_of_date = [other for other in details if date and _find_date(other) == date]
+            found.append(Unit(NAME, path, (path, *details_of_date)))
     return tuple(found)
 
 
-def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluated]:
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
     """Each task of a results file, and the means over tasks behind them.
 
     Args:
         unit: a results file.
-        wanted: only these metrics.
+        selected: only these metrics.
 
     Raises:
         UnreadableError: it is not what it seemed.
     """
     path = unit.files[0]
-    document, findings = json_object(path)
+    document, findings = read_json_object(path)
     results = {
-        key: value for key, value in mapping(document.get("results")).items() if isinstance(value, dict)
+        key: value for key, value in as_mapping(document.get("results")).items() if isinstance(value, dict)
     }
     if not results:
         raise UnreadableError(path, 'there are no scores under "results"', "Check that lighteval wrote it")
-    details = {_task_of(other): other for other in unit.files[1:]}
-    strangers = [told(other.name) for task, other in details.items() if task not in results]
+    details = {_find_task(other): other for other in unit.files[1:]}
+    strangers = [shorten_cell(other.name) for task, other in details.items() if task not in results]
     if strangers:
-        message = (
-            f"{counted(len(strangers), 'details file is', 'details files are')} of no task in the results"
-        )
-        findings = (*findings, Finding(path, f"{message}: {listing(strangers, most=_FEW)}"))
+        message = f"{format_count(len(strangers), 'details file is', 'details files are')} of no task in the results"
+        findings = (*findings, Finding(path, f"{message}: {join_names(strangers, most=_FEW_NAMES)}"))
     tasks = [key for key in results if not _is_mean(key)]
-    named = Counter(_parts(key)[0] for key in tasks)
+    named = Counter(_split_key(key)[0] for key in tasks)
     means = [key for key in results if _is_mean(key) and len(tasks) > 1]
-    means_told = scores_over_others(path, [_parts(key)[0] for key in means])
+    mean_warnings = warn_group_scores(path, [_split_key(key)[0] for key in means])
     for key in [*tasks, *means]:
-        task, shots = _parts(key)
+        task, shots = _split_key(key)
         benchmark = f"{task} ({shots}-shot)" if named[task] > 1 and shots else task
-        one = _evaluated(path, document, key, wanted, details.get(key))
+        one = _build_evaluation(path, document, key, selected, details.get(key))
         if SUBTASKS in one.protocol:
-            findings = (*findings, *means_told)
-        yield replace(one, benchmark=word(benchmark), findings=(*findings, *one.findings))
+            findings = (*findings, *mean_warnings)
+        yield replace(one, benchmark=as_word(benchmark), findings=(*findings, *one.findings))
         findings = ()
 
 
-def _evaluated(
+def _build_evaluation(
     path: Path,
     document: Mapping[str, Any],
     key: str,
-    wanted: Collection[str] | None,
+    selected: Collection[str] | None,
     details: Path | None,
-) -> Evaluated:
-    general = mapping(document.get("config_general"))
-    generation = _generation(general)
+) -> Evaluation:
+    general = as_mapping(document.get("config_general"))
+    generation = _get_generation(general)
     findings: list[Finding] = []
-    config = _config(document, key)
-    totals = tuple(_totals(path, document, key, wanted, findings))
+    config = _get_config(document, key)
+    totals = tuple(_build_totals(path, document, key, selected, findings))
     seed = generation.get("seed")
-    asked, all_ = (count_of(config.get(f"{kind}_num_docs")) for kind in ("effective", "original"))
-    if asked and all_ and asked < all_:
+    limited_to, all_ = (parse_count(config.get(f"{kind}_num_docs")) for kind in ("effective", "original"))
+    if limited_to and all_ and limited_to < all_:
         findings.append(
-            Finding(path, f"{told(key)}: the limit leaves {asked:,} of {counted(all_, 'problem')}")
+            Finding(
+                path,
+                f"{shorten_cell(key)}: the limit leaves {limited_to:,} of {format_count(all_, 'problem')}",
+            )
         )
-    answers: tuple[Answered, ...] = ()
+    answers: tuple[ScoredAnswer, ...] = ()
     if details is not None:
-        answers, strange = answers_of(details, wanted)
-        findings += [*strange, *compared(details, key, answers, totals)]
-    task, _ = _parts(key)
-    return Evaluated(
+        answers, strange = read_answers(details, selected)
+        findings += [*strange, *compare_totals(details, key, answers, totals)]
+    task, _ = _split_key(key)
+    return Evaluation(
         path=path,
-        model=_model(general) or word(path.absolute().parent.name),
-        benchmark=word(task),
-        run=_date(path),
-        seed=None if isinstance(seed, bool) else word(seed) or None,
-        protocol=_protocol(path, document, key),
+        model=_find_model(general) or as_word(path.absolute().parent.name),
+        benchmark=as_word(task),
+        run=_find_date(path),
+        seed=None if isinstance(seed, bool) else as_word(seed) or None,
+        protocol=_build_protocol(path, document, key),
         answers=answers,
         totals=totals,
         findings=tuple(findings),
     )
 
 
-def _protocol(path: Path, document: Mapping[str, Any], key: str) -> dict[str, str]:
-    general, config = mapping(document.get("config_general")), _config(document, key)
-    generation = _generation(general)
-    task, shots = _parts(key)
-    return protocol_of(
+def _build_protocol(path: Path, document: Mapping[str, Any], key: str) -> dict[str, str]:
+    general, config = as_mapping(document.get("config_general")), _get_config(document, key)
+    generation = _get_generation(general)
+    task, shots = _split_key(key)
+    return build_protocol(
         {
             "samples": config.get("num_samples"),
             "temperature": generation.get("temperature"),
@@ -140,80 +147,80 @@ def _protocol(path: Path, document: Mapping[str, Any], key: str) -> dict[str, st
             "prompt": f"{shots}-shot" if shots else None,
             "harness": "lighteval",
             "version": general.get("lighteval_version") or general.get("lighteval_sha"),
-            "date": _date(path)[:_DAY],
-            "task version": mapping(document.get("versions")).get(key),
+            "date": _find_date(path)[:_DAY],
+            "task version": as_mapping(document.get("versions")).get(key),
             "limit": general.get("max_samples"),
-            SUBTASKS: _subtasks(document, task) if _is_mean(key) else None,
+            SUBTASKS: _list_subtasks(document, task) if _is_mean(key) else None,
         }
     )
 
 
-def _totals(
+def _build_totals(
     path: Path,
     document: Mapping[str, Any],
     key: str,
-    wanted: Collection[str] | None,
+    selected: Collection[str] | None,
     findings: list[Finding],
 ) -> Iterator[Total]:
-    entry = mapping(mapping(document.get("results")).get(key))
-    config = _config(document, key)
-    better = _directions(config)
+    entry = as_mapping(as_mapping(document.get("results")).get(key))
+    config = _get_config(document, key)
+    better = _find_directions(config)
     for metric, cell in entry.items():
-        if metric.endswith(_STDERR) or (wanted is not None and metric not in wanted):
+        if metric.endswith(_STDERR) or (selected is not None and metric not in selected):
             continue
-        total, finding = total_of(
+        total, finding = parse_total(
             path,
-            word(metric),
+            as_word(metric),
             cell,
             None if _is_mean(key) else entry.get(f"{metric}{_STDERR}"),
-            n=count_of(config.get("effective_num_docs")),
+            n=parse_count(config.get("effective_num_docs")),
             higher_is_better=better.get(metric),
         )
-        impossibility = impossible(path, total) if total else None
+        impossibility = check_accuracy(path, total) if total else None
         for one in (finding, impossibility):
-            findings += [replace(one, message=f"{told(key)}: {one.message}")] if one else []
+            findings += [replace(one, message=f"{shorten_cell(key)}: {one.message}")] if one else []
         if total:
             yield total
 
 
-def _directions(config: Mapping[str, Any]) -> dict[str, bool]:
+def _find_directions(config: Mapping[str, Any]) -> dict[str, bool]:
     """Whether higher is better, by metric; a metric of several names has a direction for each."""
     found: dict[str, bool] = {}
     metrics = config.get("metrics") or config.get("metric")
-    for metric in map(mapping, metrics if isinstance(metrics, list) else []):
+    for metric in map(as_mapping, metrics if isinstance(metrics, list) else []):
         name, better = metric.get("metric_name"), metric.get("higher_is_better")
         if isinstance(name, str) and isinstance(better, bool):
             found[name] = better
-        found |= {key: value for key, value in mapping(better).items() if isinstance(value, bool)}
+        found |= {key: value for key, value in as_mapping(better).items() if isinstance(value, bool)}
     return found
 
 
-def _config(document: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _get_config(document: Mapping[str, Any], key: str) -> dict[str, Any]:
     """What is said of a task; its name there lacks the shots in files of 2024 and 2025."""
-    configs = mapping(document.get("config_tasks"))
-    return mapping(configs.get(key)) or mapping(configs.get(key.rpartition("|")[0]))
+    configs = as_mapping(document.get("config_tasks"))
+    return as_mapping(configs.get(key)) or as_mapping(configs.get(key.rpartition("|")[0]))
 
 
-def _generation(general: Mapping[str, Any]) -> dict[str, Any]:
-    own = mapping(mapping(general.get("model_config")).get("generation_parameters"))
-    return own or mapping(general.get("generation_parameters"))
+def _get_generation(general: Mapping[str, Any]) -> dict[str, Any]:
+    own = as_mapping(as_mapping(general.get("model_config")).get("generation_parameters"))
+    return own or as_mapping(general.get("generation_parameters"))
 
 
-def _model(general: Mapping[str, Any]) -> str:
-    config = mapping(general.get("model_config"))
-    return word(general.get("model_name")) or word(config.get("model_name"))
+def _find_model(general: Mapping[str, Any]) -> str:
+    config = as_mapping(general.get("model_config"))
+    return as_word(general.get("model_name")) or as_word(config.get("model_name"))
 
 
-def _subtasks(document: Mapping[str, Any], task: str) -> str:
+def _list_subtasks(document: Mapping[str, Any], task: str) -> str:
     """The tasks that a mean is over."""
     group = task.removesuffix(_AVERAGE)
-    names = (_parts(key)[0] for key in mapping(document.get("results")) if not _is_mean(key))
+    names = (_split_key(key)[0] for key in as_mapping(document.get("results")) if not _is_mean(key))
     return ", ".join(
-        dict.fromkeys(word(name) for name in names if task == _ALL or name.startswith(f"{group}:"))
+        dict.fromkeys(as_word(name) for name in names if task == _ALL or name.startswith(f"{group}:"))
     )
 
 
-def _parts(key: str) -> tuple[str, str]:
+def _split_key(key: str) -> tuple[str, str]:
     """Task and shots: ``lighteval|gsm8k|5`` is gsm8k with 5."""
     parts = key.split("|")
     if len(parts) == 1:
@@ -223,20 +230,20 @@ def _parts(key: str) -> tuple[str, str]:
     return parts[1], parts[2] if parts[2].isdecimal() else ""
 
 
-def _task_of(details: Path) -> str:
+def _find_task(details: Path) -> str:
     """The task whose answers a file holds, by its name: ``details_TASK_DATE.parquet``."""
     return _DATE.sub("", details.stem).removeprefix("details_")
 
 
 def _is_mean(key: str) -> bool:
-    return key == _ALL or _parts(key)[0].endswith(_AVERAGE)
+    return key == _ALL or _split_key(key)[0].endswith(_AVERAGE)
 
 
-def _date(path: Path) -> str:
+def _find_date(path: Path) -> str:
     found = _DATE.search(path.stem)
     return found["date"] if found else ""
 
 
-def _holds_results(path: Path) -> bool:
-    text = head_text(path)
+def _has_results(path: Path) -> bool:
+    text = read_head_text(path)
     return _GENERAL.match(text) is not None and _KEYS.search(text) is not None

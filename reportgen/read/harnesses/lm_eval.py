@@ -14,13 +14,24 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.read.harnesses.documents import head_text, json_object, mapping, told, word
-from reportgen.read.harnesses.lm_eval_checks import Run, irregular, problems_inferred, scores_of_answers
-from reportgen.read.harnesses.lm_eval_protocol import model_of, model_of_folder, protocol_of_task, seed_of
-from reportgen.read.harnesses.lm_eval_samples import Samples, label_of, read_samples
-from reportgen.read.harnesses.protocol import SUBTASKS, scores_over_others
-from reportgen.read.harnesses.scoring import count_of, total_of
-from reportgen.read.logged import Evaluated, Finding, Total, Unit, UnreadableError
+from reportgen.read.harnesses.documents import (
+    as_mapping,
+    as_word,
+    read_head_text,
+    read_json_object,
+    shorten_cell,
+)
+from reportgen.read.harnesses.lm_eval_checks import (
+    ResultsFile,
+    check_results,
+    exclude_aggregates,
+    infer_problems,
+)
+from reportgen.read.harnesses.lm_eval_protocol import build_task_protocol, find_model, find_seed, guess_model
+from reportgen.read.harnesses.lm_eval_samples import TaskAnswers, label_metric, read_samples
+from reportgen.read.harnesses.protocol import SUBTASKS, warn_group_scores
+from reportgen.read.harnesses.scoring import parse_count, parse_total
+from reportgen.read.logged import Evaluation, Finding, Total, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -39,32 +50,32 @@ _NO_METRIC: Final = frozenset(("alias", "name", "sample_len", "sample_count", "s
 _STDERR: Final = "_stderr"
 
 
-def units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Each results file with the answers of its folder and date, and answers that have no results."""
-    results = [path for path in files if path.suffix == ".json" and _holds_results(path)]
-    samples = [path for path in files if path.suffix == ".jsonl" and _SAMPLES.match(head_text(path))]
-    beside: dict[tuple[Path, str], list[Path]] = defaultdict(list)
+    results = [path for path in files if path.suffix == ".json" and _has_results(path)]
+    samples = [path for path in files if path.suffix == ".jsonl" and _SAMPLES.match(read_head_text(path))]
+    samples_by_date: dict[tuple[Path, str], list[Path]] = defaultdict(list)
     for path in samples:
-        beside[path.parent, _date(path)].append(path)
-    beside_each_other = Counter(path.parent for path in results)
+        samples_by_date[path.parent, _find_date(path)].append(path)
+    results_in = Counter(path.parent for path in results)
     found = []
     for path in results:
-        mine = beside.pop((path.parent, _date(path)), [])
-        if beside_each_other[path.parent] == 1 and not _date(path):
-            for place in [place for place in beside if place[0] == path.parent]:
-                mine += beside.pop(place)
+        mine = samples_by_date.pop((path.parent, _find_date(path)), [])
+        if results_in[path.parent] == 1 and not _find_date(path):
+            for place in [place for place in samples_by_date if place[0] == path.parent]:
+                mine += samples_by_date.pop(place)
         found.append(Unit(NAME, path, (path, *mine)))
-    for (folder, _), paths in beside.items():
+    for (folder, _), paths in samples_by_date.items():
         found.append(Unit(NAME, paths[0] if len(paths) == 1 else folder, tuple(paths)))
     return tuple(found)
 
 
-def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluated]:
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
     """Each task and each group of tasks of a results file, in its order.
 
     Args:
         unit: a results file and its answers, or answers alone.
-        wanted: only these metrics, by their names with or without the filter.
+        selected: only these metrics, by their names with or without the filter.
 
     Raises:
         UnreadableError: a file is not what it seemed.
@@ -73,65 +84,69 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
     document: dict[str, Any] = {}
     findings: tuple[Finding, ...] = ()
     if paths:
-        document, findings = json_object(paths[0])
+        document, findings = read_json_object(paths[0])
         if not isinstance(document.get("results"), dict):
             advice = "Check that lm-eval wrote it"
             raise UnreadableError(paths[0], 'there is no object "results" in the file', advice)
     else:
         message = "there is no results file of this date: the model is named after the folder"
         findings = (Finding(unit.path, message),)
-    run = Run(paths[0] if paths else unit.path, document, _date((paths or unit.files)[0]))
+    run = ResultsFile(paths[0] if paths else unit.path, document, _find_date((paths or unit.files)[0]))
     samples: dict[str, Path] = {}
     for path in (path for path in unit.files if path.suffix == ".jsonl"):
-        task = _task_of(path, run)
+        task = _find_task(path, run)
         if task in samples:
-            message = f"{told(task)} has answers in several files: those in {told(path.name)} are read"
+            message = f"{shorten_cell(task)} has answers in several files: those in {shorten_cell(path.name)} are read"
             findings = (*findings, Finding(samples[task], message))
         samples[task] = path
-    results, groups = mapping(document.get("results")), mapping(document.get("groups"))
+    results, groups = as_mapping(document.get("results")), as_mapping(document.get("groups"))
     entries = {**groups, **results}
     tasks = dict.fromkeys((*results, *groups, *samples))
-    groups_told = scores_over_others(run.path, [task for task in tasks if _is_group(run, entries, task)])
+    group_warnings = warn_group_scores(run.path, [task for task in tasks if _is_group(run, entries, task)])
     for task in tasks:
         if task in entries and not isinstance(entries[task], dict):
             continue
-        one = _evaluated(run, task, mapping(entries.get(task)), samples.get(task), wanted)
+        one = _build_evaluation(run, task, as_mapping(entries.get(task)), samples.get(task), selected)
         if one is not None:
             if SUBTASKS in one.protocol:
-                findings = (*findings, *groups_told)
+                findings = (*findings, *group_warnings)
             yield replace(one, findings=(*findings, *one.findings))
             findings = ()
 
 
-def _is_group(run: Run, entries: Mapping[str, Any], task: str) -> bool:
+def _is_group(run: ResultsFile, entries: Mapping[str, Any], task: str) -> bool:
     """Whether a task is a group with a score: a heading has none."""
-    own = mapping(entries.get(task)).keys() - _NO_METRIC
-    return bool(own) and run.subtasks(task) is not None
+    own = as_mapping(entries.get(task)).keys() - _NO_METRIC
+    return bool(own) and run.list_subtasks(task) is not None
 
 
-def _evaluated(
-    run: Run, task: str, entry: Mapping[str, Any], samples: Path | None, wanted: Collection[str] | None
-) -> Evaluated | None:
+def _build_evaluation(
+    run: ResultsFile,
+    task: str,
+    entry: Mapping[str, Any],
+    samples: Path | None,
+    selected: Collection[str] | None,
+) -> Evaluation | None:
     """One task; None where it has neither scores nor answers, as the heading of a group."""
     findings: list[Finding] = []
-    totals = list(_totals(run, task, entry, wanted, findings))
+    totals = list(_build_totals(run, task, entry, selected, findings))
     filters = tuple(dict.fromkeys(key.partition(",")[2] for key in entry if "," in key))
-    own = read_samples(samples, wanted, filters) if samples else Samples()
+    own = read_samples(samples, selected, filters) if samples else TaskAnswers()
     if not totals and samples is None and not findings:
         return None
-    protocol = protocol_of_task(run.document, task, run.date)
-    subtasks = None if samples else run.subtasks(task)
+    protocol = build_task_protocol(run.document, task, run.date)
+    subtasks = None if samples else run.list_subtasks(task)
     if subtasks is not None:
         protocol[SUBTASKS] = ", ".join(subtasks) or "several"
     else:
-        own, left_out = scores_of_answers(run, task, totals, own)
-        findings += [*left_out, *irregular(run, task, totals, own)]
-    return Evaluated(
+        own, left_out = exclude_aggregates(run, task, totals, own)
+        findings += [*left_out, *check_results(run, task, totals, own)]
+    return Evaluation(
         path=samples if samples and not entry else run.path,
-        model=model_of(run.document) or model_of_folder((samples or run.path).absolute().parent),
-        benchmark=word(task),
+        model=find_model(run.document) or guess_model((samples or run.path).absolute().parent),
+        benchmark=as_word(task),
         run=run.date,
-        seed=seed_of(run.document, task),
+        seed=find_seed(run.document, task),
         protocol=protocol,
         answers=own.answers,
         totals=tuple(totals),
@@ -139,26 +154,26 @@ def _evaluated(
     )
 
 
-def _totals(
-    run: Run,
+def _build_totals(
+    run: ResultsFile,
     task: str,
     entry: Mapping[str, Any],
-    wanted: Collection[str] | None,
+    selected: Collection[str] | None,
     findings: list[Finding],
 ) -> Iterator[Total]:
-    better = mapping(mapping(run.document.get("higher_is_better")).get(task))
-    n = run.problems_of(task) or count_of(entry.get("sample_len"))
-    group = run.subtasks(task) is not None
+    better = as_mapping(as_mapping(run.document.get("higher_is_better")).get(task))
+    n = run.count_all_problems(task) or parse_count(entry.get("sample_len"))
+    group = run.list_subtasks(task) is not None
     inferred = set()
     for key, cell in entry.items():
         metric, comma, chosen = key.partition(",")
         if metric in _NO_METRIC or metric.endswith(_STDERR):
             continue
-        label = label_of(metric, chosen)
-        if wanted is not None and not {label, metric, key} & set(wanted):
+        label = label_metric(metric, chosen)
+        if selected is not None and not {label, metric, key} & set(selected):
             continue
         higher = better.get(metric)
-        total, finding = total_of(
+        total, finding = parse_total(
             run.path,
             label,
             cell,
@@ -166,36 +181,34 @@ def _totals(
             n=n,
             higher_is_better=higher if isinstance(higher, bool) else None,
         )
-        findings += [replace(finding, message=f"{told(task)}: {finding.message}")] if finding else []
+        findings += [replace(finding, message=f"{shorten_cell(task)}: {finding.message}")] if finding else []
         # The error of a group is pooled, so that no number of problems follows from it.
-        if total and n is None and not group and (own := problems_inferred(total)):
+        if total and n is None and not group and (own := infer_problems(total)):
             total = replace(total, n=own)
             inferred.add(own)
         if total:
             yield total
     if len(inferred) == 1:
-        message = (
-            f"{told(task)}: the number of problems is not written; {inferred.pop():,} follows from score"
-        )
+        message = f"{shorten_cell(task)}: the number of problems is not written; {inferred.pop():,} follows from score"
         findings.append(Finding(run.path, f"{message} and standard error"))
 
 
-def _holds_results(path: Path) -> bool:
-    text = head_text(path)
+def _has_results(path: Path) -> bool:
+    text = read_head_text(path)
     if _OTHERS in text:
         return False
     named = path.name.startswith("results") and _PARTS.search(text) is not None
     return bool((_RESULTS.match(text) and (named or _MARKS.search(text))) or (named and _MARKS.search(text)))
 
 
-def _date(path: Path) -> str:
+def _find_date(path: Path) -> str:
     found = _DATE.search(path.stem)
     return found["date"] if found else ""
 
 
-def _task_of(path: Path, run: Run) -> str:
+def _find_task(path: Path, run: ResultsFile) -> str:
     """The task whose answers a file holds, by its name: ``samples_TASK_DATE.jsonl``."""
     stem = _DATE.sub("", path.stem)
-    tasks = mapping(run.document.get("results"))
+    tasks = as_mapping(run.document.get("results"))
     fitting = [task for task in tasks if stem in {f"samples_{task}", task} or stem.endswith(f"_{task}")]
     return max(fitting, key=len) if fitting else stem.removeprefix("samples_")

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.read.harnesses.documents import Lines, mapping, short_text, told, word
-from reportgen.read.harnesses.scoring import score_of
-from reportgen.read.harnesses.slices import grouping, slices_of
-from reportgen.read.logged import Answered, Finding
-from reportgen.words import counted, listing
+from reportgen.read.harnesses.documents import JsonLines, as_answer, as_mapping, as_word, shorten_cell
+from reportgen.read.harnesses.scoring import parse_score
+from reportgen.read.harnesses.slices import find_slices, select_group_fields
+from reportgen.read.logged import Finding, ScoredAnswer
+from reportgen.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -36,10 +36,10 @@ _FEW: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Samples:
+class TaskAnswers:
     """Answers of one task."""
 
-    answers: tuple[Answered, ...] = ()
+    answers: tuple[ScoredAnswer, ...] = ()
     findings: tuple[Finding, ...] = ()
     path: Path | None = None
 
@@ -56,12 +56,12 @@ class _Row:
 
 
 @dataclass(slots=True)
-class _Rows:
+class _SampleRows:
     """All rows of a file, and what was irregular in them."""
 
     filters: Sequence[str] = ()
     unnamed: Counter[str] = field(default_factory=Counter)
-    kept: list[_Row] = field(default_factory=list)
+    rows: list[_Row] = field(default_factory=list)
     said: dict[str, dict[str, Any]] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
     seen: set[tuple[str, str]] = field(default_factory=set)
@@ -70,52 +70,54 @@ class _Rows:
     repeated: int = 0
     dropped: dict[str, int] = field(default_factory=dict)
 
-    def add(self, row: dict[str, Any], wanted: Collection[str] | None) -> None:
+    def add(self, row: dict[str, Any], selected: Collection[str] | None) -> None:
         """Keep a row."""
-        problem = word(row.get("doc_id"))
-        chosen = word(row.get("filter")) if "filter" in row else self._in_order(problem)
+        problem = as_word(row.get("doc_id"))
+        chosen = as_word(row.get("filter")) if "filter" in row else self._guess_filter(problem)
         if not problem:
             self.unnumbered[chosen] = self.unnumbered.get(chosen, -1) + 1
             problem = str(self.unnumbered[chosen])
-        fingerprint = word(row.get("doc_hash"))
+        fingerprint = as_word(row.get("doc_hash"))
         if fingerprint and self.hashes.setdefault(problem, fingerprint) != fingerprint:
             self.differing.add(problem)
         self.repeated += (problem, chosen) in self.seen
         self.seen.add((problem, chosen))
         if problem not in self.said:
-            self.said[problem] = grouping(mapping(row.get("doc")))
-        gold = short_text(row.get("target"))
-        self.kept.append(_Row(problem, chosen, self._cells(row, chosen, wanted), _answer(row), gold))
+            self.said[problem] = select_group_fields(as_mapping(row.get("doc")))
+        gold = as_answer(row.get("target"))
+        self.rows.append(
+            _Row(problem, chosen, self._parse_cells(row, chosen, selected), _find_answer(row), gold)
+        )
 
-    def _in_order(self, problem: str) -> str:
+    def _guess_filter(self, problem: str) -> str:
         """The filter of a row that names none; the last where a document has more rows than there are."""
         self.unnamed[problem] += 1
         return self.filters[min(self.unnamed[problem], len(self.filters)) - 1] if self.filters else ""
 
-    def _cells(
-        self, row: Mapping[str, Any], chosen: str, wanted: Collection[str] | None
+    def _parse_cells(
+        self, row: Mapping[str, Any], chosen: str, selected: Collection[str] | None
     ) -> dict[str, float | None]:
         names = row.get("metrics")
         names = names if isinstance(names, list) else [name for name in row if name not in _NO_METRIC]
         cells = {}
         for name in names:
-            label = label_of(word(name), chosen)
-            if not isinstance(name, str) or (wanted is not None and not {label, name} & set(wanted)):
+            label = label_metric(as_word(name), chosen)
+            if not isinstance(name, str) or (selected is not None and not {label, name} & set(selected)):
                 continue
             cell = row.get(name)
-            cells[label] = score_of(cell)
+            cells[label] = parse_score(cell)
             if cells[label] is None and cell is not None:
                 self.dropped[label] = self.dropped.get(label, 0) + 1
         return cells
 
-    def answers(self) -> Iterator[Answered]:
+    def build_answers(self) -> Iterator[ScoredAnswer]:
         """One a row and metric that has a score somewhere."""
-        slices = dict(zip(self.said, slices_of([*self.said.values()], _HIDDEN), strict=True))
-        scored = {label for row in self.kept for label, score in row.cells.items() if score is not None}
-        for row in self.kept:
+        slices = dict(zip(self.said, find_slices([*self.said.values()], _HIDDEN), strict=True))
+        scored = {label for row in self.rows for label, score in row.cells.items() if score is not None}
+        for row in self.rows:
             for label, score in row.cells.items():
                 if label in scored:
-                    yield Answered(
+                    yield ScoredAnswer(
                         problem=row.problem,
                         score=score,
                         metric=label,
@@ -124,51 +126,54 @@ class _Rows:
                         slices=slices[row.problem],
                     )
 
-    def findings(self, path: Path) -> Iterator[Finding]:
+    def list_findings(self, path: Path) -> Iterator[Finding]:
         """What was irregular."""
         if self.differing:
             message = (
-                f"{counted(len(self.differing), 'document number stands', 'document numbers stand')} for"
+                f"{format_count(len(self.differing), 'document number stands', 'document numbers stand')} for"
             )
-            names = listing([told(one) for one in sorted(self.differing)], most=_FEW)
+            names = join_names([shorten_cell(one) for one in sorted(self.differing)], most=_FEW)
             yield Finding(path, f"{message} different documents: {names}")
         if self.repeated:
-            message = f"{counted(self.repeated, 'row repeats', 'rows repeat')} a document and filter"
+            message = f"{format_count(self.repeated, 'row repeats', 'rows repeat')} a document and filter"
             yield Finding(path, message)
         if self.dropped:
-            cells = counted(sum(self.dropped.values()), "value that is no score", "values that are no scores")
+            cells = format_count(
+                sum(self.dropped.values()), "value that is no score", "values that are no scores"
+            )
             yield Finding(
-                path, f"{cells} in {listing([told(label) for label in self.dropped], most=_FEW)}: left out"
+                path,
+                f"{cells} in {join_names([shorten_cell(label) for label in self.dropped], most=_FEW)}: left out",
             )
 
 
 @lru_cache(maxsize=1024)
-def label_of(metric: str, chosen: str) -> str:
+def label_metric(metric: str, chosen: str) -> str:
     """A metric with its filter: ``acc``, ``exact_match (strict-match)``."""
-    return word(f"{metric} ({chosen})" if chosen not in {"", "none"} else metric)
+    return as_word(f"{metric} ({chosen})" if chosen not in {"", "none"} else metric)
 
 
-def read_samples(path: Path, wanted: Collection[str] | None, filters: Sequence[str] = ()) -> Samples:
+def read_samples(path: Path, selected: Collection[str] | None, filters: Sequence[str] = ()) -> TaskAnswers:
     """All answers of a file.
 
     Args:
         path: the file.
-        wanted: only these metrics, with or without their filter.
+        selected: only these metrics, with or without their filter.
         filters: of the task, in the order of its results, for rows that name none.
 
     Raises:
         UnreadableError: it cannot be read.
     """
-    lines, rows = Lines(path), _Rows(filters)
-    for row in lines.objects():
-        rows.add(row, wanted)
-    answers = tuple(rows.answers())
-    return Samples(answers, (*lines.findings(), *rows.findings(path)), path)
+    lines, rows = JsonLines(path), _SampleRows(filters)
+    for row in lines.read_objects():
+        rows.add(row, selected)
+    answers = tuple(rows.build_answers())
+    return TaskAnswers(answers, (*lines.list_findings(), *rows.list_findings(path)), path)
 
 
-def _answer(row: Mapping[str, Any]) -> str | None:
+def _find_answer(row: Mapping[str, Any]) -> str | None:
     """The answer that a filter took; None for a choice by likelihood, which has none of its own."""
     taken = row.get("filtered_resps")
     if isinstance(taken, list):
         taken = taken[0] if len(taken) == 1 else None
-    return short_text(taken) if isinstance(taken, str) and taken != _NO_ANSWER else None
+    return as_answer(taken) if isinstance(taken, str) and taken != _NO_ANSWER else None

@@ -13,12 +13,12 @@ from collections import defaultdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.read.harnesses.documents import Lines, head_text, told, word
-from reportgen.read.harnesses.protocol import protocol_of
-from reportgen.read.harnesses.scoring import score_of
-from reportgen.read.logged import Answered, Evaluated, Finding, Unit, UnreadableError
-from reportgen.read.loggers.growing import number
-from reportgen.words import counted
+from reportgen.read.harnesses.documents import JsonLines, as_word, read_head_text, shorten_cell
+from reportgen.read.harnesses.protocol import build_protocol
+from reportgen.read.harnesses.scoring import parse_score
+from reportgen.read.logged import Evaluation, Finding, ScoredAnswer, Unit, UnreadableError
+from reportgen.read.loggers.growing import parse_number
+from reportgen.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -36,28 +36,28 @@ _NO_RATING: Final = -1
 _LATEST: Final = 4e9
 
 
-def units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Each file of judgments by itself."""
     found = (path for path in files if path.suffix in {".jsonl", ".ndjson"})
-    return tuple(Unit(NAME, path, (path,)) for path in found if _JUDGMENT.match(head_text(path)))
+    return tuple(Unit(NAME, path, (path,)) for path in found if _JUDGMENT.match(read_head_text(path)))
 
 
-def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluated]:  # noqa: ARG001
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:  # noqa: ARG001
     """Each model under each judge.
 
     Args:
         unit: a file of judgments.
-        wanted: not used: a judgment has one rating.
+        selected: not used: a judgment has one rating.
 
     Raises:
         UnreadableError: the file cannot be read, or none of its lines is a judgment.
     """
     for path in unit.files:
-        lines = Lines(path)
+        lines = JsonLines(path)
         judged: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
         strange = 0
-        for line in lines.objects():
-            model, judge = word(line.get("model")), _judge(line)
+        for line in lines.read_objects():
+            model, judge = as_word(line.get("model")), _find_judge(line)
             if model and judge and "question_id" in line:
                 judged[model, judge].append({key: line.get(key) for key in _USED})
             else:
@@ -65,21 +65,21 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
         if not judged:
             message = "no line is the judgment of one answer"
             raise UnreadableError(path, message, "Give the file of single answers, JUDGE_single.jsonl")
-        findings = [*lines.findings()]
+        findings = [*lines.list_findings()]
         if strange:
-            message = f"{counted(strange, 'line is', 'lines are')} no judgment of one answer: left out"
+            message = f"{format_count(strange, 'line is', 'lines are')} no judgment of one answer: left out"
             findings.append(Finding(path, message))
         for (model, judge), rows in judged.items():
-            yield Evaluated(
+            yield Evaluation(
                 path=path,
                 model=model,
-                benchmark=f"{_benchmark(path)} (judge {judge})",
+                benchmark=f"{_name_benchmark(path)} (judge {judge})",
                 run="",
                 seed=None,
-                protocol=protocol_of({"harness": "FastChat", "grader": judge, "date": _date(rows)}),
-                answers=tuple(map(_answer, rows)),
+                protocol=build_protocol({"harness": "FastChat", "grader": judge, "date": _find_date(rows)}),
+                answers=tuple(map(_build_answer, rows)),
                 totals=(),
-                findings=(*findings, *_unrated(path, model, rows)),
+                findings=(*findings, *_warn_unrated(path, model, rows)),
             )
             findings = []
 
@@ -87,35 +87,37 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
 _USED: Final = ("question_id", "turn", "score", "tstamp")
 
 
-def _judge(line: Mapping[str, Any]) -> str:
+def _find_judge(line: Mapping[str, Any]) -> str:
     """The model that judged; beside it stands the name of its prompt, which the turn decides."""
     said = line.get("judge")
-    return word(said[0]) if isinstance(said, list) and said else word(said)
+    return as_word(said[0]) if isinstance(said, list) and said else as_word(said)
 
 
-def _benchmark(path: Path) -> str:
+def _name_benchmark(path: Path) -> str:
     name = path.absolute().parent.parent.name if path.absolute().parent.name == _FOLDER else ""
     return name if name and name != "mt_bench" else _BENCHMARK
 
 
-def _answer(row: Mapping[str, Any]) -> Answered:
-    score, turn = score_of(row.get("score")), word(row.get("turn"))
-    return Answered(
-        problem=word(row.get("question_id")),
+def _build_answer(row: Mapping[str, Any]) -> ScoredAnswer:
+    score, turn = parse_score(row.get("score")), as_word(row.get("turn"))
+    return ScoredAnswer(
+        problem=as_word(row.get("question_id")),
         score=None if score == _NO_RATING else score,
         sample=f"turn {turn}" if turn else "",
         slices={"turn": turn} if turn else {},
     )
 
 
-def _unrated(path: Path, model: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    lost = sum(_answer(row).score is None for row in rows)
+def _warn_unrated(path: Path, model: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    lost = sum(_build_answer(row).score is None for row in rows)
     if lost:
-        message = f"{counted(lost, 'judgment')} of {told(model)} without a rating: left out"
+        message = f"{format_count(lost, 'judgment')} of {shorten_cell(model)} without a rating: left out"
         yield Finding(path, message)
 
 
-def _date(rows: Sequence[Mapping[str, Any]]) -> str:
+def _find_date(rows: Sequence[Mapping[str, Any]]) -> str:
     """The day of the first judgment, in UTC."""
-    times = [time for row in rows if (time := number(row.get("tstamp"))) is not None and 0 < time < _LATEST]
+    times = [
+        time for row in rows if (time := parse_number(row.get("tstamp"))) is not None and 0 < time < _LATEST
+    ]
     return datetime.fromtimestamp(min(times), UTC).date().isoformat() if times else ""

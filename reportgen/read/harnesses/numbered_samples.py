@@ -7,23 +7,25 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from reportgen.read.harnesses.documents import told
+from reportgen.read.harnesses.documents import shorten_cell
 from reportgen.read.logged import Finding
-from reportgen.words import counted, listing
+from reportgen.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from reportgen.read.harnesses.answer_records import Graded
-    from reportgen.read.logged import Answered
+    from reportgen.read.harnesses.answer_records import GradedAnswer
+    from reportgen.read.logged import ScoredAnswer
 
 _NUMBER: Final = re.compile(r"(?P<problem>\d+)(?:\.(?P<sample>\d+))?")
 _FEW: Final = 3
 _SEVERAL: Final = 2
 
 
-def numbered(path: Path, graded: Sequence[Graded]) -> tuple[tuple[Answered, ...], tuple[Finding, ...]]:
+def number_samples(
+    path: Path, graded: Sequence[GradedAnswer]
+) -> tuple[tuple[ScoredAnswer, ...], tuple[Finding, ...]]:
     """Answers whose problem and sample tell each from every other, and what had to be assumed for it.
 
     A list's samples are numbered by place. Where a problem stands in several records, these are its samples,
@@ -32,13 +34,13 @@ def numbered(path: Path, graded: Sequence[Graded]) -> tuple[tuple[Answered, ...]
     point, most numbers before it stand at least twice, and the gold answer is the same for all of one:
     sections of a book are numbered alike, and are different problems.
     """
-    decimal = _decimal(graded)
+    decimal = _is_decimal(graded)
     findings: list[Finding] = []
     taken: dict[tuple[str, str], int] = defaultdict(int)
     answers = []
     repeated: set[str] = set()
     for one in graded:
-        problem, sample = one.answered.problem, one.named
+        problem, sample = one.answered.problem, one.sample_name
         if decimal and (found := _NUMBER.fullmatch(problem)):
             problem, sample = found["problem"], found["sample"] or "0"
         elif not sample:
@@ -52,15 +54,17 @@ def numbered(path: Path, graded: Sequence[Graded]) -> tuple[tuple[Answered, ...]
             sample = f"{sample} ({taken[problem, sample]})"
         answers.append(replace(one.answered, problem=problem, sample=sample))
     if decimal:
-        findings.append(_told(path, answers, [one.answered.problem for one in graded]))
+        findings.append(_report_decimal(path, answers, [one.answered.problem for one in graded]))
     elif repeated:
-        message = f"{counted(len(repeated), 'problem stands', 'problems stand')} in several records, such as"
-        names = listing([told(one) for one in sorted(repeated)], most=_FEW)
+        message = (
+            f"{format_count(len(repeated), 'problem stands', 'problems stand')} in several records, such as"
+        )
+        names = join_names([shorten_cell(one) for one in sorted(repeated)], most=_FEW)
         findings.append(Finding(path, f"{message} {names}: they are read as its samples"))
     return tuple(answers), tuple(findings)
 
 
-def _decimal(graded: Sequence[Graded]) -> bool:
+def _is_decimal(graded: Sequence[GradedAnswer]) -> bool:
     counts: dict[str, int] = defaultdict(int)
     golds: dict[str, set[str]] = defaultdict(set)
     points = False
@@ -76,14 +80,14 @@ def _decimal(graded: Sequence[Graded]) -> bool:
     return points and several * 2 > len(counts) and all(len(every) == 1 for every in golds.values())
 
 
-def _told(path: Path, answers: Sequence[Answered], written: Sequence[str]) -> Finding:
+def _report_decimal(path: Path, answers: Sequence[ScoredAnswer], written: Sequence[str]) -> Finding:
     counts: dict[str, int] = defaultdict(int)
     for answer in answers:
         counts[answer.problem] += 1
     fewest, most = min(counts.values()), max(counts.values())
     samples = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    message = f"the number behind the point in {listing(list(dict.fromkeys(written))[:_FEW])} is read as the"
-    total = (
-        f"{counted(len(counts), 'problem')} with {samples} samples, not {counted(len(answers), 'problem')}"
+    message = (
+        f"the number behind the point in {join_names(list(dict.fromkeys(written))[:_FEW])} is read as the"
     )
+    total = f"{format_count(len(counts), 'problem')} with {samples} samples, not {format_count(len(answers), 'problem')}"
     return Finding(path, f"{message} sample's: {total}")

@@ -14,14 +14,22 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.read.harnesses.checking import disagreement
-from reportgen.read.harnesses.documents import Lines, head_text, json_object, mapping, short_text, told, word
-from reportgen.read.harnesses.protocol import protocol_of
-from reportgen.read.harnesses.scoring import score_of
-from reportgen.read.harnesses.slices import grouping, slices_of
-from reportgen.read.logged import Answered, Evaluated, Finding, Total, Unit, UnreadableError
-from reportgen.read.loggers.growing import number
-from reportgen.words import counted
+from reportgen.read.harnesses.checking import compare_means
+from reportgen.read.harnesses.documents import (
+    JsonLines,
+    as_answer,
+    as_mapping,
+    as_word,
+    read_head_text,
+    read_json_object,
+    shorten_cell,
+)
+from reportgen.read.harnesses.protocol import build_protocol
+from reportgen.read.harnesses.scoring import parse_score
+from reportgen.read.harnesses.slices import find_slices, select_group_fields
+from reportgen.read.logged import Evaluation, Finding, ScoredAnswer, Total, Unit, UnreadableError
+from reportgen.read.loggers.growing import parse_number
+from reportgen.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -41,17 +49,17 @@ _MILLISECONDS: Final = 1000
 PASSED, SCORE = "success", "score"
 
 
-def units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Each file of results by itself."""
-    return tuple(Unit(NAME, path, (path,)) for path in files if _holds_results(path))
+    return tuple(Unit(NAME, path, (path,)) for path in files if _has_results(path))
 
 
-def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluated]:
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
     """Each provider or, where there are several prompts, each provider with each of them.
 
     Args:
         unit: a file of results.
-        wanted: only these scores: ``success``, and ``score`` where that is another number.
+        selected: only these scores: ``success``, and ``score`` where that is another number.
 
     Raises:
         UnreadableError: it is not what it seemed, or beyond a limit.
@@ -60,23 +68,23 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
         results = _read(path)
         if not results.rows:
             raise UnreadableError(path, "there is no result in the file", "Check that promptfoo wrote it")
-        problems = _problems(results.rows)
+        problems = _name_problems(results.rows)
         by_prompt: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
         for row in results.rows:
             by_prompt[_provider(row), _prompt(row)].append(row)
         prompts = list(dict.fromkeys(prompt for _, prompt in by_prompt))
-        metrics = [name for name in results.metrics() if wanted is None or name in wanted]
+        metrics = [name for name in results.list_metrics() if selected is None or name in selected]
         for (provider, prompt), rows in by_prompt.items():
-            label = _label(prompt, prompts.index(prompt) + 1)
-            answers = tuple(_answers(rows, problems, metrics))
-            totals = tuple(results.totals(provider, prompt)) if PASSED in metrics else ()
-            yield Evaluated(
+            label = _label_prompt(prompt, prompts.index(prompt) + 1)
+            answers = tuple(_build_answers(rows, problems, metrics))
+            totals = tuple(results.build_totals(provider, prompt)) if PASSED in metrics else ()
+            yield Evaluation(
                 path=path,
                 model=f"{provider}, {label}" if len(prompts) > 1 else provider,
-                benchmark=word(results.config.get("description")),
+                benchmark=as_word(results.config.get("description")),
                 run=results.date,
                 seed=None,
-                protocol=protocol_of(
+                protocol=build_protocol(
                     {
                         "harness": "promptfoo",
                         "version": results.version,
@@ -88,8 +96,8 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Evaluate
                 totals=totals,
                 findings=(
                     *results.findings,
-                    *_failed(path, provider, rows),
-                    *disagreement(path, answers, {total.metric: total for total in totals}, "results"),
+                    *_report_errors(path, provider, rows),
+                    *compare_means(path, answers, {total.metric: total for total in totals}, "results"),
                 ),
             )
             results.findings.clear()
@@ -106,19 +114,21 @@ class _Results:
     version: str = ""
     findings: list[Finding] = field(default_factory=list)
 
-    def metrics(self) -> tuple[str, ...]:
+    def list_metrics(self) -> tuple[str, ...]:
         """Whether a test passed, and its score where that says more."""
         scores = (
-            (score_of(row.get(PASSED)), score_of(row.get(SCORE))) for row in self.rows if not _is_error(row)
+            (parse_score(row.get(PASSED)), parse_score(row.get(SCORE)))
+            for row in self.rows
+            if not _is_error(row)
         )
         return (PASSED, SCORE) if any(score not in {None, passed} for passed, score in scores) else (PASSED,)
 
-    def totals(self, provider: str, prompt: str) -> Iterator[Total]:
+    def build_totals(self, provider: str, prompt: str) -> Iterator[Total]:
         """The share of tests that passed, of those that were graded."""
-        for one in map(mapping, self.prompts):
-            said = mapping(one.get("metrics"))
-            passed, failed = number(said.get("testPassCount")), number(said.get("testFailCount"))
-            if (word(one.get("provider")), _text(one)) == (provider, prompt) and passed is not None:
+        for one in map(as_mapping, self.prompts):
+            said = as_mapping(one.get("metrics"))
+            passed, failed = parse_number(said.get("testPassCount")), parse_number(said.get("testFailCount"))
+            if (as_word(one.get("provider")), _name_prompt(one)) == (provider, prompt) and passed is not None:
                 graded = passed + (failed or 0)
                 if graded:
                     yield Total(PASSED, passed / graded, None, None, higher_is_better=True)
@@ -126,23 +136,25 @@ class _Results:
 
 def _read(path: Path) -> _Results:
     if path.suffix in _LINES:
-        lines = Lines(path)
-        rows = [row for row in lines.objects() if "testIdx" in row or "success" in row]
-        return _Results(rows, findings=list(lines.findings()))
-    document, findings = json_object(path, _without_transcript)
-    results = mapping(document.get("results"))
+        lines = JsonLines(path)
+        rows = [row for row in lines.read_objects() if "testIdx" in row or "success" in row]
+        return _Results(rows, findings=list(lines.list_findings()))
+    document, findings = read_json_object(path, _without_transcript)
+    results = as_mapping(document.get("results"))
     found = results.get("results")
     if not isinstance(found, list):
         raise UnreadableError(
             path, 'there is no list "results" in its results', "Check that promptfoo wrote it"
         )
-    prompts = results.get("prompts") or mapping(mapping(results.get("table")).get("head")).get("prompts")
+    prompts = results.get("prompts") or as_mapping(as_mapping(results.get("table")).get("head")).get(
+        "prompts"
+    )
     return _Results(
         [row for row in found if isinstance(row, dict)],
         prompts if isinstance(prompts, list) else (),
-        mapping(document.get("config")),
-        word(results.get("timestamp")),
-        word(mapping(document.get("metadata")).get("promptfooVersion")),
+        as_mapping(document.get("config")),
+        as_word(results.get("timestamp")),
+        as_word(as_mapping(document.get("metadata")).get("promptfooVersion")),
         list(findings),
     )
 
@@ -156,37 +168,39 @@ def _without_transcript(value: dict[str, Any]) -> dict[str, Any]:
 
 def _provider(row: Mapping[str, Any]) -> str:
     said = row.get("provider")
-    named = mapping(said)
-    return word(named.get("label")) or word(named.get("id")) or word(said)
+    named = as_mapping(said)
+    return as_word(named.get("label")) or as_word(named.get("id")) or as_word(said)
 
 
 def _prompt(row: Mapping[str, Any]) -> str:
-    return _text(mapping(row.get("prompt"))) or word(row.get("promptId"))
+    return _name_prompt(as_mapping(row.get("prompt"))) or as_word(row.get("promptId"))
 
 
-def _text(prompt: Mapping[str, Any]) -> str:
+def _name_prompt(prompt: Mapping[str, Any]) -> str:
     """What a prompt is called, which is its template where it has no name."""
-    return word(prompt.get("label")) or word(prompt.get("raw"))
+    return as_word(prompt.get("label")) or as_word(prompt.get("raw"))
 
 
-def _label(prompt: str, place: int) -> str:
+def _label_prompt(prompt: str, place: int) -> str:
     """A prompt in the name of a series: a template is too long for that."""
     return prompt if len(prompt) <= _LONGEST_LABEL and "\n" not in prompt else f"prompt {place}"
 
 
-def _test(row: Mapping[str, Any]) -> str:
+def _name_test(row: Mapping[str, Any]) -> str:
     """What a test asks, by which it is known again."""
-    case = mapping(row.get("testCase"))
-    asked = [case.get("description"), case.get("vars") or row.get("vars"), case.get("assert")]
-    return json.dumps(asked, sort_keys=True)
+    case = as_mapping(row.get("testCase"))
+    parts = [case.get("description"), case.get("vars") or row.get("vars"), case.get("assert")]
+    return json.dumps(parts, sort_keys=True)
 
 
-def _problems(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def _name_problems(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """What each test is called: its description where that is its own, otherwise its number."""
     first: dict[str, Mapping[str, Any]] = {}
-    for row in sorted(rows, key=lambda row: number(row.get("testIdx")) or 0):
-        first.setdefault(_test(row), row)
-    described = {test: word(mapping(row.get("testCase")).get("description")) for test, row in first.items()}
+    for row in sorted(rows, key=lambda row: parse_number(row.get("testIdx")) or 0):
+        first.setdefault(_name_test(row), row)
+    described = {
+        test: as_word(as_mapping(row.get("testCase")).get("description")) for test, row in first.items()
+    }
     known = Counter(described.values())
     return {
         test: text if (text := described[test]) and known[text] == 1 else f"{text} {place}".strip()
@@ -194,31 +208,33 @@ def _problems(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     }
 
 
-def _answers(
+def _build_answers(
     rows: Sequence[Mapping[str, Any]], problems: Mapping[str, str], metrics: Sequence[str]
-) -> Iterator[Answered]:
+) -> Iterator[ScoredAnswer]:
     """Every result by every score, a test that was repeated as several samples."""
     seen: Counter[str] = Counter()
     said = [
-        grouping({**mapping(row.get("vars")), **mapping(mapping(row.get("testCase")).get("metadata"))})
+        select_group_fields(
+            {**as_mapping(row.get("vars")), **as_mapping(as_mapping(row.get("testCase")).get("metadata"))}
+        )
         for row in rows
     ]
-    slices = slices_of(said)
-    order = sorted(range(len(rows)), key=lambda place: number(rows[place].get("testIdx")) or 0)
+    slices = find_slices(said)
+    order = sorted(range(len(rows)), key=lambda place: parse_number(rows[place].get("testIdx")) or 0)
     for place in order:
-        row, test = rows[place], _test(rows[place])
+        row, test = rows[place], _name_test(rows[place])
         seen[test] += 1
-        response = mapping(row.get("response"))
-        usage = mapping(response.get("tokenUsage"))
-        latency = None if response.get("cached") else number(row.get("latencyMs"))
+        response = as_mapping(row.get("response"))
+        usage = as_mapping(response.get("tokenUsage"))
+        latency = None if response.get("cached") else parse_number(row.get("latencyMs"))
         for metric in metrics:
-            yield Answered(
+            yield ScoredAnswer(
                 problem=problems[test],
-                score=None if _is_error(row) else score_of(row.get(metric)),
+                score=None if _is_error(row) else parse_score(row.get(metric)),
                 sample=str(seen[test]),
                 metric=metric,
-                answer=short_text(response.get("output")),
-                tokens=number(usage.get("completion")),
+                answer=as_answer(response.get("output")),
+                tokens=parse_number(usage.get("completion")),
                 seconds=None if latency is None else latency / _MILLISECONDS,
                 slices=slices[place],
             )
@@ -228,17 +244,17 @@ def _is_error(row: Mapping[str, Any]) -> bool:
     """Whether nothing was graded, as where a provider did not answer."""
     if "failureReason" in row:
         return bool(row["failureReason"] == _ERROR)
-    return bool(row.get("error")) and not mapping(row.get("response")).get("output")
+    return bool(row.get("error")) and not as_mapping(row.get("response")).get("output")
 
 
-def _failed(path: Path, provider: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    errors = [told(row.get("error")) for row in rows if _is_error(row)]
+def _report_errors(path: Path, provider: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    errors = [shorten_cell(row.get("error")) for row in rows if _is_error(row)]
     if errors:
-        tests = counted(len(errors), "test")
-        yield Finding(path, f"{tests} of {told(provider)} ended in an error, such as: {errors[0]}")
+        tests = format_count(len(errors), "test")
+        yield Finding(path, f"{tests} of {shorten_cell(provider)} ended in an error, such as: {errors[0]}")
 
 
-def _holds_results(path: Path) -> bool:
+def _has_results(path: Path) -> bool:
     if path.suffix in _LINES:
-        return _LINE.match(head_text(path)) is not None
-    return path.suffix == ".json" and _RESULTS.search(head_text(path)) is not None
+        return _LINE.match(read_head_text(path)) is not None
+    return path.suffix == ".json" and _RESULTS.search(read_head_text(path)) is not None

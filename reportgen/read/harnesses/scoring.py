@@ -6,9 +6,9 @@ import math
 import re
 from typing import TYPE_CHECKING, Final
 
-from reportgen.read.harnesses.documents import told
+from reportgen.read.harnesses.documents import shorten_cell
 from reportgen.read.logged import Finding, Total
-from reportgen.read.loggers.growing import number
+from reportgen.read.loggers.growing import parse_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,23 +20,23 @@ _MARKS: Final[Mapping[str, float]] = {
     **dict.fromkeys(("I", "i", "N", "n", "no", "false", "incorrect", "wrong", "fail", "failed"), 0.0),
     **dict.fromkeys(("P", "p"), 0.5),
 }
-_LONGEST: Final = 40
+_LONGEST_CELL: Final = 40
 _MOST: Final = 1e12
 _PLUS_MINUS: Final = re.compile(
     r"\s*(?P<value>[-+\N{MINUS SIGN}]?\d+(?:\.\d+)?)\s*(?:±|\+/-|\+-|\\pm)\s*(?P<half>\d+(?:\.\d+)?)\s*%?\s*"
 )
 
 
-def score_of(cell: object) -> float | None:
+def parse_score(cell: object) -> float | None:
     """A cell as the score of one answer; None where it is none or not finite."""
-    value = number(cell)
+    value = parse_number(cell)
     if value is None and isinstance(cell, str):
         mark = cell.strip()
         value = _MARKS.get(mark, _MARKS.get(mark.lower()))
     return value if value is not None and math.isfinite(value) else None
 
 
-def total_of(
+def parse_total(
     path: Path,
     metric: str,
     cell: object,
@@ -50,26 +50,26 @@ def total_of(
     Texts such as ``28.7±4.8`` give their first number alone: nothing says whether the second is a standard
     error or half an interval. A standard error such as ``N/A`` is none, which is no irregularity.
     """
-    value, finding = number(cell), None
+    value, finding = parse_number(cell), None
     if value is None and isinstance(cell, str) and (match := _PLUS_MINUS.fullmatch(cell)):
         value = float(match["value"].replace("\N{MINUS SIGN}", "-"))
-        message = f'{told(metric)} is the text "{told(cell, _LONGEST)}": {match["value"]} is read'
+        message = f'{shorten_cell(metric)} is the text "{shorten_cell(cell, _LONGEST_CELL)}": {match["value"]} is read'
         left = f"{match['half']} is left out, since nothing says what interval it is"
         finding = Finding(path, f"{message}, and {left}")
     if value is None or not math.isfinite(value):
         if cell in (None, "", " "):
             return None, None
-        what = told(cell, _LONGEST) or f"a {type(cell).__name__}"
-        return None, Finding(path, f"{told(metric)} is no number ({what}): left out")
-    error = number(stderr)
+        what = shorten_cell(cell, _LONGEST_CELL) or f"a {type(cell).__name__}"
+        return None, Finding(path, f"{shorten_cell(metric)} is no number ({what}): left out")
+    error = parse_number(stderr)
     if error is not None and not (math.isfinite(error) and error >= 0):
         error = None
     return Total(metric, value, error, n, higher_is_better), finding
 
 
-def count_of(cell: object) -> int | None:
+def parse_count(cell: object) -> int | None:
     """A cell as a number of things; None where it is none, not even one, or beyond belief."""
-    value = number(cell)
+    value = parse_number(cell)
     if (
         value is None
         or isinstance(cell, bool)

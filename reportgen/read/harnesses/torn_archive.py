@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from typing import IO
 
 _LOCAL: Final = struct.Struct("<4s5H3L2H")
-_LOCAL_SIGNATURE, _SIGNATURE, _END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
+_MEMBER_SIGNATURE, _SIGNATURE, _END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
 _STREAMED: Final = 8
 _ZIP64: Final = 0xFFFFFFFF
 
 
-def mended(file: IO[bytes]) -> tuple[BytesIO, int]:
+def repair_archive(file: IO[bytes]) -> tuple[BytesIO, int]:
     """The whole members from the beginning on, in memory, as an archive with a list; and how many there are.
 
     Args:
@@ -33,7 +33,7 @@ def mended(file: IO[bytes]) -> tuple[BytesIO, int]:
     content.write(file.read(LARGEST_PART + 1))
     size = content.tell()
     end, directory, count = 0, BytesIO(), 0
-    while size <= LARGEST_PART and (found := _member(content, end, size)):
+    while size <= LARGEST_PART and (found := _read_member(content, end, size)):
         end, entry = found
         directory.write(entry)
         count += 1
@@ -45,7 +45,7 @@ def mended(file: IO[bytes]) -> tuple[BytesIO, int]:
     return content, count
 
 
-def _member(content: BytesIO, begin: int, size: int) -> tuple[int, bytes] | None:
+def _read_member(content: BytesIO, begin: int, size: int) -> tuple[int, bytes] | None:
     """Where a member ends, and its entry in the list; None where there is no whole one."""
     content.seek(begin)
     header = content.read(_LOCAL.size)
@@ -53,7 +53,7 @@ def _member(content: BytesIO, begin: int, size: int) -> tuple[int, bytes] | None
         return None
     signature, *fields, name_length, extra_length = _LOCAL.unpack(header)
     _, flags, *_, packed, unpacked = fields
-    if signature != _LOCAL_SIGNATURE or flags & _STREAMED or _ZIP64 in {packed, unpacked}:
+    if signature != _MEMBER_SIGNATURE or flags & _STREAMED or _ZIP64 in {packed, unpacked}:
         return None
     end = begin + _LOCAL.size + name_length + extra_length + packed
     if end > size:

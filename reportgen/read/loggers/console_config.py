@@ -40,7 +40,7 @@ class PrintedConfig:
         """Whether the beginning was met, but not the end."""
         return bool(self._lines)
 
-    def take(self, line: str) -> None:
+    def add_line(self, line: str) -> None:
         """Take a line without colours; one that another process says in between is passed over."""
         found = _WHO.match(line)
         who, said = (found[1], line[found.end() :]) if found else ("", line)
@@ -54,11 +54,11 @@ class PrintedConfig:
         self._length += len(said)
         self._open += said.count("{") - said.count("}")
         if self._open <= 0:
-            self._finish()
+            self._parse()
         elif self._length > _LONGEST or len(self._lines) > _MOST_LINES:
             self._lines = []
 
-    def _finish(self) -> None:
+    def _parse(self) -> None:
         try:
             tree = ast.literal_eval("\n".join(self._lines))
         except (ValueError, SyntaxError, MemoryError, RecursionError):

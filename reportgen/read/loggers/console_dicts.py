@@ -13,15 +13,15 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from reportgen.read.loggers.growing import number_of
+from reportgen.read.loggers.growing import parse_number_text
 
-WORTH_A_LOOK: Final = rb"'(?:epoch|global_step/max_steps|iteration)': "
+DICT_SIGN: Final = rb"'(?:epoch|global_step/max_steps|iteration)': "
 
 # Behind a progress bar that was not wiped away, or the name of a process, but not within a logger's line.
 _DICT: Final = re.compile(r"(?:^|[\])]:?)\s*(\{'.*\})$")
 _TAIL: Final = re.compile(r"[^{}]*\}")
 _HEAD: Final = re.compile(r"(?:^|[\])]:?)\s*\{'[^{}]*$")
-_PAIR: Final = re.compile(
+_DICT_PAIR: Final = re.compile(
     r"""'([^']+)':\ ('[^']*'|"[^"]*"|\[[^\[\]]*\]|[\w.]+\([^()]*\)|[^,'"(){}\[\]]+)(?=,\ '|\}$)""", re.VERBOSE
 )
 _STEPS: Final = ("global_step/max_steps", "iteration")
@@ -44,17 +44,17 @@ class PrintedDict:
     pairs: tuple[tuple[str, str], ...] = ()
 
 
-def printed_dict(line: str) -> PrintedDict | None:
+def parse_dict(line: str) -> PrintedDict | None:
     """The dict of a line without colours; None where there is none by epoch or step."""
     line = line.rstrip()
     # Without its end, each of many beginnings would be looked at up to the end of the line.
     found = _DICT.search(line) if line.endswith("}") else None
     if not found:
         return PrintedDict(None) if _TAIL.fullmatch(line) or _HEAD.search(line) else None
-    cells = {name: text.strip("'\"") for name, text in _PAIR.findall(found[1])}
+    cells = {name: text.strip("'\"") for name, text in _DICT_PAIR.findall(found[1])}
     for name in _STEPS:
         if step := _OF_ALL.fullmatch(cells.get(name, "")):
             del cells[name]
             return PrintedDict(int(step[1]), by_epoch=False, pairs=tuple(cells.items()))
-    epoch = number_of(cells.pop(_EPOCH, ""))
+    epoch = parse_number_text(cells.pop(_EPOCH, ""))
     return None if epoch is None else PrintedDict(epoch, pairs=tuple(cells.items()))

@@ -18,15 +18,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from reportgen.read.loggers import console_dicts
-from reportgen.read.loggers.growing import number_of
+from reportgen.read.loggers.growing import parse_number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-WORTH_A_LOOK: Final = re.compile(
+STEP_SIGN: Final = re.compile(
     # Letters that any of it begins with: without them it takes half as long again.
     rb"(?=[slETiS'])(?:step:\d+ - |lobal[_ ]step \d+|Episode \[\d|Train step of epoch \d|"
-    rb"iteration:? +\d+[^|]{0,40}\||Step \d+ \| |" + console_dicts.WORTH_A_LOOK + rb")"
+    rb"iteration:? +\d+[^|]{0,40}\||Step \d+ \| |" + console_dicts.DICT_SIGN + rb")"
 )
 """Stands in every line that tells numbers, and in few others."""
 
@@ -59,7 +59,7 @@ _WORDS: Final = {"True": 1.0, "False": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LineValues:
     """What a line tells.
 
     Attributes:
@@ -67,7 +67,7 @@ class Told:
         values: names and numbers, in the order of writing.
         wrong: names whose values are no numbers.
         commas: how many values have a comma as their decimal mark.
-        bar: the progress bar that shows them, with its text; empty for a line that is told once.
+        progress_bar: the progress bar that shows them, with its text; empty for a line that is told once.
         broken: whether the line ends before the value of its last name: a terminal broke it in two.
         by_epoch: whether the step is an epoch; NaN for a piece of a line that a progress bar tore apart.
     """
@@ -76,42 +76,49 @@ class Told:
     values: tuple[tuple[str, float], ...]
     wrong: tuple[str, ...]
     commas: int = 0
-    bar: str = ""
+    progress_bar: str = ""
     broken: bool = False
     by_epoch: bool = False
 
 
-def without_colours(text: str) -> str:
+def strip_colours(text: str) -> str:
     """A line as a reader sees it."""
     return _ANSI.sub("", text) if "\x1b" in text else text
 
 
-def goes_on(line: str) -> bool:
+def is_continuation(line: str) -> bool:
     """Whether a line looks like the rest of a line of a step, which then ends in half a name or number."""
     return _REST.match(line.strip()) is not None
 
 
-def told_by(line: str) -> Told | None:
+def parse_line(line: str) -> LineValues | None:
     """What a line without colours tells; None where it is any other line."""
-    kinds = (_by_key, _by_dict, _by_bar, _by_pipes, _by_spaces, _by_epoch)
-    return next((told for kind in kinds if (told := kind(line))), None)
+    kinds = (
+        _parse_key_line,
+        _parse_dict_line,
+        _parse_bar_line,
+        _parse_pipe_line,
+        _parse_space_line,
+        _parse_epoch_line,
+    )
+    return next((values for kind in kinds if (values := kind(line))), None)
 
 
-def _by_key(line: str) -> Told | None:
+def _parse_key_line(line: str) -> LineValues | None:
     found = _BY_KEY.search(line)
     if not found:
         return None
     mark = line.rfind("[repeated ", found.end())
     end = mark if mark >= 0 and _REPEATED.fullmatch(line, mark) else len(line)
-    return _told(int(found[1]), list(_between_dashes(line[found.end() : end])))
+    return _parse_pairs(int(found[1]), list(_split_at_dashes(line[found.end() : end])))
 
 
-def _by_dict(line: str) -> Told | None:
+def _parse_dict_line(line: str) -> LineValues | None:
     found = _BY_DICT.search(line)
-    return _told(int(found[1]), _PAIR.findall(line, found.end())) if found else None
+    return _parse_pairs(int(found[1]), _PAIR.findall(line, found.end())) if found else None
 
 
-def _by_bar(line: str) -> Told | None:
+def _parse_bar_line(line: str) -> LineValues | None:
     found = _BY_BAR.search(line)
     if not found:
         return None
@@ -119,37 +126,37 @@ def _by_bar(line: str) -> Told | None:
     step = before * int(found["all"]) + int(found["done"])
     pairs = [pair.partition("=") for pair in found["shown"].split(", ")]
     bar = f"{found['bar']} {found['shown']}"
-    return _told(step, [(name.strip(), value) for name, _, value in pairs], bar)
+    return _parse_pairs(step, [(name.strip(), value) for name, _, value in pairs], bar)
 
 
-def _by_pipes(line: str) -> Told | None:
+def _parse_pipe_line(line: str) -> LineValues | None:
     found = _BY_PIPES.search(line)
     if not found:
         return None
     prefix = f"{found['set'] or 'validation'}/" if found["valid"] else ""
     pairs = [pair.rpartition(":") for pair in line[found.end() :].split("|")]
-    return _told(
+    return _parse_pairs(
         int(found["step"]), [(prefix + name.strip(), value) for name, colon, value in pairs if colon]
     )
 
 
-def _by_spaces(line: str) -> Told | None:
+def _parse_space_line(line: str) -> LineValues | None:
     found = _BY_SPACES.match(line)
     if not found:
         return None
     pairs = [pair.rpartition(":") for pair in line[found.end() :].split()]
-    return _told(int(found[1]), [(name, value) for name, colon, value in pairs if colon])
+    return _parse_pairs(int(found[1]), [(name, value) for name, colon, value in pairs if colon])
 
 
-def _by_epoch(line: str) -> Told | None:
-    printed = console_dicts.printed_dict(line)
+def _parse_epoch_line(line: str) -> LineValues | None:
+    printed = console_dicts.parse_dict(line)
     if printed is None:
         return None
-    told = _told(math.nan if printed.x is None else printed.x, printed.pairs)
-    return replace(told, by_epoch=printed.by_epoch)
+    values = _parse_pairs(math.nan if printed.x is None else printed.x, printed.pairs)
+    return replace(values, by_epoch=printed.by_epoch)
 
 
-def _told(step: float, pairs: Iterable[tuple[str, str]], bar: str = "") -> Told:
+def _parse_pairs(step: float, pairs: Iterable[tuple[str, str]], bar: str = "") -> LineValues:
     texts = [(name, value.strip()) for name, value in pairs]
     with_comma = [text for _, text in texts if "," in text and _WITH_COMMA.fullmatch(text)]
     points = bool(with_comma) and any(_has_decimal_point(text) for _, text in texts)
@@ -157,36 +164,38 @@ def _told(step: float, pairs: Iterable[tuple[str, str]], bar: str = "") -> Told:
     values = tuple((name, value) for name, value in cells if value is not None)
     wrong = tuple(name for name, value in cells if value is None)
     broken = bool(texts) and not texts[-1][1]
-    return Told(step, values, wrong, 0 if points else len(with_comma), bar, broken)
+    return LineValues(step, values, wrong, 0 if points else len(with_comma), bar, broken)
 
 
-def _between_dashes(rest: str) -> Iterator[tuple[str, str]]:
+def _split_at_dashes(rest: str) -> Iterator[tuple[str, str]]:
     """Names and values: the value stands behind the last colon, and a name may hold a dash itself."""
-    kept: list[str] = []
+    name_parts: list[str] = []
     for part in rest.split(" - "):
         name, colon, value = part.rpartition(":")
         if colon:
-            yield " - ".join((*kept, name)).strip(), value
-            kept = []
-        elif kept or part:
-            kept.append(part)
-    if kept:
-        yield " - ".join(kept), ""
+            yield " - ".join((*name_parts, name)).strip(), value
+            name_parts = []
+        elif name_parts or part:
+            name_parts.append(part)
+    if name_parts:
+        yield " - ".join(name_parts), ""
 
 
 def _has_decimal_point(text: str) -> bool:
     """Whether a value shows that its line writes decimals with a point, so that commas part thousands."""
-    return ("." in text and number_of(text) is not None) or _WITH_THOUSANDS.fullmatch(text) is not None
+    return ("." in text and parse_number_text(text) is not None) or _WITH_THOUSANDS.fullmatch(
+        text
+    ) is not None
 
 
 def _number(text: str, *, decimal_comma: bool) -> float | None:
-    value = number_of(text)
+    value = parse_number_text(text)
     if value is not None:
         return value
     if wrapped := _WRAPPED.fullmatch(text):
-        return number_of(wrapped[1])
+        return parse_number_text(wrapped[1])
     if _WITH_COMMA.fullmatch(text):
         if decimal_comma and text.count(",") == 1:
-            return number_of(text.replace(".", "").replace(",", "."))
-        return number_of(text.replace(",", ""))
+            return parse_number_text(text.replace(".", "").replace(",", "."))
+        return parse_number_text(text.replace(",", ""))
     return _WORDS.get(text)

@@ -26,14 +26,14 @@ _REVERSED_POLYNOMIAL: Final = 0x82F63B78
 _ONES: Final = 0xFFFFFFFF
 _MASK_DELTA: Final = np.uint32(0xA282EAD8)
 _BLOCK_BITS: Final = 8
-_BLOCK: Final = 1 << _BLOCK_BITS
+_BLOCK_LENGTH: Final = 1 << _BLOCK_BITS
 # So many bytes of a matrix stay in the processor's cache while its columns are walked.
 _TILE: Final = 1 << 18
 # What is longer is taken in pieces, so that padding costs no memory to speak of.
 _PIECE: Final = 1 << 20
 
 
-def checksum(record: bytes) -> int:
+def calculate_checksum(record: bytes) -> int:
     """CRC-32C, masked, of one short record: arrays are slower for eight bytes than a loop."""
     table, register = _plain_table(), _ONES
     for byte in record:
@@ -42,7 +42,7 @@ def checksum(record: bytes) -> int:
     return (((crc >> 15) | (crc << 17)) + int(_MASK_DELTA)) & _ONES
 
 
-def checksums(records: Sequence[memoryview]) -> Registers:
+def calculate_checksums(records: Sequence[memoryview]) -> Registers:
     """CRC-32C, masked, of records of any lengths, shape (n,)."""
     lengths = np.array([len(record) for record in records], np.int64)
     registers = np.zeros(len(records), np.uint32)
@@ -51,26 +51,26 @@ def checksums(records: Sequence[memoryview]) -> Registers:
         padded = b"".join(
             part for member in members for part in (zeros[lengths[member] :], records[int(member)])
         )
-        registers[members] = _raw(np.frombuffer(padded, np.uint8).reshape(len(members), width))
+        registers[members] = _reduce_rows(np.frombuffer(padded, np.uint8).reshape(len(members), width))
     for member in np.flatnonzero(lengths > _PIECE):
-        registers[member] = _raw_of_long(records[int(member)])
-    return masked(registers ^ _shifted(np.full(len(records), _ONES, np.uint32), lengths))
+        registers[member] = _reduce_long(records[int(member)])
+    return encode_registers(registers ^ _append_zeros(np.full(len(records), _ONES, np.uint32), lengths))
 
 
-def checksums_of_rows(rows: Bytes) -> Registers:
+def calculate_row_checksums(rows: Bytes) -> Registers:
     """CRC-32C, masked, of records of one length, the rows of a matrix (n, length)."""
     count, length = rows.shape
-    if length > _BLOCK:
-        width = _BLOCK << ((length - 1) >> _BLOCK_BITS).bit_length()
+    if length > _BLOCK_LENGTH:
+        width = _BLOCK_LENGTH << ((length - 1) >> _BLOCK_BITS).bit_length()
         padded = np.zeros((count, width), np.uint8)
         padded[:, width - length :] = rows
-        registers = _raw(padded)
+        registers = _reduce_rows(padded)
     else:
-        registers = _raw(rows)
-    return masked(registers ^ _shifted(np.array([_ONES], np.uint32), np.array([length])))
+        registers = _reduce_rows(rows)
+    return encode_registers(registers ^ _append_zeros(np.array([_ONES], np.uint32), np.array([length])))
 
 
-def masked(registers: Registers) -> Registers:
+def encode_registers(registers: Registers) -> Registers:
     """What stands in a file for a register at the end of a record."""
     crc = ~registers
     return ((crc >> np.uint32(15)) | (crc << np.uint32(17))) + _MASK_DELTA
@@ -83,34 +83,34 @@ def _by_width(lengths: npt.NDArray[np.int64]) -> Iterator[tuple[int, npt.NDArray
         yield 1 << int(power), np.flatnonzero(classes == power)
 
 
-def _raw_of_long(record: memoryview) -> np.uint32:
+def _reduce_long(record: memoryview) -> np.uint32:
     """The register of one record, begun at 0, piece after piece; the short piece comes first."""
     register = np.zeros(1, np.uint32)
     start, stop = 0, len(record) % _PIECE or _PIECE
     while start < len(record):
         piece = np.zeros((1, _PIECE), np.uint8)
         piece[0, _PIECE - (stop - start) :] = np.frombuffer(record[start:stop], np.uint8)
-        register = _shifted(register, np.array([stop - start])) ^ _raw(piece)
+        register = _append_zeros(register, np.array([stop - start])) ^ _reduce_rows(piece)
         start, stop = stop, stop + _PIECE
     return np.uint32(register[0])
 
 
-def _raw(rows: Bytes) -> Registers:
-    """Registers of rows, begun at 0; a width beyond ``_BLOCK`` is ``_BLOCK`` times a power of two."""
+def _reduce_rows(rows: Bytes) -> Registers:
+    """Registers of rows, begun at 0; a width beyond ``_BLOCK_LENGTH`` is ``_BLOCK_LENGTH`` times a power of two."""
     count, width = rows.shape
-    if width <= _BLOCK:
-        return _raw_of_blocks(rows)
-    registers = _raw_of_blocks(rows.reshape(-1, _BLOCK)).reshape(count, -1)
+    if width <= _BLOCK_LENGTH:
+        return _reduce_blocks(rows)
+    registers = _reduce_blocks(rows.reshape(-1, _BLOCK_LENGTH)).reshape(count, -1)
     power = _BLOCK_BITS
     while registers.shape[1] > 1:
-        registers = _apply(_zero_bytes(power), registers[:, 0::2]) ^ registers[:, 1::2]
+        registers = _apply(_build_zero_map(power), registers[:, 0::2]) ^ registers[:, 1::2]
         power += 1
     return registers[:, 0]
 
 
-def _raw_of_blocks(rows: Bytes) -> Registers:
+def _reduce_blocks(rows: Bytes) -> Registers:
     count, width = rows.shape
-    distances, registers = _distances(), np.zeros(count, np.uint32)
+    distances, registers = _build_distance_tables(), np.zeros(count, np.uint32)
     tile = max(64, _TILE // max(1, width))
     for first in range(0, count, tile):
         part, register = rows[first : first + tile], registers[first : first + tile]
@@ -119,11 +119,11 @@ def _raw_of_blocks(rows: Bytes) -> Registers:
     return registers
 
 
-def _shifted(registers: Registers, lengths: npt.NDArray[np.int64]) -> Registers:
+def _append_zeros(registers: Registers, lengths: npt.NDArray[np.int64]) -> Registers:
     """Registers after as many further zero bytes as ``lengths`` says."""
     for power in range(int(lengths.max(initial=0)).bit_length()):
         longer = (lengths >> power) & 1 == 1
-        registers = np.where(longer, _apply(_zero_bytes(power), registers), registers)
+        registers = np.where(longer, _apply(_build_zero_map(power), registers), registers)
     return registers
 
 
@@ -135,25 +135,25 @@ def _apply(tables: Registers, registers: Registers) -> Registers:
 
 
 @cache
-def _zero_bytes(power: int) -> Registers:
+def _build_zero_map(power: int) -> Registers:
     """The map that ``2 ** power`` further zero bytes are."""
     if power:
-        return _apply(_zero_bytes(power - 1), _zero_bytes(power - 1))
+        return _apply(_build_zero_map(power - 1), _build_zero_map(power - 1))
     bytes_ = np.arange(256, dtype=np.uint32) << np.arange(0, 32, 8, dtype=np.uint32)[:, None]
-    return _next(bytes_)
+    return _append_zero(bytes_)
 
 
 @cache
-def _distances() -> Registers:
+def _build_distance_tables() -> Registers:
     """What a byte adds to the register when so many bytes follow it, shape (256, 256)."""
-    tables = [_table()]
-    for _ in range(_BLOCK - 1):
-        tables.append(_next(tables[-1]))
+    tables = [_build_byte_table()]
+    for _ in range(_BLOCK_LENGTH - 1):
+        tables.append(_append_zero(tables[-1]))
     return np.array(tables)
 
 
 @cache
-def _table() -> Registers:
+def _build_byte_table() -> Registers:
     """The register after one byte, begun at 0, shape (256,)."""
     registers = np.arange(256, dtype=np.uint32)
     for _ in range(8):
@@ -164,9 +164,9 @@ def _table() -> Registers:
 
 @cache
 def _plain_table() -> list[int]:
-    return [int(register) for register in _table()]
+    return [int(register) for register in _build_byte_table()]
 
 
-def _next(registers: Registers) -> Registers:
+def _append_zero(registers: Registers) -> Registers:
     """Registers after one further zero byte."""
-    return np.asarray(_table()[registers & 0xFF] ^ (registers >> np.uint32(8)), np.uint32)
+    return np.asarray(_build_byte_table()[registers & 0xFF] ^ (registers >> np.uint32(8)), np.uint32)

@@ -12,20 +12,20 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from reportgen.read.logged import Finding, Logged, Unit, UnreadableError
-from reportgen.read.loggers.growing import Growing, number, number_of
-from reportgen.read.loggers.json_objects import beginning, leaves, whole_object
-from reportgen.read.loggers.settings_beside import settings_of
+from reportgen.read.logged import Finding, LoggedRun, Unit, UnreadableError
+from reportgen.read.loggers.growing import MetricsBuilder, parse_number, parse_number_text
+from reportgen.read.loggers.json_objects import iterate_cells, parse_beginning, parse_object
+from reportgen.read.loggers.settings_beside import read_settings
 from reportgen.read.loggers.text_file import (
-    Decoding,
-    head,
+    Decoder,
+    check_filled,
     is_unfilled,
-    left_out_for,
-    lines,
-    refuse_unfilled,
-    whole,
+    read_head,
+    read_lines,
+    read_whole,
+    report_left_out,
 )
-from reportgen.words import counted
+from reportgen.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -45,89 +45,84 @@ _OLD_FOLDERS: Final = ("metrics", "scalars")
 _EVIDENCE: Final = frozenset((".json", ".yaml", ".html", ".md"))
 
 
-def units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Runs: folders with tables of DVCLive's below them, or with its last values alone."""
-    beside = {(file.parent, file.name): file for file in files if file.name in (_LAST_VALUES, _PARAMETERS)}
-    rooms = {file.parent for file in files if file.suffix in _EVIDENCE}
+    extra = {(file.parent, file.name): file for file in files if file.name in (_LAST_VALUES, _PARAMETERS)}
+    run_folders = {file.parent for file in files if file.suffix in _EVIDENCE}
     runs: dict[Path, list[Path]] = {}
     for file in files:
-        if file.suffix == _TABLE and (_columns(file) is not None or _is_unfilled(file)):
-            runs.setdefault(_run_of(file, rooms), []).append(file)
-    for (folder, name), file in beside.items():
-        if (
-            name == _LAST_VALUES
-            and folder not in runs
-            and (folder, _PARAMETERS) in beside
-            and _has_step(file)
-        ):
+        if file.suffix == _TABLE and (_read_header(file) is not None or _is_unfilled(file)):
+            runs.setdefault(_find_run(file, run_folders), []).append(file)
+    for (folder, name), file in extra.items():
+        if name == _LAST_VALUES and folder not in runs and (folder, _PARAMETERS) in extra and _has_step(file):
             runs[folder] = []
     names = (_LAST_VALUES, _PARAMETERS)
     return tuple(
-        Unit(NAME, run, (*tables, *(beside[run, name] for name in names if (run, name) in beside)))
+        Unit(NAME, run, (*tables, *(extra[run, name] for name in names if (run, name) in extra)))
         for run, tables in runs.items()
     )
 
 
-def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
     """The run of a folder.
 
     Raises:
         UnreadableError: a table of it cannot be read, or nothing was logged into any.
     """
-    growing = Growing(unit.path, wanted, timed=True)
+    growing = MetricsBuilder(unit.path, selected, timed=True)
     config: dict[str, Setting] = {}
     findings: list[Finding] = []
     logged: set[str] = set()
     refused: list[UnreadableError] = []
     for file in unit.files:
         if file.suffix == _TABLE:
-            name = _metric_of(unit.path, file)
+            name = _name_metric(unit.path, file)
             try:
-                refuse_unfilled(file)
+                check_filled(file)
             except UnreadableError as error:
                 refused.append(error)
                 continue
             logged.add(name)
-            if growing.wants(name):
+            if growing.is_selected(name):
                 findings += _read_table(file, name, growing)
     for file in unit.files:
         if file.name == _LAST_VALUES:
             findings += _read_last_values(file, logged, growing)
         elif file.name == _PARAMETERS:
-            config, told = settings_of(file)
-            findings += told
+            config, problems = read_settings(file)
+            findings += problems
         elif file.suffix != _TABLE:
             raise UnreadableError(
                 file, "its name is none that DVCLive gives", "Name the folder of a run instead"
             )
     if refused and not growing:
         raise refused[0]
-    findings += [*map(left_out_for, refused), *growing.findings()]
-    yield Logged(unit.path, "", "", "", config, growing.points(), _STEP, tuple(findings))
+    findings += [*map(report_left_out, refused), *growing.list_findings()]
+    yield LoggedRun(unit.path, "", "", "", config, growing.build(), _STEP, tuple(findings))
 
 
-def _columns(file: Path) -> tuple[str, ...] | None:
+def _read_header(file: Path) -> tuple[str, ...] | None:
     """The columns before the value, by the first line; None where it is not one of DVCLive's."""
-    first, _, _ = head(file).decode(errors="replace").partition("\n")
+    first, _, _ = read_head(file).decode(errors="replace").partition("\n")
     *before, value = first.rstrip("\r").split("\t")
     known = (before in ([_STEP], [_TIME], [_TIME, _STEP])) and value == file.name.removesuffix(_TABLE)
     return tuple(before) if known else None
 
 
-def _run_of(file: Path, rooms: Collection[Path]) -> Path:
-    """The folder of a table's run; ``rooms`` are folders in which something of a run's lies."""
+def _find_run(file: Path, run_folders: Collection[Path]) -> Path:
+    """The folder of a table's run; ``run_folders`` are folders in which something of a run's lies."""
     above = list(file.parents)
     for folder in above:
         if folder.name == "metrics" and folder.parent.name == "plots":
             return folder.parent.parent
     for folder in above:
         # A folder that is called so further up may as well hold many runs.
-        if folder.name in _OLD_FOLDERS and (folder is above[0] or folder.parent in rooms):
+        if folder.name in _OLD_FOLDERS and (folder is above[0] or folder.parent in run_folders):
             return folder.parent
     return file.parent
 
 
-def _metric_of(run: Path, file: Path) -> str:
+def _name_metric(run: Path, file: Path) -> str:
     """The metric's name: the table's path from the folder of tables on."""
     for folder in (run / "plots" / "metrics", *(run / name for name in _OLD_FOLDERS), run):
         if file.is_relative_to(folder):
@@ -136,8 +131,8 @@ def _metric_of(run: Path, file: Path) -> str:
 
 
 def _has_step(file: Path) -> bool:
-    item = beginning(head(file).decode(errors="replace"))
-    return item is not None and number(item.get(_STEP)) is not None
+    item = parse_beginning(read_head(file).decode(errors="replace"))
+    return item is not None and parse_number(item.get(_STEP)) is not None
 
 
 def _is_unfilled(file: Path) -> bool:
@@ -146,53 +141,53 @@ def _is_unfilled(file: Path) -> bool:
     return any(pair == ("metrics", "plots") for pair in pairwise(above)) and is_unfilled(file)
 
 
-def _read_table(file: Path, name: str, growing: Growing) -> Iterator[Finding]:
-    columns = _columns(file)
+def _read_table(file: Path, name: str, growing: MetricsBuilder) -> Iterator[Finding]:
+    columns = _read_header(file)
     if columns is None:
         advice = "Check that DVCLive wrote this file"
-        for _ in lines(file):  # a Git LFS pointer says so itself
+        for _ in read_lines(file):  # a Git LFS pointer says so itself
             break
         raise UnreadableError(file, "its first line does not name a step and a metric", advice, 1)
-    decoding = Decoding(file)
+    decoding = Decoder(file)
     width, strange = len(columns) + 1, 0
     step_at = columns.index(_STEP) if _STEP in columns else None
     time_at = columns.index(_TIME) if _TIME in columns else None
-    for place, raw in lines(file):
+    for place, raw in read_lines(file):
         if place == 1 or not raw.strip():
             continue
         if not raw.endswith(b"\n"):
             # A number that was cut off is another number.
             yield Finding(file, "the last line has no end and may be cut off: it was left out", place)
             continue
-        cells = decoding.text(raw, place).rstrip("\r\n").split("\t")
+        cells = decoding.decode(raw, place).rstrip("\r\n").split("\t")
         if len(cells) != width:
             strange += 1
             continue
-        value = number_of(cells[-1])
+        value = parse_number_text(cells[-1])
         if value is None:
-            growing.drop(name)
+            growing.count_dropped(name)
             continue
-        step = number_of(cells[step_at]) if step_at is not None else None
-        time = number_of(cells[time_at]) if time_at is not None else None
+        step = parse_number_text(cells[step_at]) if step_at is not None else None
+        time = parse_number_text(cells[time_at]) if time_at is not None else None
         growing.add(name, math.nan if step is None else step, value, math.nan if time is None else time)
     if strange:
-        yield Finding(file, f"{counted(strange, 'line')} with another number of columns: left out")
-    yield from decoding.findings()
+        yield Finding(file, f"{format_count(strange, 'line')} with another number of columns: left out")
+    yield from decoding.list_findings()
 
 
-def _read_last_values(file: Path, logged: Collection[str], growing: Growing) -> Iterator[Finding]:
+def _read_last_values(file: Path, logged: Collection[str], growing: MetricsBuilder) -> Iterator[Finding]:
     """Metrics that have no table: their last value, as the only one."""
-    decoding = Decoding(file)
-    item = whole_object(decoding.text(whole(file)))
-    yield from decoding.findings()
+    decoding = Decoder(file)
+    item = parse_object(decoding.decode(read_whole(file)))
+    yield from decoding.list_findings()
     if item is None:
         yield Finding(file, "the last values are torn or no JSON: left out")
         return
-    at = number(item.pop(_STEP, None))
-    only = [(name, value) for name, value in leaves(item) if name not in logged]
+    at = parse_number(item.pop(_STEP, None))
+    only = [(name, value) for name, value in iterate_cells(item) if name not in logged]
     for name, cell in only:
-        value = number(cell)
+        value = parse_number(cell)
         if value is not None:
             growing.add(name, math.nan if at is None else at, value)
-    if any(number(cell) is not None and growing.wants(name) for name, cell in only):
+    if any(parse_number(cell) is not None and growing.is_selected(name) for name, cell in only):
         yield Finding(file, "metrics without a table of their own have their last value only")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
-from reportgen.read.loggers.event_message import event
+from reportgen.read.loggers.event_message import parse_event
 from reportgen.read.loggers.protobuf import MalformedError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _LENGTH: Final = Struct("<Q")
 _BEFORE, _BEHIND = 12, 4
 
 
-def groups(beginnings: Mapping[Path, Sequence[bytes]]) -> dict[Path, tuple[Path, str]]:
+def find_curve_folders(beginnings: Mapping[Path, Sequence[bytes]]) -> dict[Path, tuple[Path, str]]:
     """For folders that ``add_scalars`` wrote: the folder of their run, and the name of their curve.
 
     Args:
@@ -30,20 +30,20 @@ def groups(beginnings: Mapping[Path, Sequence[bytes]]) -> dict[Path, tuple[Path,
     """
     found: dict[Path, tuple[Path, str]] = {}
     # From the outside to the inside: no folder of a curve has curves.
-    for folder, held in sorted(beginnings.items(), key=lambda one: len(one[0].parts)):
+    for folder, beginnings_here in sorted(beginnings.items(), key=lambda one: len(one[0].parts)):
         above = [parent for parent in folder.parents if parent in beginnings and parent not in found]
-        tags = {tag for beginning in held for tag in _tags(beginning)} if above else set()
+        tags = {tag for beginning in beginnings_here for tag in _read_tags(beginning)} if above else set()
         if len(tags) != 1:
             continue
         (tag,) = tags
         for parent in above:
-            if name := _name(folder.relative_to(parent).as_posix(), tag):
+            if name := _find_curve_name(folder.relative_to(parent).as_posix(), tag):
                 found[folder] = (parent, name)
                 break
     return found
 
 
-def _name(path: str, tag: str) -> str:
+def _find_curve_name(path: str, tag: str) -> str:
     """The name of the curve in a folder with values of one tag; empty where ``add_scalars`` made it not."""
     for start in (f"{tag}/", f"{tag.replace('/', '_')}_"):
         if tag and path.startswith(start) and (start.endswith("/") or "/" not in path):
@@ -51,7 +51,7 @@ def _name(path: str, tag: str) -> str:
     return ""
 
 
-def _tags(beginning: bytes) -> Iterator[str]:
+def _read_tags(beginning: bytes) -> Iterator[str]:
     """The tags of the scalars whose records are whole in the beginning of an event file."""
     at = 0
     while at + _BEFORE < len(beginning):
@@ -60,7 +60,7 @@ def _tags(beginning: bytes) -> Iterator[str]:
         if at > len(beginning):
             return
         try:
-            parsed = event(memoryview(beginning)[start : start + length])
+            parsed = parse_event(memoryview(beginning)[start : start + length])
         except MalformedError:
             return
         yield from (scalar.tag.decode("utf-8", "replace") for scalar in parsed.scalars)

@@ -17,20 +17,20 @@ from reportgen.read.loggers.protobuf import (
     FIXED32,
     FIXED64,
     VARINT,
-    delimited,
-    double,
-    float32,
-    signed,
-    spans,
-    varint,
+    as_signed,
+    decode_double,
+    decode_float,
+    iterate_delimited,
+    iterate_spans,
+    read_varint,
 )
 
 if TYPE_CHECKING:
     from reportgen.model import FloatArray
     from reportgen.read.loggers.crc32c import Bytes
 
-Place: TypeAlias = tuple[int, int, str]
-"""Where a number stands in its message, from and to, and of which type it is, as ``numbers`` takes it."""
+NumberPlace: TypeAlias = tuple[int, int, str]
+"""Where a number stands in its message, from and to, and of which type it is, as ``decode_numbers`` takes it."""
 
 BFLOAT16: Final = "bfloat16"
 
@@ -62,7 +62,7 @@ class Scalar:
 
     tag: bytes
     value: float
-    place: Place | None
+    place: NumberPlace | None
     of_tensor: bool
 
 
@@ -91,39 +91,39 @@ class Event:
     begins: bool = False
     prefix: int = 0
 
-    def layout(self) -> tuple[Place, ...] | None:
+    def get_layout(self) -> tuple[NumberPlace, ...] | None:
         """Where all numbers stand; None where there is none, or where other events may differ."""
         places = tuple(scalar.place for scalar in self.scalars if scalar.place)
         plain = self.prefix and places and len(places) == len(self.scalars)
         return places if plain and not (self.sessions or self.strange) else None
 
 
-def event(message: memoryview) -> Event:
+def parse_event(message: memoryview) -> Event:
     """Parse the message of a record.
 
     Raises:
         MalformedError: it is no event.
     """
     parsed = Event()
-    for place, (number, wire, start, stop, value) in enumerate(spans(message, 0, len(message))):
+    for place, (number, wire, start, stop, value) in enumerate(iterate_spans(message, 0, len(message))):
         if number == 1 and wire == FIXED64:
-            parsed.wall = double(message[start:stop])
+            parsed.wall = decode_double(message[start:stop])
             parsed.prefix = stop if place == 0 and stop == _WALL_STOP else 0
         elif number == 2 and wire == VARINT:  # noqa: PLR2004 - the field's number
-            parsed.step = signed(value)
+            parsed.step = as_signed(value)
             parsed.prefix = stop if place == 1 and parsed.prefix else 0
         elif number == _SESSION_LOG and wire == DELIMITED:
             parsed.begins |= any(
-                inner == 1 and status == 1 for inner, *_, status in spans(message, start, stop)
+                inner == 1 and status == 1 for inner, *_, status in iterate_spans(message, start, stop)
             )
         elif number == _SUMMARY and wire == DELIMITED:
-            for inner, kind, first, last, _ in spans(message, start, stop):
+            for inner, kind, first, last, _ in iterate_spans(message, start, stop):
                 if inner == _VALUE and kind == DELIMITED:
                     _take_value(message, first, last, parsed)
     return parsed
 
 
-def numbers(raw: Bytes, kind: str) -> FloatArray:
+def decode_numbers(raw: Bytes, kind: str) -> FloatArray:
     """Numbers as they stand in messages, shape (n, width), widened to doubles, shape (n,)."""
     if kind == BFLOAT16:
         raw, kind = np.pad(raw, ((0, 0), (2, 0))), "<f4"
@@ -136,16 +136,16 @@ def _take_value(message: memoryview, start: int, stop: int, parsed: Event) -> No
     tag, plugin = b"", b""
     scalar: Scalar | None = None
     tensor = False
-    for number, wire, first, last, _ in spans(message, start, stop):
+    for number, wire, first, last, _ in iterate_spans(message, start, stop):
         if number == _TAG and wire == DELIMITED:
             tag = bytes(message[first:last])
         elif number == _SIMPLE and wire == FIXED32:
             place = (first, last, "<f4")
-            scalar, tensor = Scalar(b"", _number_at(message, place), place, of_tensor=False), False
+            scalar, tensor = Scalar(b"", _read_number(message, place), place, of_tensor=False), False
         elif number == _TENSOR and wire == DELIMITED:
-            scalar, tensor = _one_element(message, first, last), True
+            scalar, tensor = _read_scalar_tensor(message, first, last), True
         elif number == _METADATA and wire == DELIMITED:
-            plugin = _plugin(message[first:last], parsed)
+            plugin = _read_plugin(message[first:last], parsed)
     claimed = plugin not in {b"", _SCALARS}
     if claimed:
         parsed.foreign.append(tag)
@@ -155,12 +155,12 @@ def _take_value(message: memoryview, start: int, stop: int, parsed: Event) -> No
         parsed.strange += 1
 
 
-def _plugin(metadata: memoryview, parsed: Event) -> bytes:
+def _read_plugin(metadata: memoryview, parsed: Event) -> bytes:
     """The name of the plugin that a SummaryMetadata is for; what ``hparams`` keeps goes to the event."""
     name, content = b"", None
-    for number, data in delimited(metadata):
+    for number, data in iterate_delimited(metadata):
         if number == 1:
-            for inner, part in delimited(data):
+            for inner, part in iterate_delimited(data):
                 if inner == 1:
                     name = bytes(part)
                 elif inner == 2:  # noqa: PLR2004 - the field's number
@@ -170,15 +170,15 @@ def _plugin(metadata: memoryview, parsed: Event) -> bytes:
     return name
 
 
-def _one_element(message: memoryview, start: int, stop: int) -> Scalar | None:
+def _read_scalar_tensor(message: memoryview, start: int, stop: int) -> Scalar | None:
     """The number that a TensorProto of one element holds; None where it is no number or several."""
     kind, elements = "", 1
     content: list[tuple[int, int, int, int]] = []
-    for number, wire, first, last, value in spans(message, start, stop):
+    for number, wire, first, last, value in iterate_spans(message, start, stop):
         if number == 1 and wire == VARINT:
             kind = _TYPES.get(value, "")
         elif number == 2 and wire == DELIMITED:  # noqa: PLR2004 - the field's number
-            elements = _elements(message[first:last])
+            elements = _count_elements(message[first:last])
         elif number > 3 and last > first:  # noqa: PLR2004 - before it stands the version
             content.append((number, wire, first, last))
     if not kind or elements != 1 or len(content) != 1:
@@ -186,27 +186,34 @@ def _one_element(message: memoryview, start: int, stop: int) -> Scalar | None:
     number, wire, first, last = content[0]
     if (number == 4 or _FIXED_LISTS.get(number) == kind) and last - first == _WIDTHS[kind]:  # noqa: PLR2004
         place = (first, last, kind)
-        return Scalar(b"", _number_at(message, place), place, of_tensor=True)
+        return Scalar(b"", _read_number(message, place), place, of_tensor=True)
     if kind in _VARINT_LISTS.get(number, ()) and wire in {VARINT, DELIMITED}:
-        value, end = varint(message, first)
+        value, end = read_varint(message, first)
         if end == last:
             bits = (value & ((1 << 8 * _WIDTHS[kind]) - 1)).to_bytes(_WIDTHS[kind], "little")
-            return Scalar(b"", _number_at(memoryview(bits), (0, len(bits), kind)), None, of_tensor=True)
+            return Scalar(b"", _read_number(memoryview(bits), (0, len(bits), kind)), None, of_tensor=True)
     return None
 
 
-def _elements(shape: memoryview) -> int:
+def _count_elements(shape: memoryview) -> int:
     """How many elements a TensorShapeProto speaks of."""
     sizes = [
-        next((signed(value) for number, wire, _, _, value in spans(dim, 0, len(dim)) if number == 1), 0)
-        for number, dim in delimited(shape)
+        next(
+            (
+                as_signed(value)
+                for number, wire, _, _, value in iterate_spans(dim, 0, len(dim))
+                if number == 1
+            ),
+            0,
+        )
+        for number, dim in iterate_delimited(shape)
         if number == 2  # noqa: PLR2004 - the field's number
     ]
     return math.prod(sizes)
 
 
-def _number_at(message: memoryview, place: Place) -> float:
+def _read_number(message: memoryview, place: NumberPlace) -> float:
     first, last, kind = place
     if kind == "<f4":
-        return float32(message[first:last])
-    return float(numbers(np.frombuffer(message[first:last], np.uint8)[None, :], kind)[0])
+        return decode_float(message[first:last])
+    return float(decode_numbers(np.frombuffer(message[first:last], np.uint8)[None, :], kind)[0])

@@ -11,11 +11,11 @@ import numpy as np
 
 from reportgen.read.logged import Finding, Points, UnreadableError
 from reportgen.read.loggers.event_scalars import EventReader
-from reportgen.read.loggers.growing import check_count
-from reportgen.read.loggers.hyperparameters import settings
+from reportgen.read.loggers.growing import check_metric_count
+from reportgen.read.loggers.hyperparameters import read_hyperparameters
 from reportgen.read.loggers.protobuf import MalformedError
-from reportgen.read.loggers.tfrecord import blocks
-from reportgen.words import counted, number
+from reportgen.read.loggers.tfrecord import read_blocks
+from reportgen.words import format_count, format_number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reportgen.read.loggers.event_message import Event, Scalar
 
 _MOST_POINTS: Final = 10_000_000
-_EXACT: Final = 2.0**53
+_MOST_EXACT_STEP: Final = 2.0**53
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -37,12 +37,12 @@ class EventRun:
         findings: what was irregular so far.
     """
 
-    def __init__(self, wanted: Collection[str] | None = None) -> None:
+    def __init__(self, selected: Collection[str] | None = None) -> None:
         self.config: dict[str, Setting] = {}
         self.findings: list[Finding] = []
         self._path = Path()
-        self._wanted = wanted
-        self._reader = EventReader(self._number, self._besides)
+        self._wanted = selected
+        self._reader = EventReader(self._number_metric, self._add_event)
         self._numbers: dict[bytes, int] = {}  # of tags, as they are written
         self._names: dict[str, int] = {}
         # Steps, values, times, and which of the files each is from.
@@ -66,16 +66,16 @@ class EventRun:
         self._begins, self._began = math.inf, math.nan
         self._last.append(math.nan)
         try:
-            for block in blocks(path, self.findings):
-                for tag, steps, walls, values in self._reader.rows(block).by_tag():
+            for block in read_blocks(path, self.findings):
+                for tag, steps, walls, values in self._reader.read_block(block).group_by_tag():
                     self._append(path, tag, steps, values, walls)
         except OSError as error:
             raise UnreadableError(path, f"it cannot be read ({error.strerror})") from error
-        self._tell_left_out(path)
-        self._forget(path)
-        self._tell_overlap(path)
+        self._report_left_out(path)
+        self._discard_restarted(path)
+        self._report_overlap(path)
 
-    def metrics(self) -> Mapping[str, Points]:
+    def build_metrics(self) -> Mapping[str, Points]:
         """Every metric in the order of first appearance, without those that belong to other plugins."""
         foreign = {self._numbers[tag] for tag in self._foreign & self._of_tensors}
         names = list(self._names)
@@ -85,7 +85,7 @@ class EventRun:
             if place not in foreign and self._columns[place][0]
         }
 
-    def _number(self, scalar: Scalar) -> int:
+    def _number_metric(self, scalar: Scalar) -> int:
         """Which metric a scalar belongs to, -1 where nobody wants it."""
         if scalar.of_tensor:
             self._of_tensors.add(scalar.tag)
@@ -98,12 +98,12 @@ class EventRun:
             else:
                 place = self._names.setdefault(name, len(self._names))
                 if place == len(self._columns):
-                    check_count(place + 1, self._path)
+                    check_metric_count(place + 1, self._path)
                     self._columns.append((array("d"), array("d"), array("d"), array("i")))
             self._numbers[scalar.tag] = place
         return place
 
-    def _besides(self, event: Event) -> None:
+    def _add_event(self, event: Event) -> None:
         """Keep what an event holds apart from scalars."""
         self._foreign.update(event.foreign)
         self._strange += event.strange
@@ -111,7 +111,7 @@ class EventRun:
             self._begins, self._began = event.step, event.wall * 1000
         for session in event.sessions:
             try:
-                self.config.update(settings(session))
+                self.config.update(read_hyperparameters(session))
             except MalformedError:
                 self._reader.malformed += 1
 
@@ -122,7 +122,7 @@ class EventRun:
             name = list(self._names)[tag]
             message = f'the metric "{name}" has more than {_MOST_POINTS:,} values'
             raise UnreadableError(path, message, "Thin it out before it is read")
-        self._rounded += int(np.count_nonzero(np.abs(steps) > _EXACT))
+        self._rounded += int(np.count_nonzero(np.abs(steps) > _MOST_EXACT_STEP))
         with np.errstate(over="ignore"):
             times = np.rint(walls * 1000)
         times[~np.isfinite(times)] = np.nan
@@ -131,20 +131,24 @@ class EventRun:
         columns[3].frombytes(np.full(len(steps), len(self._last) - 1, np.intc).tobytes())
         self._last[-1] = float(np.fmax.reduce(times, initial=self._last[-1]))
 
-    def _tell_left_out(self, path: Path) -> None:
+    def _report_left_out(self, path: Path) -> None:
         if self._reader.malformed:
-            self._tell(path, f"{counted(self._reader.malformed, 'record')} that cannot be parsed: left out")
+            self._report(
+                path, f"{format_count(self._reader.malformed, 'record')} that cannot be parsed: left out"
+            )
         if self._strange:
-            self._tell(path, f"{counted(self._strange, 'scalar')} without exactly one number: left out")
+            self._report(
+                path, f"{format_count(self._strange, 'scalar')} without exactly one number: left out"
+            )
 
         if self._replaced:
-            tags = counted(self._replaced, "tag that is", "tags that are")
-            self._tell(path, f"{tags} no UTF-8 text: what cannot be read in it is shown as {_REPLACEMENT}")
+            tags = format_count(self._replaced, "tag that is", "tags that are")
+            self._report(path, f"{tags} no UTF-8 text: what cannot be read in it is shown as {_REPLACEMENT}")
         if self._rounded:
-            beyond = f"{counted(self._rounded, 'step')} beyond 2 to the power of 53"
-            self._tell(path, f"{beyond}: a double holds these only roughly")
+            beyond = f"{format_count(self._rounded, 'step')} beyond 2 to the power of 53"
+            self._report(path, f"{beyond}: a double holds these only roughly")
 
-    def _forget(self, path: Path) -> None:
+    def _discard_restarted(self, path: Path) -> None:
         """Leave out what a restart gave up: values of ended files, of its step and later ones.
 
         As ``_CheckForRestartAndMaybePurge`` of TensorBoard's event_accumulator.py. A file that was still
@@ -159,16 +163,23 @@ class EventRun:
             gone = (steps >= self._begins) & np.isin(files, ended)
             if gone.any():
                 given_up.append(steps[gone])
-                kept = [array("d", np.array(part)[~gone].tobytes()) for part in column[:3]]
-                self._columns[place] = (kept[0], kept[1], kept[2], array("i", files[~gone].tobytes()))
+                remaining = [array("d", np.array(part)[~gone].tobytes()) for part in column[:3]]
+                self._columns[place] = (
+                    remaining[0],
+                    remaining[1],
+                    remaining[2],
+                    array("i", files[~gone].tobytes()),
+                )
         steps = np.concatenate(given_up)
         if len(steps):
             which = "step" if steps.min() == steps.max() else "steps"
-            values = f"{counted(len(steps), 'value')} of earlier files ({which} {_reach(steps)})"
-            restart = f"the run was restarted at step {number(float(self._begins), decimals=0)}"
-            self._tell(path, f"{restart}: left out {values}, logged again or given up, as TensorBoard does")
+            values = (
+                f"{format_count(len(steps), 'value')} of earlier files ({which} {_describe_range(steps)})"
+            )
+            restart = f"the run was restarted at step {format_number(float(self._begins), decimals=0)}"
+            self._report(path, f"{restart}: left out {values}, logged again or given up, as TensorBoard does")
 
-    def _tell_overlap(self, path: Path) -> None:
+    def _report_overlap(self, path: Path) -> None:
         """Say how far earlier files had gone beyond the step with which a metric goes on in this one."""
         if len(self._last) == 1:
             return
@@ -185,14 +196,14 @@ class EventRun:
         how, rows = "the run was resumed", "the rows of both are kept, the later ones last"
         if at_once:
             how, rows = "several processes wrote at once", "the rows of all are kept, those of this file last"
-        again = f"this file goes back over {counted(len(steps), 'step')} of earlier files ({_reach(steps)})"
-        self._tell(path, f"{how}: {again}; {rows}")
+        again = f"this file goes back over {format_count(len(steps), 'step')} of earlier files ({_describe_range(steps)})"
+        self._report(path, f"{how}: {again}; {rows}")
 
-    def _tell(self, path: Path, message: str) -> None:
+    def _report(self, path: Path, message: str) -> None:
         self.findings.append(Finding(path, message))
 
 
-def _reach(steps: FloatArray) -> str:
+def _describe_range(steps: FloatArray) -> str:
     """The first and the last of some steps."""
-    ends = [number(float(step), decimals=0) for step in (steps.min(), steps.max())]
+    ends = [format_number(float(step), decimals=0) for step in (steps.min(), steps.max())]
     return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"

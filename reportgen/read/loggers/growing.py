@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from reportgen.read.logged import Finding, Points, UnreadableError
-from reportgen.words import counted, listing
+from reportgen.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -23,7 +23,7 @@ _FEW: Final = 3
 _LONGEST_NAME: Final = 60
 
 
-def number(cell: object) -> float | None:
+def parse_number(cell: object) -> float | None:
     """A cell as a number: also ``true``, ``"0.5"``, ``"NaN"``, ``"-Infinity"``; None where it is none."""
     if isinstance(cell, float):
         return cell
@@ -32,10 +32,10 @@ def number(cell: object) -> float | None:
             return float(cell)
         except OverflowError:
             return None
-    return number_of(cell) if isinstance(cell, str) else None
+    return parse_number_text(cell) if isinstance(cell, str) else None
 
 
-def number_of(text: str) -> float | None:
+def parse_number_text(text: str) -> float | None:
     """A text as a number; None where it is none."""
     try:
         value = float(text)
@@ -45,7 +45,7 @@ def number_of(text: str) -> float | None:
     return value if text.isascii() and "_" not in text else None
 
 
-def check_count(metrics: int, path: Path) -> None:
+def check_metric_count(metrics: int, path: Path) -> None:
     """See that a run has not too many metrics, as where each step has names of its own.
 
     Raises:
@@ -56,15 +56,15 @@ def check_count(metrics: int, path: Path) -> None:
         raise UnreadableError(path, message, "Name those to be read with metrics: in source.yml")
 
 
-class Growing:
+class MetricsBuilder:
     """The metrics of one run.
 
-    ``add`` takes one value, ``extend`` many of one metric; ``drop`` counts a cell that is no number.
+    ``add`` takes one value, ``extend`` many of one metric; ``count_dropped`` counts a cell that is no number.
     """
 
-    def __init__(self, path: Path, wanted: Collection[str] | None = None, *, timed: bool = False) -> None:
+    def __init__(self, path: Path, selected: Collection[str] | None = None, *, timed: bool = False) -> None:
         self._path = path
-        self._wanted = wanted
+        self._wanted = selected
         self._timed = timed
         self._columns: dict[str, tuple[array[float], array[float], array[float]]] = {}
         self._dropped: dict[str, int] = {}
@@ -72,7 +72,7 @@ class Growing:
     def __len__(self) -> int:
         return len(self._columns)
 
-    def wants(self, name: str) -> bool:
+    def is_selected(self, name: str) -> bool:
         """Whether somebody asked for this metric."""
         return self._wanted is None or name in self._wanted
 
@@ -84,34 +84,34 @@ class Growing:
         """
         column = self._columns.get(name)
         if column is None:
-            if not self.wants(name):
+            if not self.is_selected(name):
                 return
             column = self._columns[name] = (array("d"), array("d"), array("d"))
-            check_count(len(self._columns), self._path)
+            check_metric_count(len(self._columns), self._path)
         column[0].append(step)
         column[1].append(value)
         if self._timed:
             column[2].append(time)
         if len(column[0]) > MOST_POINTS:
-            raise self._too_many(name)
+            raise self._describe_excess(name)
 
     def extend(self, name: str, steps: FloatArray, values: FloatArray) -> None:
         """Put values behind the others of their metric, in a log without times; see ``add``."""
-        if not self.wants(name) or not len(values):
+        if not self.is_selected(name) or not len(values):
             return
         column = self._columns.setdefault(name, (array("d"), array("d"), array("d")))
-        check_count(len(self._columns), self._path)
+        check_metric_count(len(self._columns), self._path)
         column[0].frombytes(steps.tobytes())
         column[1].frombytes(values.tobytes())
         if len(column[0]) > MOST_POINTS:
-            raise self._too_many(name)
+            raise self._describe_excess(name)
 
-    def drop(self, name: str, count: int = 1) -> None:
+    def count_dropped(self, name: str, count: int = 1) -> None:
         """Count cells of a metric that are no numbers."""
-        if count and self.wants(name):
+        if count and self.is_selected(name):
             self._dropped[name] = self._dropped.get(name, 0) + count
 
-    def points(self) -> dict[str, Points]:
+    def build(self) -> dict[str, Points]:
         """Every metric that has a value, in the order of first appearance; an infinite step is none."""
         return {
             name: Points(
@@ -122,16 +122,16 @@ class Growing:
             for name, (steps, values, times) in self._columns.items()
         }
 
-    def findings(self) -> Iterator[Finding]:
+    def list_findings(self) -> Iterator[Finding]:
         """At most one: cells that are no numbers in metrics that have some; a column of words is no fault."""
         mixed = {name: count for name, count in self._dropped.items() if name in self._columns}
         if mixed:
-            cells = counted(sum(mixed.values()), "value that is no number", "values that are no numbers")
-            names = listing([_short(name) for name in mixed], most=_FEW)
+            cells = format_count(sum(mixed.values()), "value that is no number", "values that are no numbers")
+            names = join_names([_quote(name) for name in mixed], most=_FEW)
             yield Finding(self._path, f"{cells} in {names}: left out")
 
-    def _too_many(self, name: str) -> UnreadableError:
-        message = f"the metric {_short(name)} has more than {MOST_POINTS:,} values"
+    def _describe_excess(self, name: str) -> UnreadableError:
+        message = f"the metric {_quote(name)} has more than {MOST_POINTS:,} values"
         return UnreadableError(self._path, message, "Thin it out before it is read")
 
 
@@ -140,7 +140,7 @@ def _finite(steps: FloatArray) -> FloatArray:
     return steps
 
 
-def _short(name: str) -> str:
+def _quote(name: str) -> str:
     """A name for a message: one line, not too long."""
     line = " ".join(name.split())
     return f'"{line if len(line) <= _LONGEST_NAME else line[: _LONGEST_NAME - 1] + "…"}"'

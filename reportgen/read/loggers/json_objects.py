@@ -18,7 +18,7 @@ _PIECE: Final = 1 << 18
 _DEEPEST: Final = 20
 
 
-def whole_object(text: str) -> dict[str, Any] | None:
+def parse_object(text: str) -> dict[str, Any] | None:
     """An object, in which NaN and infinities may stand bare; None where the text is anything else."""
     try:
         item = from_json(text)
@@ -44,7 +44,7 @@ def is_whole(text: str) -> bool:
     return True
 
 
-class Items:
+class JsonListItems:
     """The items of a list in a text, one after the other, up to its end or to where the text breaks off.
 
     Attributes:
@@ -63,9 +63,9 @@ class Items:
         decode = json.JSONDecoder().raw_decode
         one_by_one_until = 0
         while True:
-            self.at = after_gap(self._text, self.at)
+            self.at = skip_gap(self._text, self.at)
             if self.at >= one_by_one_until:
-                many, end = self._many()
+                many, end = self._parse_many()
                 if many is None:
                     one_by_one_until = end
                 else:
@@ -83,7 +83,7 @@ class Items:
             self.count += 1
             yield item
 
-    def _many(self) -> tuple[list[Any] | None, int]:
+    def _parse_many(self) -> tuple[list[Any] | None, int]:
         """A few hundred objects at once, which is quicker, and where the next one begins.
 
         None where the place looked like the end of an item but stands inside one: then what is unbalanced
@@ -99,22 +99,24 @@ class Items:
         return many, found.end()
 
 
-def beginning(text: str) -> dict[str, Any] | None:
+def parse_beginning(text: str) -> dict[str, Any] | None:
     """The keys and values of an object as far as they are there; None where the text begins none.
 
     A value that is cut off is left out, but of an object that is cut off its own beginning is kept.
     """
-    at = after_gap(text, 0)
-    return _cut_off(text, at + 1, 0) if text[at : at + 1] == "{" else None
+    at = skip_gap(text, 0)
+    return _parse_cut_off(text, at + 1, 0) if text[at : at + 1] == "{" else None
 
 
-def after_gap(text: str, at: int) -> int:
+def skip_gap(text: str, at: int) -> int:
     """Where what follows spaces, line ends and commas begins."""
     gap = _GAP.match(text, at)
     return gap.end() if gap else at
 
 
-def leaves(item: Mapping[str, Any], wrappers: frozenset[str] = frozenset()) -> Iterator[tuple[str, Any]]:
+def iterate_cells(
+    item: Mapping[str, Any], wrappers: frozenset[str] = frozenset()
+) -> Iterator[tuple[str, Any]]:
     """Cells and their names, those within joined by ``/``, in the order of writing; a list is a cell.
 
     Args:
@@ -131,10 +133,10 @@ def leaves(item: Mapping[str, Any], wrappers: frozenset[str] = frozenset()) -> I
             waiting += [(prefix + key, child, depth + 1) for key, child in reversed(value.items())]
 
 
-def _cut_off(text: str, at: int, depth: int) -> dict[str, Any]:
+def _parse_cut_off(text: str, at: int, depth: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     decoder = json.JSONDecoder()
-    while text[(at := after_gap(text, at)) : at + 1] == '"':
+    while text[(at := skip_gap(text, at)) : at + 1] == '"':
         try:
             key, at = decoder.raw_decode(text, at)
         except ValueError:
@@ -147,6 +149,6 @@ def _cut_off(text: str, at: int, depth: int) -> dict[str, Any]:
             found[key], at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
             if text[at : at + 1] == "{" and depth < _DEEPEST:
-                found[key] = _cut_off(text, at + 1, depth + 1)
+                found[key] = _parse_cut_off(text, at + 1, depth + 1)
             break
     return found

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from reportgen.read.logged import Finding
-from reportgen.read.loggers.growing import Growing, number
-from reportgen.read.loggers.json_objects import leaves
-from reportgen.words import counted
+from reportgen.read.loggers.growing import MetricsBuilder, parse_number
+from reportgen.read.loggers.json_objects import iterate_cells
+from reportgen.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -31,20 +31,20 @@ _MANY: Final = 1024
 _MOST_SHAPES: Final = 256
 
 
-def gather(
-    path: Path, rows: Iterable[Any], wanted: Collection[str] | None = None
+def collect_metrics(
+    path: Path, rows: Iterable[Any], selected: Collection[str] | None = None
 ) -> tuple[Mapping[str, Points], tuple[Finding, ...]]:
     """The metrics of rows such as ``{"step": 10, "loss": 2.3}``; nested names are joined by ``/``.
 
     Args:
         path: the file, for findings.
         rows: in the order of writing; what is no object is counted.
-        wanted: only these metrics.
+        selected: only these metrics.
 
     Raises:
         UnreadableError: a metric has more values than are read.
     """
-    growing = Growing(path, wanted)
+    growing = MetricsBuilder(path, selected)
     left, strange, without = iter(rows), 0, 0
     while many := list(islice(left, _MANY)):
         shapes: dict[tuple[str, ...], list[int]] = {}
@@ -54,37 +54,37 @@ def gather(
             else:
                 strange += 1
         without += sum(len(places) for shape, places in shapes.items() if shape and _STEP not in shape)
-        tables = _tables(many, shapes) if len(shapes) <= _MOST_SHAPES else None
+        tables = _build_tables(many, shapes) if len(shapes) <= _MOST_SHAPES else None
         if tables is None:
-            _by_cell(many, growing)
+            _add_cells(many, growing)
         else:
-            _by_column(tables, growing)
-    findings = list(growing.findings())
+            _add_columns(tables, growing)
+    findings = list(growing.list_findings())
     if strange:
-        message = f"{counted(strange, 'row that is no object', 'rows that are no objects')}: left out"
+        message = f"{format_count(strange, 'row that is no object', 'rows that are no objects')}: left out"
         findings.append(Finding(path, message))
     if without:
-        findings.append(Finding(path, f"{counted(without, 'row')} without a step"))
-    return growing.points(), tuple(findings)
+        findings.append(Finding(path, f"{format_count(without, 'row')} without a step"))
+    return growing.build(), tuple(findings)
 
 
-def _by_cell(rows: Sequence[Any], growing: Growing) -> None:
+def _add_cells(rows: Sequence[Any], growing: MetricsBuilder) -> None:
     for row in rows:
         if not isinstance(row, dict):
             continue
-        step = number(row.get(_STEP))
+        step = parse_number(row.get(_STEP))
         at = math.nan if step is None else step
-        for name, cell in leaves(row):
-            value = number(cell)
+        for name, cell in iterate_cells(row):
+            value = parse_number(cell)
             if name == _STEP or cell is None:
                 continue
             if value is None:
-                growing.drop(name)
+                growing.count_dropped(name)
             else:
                 growing.add(name, at, value)
 
 
-def _tables(
+def _build_tables(
     rows: Sequence[Any], shapes: Mapping[tuple[str, ...], Sequence[int]]
 ) -> list[tuple[tuple[str, ...], FloatArray, FloatArray]] | None:
     """For each set of keys: the keys, the places of its rows (n,) and their cells (n, keys).
@@ -102,7 +102,9 @@ def _tables(
     return tables
 
 
-def _by_column(tables: Sequence[tuple[tuple[str, ...], FloatArray, FloatArray]], growing: Growing) -> None:
+def _add_columns(
+    tables: Sequence[tuple[tuple[str, ...], FloatArray, FloatArray]], growing: MetricsBuilder
+) -> None:
     """Columns of the same name from several tables are put into the order of writing."""
     pieces: dict[str, list[tuple[FloatArray, FloatArray, FloatArray]]] = {}
     for shape, places, table in tables:

@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from reportgen.read.logged import Finding, Logged, Unit, UnreadableError
-from reportgen.read.loggers.growing import Growing, number_of
-from reportgen.read.loggers.settings_beside import settings_of
+from reportgen.read.logged import Finding, LoggedRun, Unit, UnreadableError
+from reportgen.read.loggers.growing import MetricsBuilder, parse_number_text
+from reportgen.read.loggers.settings_beside import read_settings
 from reportgen.read.loggers.text_file import (
-    Decoding,
-    head,
+    Decoder,
+    check_filled,
+    find_unfilled,
     is_unfilled,
-    lines,
-    refuse_unfilled,
-    unfilled_beside,
+    read_head,
+    read_lines,
 )
-from reportgen.words import counted
+from reportgen.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -58,58 +58,59 @@ _WITH_COMMA: Final = re.compile(r"[-+]?[0-9]*,[0-9]+(?:[eE][-+]?[0-9]+)?")
 _MANY: Final = 8192
 
 
-def units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Runs: Lightning's by name and folder or header, Keras' by header."""
     settings = {file.parent: file for file in files if file.name == _SETTINGS}
     found: list[Unit] = []
     for file in files:
         if file.suffix.lower() not in _ENDINGS:
             continue
-        beside = settings.get(file.parent)
-        columns, _ = _header(head(file).decode(errors="replace"))
+        settings_file = settings.get(file.parent)
+        columns, _ = _parse_header(read_head(file).decode(errors="replace"))
         if file.name == _LIGHTNING and (
-            _is_lightning(columns, file, beside) or (_shaped(file, beside) and is_unfilled(file))
+            _is_lightning(columns, file, settings_file)
+            or (_is_lightning_folder(file, settings_file) and is_unfilled(file))
         ):
-            both = (file,) if beside is None else (file, beside)
-            found.append(Unit(NAME, file.parent if len(both) > 1 or _versioned(file) else file, both))
+            both = (file,) if settings_file is None else (file, settings_file)
+            found.append(Unit(NAME, file.parent if len(both) > 1 or _is_versioned(file) else file, both))
         elif _is_keras(columns):
             found.append(Unit(NAME, file, (file,)))
-    unfilled = unfilled_beside(files, {unit.files[0] for unit in found})
+    unfilled = find_unfilled(files, {unit.files[0] for unit in found})
     return (*found, *(Unit(NAME, file, (file,)) for file in unfilled))
 
 
-def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
     """The run of a file.
 
     Raises:
         UnreadableError: it has no column for the step.
     """
     path = unit.files[0]
-    growing = Growing(path, wanted)
+    growing = MetricsBuilder(path, selected)
     step_name, findings = _read_rows(path, growing)
     config: dict[str, Setting] = {}
     for file in unit.files[1:]:
-        config, told = settings_of(file)
-        findings += told
-    name = path.parent.name if _versioned(path) else ""
+        config, problems = read_settings(file)
+        findings += problems
+    name = path.parent.name if _is_versioned(path) else ""
     group = path.parent.parent.name if name else ""
     group = "" if group == _DEFAULT_NAME else group
-    findings += growing.findings()
-    yield Logged(unit.path, name, "", group, config, growing.points(), step_name, tuple(findings))
+    findings += growing.list_findings()
+    yield LoggedRun(unit.path, name, "", group, config, growing.build(), step_name, tuple(findings))
 
 
-def _versioned(file: Path) -> bool:
+def _is_versioned(file: Path) -> bool:
     return _VERSION.fullmatch(file.parent.name) is not None
 
 
-def _header(text: str) -> tuple[list[str], str]:
+def _parse_header(text: str) -> tuple[list[str], str]:
     """The columns of a first line, and what stands between them: whichever makes most columns."""
     line = text.partition("\n")[0].rstrip("\r")
     found = max(",;\t", key=line.count)
-    return _cells(line, found), found
+    return _split_cells(line, found), found
 
 
-def _cells(line: str, between: str) -> list[str]:
+def _split_cells(line: str, between: str) -> list[str]:
     if '"' not in line:
         return line.split(between)
     try:
@@ -121,12 +122,12 @@ def _cells(line: str, between: str) -> list[str]:
 def _is_lightning(columns: Sequence[str], file: Path, settings: Path | None) -> bool:
     if _STEP not in columns:
         return False
-    return _shaped(file, settings) or (_EPOCH in columns and _NAMES_A_RUN.isdisjoint(columns))
+    return _is_lightning_folder(file, settings) or (_EPOCH in columns and _NAMES_A_RUN.isdisjoint(columns))
 
 
-def _shaped(file: Path, settings: Path | None) -> bool:
+def _is_lightning_folder(file: Path, settings: Path | None) -> bool:
     """Whether a file lies where Lightning puts it, whatever it holds."""
-    return _versioned(file) or settings is not None
+    return _is_versioned(file) or settings is not None
 
 
 def _is_keras(columns: Sequence[str]) -> bool:
@@ -140,31 +141,31 @@ def _is_keras(columns: Sequence[str]) -> bool:
     return set(validated) <= set(trained) if validated else len(trained) > 1 and trained == sorted(trained)
 
 
-def _read_rows(path: Path, growing: Growing) -> tuple[str, list[Finding]]:
+def _read_rows(path: Path, growing: MetricsBuilder) -> tuple[str, list[Finding]]:
     """The name of the step, and what was irregular; values go to ``growing``."""
     table = _Table(path)
-    rows = table.rows()
+    rows = table.read_rows()
     header = next(rows, [])
     step_name = next((name for name in (_STEP, _EPOCH) if name in header), "")
     if not step_name:
-        refuse_unfilled(path)
+        check_filled(path)
         advice = "Check that Lightning or Keras wrote this file"
         raise UnreadableError(path, "its first line names no step and no epoch", advice, 1)
     at = header.index(step_name)
     while many := list(islice(rows, _MANY)):
-        columns = table.columns(many, header)
+        columns = table.as_columns(many, header)
         if not columns:
             continue
-        steps, stepped = table.numbers(columns[at])
+        steps, stepped = table.parse_numbers(columns[at])
         table.without += len(steps) - int(np.count_nonzero(stepped))
         for place, name in enumerate(header):
-            if place != at and name and growing.wants(name):
-                values, there = table.numbers(columns[place])
+            if place != at and name and growing.is_selected(name):
+                values, there = table.parse_numbers(columns[place])
                 growing.extend(name, steps[there], values[there])
                 if not there.all():
                     empty = sum(cell in _NONE for cell in columns[place])
-                    growing.drop(name, len(values) - int(np.count_nonzero(there)) - empty)
-    findings = list(table.findings())
+                    growing.count_dropped(name, len(values) - int(np.count_nonzero(there)) - empty)
+    findings = list(table.list_findings())
     if not table.count and not findings:
         findings.append(Finding(path, "the file has a header and no rows, nothing was logged into it yet"))
     return step_name, findings
@@ -188,43 +189,45 @@ class _Table:
     without: int = 0
     count: int = 0
     torn: int | None = None
-    decoding: Decoding = field(init=False)
+    decoding: Decoder = field(init=False)
 
     def __post_init__(self) -> None:
-        self.decoding = Decoding(self.path)
+        self.decoding = Decoder(self.path)
 
-    def rows(self) -> Iterator[list[str]]:
+    def read_rows(self) -> Iterator[list[str]]:
         """The header, then every row; of a stray quote only its own line suffers."""
         between = ","
-        for place, raw in lines(self.path):
+        for place, raw in read_lines(self.path):
             if not raw.endswith(b"\n"):
                 # A number that was cut off is another number.
                 self.torn = place
                 return
-            line = self.decoding.text(raw, place).rstrip("\r\n")
+            line = self.decoding.decode(raw, place).rstrip("\r\n")
             if place == 1:
-                header, between = _header(line)
+                header, between = _parse_header(line)
                 yield header
             elif line:
                 self.count += 1
-                yield _cells(line, between)
+                yield _split_cells(line, between)
 
-    def columns(self, rows: Sequence[list[str]], header: Sequence[str]) -> list[tuple[str, ...]]:
+    def as_columns(self, rows: Sequence[list[str]], header: Sequence[str]) -> list[tuple[str, ...]]:
         """Rows as columns, without those that do not fit and headers that are written again."""
         whole = [row for row in rows if len(row) == len(header) and row != header]
         self.strange += sum(len(row) != len(header) for row in rows)
         return list(zip(*whole, strict=True))
 
-    def numbers(self, cells: Sequence[str]) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    def parse_numbers(self, cells: Sequence[str]) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
         """Cells as numbers, NaN where there is none, and whether there is one."""
         try:
             return np.fromiter(map(float, cells), np.float64, len(cells)), np.ones(len(cells), np.bool_)
         except ValueError:
-            found = [None if cell in _NONE else number_of(cell) for cell in self._pointed(cells)]
+            found = [
+                None if cell in _NONE else parse_number_text(cell) for cell in self._replace_commas(cells)
+            ]
         values = np.array([np.nan if value is None else value for value in found], np.float64)
         return values, np.array([value is not None for value in found], np.bool_)
 
-    def _pointed(self, cells: Sequence[str]) -> Sequence[str]:
+    def _replace_commas(self, cells: Sequence[str]) -> Sequence[str]:
         """A column with points for decimal commas, where no cell of it has a point already."""
         if any("." in cell for cell in cells):
             return cells
@@ -232,17 +235,19 @@ class _Table:
         self.commas += sum(found)
         return [cell.replace(",", ".") if comma else cell for cell, comma in zip(cells, found, strict=True)]
 
-    def findings(self) -> Iterator[Finding]:
+    def list_findings(self) -> Iterator[Finding]:
         """What was irregular."""
         if self.commas:
-            message = f"{counted(self.commas, 'value')} with a decimal comma: read as decimals"
+            message = f"{format_count(self.commas, 'value')} with a decimal comma: read as decimals"
             yield Finding(self.path, message)
         if self.strange:
-            message = f"{counted(self.strange, 'row')} with another number of cells than the header: left out"
+            message = (
+                f"{format_count(self.strange, 'row')} with another number of cells than the header: left out"
+            )
             yield Finding(self.path, message)
         if self.without:
-            yield Finding(self.path, f"{counted(self.without, 'row')} without a step")
+            yield Finding(self.path, f"{format_count(self.without, 'row')} without a step")
         if self.torn:
             message = "the last line has no end and may be cut off: it was left out"
             yield Finding(self.path, message, self.torn)
-        yield from self.decoding.findings()
+        yield from self.decoding.list_findings()

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Problems
 from reportgen.read.logged import Finding, UnreadableError
-from reportgen.read.loggers.text_file import Decoding, head, left_out_for, whole
+from reportgen.read.loggers.text_file import Decoder, read_head, read_whole, report_left_out
 from reportgen.settings.parsing import Origin, parse
-from reportgen.settings.text import normalised
-from reportgen.settings.tree import Mapping as Tree
-from reportgen.settings.tree import Scalar
+from reportgen.settings.text import normalise_text
+from reportgen.settings.tree import MappingNode as Tree
+from reportgen.settings.tree import ScalarNode
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -56,21 +56,21 @@ class Meta:
 
     def __post_init__(self) -> None:
         if not self.path.exists():
-            self._tell("the file is missing")
+            self._report("the file is missing")
             return
-        decoding = Decoding(self.path)
+        decoding = Decoder(self.path)
         try:
-            text = decoding.text(whole(self.path, _LONGEST))
+            text = decoding.decode(read_whole(self.path, _LONGEST))
         except UnreadableError as error:
-            self.findings.append(left_out_for(error, self._unknown))
+            self.findings.append(report_left_out(error, self._unknown))
             return
         problems = Problems()
         with problems.collecting():
-            tree = parse(normalised(text), Origin(self.path.name), any_tag=True)
+            tree = parse(normalise_text(text), Origin(self.path.name), any_tag=True)
             self._take(tree)
         for problem in problems.found[:1]:
-            self._tell(problem.message, problem.place.line)
-        self.findings += decoding.findings()
+            self._report(problem.message, problem.place.line)
+        self.findings += decoding.list_findings()
 
     @property
     def name(self) -> str:
@@ -79,26 +79,26 @@ class Meta:
 
     def _take(self, tree: object) -> None:
         if not isinstance(tree, Tree):
-            self._tell("the file is empty" if tree is None else "the file holds no keys with values")
+            self._report("the file is empty" if tree is None else "the file holds no keys with values")
             return
         self.entries = {
             name: node.text
             for name, node in tree.entries.items()
-            if isinstance(node, Scalar) and node.value is not None
+            if isinstance(node, ScalarNode) and node.value is not None
         }
         ids = ("run_id", "run_uuid") if self.of_run else ("experiment_id",)
         if not any(name in self.entries for name in ids):
-            self._tell(f"the file has no {ids[0]}, as where it was cut off")
+            self._report(f"the file has no {ids[0]}, as where it was cut off")
 
     @property
     def _unknown(self) -> str:
         return _UNKNOWN if self.of_run else _UNKNOWN_GROUP
 
-    def _tell(self, found: str, line: int | None = None) -> None:
-        self.findings.append(Finding(self.path, f"{found}: {self._unknown}", line))
+    def _report(self, problem: str, line: int | None = None) -> None:
+        self.findings.append(Finding(self.path, f"{problem}: {self._unknown}", line))
 
 
-def folders(files: Sequence[Path]) -> tuple[dict[str, Path], dict[str, Path]]:
+def find_folders(files: Sequence[Path]) -> tuple[dict[str, Path], dict[str, Path]]:
     """The folders of experiments and of runs: by what their ``meta.yaml`` says, otherwise by their names."""
     experiments: dict[str, Path] = {}
     runs: dict[str, Path] = {}
@@ -106,7 +106,7 @@ def folders(files: Sequence[Path]) -> tuple[dict[str, Path], dict[str, Path]]:
     for file in files:
         if file.name != META:
             continue
-        folder, beginning = file.parent, head(file)
+        folder, beginning = file.parent, read_head(file)
         if _OTHER.search(beginning):
             continue
         # Written by alphabet: what a run's was cut to may say the experiment's id, and nothing of the run.
@@ -117,12 +117,14 @@ def folders(files: Sequence[Path]) -> tuple[dict[str, Path], dict[str, Path]]:
             experiments[os.fspath(folder)] = folder
         else:
             unclear[os.fspath(folder)] = folder
-    runs |= _by_names(files, unclear, {*experiments, *(os.fspath(run.parent) for run in runs.values())}, runs)
+    runs |= _find_runs_by_name(
+        files, unclear, {*experiments, *(os.fspath(run.parent) for run in runs.values())}, runs
+    )
     above = {os.fspath(run.parent) for run in runs.values()}
     return experiments | {name: folder for name, folder in unclear.items() if name in above}, runs
 
 
-def _by_names(
+def _find_runs_by_name(
     files: Sequence[Path], unclear: Mapping[str, Path], experiments: Collection[str], runs: Mapping[str, Path]
 ) -> dict[str, Path]:
     """Folders called by the id of a run that no ``meta.yaml`` makes one.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reportgen.read.logged import Finding, UnreadableError
-from reportgen.words import counted, listing
+from reportgen.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ _RUNNING: Final = ("1", "RUNNING")
 _ENDED: Final = {"4": "failed", "FAILED": "failed", "5": "was killed", "KILLED": "was killed"}
 
 
-def setting(text: str) -> Setting:
+def parse_setting(text: str) -> Setting:
     """A parameter, which MLflow keeps as text: the number or truth value of that text, otherwise the text."""
     if text in {"True", "False"}:
         return text == "True"
@@ -44,7 +44,7 @@ def setting(text: str) -> Setting:
     return text
 
 
-def config_of(
+def build_config(
     params: Mapping[str, str], tags: Mapping[str, str], runs: Mapping[str, str]
 ) -> dict[str, Setting]:
     """Parameters by their own names, the user's tags as ``tags.NAME``, and the run above as ``parent``.
@@ -54,14 +54,16 @@ def config_of(
         tags: as written, with those of MLflow's own.
         runs: the name of each run of the store by its id.
     """
-    config = {name: setting(text) for name, text in params.items()}
-    own = {f"tags.{name}": setting(text) for name, text in tags.items() if not name.startswith(OWN_TAGS)}
+    config = {name: parse_setting(text) for name, text in params.items()}
+    own = {
+        f"tags.{name}": parse_setting(text) for name, text in tags.items() if not name.startswith(OWN_TAGS)
+    }
     parent = tags.get(PARENT, "")
     above: dict[str, Setting] = {"parent": runs.get(parent) or parent} if parent else {}
     return above | own | config
 
 
-def without_steps(path: Path, metrics: Mapping[str, Points]) -> tuple[Finding, ...]:
+def warn_without_steps(path: Path, metrics: Mapping[str, Points]) -> tuple[Finding, ...]:
     """At most one: metrics whose values all stand at the step that MLflow takes where it is given none."""
     names = [
         f'"{name}"'
@@ -71,12 +73,12 @@ def without_steps(path: Path, metrics: Mapping[str, Points]) -> tuple[Finding, .
     if not names:
         return ()
     message = (
-        f"all values of {listing(names, most=_FEW)} stand at step 0, as where log_metric is given no step"
+        f"all values of {join_names(names, most=_FEW)} stand at step 0, as where log_metric is given no step"
     )
     return (Finding(path, f'{message}: "x: time" in a block draws them one after the other'),)
 
 
-def ended(path: Path, status: str) -> tuple[Finding, ...]:
+def warn_unfinished(path: Path, status: str) -> tuple[Finding, ...]:
     """At most one: that the run did not come to its end, or not yet."""
     if status in _RUNNING:
         message = (
@@ -87,7 +89,7 @@ def ended(path: Path, status: str) -> tuple[Finding, ...]:
     return (Finding(path, f"MLflow says that the run {how}: its values end there"),) if how else ()
 
 
-def left_out(path: Path, deleted: int, total: int) -> tuple[Finding, ...]:
+def report_deleted(path: Path, deleted: int, total: int) -> tuple[Finding, ...]:
     """At most one: runs that were deleted in MLflow, which keeps their data.
 
     Raises:
@@ -95,10 +97,10 @@ def left_out(path: Path, deleted: int, total: int) -> tuple[Finding, ...]:
     """
     if deleted == total:
         message = (
-            f"all {counted(total, 'run')} of this store are deleted" if total else "the store has no run"
+            f"all {format_count(total, 'run')} of this store are deleted" if total else "the store has no run"
         )
         raise UnreadableError(path, message, "Restore them with mlflow runs restore" if total else "")
     if not deleted:
         return ()
     were = "is" if deleted == 1 else "are"
-    return (Finding(path, f"{counted(deleted, 'run')} of {total:,} {were} deleted in MLflow: left out"),)
+    return (Finding(path, f"{format_count(deleted, 'run')} of {total:,} {were} deleted in MLflow: left out"),)

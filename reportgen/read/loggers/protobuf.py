@@ -29,7 +29,7 @@ class MalformedError(ValueError):
     """Bytes that are no message: a varint without an end, a length beyond the end, an unknown wire type."""
 
 
-def varint(data: memoryview | bytes, at: int) -> tuple[int, int]:
+def read_varint(data: memoryview | bytes, at: int) -> tuple[int, int]:
     """The unsigned number (64 bits) that begins at ``at``, and where it ends.
 
     Raises:
@@ -45,10 +45,10 @@ def varint(data: memoryview | bytes, at: int) -> tuple[int, int]:
     raise MalformedError("a number without an end")
 
 
-def spans(message: memoryview, start: int, stop: int) -> Iterator[tuple[int, int, int, int, int]]:
+def iterate_spans(message: memoryview, start: int, stop: int) -> Iterator[tuple[int, int, int, int, int]]:
     """Number, wire type, start and stop of the content of every field of ``message[start:stop]``.
 
-    The fifth is the value of a ``VARINT`` (see ``signed``), otherwise 0. What was yielded before an error
+    The fifth is the value of a ``VARINT`` (see ``as_signed``), otherwise 0. What was yielded before an error
     was whole.
 
     Raises:
@@ -56,14 +56,14 @@ def spans(message: memoryview, start: int, stop: int) -> Iterator[tuple[int, int
     """
     at = start
     while at < stop:
-        tag, at = varint(message, at)
+        tag, at = read_varint(message, at)
         number, wire, value = tag >> 3, tag & 7, 0
         begin = at
         if wire == DELIMITED:
-            width, begin = varint(message, at)
+            width, begin = read_varint(message, at)
             at = begin + width
         elif wire == VARINT:
-            value, at = varint(message, at)
+            value, at = read_varint(message, at)
         elif wire in _WIDTHS:
             at += _WIDTHS[wire]
         else:
@@ -75,45 +75,45 @@ def spans(message: memoryview, start: int, stop: int) -> Iterator[tuple[int, int
         yield number, wire, begin, at, value
 
 
-def fields(message: memoryview) -> Iterator[tuple[int, int, int | memoryview]]:
+def iterate_fields(message: memoryview) -> Iterator[tuple[int, int, int | memoryview]]:
     """Number, wire type and value of every field, in the order of writing.
 
-    The value is an int for ``VARINT`` (see ``signed``), the bare bytes for ``FIXED64``, ``FIXED32`` and
+    The value is an int for ``VARINT`` (see ``as_signed``), the bare bytes for ``FIXED64``, ``FIXED32`` and
     ``DELIMITED``.
 
     Raises:
-        MalformedError: as ``spans``.
+        MalformedError: as ``iterate_spans``.
     """
-    for number, wire, start, stop, value in spans(message, 0, len(message)):
+    for number, wire, start, stop, value in iterate_spans(message, 0, len(message)):
         yield number, wire, value if wire == VARINT else message[start:stop]
 
 
-def delimited(message: memoryview) -> Iterator[tuple[int, memoryview]]:
+def iterate_delimited(message: memoryview) -> Iterator[tuple[int, memoryview]]:
     """Number and content of every field with a length: texts, bytes, messages within; the rest is passed.
 
     Raises:
-        MalformedError: as ``fields``.
+        MalformedError: as ``iterate_fields``.
     """
-    for number, wire, value in fields(message):
+    for number, wire, value in iterate_fields(message):
         if isinstance(value, memoryview) and wire == DELIMITED:
             yield number, value
 
 
-def signed(value: int) -> int:
+def as_signed(value: int) -> int:
     """A varint as the int64 that it stands for (two's complement)."""
     return value - (1 << 64) if value >= _TWO_63 else value
 
 
-def double(content: memoryview) -> float:
+def decode_double(content: memoryview) -> float:
     """The content of a ``FIXED64`` field that is a double."""
     return float(_DOUBLE.unpack(content)[0])
 
 
-def float32(content: memoryview) -> float:
+def decode_float(content: memoryview) -> float:
     """The content of a ``FIXED32`` field that is a float, widened exactly."""
     return float(_FLOAT.unpack(content)[0])
 
 
-def text(content: memoryview) -> str:
+def decode_text(content: memoryview) -> str:
     """A string; bytes that are no UTF-8 become U+FFFD."""
     return str(content, "utf-8", "replace")

@@ -14,9 +14,9 @@ import zlib
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
-from reportgen.read.limits import LARGEST_PART, mebibytes
+from reportgen.read.limits import LARGEST_PART, format_mebibytes
 from reportgen.read.logged import Finding, UnreadableError
-from reportgen.words import counted
+from reportgen.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ _ANY_KIND: Final = re.compile(rb"[\x01-\x04]")
 _MOST_SEARCHES: Final = 100
 
 
-def may_be_log(start: bytes) -> bool:
+def is_log(start: bytes) -> bool:
     """Whether a file that begins so is a log, or was meant to be one: empty, cut, or a pointer of Git LFS."""
     begun = start[: len(_MAGIC)]
     return _MAGIC.startswith(begun) or start.startswith(_LFS)
@@ -71,10 +71,10 @@ class RecordLog:
             UnreadableError: the file is no log of wandb, or a record is too large.
         """
         base = 0
-        for piece in self._pieces():
-            at = 0 if base else self._checked(piece)
+        for piece in self._read_pieces():
+            at = 0 if base else self._check_header(piece)
             for start in range(0, len(piece), BLOCK):
-                yield from self._records_of(piece[start : start + BLOCK], 0 if start else at, base + start)
+                yield from self._read_block(piece[start : start + BLOCK], 0 if start else at, base + start)
             base += len(piece)
         self._read = base
 
@@ -83,11 +83,11 @@ class RecordLog:
         """Whether the end of the file is torn or damaged; to be asked for after the last record."""
         return self._lost_from is not None or bool(self._parts) or 0 < self._read < len(HEADER)
 
-    def findings(self) -> Iterator[Finding]:
+    def list_findings(self) -> Iterator[Finding]:
         """What is torn or damaged; to be asked for after the last record."""
         if self._gaps:
-            places = counted(len(self._gaps), "place")
-            lost = counted(sum(map(len, self._gaps)), "byte")
+            places = format_count(len(self._gaps), "place")
+            lost = format_count(sum(map(len, self._gaps)), "byte")
             first = f"byte {self._gaps[0].start + 1:,}"
             where = f"at {first}" if len(self._gaps) == 1 else f"in {places}, the first at {first}"
             message = f"the file is damaged {where}: {lost} there cannot be read; the records behind are read"
@@ -95,11 +95,11 @@ class RecordLog:
         if self.torn:
             message = "the last record is torn: the run was killed while writing, or is still running"
             if self._lost_from is not None and not self._cut:
-                left = counted(self._read - self._lost_from, "byte")
+                left = format_count(self._read - self._lost_from, "byte")
                 message = f"a record is damaged, and the last {left} of the file cannot be read"
-            yield Finding(self._path, f"{message}; {self._before()}")
+            yield Finding(self._path, f"{message}; {self._describe_read()}")
 
-    def _before(self) -> str:
+    def _describe_read(self) -> str:
         """How much could be read."""
         if not self.records:
             return "no whole one stands before it"
@@ -109,7 +109,7 @@ class RecordLog:
             else "the one before it is read"
         )
 
-    def _pieces(self) -> Iterator[bytes]:
+    def _read_pieces(self) -> Iterator[bytes]:
         """Blocks, many at once; the last one may be short."""
         try:
             with self._path.open("rb") as file:
@@ -122,7 +122,7 @@ class RecordLog:
             message = f"the file cannot be read: {error.strerror or error}"
             raise UnreadableError(self._path, message, "Check that it exists and may be read") from error
 
-    def _checked(self, start: bytes) -> int:
+    def _check_header(self, start: bytes) -> int:
         """Where the first chunk begins."""
         if start.startswith(_LFS):
             message = "it is a Git LFS pointer, not the run itself"
@@ -135,7 +135,7 @@ class RecordLog:
             raise UnreadableError(self._path, message, "Export the charts of the run as CSV instead")
         raise UnreadableError(self._path, "it does not begin as a log of wandb does", "Copy the file again")
 
-    def _records_of(self, block: bytes, at: int, base: int) -> list[bytes]:
+    def _read_block(self, block: bytes, at: int, base: int) -> list[bytes]:
         """The records that end in a block, from ``at``; after a damaged chunk from the next whole one on."""
         found: list[bytes] = []
         head, crc32, seeds = _CHUNK.size, zlib.crc32, _SEEDS
@@ -144,16 +144,16 @@ class RecordLog:
             data = block[at + head : at + head + length]
             if kind not in seeds or len(data) < length or crc32(data, seeds[kind]) != crc:
                 ends_early = kind in seeds and len(data) < length and len(block) < BLOCK
-                self._lose(base + at, cut=ends_early or not any(block[at:]))
+                self._start_gap(base + at, cut=ends_early or not any(block[at:]))
                 at = self._next_chunk(block, at)
                 continue
             if kind == FULL and self._lost_from is None and not self._parts:
                 found.append(data)
             else:
-                self._join(found, kind, data, base + at)
+                self._add_chunk(found, kind, data, base + at)
             at += head + length
         if at < len(block) < BLOCK:
-            self._lose(base + at, cut=True)
+            self._start_gap(base + at, cut=True)
         self.records += len(found)
         return found
 
@@ -170,11 +170,11 @@ class RecordLog:
                     return start
         return len(block)
 
-    def _join(self, found: list[bytes], kind: int, data: bytes, at: int) -> None:
+    def _add_chunk(self, found: list[bytes], kind: int, data: bytes, at: int) -> None:
         """A chunk that is a part of a record, or comes after something that is missing."""
         if kind in {FULL, FIRST}:
             if self._parts:
-                self._lose(self._begun)
+                self._start_gap(self._begun)
             if self._lost_from is not None:
                 self._gaps.append(range(self._lost_from, at))
                 self._lost_from = None
@@ -185,19 +185,19 @@ class RecordLog:
                 self._parts, self._size = [data], len(data)
         elif not self._parts:
             # The rest of a record whose beginning is lost.
-            self._lose(at)
+            self._start_gap(at)
         else:
             self._parts.append(data)
             self._size += len(data)
             # Some three times as much is held while a record is taken apart.
             if self._size > LARGEST_PART:
-                message = f"a record is larger than {mebibytes(LARGEST_PART)}"
+                message = f"a record is larger than {format_mebibytes(LARGEST_PART)}"
                 raise UnreadableError(self._path, message, "Copy the file again, or leave it out")
             if kind == LAST:
                 found.append(b"".join(self._parts))
                 self._parts = []
 
-    def _lose(self, at: int, *, cut: bool = False) -> None:
+    def _start_gap(self, at: int, *, cut: bool = False) -> None:
         """From here on nothing is known until a record begins."""
         if self._lost_from is None:
             self._lost_from = self._begun if self._parts else at

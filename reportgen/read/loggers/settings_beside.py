@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.errors import Problems
 from reportgen.read.logged import Finding, UnreadableError
-from reportgen.read.loggers.text_file import Decoding, whole
+from reportgen.read.loggers.text_file import Decoder, read_whole
 from reportgen.settings.parsing import Origin, parse
-from reportgen.settings.text import normalised
-from reportgen.settings.tree import plain
+from reportgen.settings.text import normalise_text
+from reportgen.settings.tree import to_values
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,34 +20,34 @@ if TYPE_CHECKING:
     from reportgen.read.logged import Setting
 
 _LONGEST: Final = 2_000_000
-_MOST: Final = 10_000
+_MOST_SETTINGS: Final = 10_000
 # How Python's writer puts down a class or function: its name is in the tag, and the value is empty.
 _NAMED: Final = re.compile(r"!!python/(?:name|module):([\w.]+)[ \t]+''")
 
 
-def settings_of(path: Path) -> tuple[dict[str, Setting], tuple[Finding, ...]]:
+def read_settings(path: Path) -> tuple[dict[str, Setting], tuple[Finding, ...]]:
     """What a ``.json``, ``.yaml`` or ``.yml`` file sets; a file that cannot be read is a finding.
 
     YAML tags run nothing: what stands behind one is taken as the text or tree that it is.
     """
-    decoding = Decoding(path)
+    decoding = Decoder(path)
     try:
-        text = decoding.text(whole(path, _LONGEST))
+        text = decoding.decode(read_whole(path, _LONGEST))
     except UnreadableError as error:
         return {}, (Finding(path, f"{error.message}; the settings in it are left out", error.line),)
     problems: list[Finding] = []
-    tree = _json(path, text, problems) if path.suffix == ".json" else _yaml(path, text, problems)
+    tree = _parse_json(path, text, problems) if path.suffix == ".json" else _parse_yaml(path, text, problems)
     if not isinstance(tree, dict) and not problems:
         what = "holds no names with values" if text.strip() else "is empty"
         problems.append(Finding(path, f"the file {what}: the run has no settings from it"))
-    return flattened(tree), (*problems, *decoding.findings())
+    return flatten(tree), (*problems, *decoding.list_findings())
 
 
-def flattened(tree: object) -> dict[str, Setting]:
+def flatten(tree: object) -> dict[str, Setting]:
     """Nested names joined by dots, lists, NaN and infinities as JSON; what is null or empty is left out."""
     found: dict[str, Setting] = {}
     waiting: list[tuple[str, Any]] = [("", tree)]
-    while waiting and len(found) < _MOST:
+    while waiting and len(found) < _MOST_SETTINGS:
         name, value = waiting.pop()
         if isinstance(value, dict):
             children = [(f"{name}.{key}" if name else str(key), child) for key, child in value.items()]
@@ -57,16 +57,16 @@ def flattened(tree: object) -> dict[str, Setting]:
             if name and value and not any(isinstance(item, list | dict) for item in value):
                 found[name] = json.dumps(value, ensure_ascii=False)
         elif name and isinstance(value, str | int | float) and value != "":
-            found[name] = finite(value)
+            found[name] = as_json_setting(value)
     return found
 
 
-def finite(value: Setting) -> Setting:
+def as_json_setting(value: Setting) -> Setting:
     """A setting that can be a number of JSON: NaN and infinities become their names there."""
     return json.dumps(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _json(path: Path, text: str, problems: list[Finding]) -> object:
+def _parse_json(path: Path, text: str, problems: list[Finding]) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -74,12 +74,12 @@ def _json(path: Path, text: str, problems: list[Finding]) -> object:
         return None
 
 
-def _yaml(path: Path, text: str, problems: list[Finding]) -> object:
-    told = Problems()
-    with told.collecting():
-        tree = parse(_NAMED.sub(r"\1", normalised(text)), Origin(path.name), any_tag=True)
-        return plain(tree) if tree else None
-    first = told.found[0]
+def _parse_yaml(path: Path, text: str, problems: list[Finding]) -> object:
+    problems_found = Problems()
+    with problems_found.collecting():
+        tree = parse(_NAMED.sub(r"\1", normalise_text(text)), Origin(path.name), any_tag=True)
+        return to_values(tree) if tree else None
+    first = problems_found.found[0]
     message = f"{first.message}; the settings in this file are left out"
     problems.append(Finding(path, message, first.place.line))
     return None

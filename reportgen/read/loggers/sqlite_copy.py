@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.errors import DISK_FULL, ReportError, disk_problem
-from reportgen.read.engine import engine
+from reportgen.errors import DISK_FULL, ReportError, describe_disk_problem
+from reportgen.read.engine import get_engine
 from reportgen.read.limits import LARGEST_DOCUMENT
 from reportgen.read.logged import Finding, UnreadableError
-from reportgen.read.loggers.text_file import HEAD, Decoding, head, size, whole
+from reportgen.read.loggers.text_file import HEAD, Decoder, get_size, read_head, read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -40,7 +40,7 @@ _GUARDS: Final = ("trusted_schema = OFF", "cell_size_check = ON", "query_only = 
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class SqliteStore:
     """An open database: the tables that are really tables, and rows in portions.
 
     Attributes:
@@ -51,21 +51,21 @@ class Store:
     path: Path
     columns: dict[str, frozenset[str]]
     _connection: sqlite3.Connection
-    _decoding: Decoding
+    _decoding: Decoder
     _state: tuple[object, ...]
 
-    def rows(self, query: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
+    def select(self, query: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
         """The rows of a query, a few thousand in memory at a time; cells have the types of SQLite."""
         # A cursor that nobody takes all rows of ends with the connection.
         cursor = self._connection.execute(query, values)
         while portion := cursor.fetchmany(_ROWS_AT_ONCE):
             yield from portion
 
-    def column(self, table: str, name: str, otherwise: str = "NULL") -> str:
+    def name_column(self, table: str, name: str, otherwise: str = "NULL") -> str:
         """The column in SQL, or something else where older stores lack it."""
         return f'{table}."{name}"' if name in self.columns.get(table, ()) else otherwise
 
-    def expect(self, table: str, columns: Collection[str], title: str) -> None:
+    def check_columns(self, table: str, columns: Collection[str], title: str) -> None:
         """Make sure that a table has these columns.
 
         Raises:
@@ -75,85 +75,85 @@ class Store:
             message = f"the database has no table {table} as a {title} has it"
             raise UnreadableError(self.path, message, "Check the format of the source")
 
-    def findings(self) -> Iterator[Finding]:
+    def list_findings(self) -> Iterator[Finding]:
         """What was irregular so far."""
-        yield from self._decoding.findings()
-        if _state(self.path) != self._state:
+        yield from self._decoding.list_findings()
+        if _read_state(self.path) != self._state:
             message = "the database was written to while it was read: rows of that time are missing"
             yield Finding(self.path, message)
 
 
-def columns_of(path: Path, table: str) -> frozenset[str] | None:
+def find_columns(path: Path, table: str) -> frozenset[str] | None:
     """The columns of a table, to recognise a store by; None where the file should be a database and is none.
 
     Empty for a file with another ending, an empty file, and a database without the table.
     """
     if path.suffix.lower() not in SUFFIXES:
         return frozenset()
-    beginning = head(path, HEAD)
+    beginning = read_head(path, HEAD)
     if not beginning:
         return frozenset()
     if not beginning.startswith(_HEADER):
         return None
     found = None
-    with suppress(UnreadableError), _in_place(path) as store:
+    with suppress(UnreadableError), _open_in_place(path) as store:
         found = store.columns.get(table, frozenset())
-    if not found and (found is None or sidecars(path)):
+    if not found and (found is None or find_sidecars(path)):
         # A store that was begun a moment ago has its tables in the -wal only, or is just being written to.
-        with suppress(UnreadableError), opened(path) as store:
+        with suppress(UnreadableError), open_store(path) as store:
             found = store.columns.get(table, frozenset())
     return found
 
 
-def sidecars(path: Path) -> tuple[Path, ...]:
+def find_sidecars(path: Path) -> tuple[Path, ...]:
     """The files beside a database that hold a part of it."""
-    beside = (path.with_name(path.name + ending) for ending in _SIDECARS)
-    return tuple(file for file in beside if size(file))
+    candidates = (path.with_name(path.name + ending) for ending in _SIDECARS)
+    return tuple(file for file in candidates if get_size(file))
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Store]:
+def open_store(path: Path) -> Iterator[SqliteStore]:
     """A database for reading, with everything that was committed; the original stays as it is.
 
     Raises:
         UnreadableError: it is no database, is damaged, encrypted or a Git LFS pointer, or cannot be copied.
     """
     real = path.resolve()
-    if not head(real).startswith(_HEADER):
-        raise _no_database(path, real)
-    if size(real) > _SMALL and not sidecars(real):
-        with _in_place(path) as store:
+    if not read_head(real).startswith(_HEADER):
+        raise _describe_no_database(path, real)
+    if get_size(real) > _SMALL and not find_sidecars(real):
+        with _open_in_place(path) as store:
             yield store
         return
-    with tempfile.TemporaryDirectory(prefix="copy-", dir=engine().folder) as folder:
-        copy, state = _copied(path, real, Path(folder))
-        with _connected(path, f"{copy.as_uri()}?mode=rw", state) as store:
+    with tempfile.TemporaryDirectory(prefix="copy-", dir=get_engine().folder) as folder:
+        copy, state = _copy(path, real, Path(folder))
+        with _open_connection(path, f"{copy.as_uri()}?mode=rw", state) as store:
             yield store
 
 
 @contextmanager
-def _in_place(path: Path) -> Iterator[Store]:
-    with _connected(path, f"{path.resolve().as_uri()}?mode=ro&immutable=1", _state(path)) as store:
+def _open_in_place(path: Path) -> Iterator[SqliteStore]:
+    with _open_connection(path, f"{path.resolve().as_uri()}?mode=ro&immutable=1", _read_state(path)) as store:
         yield store
 
 
 @contextmanager
-def _connected(path: Path, uri: str, state: tuple[object, ...]) -> Iterator[Store]:
+def _open_connection(path: Path, uri: str, state: tuple[object, ...]) -> Iterator[SqliteStore]:
     """An open connection; whatever SQLite stumbles over is told as the file's."""
-    decoding = Decoding(path)
+    decoding = Decoder(path)
     try:
         with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
-            connection.text_factory = decoding.text
+            connection.text_factory = decoding.decode
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_DOCUMENT)
             for guard in _GUARDS:
                 connection.execute(f"PRAGMA {guard}")
-            yield Store(path, _tables(connection), connection, decoding, state)
+            yield SqliteStore(path, _list_tables(connection), connection, decoding, state)
     except (sqlite3.Error, OverflowError, UnicodeError) as error:
         # A damaged schema gets into the words of the error itself, which then are no text.
-        raise _unreadable(path, error, changed=_state(path) != state) from error
+        raise _describe_error(path, error, changed=_read_state(path) != state) from error
 
 
-def _tables(connection: sqlite3.Connection) -> dict[str, frozenset[str]]:
+def _list_tables(connection: sqlite3.Connection) -> dict[str, frozenset[str]]:
     # Views and virtual tables have no root page: their rows are made by a program, possibly without end.
     names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0")
     return {
@@ -166,38 +166,38 @@ def _tables(connection: sqlite3.Connection) -> dict[str, frozenset[str]]:
     }
 
 
-def _copied(path: Path, real: Path, folder: Path) -> tuple[Path, tuple[object, ...]]:
+def _copy(path: Path, real: Path, folder: Path) -> tuple[Path, tuple[object, ...]]:
     """A copy of the database and of what lies beside it, from one moment, and the state at that moment."""
     for attempt in range(_COPIES):
-        copy, before = folder / f"{attempt}.db", _state(path)
+        copy, before = folder / f"{attempt}.db", _read_state(path)
         try:
             shutil.copyfile(real, copy)
-            for beside in sidecars(real):
+            for sidecar in find_sidecars(real):
                 # The writer removes a journal when it has done its work.
                 with suppress(FileNotFoundError):
-                    shutil.copyfile(beside, f"{copy}{beside.name.removeprefix(real.name)}")
+                    shutil.copyfile(sidecar, f"{copy}{sidecar.name.removeprefix(real.name)}")
         except OSError as error:
             message = "the database cannot be copied"
             if error.errno in DISK_FULL:
                 # No fault of the run, which would otherwise be left out as one that cannot be read.
-                raise ReportError(disk_problem(error, str(copy), message)) from error
+                raise ReportError(describe_disk_problem(error, str(copy), message)) from error
             message = f"{message}: {error.strerror or error}"
             raise UnreadableError(path, message, "Check that it may be read") from error
         # Between the two copies the log may have been carried over and begun anew.
-        if _state(path)[:-1] == before[:-1]:
+        if _read_state(path)[:-1] == before[:-1]:
             return copy, before
     message = "the database is written to all the time, and no whole copy of it could be made"
     raise UnreadableError(path, message, "Read it when the run has ended")
 
 
-def _state(path: Path) -> tuple[object, ...]:
+def _read_state(path: Path) -> tuple[object, ...]:
     """What changes when the database does: its stamp, the beginning of its log, and last the log's stamp."""
     real = path.resolve()
     log, journal = (Path(f"{real}{ending}") for ending in _SIDECARS)
-    return _stamp(real), _stamp(journal), head(log, _WAL_HEADER), _stamp(log)
+    return _read_stamp(real), _read_stamp(journal), read_head(log, _WAL_HEADER), _read_stamp(log)
 
 
-def _stamp(file: Path) -> tuple[int, int] | None:
+def _read_stamp(file: Path) -> tuple[int, int] | None:
     try:
         found = file.stat()
     except OSError:
@@ -205,9 +205,9 @@ def _stamp(file: Path) -> tuple[int, int] | None:
     return found.st_mtime_ns, found.st_size
 
 
-def _no_database(path: Path, real: Path) -> UnreadableError:
+def _describe_no_database(path: Path, real: Path) -> UnreadableError:
     try:
-        whole(real, HEAD)
+        read_whole(real, HEAD)
     except UnreadableError as error:
         if "larger" not in error.message:
             return error
@@ -215,7 +215,7 @@ def _no_database(path: Path, real: Path) -> UnreadableError:
     return UnreadableError(path, message, "Copy it again from where the run wrote it")
 
 
-def _unreadable(path: Path, error: Exception, *, changed: bool) -> UnreadableError:
+def _describe_error(path: Path, error: Exception, *, changed: bool) -> UnreadableError:
     if changed:
         message = "the database changed while it was read, and does not fit together"
         return UnreadableError(path, message, "Read it again, or when the run has ended")

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from reportgen.read.logged import Finding
-from reportgen.read.loggers.growing import Growing, number
-from reportgen.read.loggers.json_objects import leaves
-from reportgen.words import counted
+from reportgen.read.loggers.growing import MetricsBuilder, parse_number
+from reportgen.read.loggers.json_objects import iterate_cells
+from reportgen.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -39,17 +39,17 @@ _PART: Final = re.compile(r"([0-9]{1,15})/[0-9]+")
 _FEW: Final = 8
 
 
-class _Timed(Growing):
+class _TimedMetrics(MetricsBuilder):
     """Metrics that grow by columns with times."""
 
     def extend_timed(self, name: str, steps: FloatArray, values: FloatArray, times: FloatArray) -> None:
         """Put values behind the others of their metric; see ``Growing.extend``."""
-        if self.wants(name) and len(values):
+        if self.is_selected(name) and len(values):
             self.extend(name, steps, values)
             self._columns[name][2].frombytes(times.tobytes())
 
 
-class Rows:
+class StepRows:
     """The objects of a file, one after the other.
 
     Attributes:
@@ -57,37 +57,37 @@ class Rows:
         growing: the metrics.
     """
 
-    def __init__(self, path: Path, wanted: Collection[str] | None) -> None:
+    def __init__(self, path: Path, selected: Collection[str] | None) -> None:
         self.step_name = ""
-        self.growing = _Timed(path, wanted, timed=True)
+        self.growing = _TimedMetrics(path, selected, timed=True)
         self._path = path
         # Objects that have no step, lines that are no object and the first of them, and a torn last line.
         self._without = self._strange = 0
         self._first_strange: int | None = None
         self._torn: int | None = None
 
-    def take(self, items: Sequence[Mapping[str, Any]]) -> None:
+    def add(self, items: Sequence[Mapping[str, Any]]) -> None:
         """Take the metrics of objects."""
-        rows = [self._row(place, item) for place, item in enumerate(items)]
+        rows = [self._split_row(place, item) for place, item in enumerate(items)]
         shapes: dict[tuple[Any, ...], list[Row]] = {}
         for row in rows:
             cells = row[3]
             inner = [(name, *cell) for name, cell in cells.items() if isinstance(cell, dict)]
             shapes.setdefault((*cells, *inner), []).append(row)
-        columns = _columns(shapes.values()) if len(rows) >= _FEW * len(shapes) else None
+        columns = _build_columns(shapes.values()) if len(rows) >= _FEW * len(shapes) else None
         if columns is None:
-            self._take_cells(rows)
+            self._add_cells(rows)
             return
         for name, pieces in columns.items():
             (_, steps, times), values = pieces[0]
             if len(pieces) > 1:
-                places, steps, times = np.concatenate([beside for beside, _ in pieces], axis=1)
+                places, steps, times = np.concatenate([positions for positions, _ in pieces], axis=1)
                 values = np.concatenate([column for _, column in pieces])
                 order = np.argsort(places, kind="stable")
                 steps, times, values = steps[order], times[order], values[order]
             self.growing.extend_timed(name, steps, values, times)
 
-    def pass_over(self, line: int, *, whole: bool) -> None:
+    def count_strange(self, line: int, *, whole: bool) -> None:
         """Count a line that is no object."""
         if whole:
             self._strange += 1
@@ -95,15 +95,13 @@ class Rows:
         else:
             self._torn = line
 
-    def findings(self) -> Iterator[Finding]:
+    def list_findings(self) -> Iterator[Finding]:
         """What was irregular."""
-        yield from self.growing.findings()
+        yield from self.growing.list_findings()
         if self._without:
-            yield Finding(self._path, f"{counted(self._without, 'row')} without a step")
+            yield Finding(self._path, f"{format_count(self._without, 'row')} without a step")
         if self._strange:
-            message = (
-                f"{counted(self._strange, 'line that is no JSON object', 'lines that are no JSON objects')}"
-            )
+            message = f"{format_count(self._strange, 'line that is no JSON object', 'lines that are no JSON objects')}"
             yield Finding(self._path, f"{message}: left out", self._first_strange)
         if self._torn:
             message = (
@@ -111,35 +109,37 @@ class Rows:
             )
             yield Finding(self._path, message, self._torn)
 
-    def _row(self, place: int, item: Mapping[str, Any]) -> Row:
+    def _split_row(self, place: int, item: Mapping[str, Any]) -> Row:
         if not self.step_name:
-            self.step_name = next((name for name in STEPS if step_of(item.get(name)) is not None), "")
-        step = step_of(item.get(self.step_name))
+            self.step_name = next((name for name in STEPS if parse_step(item.get(name)) is not None), "")
+        step = parse_step(item.get(self.step_name))
         if step is None or math.isnan(step):
             step = math.nan
             self._without += 1
-        time = next((found for key in TIMES if (found := _milliseconds(item.get(key)))), math.nan)
+        time = next((found for key in TIMES if (found := _parse_time(item.get(key)))), math.nan)
         skipped = {self.step_name} if math.isnan(time) else {self.step_name, *TIMES}
         return place, step, time, {key: value for key, value in item.items() if key not in skipped}
 
-    def _take_cells(self, rows: Sequence[Row]) -> None:
+    def _add_cells(self, rows: Sequence[Row]) -> None:
         for _, step, time, cells in rows:
-            for name, cell in leaves(cells, _WRAPPERS):
-                value = number(cell)
+            for name, cell in iterate_cells(cells, _WRAPPERS):
+                value = parse_number(cell)
                 if value is not None:
                     self.growing.add(name, step, value, time)
                 elif cell is not None:
-                    self.growing.drop(name)
+                    self.growing.count_dropped(name)
 
 
-def _columns(shapes: Collection[Sequence[Row]]) -> dict[str, list[tuple[FloatArray, FloatArray]]] | None:
+def _build_columns(
+    shapes: Collection[Sequence[Row]],
+) -> dict[str, list[tuple[FloatArray, FloatArray]]] | None:
     """For each metric of rows with the same keys each: places, steps and times (3, n), and values (n,).
 
     None where a cell is no number: a text, a list, null, a number beyond a double, or more objects within.
     """
     columns: dict[str, list[tuple[FloatArray, FloatArray]]] = {}
     for rows in shapes:
-        names = [name for name, _ in leaves(rows[0][3], _WRAPPERS)]
+        names = [name for name, _ in iterate_cells(rows[0][3], _WRAPPERS)]
         cells: list[Any] = []
         for *_, row in rows:
             for cell in row.values():
@@ -151,21 +151,21 @@ def _columns(shapes: Collection[Sequence[Row]]) -> dict[str, list[tuple[FloatArr
             table = np.frombuffer(array("d", cells)).reshape(len(rows), len(names))
         except (TypeError, OverflowError, ValueError):
             return None
-        beside = np.array([row[:3] for row in rows], np.float64).T
+        positions = np.array([row[:3] for row in rows], np.float64).T
         for place, name in enumerate(names):
-            columns.setdefault(name, []).append((beside, table[:, place]))
+            columns.setdefault(name, []).append((positions, table[:, place]))
     return columns
 
 
-def step_of(cell: object) -> float | None:
+def parse_step(cell: object) -> float | None:
     """A cell as a step: a number, or the first of two such as ``"10/500"``."""
     found = _PART.fullmatch(cell) if isinstance(cell, str) else None
-    return float(found[1]) if found else number(cell)
+    return float(found[1]) if found else parse_number(cell)
 
 
-def _milliseconds(cell: object) -> float | None:
+def _parse_time(cell: object) -> float | None:
     """A cell as milliseconds since 1970 UTC: seconds, milliseconds, or a date and time of ISO 8601."""
-    value = number(cell)
+    value = parse_number(cell)
     if value is not None:
         in_seconds = _SECONDS <= value < _MILLISECONDS
         return value * 1000 if in_seconds else value if value >= _MILLISECONDS else None

@@ -15,14 +15,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from reportgen.read.find import natural
-from reportgen.read.logged import Finding, Logged, Unit, UnreadableError
-from reportgen.read.loggers.event_groups import groups
+from reportgen.read.find import natural_key
+from reportgen.read.logged import Finding, LoggedRun, Unit, UnreadableError
+from reportgen.read.loggers.event_groups import find_curve_folders
 from reportgen.read.loggers.event_run import EventRun
-from reportgen.read.loggers.settings_beside import settings_of
-from reportgen.read.loggers.text_file import left_out_for
-from reportgen.read.loggers.tfrecord import HEADER, LFS, can_begin
-from reportgen.words import counted
+from reportgen.read.loggers.settings_beside import read_settings
+from reportgen.read.loggers.text_file import report_left_out
+from reportgen.read.loggers.tfrecord import HEADER, LFS, is_record_header
+from reportgen.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -41,21 +41,21 @@ _BEGINNING: Final = 4096
 _SETTINGS: Final = ("params.yaml", "config.yaml", "args.yaml", "params.json", "hparams.yaml")
 
 
-def units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """One unit for each folder with event files: files named ``…tfevents…`` that hold no text.
 
     Behind them stand files with settings.
     """
-    beginnings = {file: _beginning(file) for file in files if "tfevents" in file.name}
+    beginnings = {file: _read_beginning(file) for file in files if "tfevents" in file.name}
     folders: dict[Path, list[Path]] = {}
     for file, beginning in beginnings.items():
-        if _may_be_events(file, beginning):
+        if _is_event_file(file, beginning):
             folders.setdefault(file.parent, []).append(file)
-    begin = {folder: [beginnings[file] for file in held] for folder, held in folders.items()}
-    below = _hparams_folders(begin)
+    begin = {folder: [beginnings[file] for file in event_files] for folder, event_files in folders.items()}
+    below = _find_hparams_folders(begin)
     curves: dict[Path, list[Path]] = {}
     others = {folder: held for folder, held in begin.items() if folder not in below.values()}
-    for folder, (run, _) in groups(others).items():
+    for folder, (run, _) in find_curve_folders(others).items():
         curves.setdefault(run, []).append(folder)
     within_others = {*below.values(), *(folder for inner in curves.values() for folder in inner)}
     there = set(files)
@@ -63,96 +63,99 @@ def units(files: Sequence[Path]) -> tuple[Unit, ...]:
     for folder, held in folders.items():
         if folder not in within_others:
             within = [*([below[folder]] if folder in below else []), *curves.get(folder, ())]
-            inner = [file for one in within for file in _in_order(folders[one])]
+            inner = [file for one in within for file in _sort_by_time(folders[one])]
             settings = [file for name in _SETTINGS if (file := folder / name) in there]
-            found.append(Unit(NAME, folder, (*_in_order(held), *inner, *settings)))
+            found.append(Unit(NAME, folder, (*_sort_by_time(held), *inner, *settings)))
     return tuple(found)
 
 
-def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
     """The run of a folder, nameless: TensorBoard calls it by its path.
 
     Raises:
         UnreadableError: none of its files is an event file, or a metric has too many values.
     """
-    run, beside = EventRun(wanted), EventRun(wanted)
-    curves = _Curves(unit, wanted)
+    run, hparams_run = EventRun(selected), EventRun(selected)
+    curves = _CurveRuns(unit, selected)
     events = [file for file in unit.files if file.name not in _SETTINGS or file == unit.path]
     refused = []
     for file in events:
         try:
-            (curves.of(file) or (run if file.parent == unit.path else beside)).read(file)
+            (curves.get_run(file) or (run if file.parent == unit.path else hparams_run)).read(file)
         except UnreadableError as error:
             refused.append(error)
     if len(refused) == len(events):
         raise refused[0]
-    metrics, twice = _together(unit.path, run, beside, curves)
-    findings = [*run.findings, *beside.findings, *curves.findings(), *twice]
-    findings += [left_out_for(error, "the file is left out") for error in refused]
+    metrics, twice = _merge_metrics(unit.path, run, hparams_run, curves)
+    findings = [*run.findings, *hparams_run.findings, *curves.list_findings(), *twice]
+    findings += [report_left_out(error, "the file is left out") for error in refused]
     config: dict[str, Setting] = {}
     for file in unit.files[len(events) :]:
-        found, told = settings_of(file)
+        found, problems = read_settings(file)
         config |= found
-        findings += told
-    if not metrics and wanted is None:
+        findings += problems
+    if not metrics and selected is None:
         findings.append(Finding(unit.path, "no scalars are in its event files"))
-    yield Logged(
+    yield LoggedRun(
         path=unit.path,
         name="",
         id="",
         group="",
-        config=config | run.config | beside.config,
+        config=config | run.config | hparams_run.config,
         metrics=metrics,
         findings=tuple(findings),
     )
 
 
-def _together(
-    path: Path, run: EventRun, beside: EventRun, curves: _Curves
+def _merge_metrics(
+    path: Path, run: EventRun, hparams_run: EventRun, curves: _CurveRuns
 ) -> tuple[dict[str, Points], list[Finding]]:
     """The metrics of a run, then those beside it that it has not itself; and how many it has, too."""
-    metrics = dict(run.metrics())
+    metrics = dict(run.build_metrics())
     found = []
-    for writer, more in (("add_hparams", beside.metrics()), ("add_scalars", dict(curves.metrics()))):
+    for writer, more in (
+        ("add_hparams", hparams_run.build_metrics()),
+        ("add_scalars", dict(curves.iterate_metrics())),
+    ):
         if both := [name for name in more if name in metrics]:
-            which = counted(len(both), "metric of the run is", "metrics of the run are")
+            which = format_count(len(both), "metric of the run is", "metrics of the run are")
             where = f"in a folder below, too, as {writer} keeps them"
             found.append(Finding(path, f"{which} {where}: left out there"))
         metrics |= {name: points for name, points in more.items() if name not in both}
     return metrics, found
 
 
-class _Curves:
+class _CurveRuns:
     """What ``add_scalars`` wrote into folders below a run's: ``MAIN_TAG/TAG`` of the run itself."""
 
-    def __init__(self, unit: Unit, wanted: Collection[str] | None) -> None:
+    def __init__(self, unit: Unit, selected: Collection[str] | None) -> None:
         files = [file for file in unit.files if "tfevents" in file.name]
         begin: dict[Path, list[bytes]] = {}
         for file in files if any(file.parent != unit.path for file in files) else ():
-            begin.setdefault(file.parent, []).append(_beginning(file))
+            begin.setdefault(file.parent, []).append(_read_beginning(file))
         self._runs: dict[Path, tuple[str, EventRun]] = {}
-        for folder, (_, name) in groups(begin).items():
+        for folder, (_, name) in find_curve_folders(begin).items():
             end = f"/{name}"
-            inner = wanted and {one.removesuffix(end) for one in wanted if one.endswith(end)}
+            inner = selected and {one.removesuffix(end) for one in selected if one.endswith(end)}
             self._runs[folder] = (name, EventRun(inner))
 
-    def of(self, file: Path) -> EventRun | None:
+    def get_run(self, file: Path) -> EventRun | None:
         """What reads the files of a curve's folder; None for any other file."""
         return self._runs.get(file.parent, ("", None))[1]
 
-    def metrics(self) -> Iterator[tuple[str, Points]]:
+    def iterate_metrics(self) -> Iterator[tuple[str, Points]]:
         """Every curve under the name that it has as a metric of the run."""
         for name, run in self._runs.values():
-            for tag, points in run.metrics().items():
+            for tag, points in run.build_metrics().items():
                 yield f"{tag}/{name}", points
 
-    def findings(self) -> Iterator[Finding]:
+    def list_findings(self) -> Iterator[Finding]:
         """What was irregular in their files."""
         for _, run in self._runs.values():
             yield from run.findings
 
 
-def _beginning(file: Path) -> bytes:
+def _read_beginning(file: Path) -> bytes:
     try:
         with file.open("rb") as opened:
             return opened.read(_BEGINNING)
@@ -160,14 +163,14 @@ def _beginning(file: Path) -> bytes:
         return b""  # told when it is read
 
 
-def _may_be_events(file: Path, beginning: bytes) -> bool:
+def _is_event_file(file: Path, beginning: bytes) -> bool:
     """Whether a file is an event file, or was meant to be one: torn, damaged, or a pointer of Git LFS."""
     if len(beginning) < HEADER:
         return bool(_WRITTEN.search(file.name))
-    return can_begin(beginning) or b"\0" in beginning or beginning.startswith(LFS)
+    return is_record_header(beginning) or b"\0" in beginning or beginning.startswith(LFS)
 
 
-def _hparams_folders(beginnings: dict[Path, list[bytes]]) -> dict[Path, Path]:
+def _find_hparams_folders(beginnings: dict[Path, list[bytes]]) -> dict[Path, Path]:
     """For folders with event files: the one folder within that ``add_hparams`` wrote."""
     found: dict[Path, list[Path]] = {}
     for folder, held in beginnings.items():
@@ -177,7 +180,9 @@ def _hparams_folders(beginnings: dict[Path, list[bytes]]) -> dict[Path, Path]:
     return {folder: within[0] for folder, within in found.items() if len(within) == 1}
 
 
-def _in_order(files: list[Path]) -> list[Path]:
+def _sort_by_time(files: list[Path]) -> list[Path]:
     """The older file first, by the time in its name."""
     written = {file: _WRITTEN.search(file.name) for file in files}
-    return sorted(files, key=lambda file: (int(match[1]) if (match := written[file]) else 0, natural(file)))
+    return sorted(
+        files, key=lambda file: (int(match[1]) if (match := written[file]) else 0, natural_key(file))
+    )

@@ -10,9 +10,9 @@ import codecs
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reportgen.read.limits import LARGEST_DOCUMENT, LARGEST_PART, mebibytes
+from reportgen.read.limits import LARGEST_DOCUMENT, LARGEST_PART, format_mebibytes
 from reportgen.read.logged import Finding, UnreadableError
-from reportgen.words import counted
+from reportgen.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -28,19 +28,19 @@ _TABLES: Final = frozenset((".csv", ".tsv", ".jsonl", ".ndjson"))
 _POINTER: Final = b"version https://git-lfs.github.com/spec/"
 
 
-def head(path: Path, size: int = HEAD, at: int = 0) -> bytes:
+def read_head(path: Path, size: int = HEAD, at: int = 0) -> bytes:
     """Some bytes to recognise a file by; nothing where it cannot be read, which is told when it is read."""
     try:
         with path.open("rb") as file:
-            wide = _utf16(file.read(_BEGINNING))
+            wide = _detect_utf16(file.read(_BEGINNING))
             file.seek(at - at % 2 if wide else at)
             data = file.read(size)
-            return _narrow(data, wide) if wide else data.removeprefix(_BOM)
+            return _decode_utf16(data, wide) if wide else data.removeprefix(_BOM)
     except OSError:
         return b""
 
 
-def size(path: Path) -> int:
+def get_size(path: Path) -> int:
     """Bytes of a file; 0 where it cannot be asked."""
     try:
         return path.stat().st_size
@@ -48,7 +48,7 @@ def size(path: Path) -> int:
         return 0
 
 
-def whole(path: Path, longest: int = LARGEST_DOCUMENT) -> bytes:
+def read_whole(path: Path, longest: int = LARGEST_DOCUMENT) -> bytes:
     """All bytes of a file without a byte order mark.
 
     Raises:
@@ -58,17 +58,17 @@ def whole(path: Path, longest: int = LARGEST_DOCUMENT) -> bytes:
         with path.open("rb") as file:
             data = file.read(longest + 1)
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise _describe_os_error(path, error) from error
     _refuse_pointer(path, data)
     if len(data) > longest:
-        message = f"the file is larger than {mebibytes(longest)}, which is more than is read at once"
+        message = f"the file is larger than {format_mebibytes(longest)}, which is more than is read at once"
         raise UnreadableError(path, message, "Log fewer values, or convert it to Parquet")
-    if wide := _utf16(data[:_BEGINNING]):
-        return _narrow(data, wide)
+    if wide := _detect_utf16(data[:_BEGINNING]):
+        return _decode_utf16(data, wide)
     return data.removeprefix(_BOM)
 
 
-def lines(path: Path, longest: int = LARGEST_PART) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: Path, longest: int = LARGEST_PART) -> Iterator[tuple[int, bytes]]:
     """Number (1-based) and bytes of every line with its end, which the last one may lack.
 
     Raises:
@@ -76,49 +76,51 @@ def lines(path: Path, longest: int = LARGEST_PART) -> Iterator[tuple[int, bytes]
     """
     try:
         with path.open("rb") as file:
-            wide = _utf16(file.read(_BEGINNING))
+            wide = _detect_utf16(file.read(_BEGINNING))
             file.seek(0)
-            found = _wide_lines(path, wide, longest) if wide else _lines(file, longest)
+            found = _split_wide_lines(path, wide, longest) if wide else _split_lines(file, longest)
             for number, line in enumerate(found, 1):
                 if number == 1:
                     _refuse_pointer(path, line)
                 if len(line) > longest:
-                    message = f"the line is longer than {mebibytes(longest)}"
+                    message = f"the line is longer than {format_mebibytes(longest)}"
                     raise UnreadableError(path, message, "Check that this is a text file", number)
                 yield number, line.removeprefix(_BOM) if number == 1 else line
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise _describe_os_error(path, error) from error
 
 
-def unfilled_beside(files: Sequence[Path], found: Collection[Path]) -> list[Path]:
+def find_unfilled(files: Sequence[Path], found: Collection[Path]) -> list[Path]:
     """Tables in the folders of files that were found, with their endings, that hold no whole line.
 
     Empty files, pointers of Git LFS, and first lines that break off: nothing tells that they are of another
     format, and whoever reads them says what they are.
     """
     kinds = {(file.parent, file.suffix.lower()) for file in found}
-    alike = (file for file in files if (file.parent, file.suffix.lower()) in kinds)
+    candidates = (file for file in files if (file.parent, file.suffix.lower()) in kinds)
     return [
-        file for file in alike if file not in found and file.suffix.lower() in _TABLES and is_unfilled(file)
+        file
+        for file in candidates
+        if file not in found and file.suffix.lower() in _TABLES and is_unfilled(file)
     ]
 
 
 def is_unfilled(file: Path) -> bool:
     """Whether a file is empty, a pointer of Git LFS, or has a first line that breaks off."""
-    beginning = head(file)
+    beginning = read_head(file)
     if not beginning:
-        return file.is_file() and not size(file)
-    return beginning.startswith(_POINTER) or (b"\n" not in beginning and size(file) < HEAD)
+        return file.is_file() and not get_size(file)
+    return beginning.startswith(_POINTER) or (b"\n" not in beginning and get_size(file) < HEAD)
 
 
-def refuse_unfilled(path: Path) -> None:
+def check_filled(path: Path) -> None:
     """See that a file has a whole line.
 
     Raises:
         UnreadableError: it has none, or is a Git LFS pointer.
     """
     if is_unfilled(path):
-        beginning = head(path)
+        beginning = read_head(path)
         _refuse_pointer(path, beginning)
         torn = "its first line breaks off, so it holds no whole value yet"
         raise UnreadableError(
@@ -126,14 +128,14 @@ def refuse_unfilled(path: Path) -> None:
         )
 
 
-def left_out_for(error: UnreadableError, what: str = "left out") -> Finding:
+def report_left_out(error: UnreadableError, what: str = "left out") -> Finding:
     """What to tell of a file that cannot be read where the rest of its run can."""
     advice = f". {error.next_step}" if error.next_step else ""
     return Finding(error.path, f"{error.message}: {what}{advice}", error.line)
 
 
 @dataclass(slots=True)
-class Decoding:
+class Decoder:
     """Bytes to text; what is not UTF-8 is replaced and counted.
 
     Attributes:
@@ -146,7 +148,7 @@ class Decoding:
     replaced: int = 0
     first: int | None = None
 
-    def text(self, data: bytes, line: int | None = None) -> str:
+    def decode(self, data: bytes, line: int | None = None) -> str:
         """The text, with U+FFFD in place of what is not UTF-8."""
         try:
             return data.decode()
@@ -155,10 +157,10 @@ class Decoding:
             self.replaced += 1
             return data.decode(errors="replace")
 
-    def findings(self) -> Iterator[Finding]:
+    def list_findings(self) -> Iterator[Finding]:
         """At most one: what was not UTF-8."""
         if self.replaced and self.first:
-            lines_ = counted(self.replaced, "line")
+            lines_ = format_count(self.replaced, "line")
             message = f"{lines_} with bytes that are not UTF-8: a replacement mark stands for them"
             yield Finding(self.path, message, self.first)
         elif self.replaced:
@@ -167,28 +169,28 @@ class Decoding:
             )
 
 
-def _lines(file: BinaryIO, longest: int) -> Iterator[bytes]:
+def _split_lines(file: BinaryIO, longest: int) -> Iterator[bytes]:
     while line := file.readline(longest + 1):
         yield line
 
 
-def _wide_lines(path: Path, wide: str, longest: int) -> Iterator[bytes]:
+def _split_wide_lines(path: Path, wide: str, longest: int) -> Iterator[bytes]:
     with path.open(encoding=wide, errors="replace", newline="\n") as file:
         while line := file.readline(longest + 1):
             yield line.encode(errors="replace")
 
 
-def _utf16(beginning: bytes) -> str:
+def _detect_utf16(beginning: bytes) -> str:
     """The encoding of a file in UTF-16; empty for any other."""
     return _UTF16.get(beginning[:2], "") if b"\0" in beginning[2:] else ""
 
 
-def _narrow(data: bytes, wide: str) -> bytes:
+def _decode_utf16(data: bytes, wide: str) -> bytes:
     """UTF-16 as UTF-8 without a byte order mark."""
     return data.decode(wide, errors="replace").encode(errors="replace").removeprefix(_BOM)
 
 
-def _unreadable(path: Path, error: OSError) -> UnreadableError:
+def _describe_os_error(path: Path, error: OSError) -> UnreadableError:
     message = f"the file cannot be read: {error.strerror or error}"
     return UnreadableError(path, message, "Check that it exists and may be read")
 

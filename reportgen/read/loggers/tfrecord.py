@@ -19,8 +19,13 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from reportgen.read.limits import LARGEST_PART
 from reportgen.read.logged import Finding, UnreadableError
-from reportgen.read.loggers.crc32c import Bytes, checksum, checksums, checksums_of_rows
-from reportgen.words import counted
+from reportgen.read.loggers.crc32c import (
+    Bytes,
+    calculate_checksum,
+    calculate_checksums,
+    calculate_row_checksums,
+)
+from reportgen.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +35,7 @@ if TYPE_CHECKING:
 Places: TypeAlias = npt.NDArray[np.int64]
 
 HEADER: Final = 12
-FEW: Final = 16
+FEWEST_IN_ARRAY: Final = 16
 """Fewer records of one length than this are not worth arrays of their own."""
 
 _FRAME: Final = HEADER + 4
@@ -49,30 +54,30 @@ class Block:
     Attributes:
         data: the bytes that they lie in.
         starts, lengths: of their messages in ``data``, shape (n,), in the order of writing.
-        alike: for each length that many have: which records, shape (m,), and their messages, (m, length).
+        same_length: for each length that many have: which records, shape (m,), and their messages, (m, length).
         others: which records have a length that few have.
-        damaged: which records have a wrong checksum; they are in neither ``alike`` nor ``others``.
+        damaged: which records have a wrong checksum; they are in neither ``same_length`` nor ``others``.
     """
 
     data: memoryview
     starts: Places
     lengths: Places
-    alike: tuple[tuple[Places, Bytes], ...]
+    same_length: tuple[tuple[Places, Bytes], ...]
     others: Places
     damaged: Places
 
-    def message(self, record: int) -> memoryview:
+    def get_message(self, record: int) -> memoryview:
         """The message of one record."""
         start = int(self.starts[record])
         return self.data[start : start + int(self.lengths[record])]
 
 
-def can_begin(header: bytes) -> bool:
+def is_record_header(header: bytes) -> bool:
     """Whether a record can begin with these bytes, at least 12."""
-    return _length(header[:HEADER]) is not None
+    return _parse_length(header[:HEADER]) is not None
 
 
-def blocks(path: Path, findings: list[Finding]) -> Iterator[Block]:
+def read_blocks(path: Path, findings: list[Finding]) -> Iterator[Block]:
     """All whole records; ``findings`` then tells of others.
 
     A message that is damaged, or beyond 128 MiB, is passed over. The length of a message tells where the next
@@ -84,7 +89,7 @@ def blocks(path: Path, findings: list[Finding]) -> Iterator[Block]:
     with path.open("rb") as file:
         scan = _Scan(path, file, findings)
         while scan.going:
-            block = scan.block()
+            block = scan.read_block()
             if len(block.starts):
                 yield block
 
@@ -99,13 +104,13 @@ class _Scan:
         self.damaged = self.first_damaged = self.passed = 0
         self.going = True
 
-    def block(self) -> Block:
+    def read_block(self) -> Block:
         """The records that the next piece of the file makes whole; perhaps none."""
         missing = self.lengths.get(self.rest[:HEADER], 0) + _FRAME - len(self.rest)
         more = self.file.read(max(_BLOCK, missing))
         data = self.rest + more if self.rest else more
-        starts, stop = _walk(data, self.lengths)
-        block = _checked(data, starts, stop)
+        starts, stop = _walk_records(data, self.lengths)
+        block = _check_records(data, starts, stop)
         if len(block.damaged):
             self.first_damaged = self.first_damaged or self.count + 1 + int(block.damaged[0])
             self.damaged += len(block.damaged)
@@ -113,27 +118,27 @@ class _Scan:
         self.rest, self.base = data[stop:], self.base + stop
         header = self.rest[:HEADER]
         if len(header) == HEADER and header not in self.lengths:
-            self._lost()
+            self._report_lost()
         elif self.lengths.get(header, 0) > LARGEST_PART:
-            self._pass(self.lengths[header])
+            self._skip_record(self.lengths[header])
         elif not more:
-            self._ended()
+            self._report_end()
         return block
 
-    def _lost(self) -> None:
+    def _report_lost(self) -> None:
         """Stop where nothing says how long a record is."""
         if not self.base:
             _refuse(self.path, self.rest)
         self._stop()
-        left = counted(self._size() - self.base, "byte")
+        left = format_count(self._get_size() - self.base, "byte")
         message = f"record {self.count + 1:,} is damaged (the checksum of its length is wrong)"
-        self._tell(f"{message}, and the last {left} are not read")
+        self._report(f"{message}, and the last {left} are not read")
 
-    def _ended(self) -> None:
+    def _report_end(self) -> None:
         self._stop()
         if self.rest:
             message = f"record {self.count + 1:,}, the last one, is torn: the run still writes or was killed"
-            self._tell(message)
+            self._report(message)
         elif not self.base:
             self.findings.append(Finding(self.path, "the file is empty, nothing was logged into it yet"))
 
@@ -147,22 +152,24 @@ class _Scan:
             message = f"{self.damaged:,} records are damaged (their checksums are wrong) and left out"
             self.findings.append(Finding(self.path, f"{message}, the first of them {first}"))
 
-    def _tell(self, message: str) -> None:
+    def _report(self, message: str) -> None:
         """Say what ends the reading, and how much stands before it."""
         whole = self.count - self.damaged - self.passed
-        before = counted(whole, "record")
-        kept = f"{before} before it {'is' if whole == 1 else 'are'} read" if whole else "none is before it"
-        self.findings.append(Finding(self.path, f"{message}; {kept}"))
+        before = format_count(whole, "record")
+        remainder = (
+            f"{before} before it {'is' if whole == 1 else 'are'} read" if whole else "none is before it"
+        )
+        self.findings.append(Finding(self.path, f"{message}; {remainder}"))
 
-    def _size(self) -> int:
+    def _get_size(self) -> int:
         """The file may grow while it is read."""
         return os.fstat(self.file.fileno()).st_size
 
-    def _pass(self, length: int) -> None:
+    def _skip_record(self, length: int) -> None:
         """Go on behind a message that is too long to hold."""
         following = self.base + _FRAME + length
-        if following > self._size():
-            self._ended()
+        if following > self._get_size():
+            self._report_end()
             return
         self.count += 1
         self.passed += 1
@@ -173,7 +180,7 @@ class _Scan:
         self.rest, self.base = b"", following
 
 
-def _walk(data: bytes, lengths: dict[bytes, int]) -> tuple[Places, int]:
+def _walk_records(data: bytes, lengths: dict[bytes, int]) -> tuple[Places, int]:
     """Where the messages of all records begin that are whole in ``data``, and where the last record ends.
 
     ``lengths`` keeps what a header says, by its bytes: a dictionary is faster than a checksum, and a file
@@ -186,7 +193,7 @@ def _walk(data: bytes, lengths: dict[bytes, int]) -> tuple[Places, int]:
         length = lengths.get(data[at : at + HEADER])
         if length is None:
             header = data[at : at + HEADER]
-            length = _length(header)
+            length = _parse_length(header)
             if length is None:
                 break
             lengths[header] = length
@@ -197,13 +204,13 @@ def _walk(data: bytes, lengths: dict[bytes, int]) -> tuple[Places, int]:
     return np.array(starts, np.int64), at
 
 
-def _length(header: bytes) -> int | None:
+def _parse_length(header: bytes) -> int | None:
     """What a header says; None where its checksum is wrong."""
-    right = checksum(header[:8]) == _CHECKSUM.unpack_from(header, 8)[0]
+    right = calculate_checksum(header[:8]) == _CHECKSUM.unpack_from(header, 8)[0]
     return int(_LENGTH.unpack_from(header)[0]) if right else None
 
 
-def _checked(data: bytes, starts: Places, stop: int) -> Block:
+def _check_records(data: bytes, starts: Places, stop: int) -> Block:
     """The records that begin at ``starts``, up to ``stop``, parted by their checksums."""
     view, content = memoryview(data), np.frombuffer(data, np.uint8)
     lengths = np.diff(starts, append=stop + HEADER) - _FRAME
@@ -211,25 +218,27 @@ def _checked(data: bytes, starts: Places, stop: int) -> Block:
         return Block(view, starts, lengths, (), starts, starts)
     written = sliding_window_view(content, 4)[starts + lengths].view("<u4")[:, 0]
     right = np.empty(len(starts), np.bool_)
-    alike, others = [], []
-    for members in _of_one_length(lengths):
+    same_length, others = [], []
+    for members in _group_by_length(lengths):
         length = int(lengths[members[0]])
-        if len(members) < FEW or not length:
+        if len(members) < FEWEST_IN_ARRAY or not length:
             others.append(members)
             continue
         rows = sliding_window_view(content, length)[starts[members]]
-        right[members] = checksums_of_rows(rows) == written[members]
-        alike.append((members, rows))
+        right[members] = calculate_row_checksums(rows) == written[members]
+        same_length.append((members, rows))
     few = np.sort(np.concatenate(others)) if others else np.empty(0, np.int64)
     if len(few):
         whole = Block(view, starts, lengths, (), few, few)
-        right[few] = checksums([whole.message(record) for record in few]) == written[few]
+        right[few] = calculate_checksums([whole.get_message(record) for record in few]) == written[few]
     if not right.all():
-        alike = [(members[fine], rows[fine]) for members, rows in alike if (fine := right[members]).any()]
-    return Block(view, starts, lengths, tuple(alike), few[right[few]], np.flatnonzero(~right))
+        same_length = [
+            (members[fine], rows[fine]) for members, rows in same_length if (fine := right[members]).any()
+        ]
+    return Block(view, starts, lengths, tuple(same_length), few[right[few]], np.flatnonzero(~right))
 
 
-def _of_one_length(lengths: Places) -> list[Places]:
+def _group_by_length(lengths: Places) -> list[Places]:
     """Which records share a length, each in the order of writing."""
     order = np.argsort(lengths, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1)

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from reportgen.read.logged import Finding, Logged, Unit, UnreadableError
-from reportgen.read.loggers.json_objects import Items, is_whole, whole_object
-from reportgen.read.loggers.json_rows import gather
-from reportgen.read.loggers.settings_beside import flattened, settings_of
-from reportgen.read.loggers.text_file import Decoding, head, left_out_for, whole
+from reportgen.read.logged import Finding, LoggedRun, Unit, UnreadableError
+from reportgen.read.loggers.json_objects import JsonListItems, is_whole, parse_object
+from reportgen.read.loggers.json_rows import collect_metrics
+from reportgen.read.loggers.settings_beside import flatten, read_settings
+from reportgen.read.loggers.text_file import Decoder, read_head, read_whole, report_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -42,42 +42,42 @@ _OTHER: Final = "the file holds other values at the same steps, as of another ru
 _TORN: Final = "the file is torn: its JSON breaks off in the middle"
 _EMPTY: Final = "the file is empty"
 # What a run was told to do, among what it has done.
-_TOLD: Final = (
+_TRAINER_SETTINGS: Final = (
     *("max_steps", "num_train_epochs", "train_batch_size", "logging_steps", "eval_steps", "save_steps"),
     "trial_name",
 )
 
 
-def units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Runs: each folder of checkpoints, and every other file with a ``log_history``."""
     runs: dict[Path, list[Path]] = {}
     settings: dict[Path, list[Path]] = {}
     for file in files:
         if file.suffix == ".json" and _is_state(file):
-            runs.setdefault(_run_of(file), []).append(file)
+            runs.setdefault(_find_run(file), []).append(file)
         elif _SETTINGS.fullmatch(file.name):
             settings.setdefault(file.parent, []).append(file)
-    return tuple(_unit(path, states, settings) for path, states in runs.items())
+    return tuple(_build_unit(path, states, settings) for path, states in runs.items())
 
 
-def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
     """The run of a unit.
 
     Raises:
         UnreadableError: no file of it has a history.
     """
     states = [file for file in unit.files if not _SETTINGS.fullmatch(file.name)] or list(unit.files)
-    state, findings = _newest_whole(states, wanted)
+    state, findings = _choose_state(states, selected)
     config: dict[str, Setting] = {}
     for file in unit.files:
         if file not in states:
-            found, told = settings_of(file)
-            config, findings = config | found, [*findings, *told]
-    config |= flattened({name: state.rest.get(name) for name in _TOLD})
-    config |= flattened(state.rest.get("trial_params"))
+            found, problems = read_settings(file)
+            config, findings = config | found, [*findings, *problems]
+    config |= flatten({name: state.rest.get(name) for name in _TRAINER_SETTINGS})
+    config |= flatten(state.rest.get("trial_params"))
     trial = state.rest.get("trial_name")
     name = trial if isinstance(trial, str) else ""
-    yield Logged(unit.path, name, "", "", config, state.metrics, "step", tuple(findings))
+    yield LoggedRun(unit.path, name, "", "", config, state.metrics, "step", tuple(findings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,70 +103,70 @@ class _State:
         step = self.rest.get("global_step")
         return step if isinstance(step, int) else -1
 
-    def differs(self, later: _State) -> bool:
+    def is_different(self, later: _State) -> bool:
         """Whether the history of a later state does not begin as this one."""
         return any(
-            _differ(points, later.metrics[name])
+            _is_different(points, later.metrics[name])
             for name, points in self.metrics.items()
             if name in later.metrics
         )
 
 
-def _differ(points: Points, later: Points) -> bool:
+def _is_different(points: Points, later: Points) -> bool:
     """Whether values differ before the steps do: the end of a training adds a row that a later one lacks."""
     length = min(len(points.steps), len(later.steps))
     other = np.flatnonzero(points.steps[:length] != later.steps[:length])
-    alike = slice(other[0] if len(other) else length)
-    return not np.array_equal(points.values[alike], later.values[alike], equal_nan=True)
+    same_steps = slice(other[0] if len(other) else length)
+    return not np.array_equal(points.values[same_steps], later.values[same_steps], equal_nan=True)
 
 
 def _is_state(file: Path) -> bool:
-    return file.name == _FILE or bool(_HISTORY.search(head(file)))
+    return file.name == _FILE or bool(_HISTORY.search(read_head(file)))
 
 
-def _run_of(file: Path) -> Path:
+def _find_run(file: Path) -> Path:
     """The folder of a run for a file that the Trainer named, otherwise the file itself."""
     if file.name != _FILE:
         return file
     return file.parent.parent if _CHECKPOINT.fullmatch(file.parent.name) else file.parent
 
 
-def _unit(path: Path, states: list[Path], settings: dict[Path, list[Path]]) -> Unit:
+def _build_unit(path: Path, states: list[Path], settings: dict[Path, list[Path]]) -> Unit:
     """A run with its settings: those beside its newest state, or beside the folder of checkpoints."""
-    states = sorted(states, key=_progress, reverse=True)
+    states = sorted(states, key=_measure_progress, reverse=True)
     folders = dict.fromkeys((states[0].parent, path if states[0].name == _FILE else states[0].parent))
-    beside = [file for folder in folders for file in settings.get(folder, ())]
-    return Unit(NAME, path, (*states, *beside))
+    settings_files = [file for folder in folders for file in settings.get(folder, ())]
+    return Unit(NAME, path, (*states, *settings_files))
 
 
-def _progress(file: Path) -> float:
+def _measure_progress(file: Path) -> float:
     """How far training was: the state beside the checkpoints is written at the end."""
     found = _CHECKPOINT.fullmatch(file.parent.name)
     return int(found[1]) if found and found[1] else float("inf")
 
 
-def _newest_whole(files: Sequence[Path], wanted: Collection[str] | None) -> tuple[_State, list[Finding]]:
+def _choose_state(files: Sequence[Path], selected: Collection[str] | None) -> tuple[_State, list[Finding]]:
     """The state to read, otherwise the whole rows of the newest torn one, and what was irregular."""
     torn: list[_State] = []
     states: list[_State] = []
     refused: list[UnreadableError] = []
     for file in files:
         try:
-            state = _state(file, wanted)
+            state = _read_state(file, selected)
         except UnreadableError as error:
             refused.append(error)
             continue
         (torn if state.tear else states).append(state)
         # A state beside checkpoints may be older than they are, where training went on after it.
-        if states and _progress(file) <= max(one.last_step for one in states):
+        if states and _measure_progress(file) <= max(one.last_step for one in states):
             break
     if states:
         best = max(states, key=lambda state: state.last_step)
         instead = f"{best.path.parent.name}/{best.path.name} is read instead"
-        told = [Finding(state.path, f"{state.tear}; {instead}") for state in torn]
-        told += [Finding(state.path, f"{_OTHER}; {instead}") for state in states if state.differs(best)]
-        told = [*(left_out_for(error, instead) for error in refused), *told]
-        return best, [*told, *best.findings]
+        notes = [Finding(state.path, f"{state.tear}; {instead}") for state in torn]
+        notes += [Finding(state.path, f"{_OTHER}; {instead}") for state in states if state.is_different(best)]
+        notes = [*(report_left_out(error, instead) for error in refused), *notes]
+        return best, [*notes, *best.findings]
     part = next((state for state in torn if state.rows), None)
     if part is None and refused:
         raise refused[0]
@@ -175,26 +175,26 @@ def _newest_whole(files: Sequence[Path], wanted: Collection[str] | None) -> tupl
         before = "the file is torn before the first values that were logged"
         message = _EMPTY if first.tear == _EMPTY else before
         raise UnreadableError(first.path, message, "Take the file of an earlier checkpoint")
-    kept = "1 whole row before is" if part.rows == 1 else f"{part.rows:,} whole rows before are"
-    told = [left_out_for(error) for error in refused]
-    return part, [*told, Finding(part.path, f"{part.tear}; the {kept} read"), *part.findings]
+    remainder = "1 whole row before is" if part.rows == 1 else f"{part.rows:,} whole rows before are"
+    notes = [report_left_out(error) for error in refused]
+    return part, [*notes, Finding(part.path, f"{part.tear}; the {remainder} read"), *part.findings]
 
 
-def _state(path: Path, wanted: Collection[str] | None) -> _State:
+def _read_state(path: Path, selected: Collection[str] | None) -> _State:
     """The state in a file; its history is parsed row by row, since all of it at once takes gigabytes.
 
     Raises:
         UnreadableError: it is whole, but no state.
     """
-    decoding = Decoding(path)
-    text = decoding.text(whole(path))
+    decoding = Decoder(path)
+    text = decoding.decode(read_whole(path))
     begin = _TEXT_HISTORY.search(text)
-    items = Items(text, begin.end() if begin else len(text))
-    metrics, findings = gather(path, items, wanted)
-    rest = whole_object(text[: begin.end()] + text[items.at :]) if begin and items.ended else None
+    items = JsonListItems(text, begin.end() if begin else len(text))
+    metrics, findings = collect_metrics(path, items, selected)
+    rest = parse_object(text[: begin.end()] + text[items.at :]) if begin and items.ended else None
     if begin is None and is_whole(text):
         raise UnreadableError(path, "it has no list log_history", "Check that the Trainer wrote this file")
     tear = "" if rest is not None else _TORN if text.strip() else _EMPTY
     if rest and not items.count:
         findings = (Finding(path, "its log_history is empty: the run logged nothing"),)
-    return _State(path, metrics, items.count, rest or {}, tear, (*findings, *decoding.findings()))
+    return _State(path, metrics, items.count, rest or {}, tear, (*findings, *decoding.list_findings()))

@@ -13,10 +13,10 @@ import numpy as np
 
 from reportgen.read.logged import Finding, Points, UnreadableError
 from reportgen.read.loggers import protobuf
-from reportgen.read.loggers.growing import MOST_POINTS, check_count, number
-from reportgen.read.loggers.wandb_items import Column, parsed, value_of
+from reportgen.read.loggers.growing import MOST_POINTS, check_metric_count, parse_number
+from reportgen.read.loggers.wandb_items import Column, decode_value, parse_json_value
 from reportgen.settings.parsing import shorten
-from reportgen.words import counted, listing
+from reportgen.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -37,7 +37,7 @@ _FEW: Final = 3
 _LONGEST_NAME: Final = 60
 
 
-_UNSEEN: Final = Column("")
+_NO_COLUMN: Final = Column("")
 
 
 class History:
@@ -48,10 +48,10 @@ class History:
         wanted: only these metrics; None: all.
     """
 
-    def __init__(self, path: Path, wanted: Collection[str] | None = None) -> None:
+    def __init__(self, path: Path, selected: Collection[str] | None = None) -> None:
         self.rows = 0
         self._path = path
-        self._wanted = wanted
+        self._wanted = selected
         self._step = Column(STEP)
         self._columns: dict[str, Column | None] = {STEP: self._step}
         # The same by the bytes that name an item, so that most items are looked up as they stand.
@@ -75,22 +75,24 @@ class History:
                 if record[at] != _ITEM or size >= _TWO_BYTES:
                     # The row's own step, which comes last, mostly says again what the item said.
                     known_step = record[at] == _ROW_STEP and stepped and stepped[-1] == row
-                    at = end if known_step and at + 2 + size == end else self._field(record, at, end, row)
+                    at = (
+                        end if known_step and at + 2 + size == end else self._read_field(record, at, end, row)
+                    )
                     continue
                 item = record[at + 2 : at + 2 + size]
                 at += 2 + size
                 head, _, value = item.partition(_VALUE)
-                column = known.get(head, _UNSEEN)
+                column = known.get(head, _NO_COLUMN)
                 if column is None:
                     continue
-                if column is _UNSEEN or value[0] != len(value) - 1:
-                    self._item(item, row)
+                if column is _NO_COLUMN or value[0] != len(value) - 1:
+                    self._read_item(item, row)
                     continue
                 try:
                     column.put_value(float(value[1:]))
                     column.put_row(row)
                 except ValueError:
-                    self._put(column, parsed(value[1:]), row)
+                    self._add_value(column, parse_json_value(value[1:]), row)
         except (protobuf.MalformedError, IndexError):
             at = -1
         if at != end:
@@ -98,104 +100,104 @@ class History:
         if row >= MOST_POINTS:
             self._check_size()
 
-    def points(self) -> dict[str, Points]:
+    def build(self) -> dict[str, Points]:
         """Every metric that has a value, by the row of its first: newer writers shuffle a row's items."""
-        steps, time = self._steps(), self._columns.get(TIME)
-        times = time.spread(self.rows) * _MILLISECONDS if time else np.full(self.rows, math.nan)
+        steps, time = self._build_steps(), self._columns.get(TIME)
+        times = time.expand(self.rows) * _MILLISECONDS if time else np.full(self.rows, math.nan)
         times[np.isinf(times)] = math.nan
         found = {}
-        for column in sorted(self._metrics(), key=lambda column: (column.rows[0], column.name)):
-            at = column.over(times)
+        for column in sorted(self._list_metrics(), key=lambda column: (column.rows[0], column.name)):
+            at = column.pick_rows(times)
             values = np.frombuffer(column.values, np.float64)
-            found[column.name] = Points(column.over(steps), values, None if np.isnan(at).all() else at)
+            found[column.name] = Points(column.pick_rows(steps), values, None if np.isnan(at).all() else at)
         return found
 
-    def wants(self, name: str) -> bool:
+    def is_selected(self, name: str) -> bool:
         """Whether somebody asked for this metric."""
         return self._wanted is None or name in self._wanted
 
-    def lacks(self, name: str) -> bool:
+    def is_empty(self, name: str) -> bool:
         """Whether a metric has no value, or none that was asked for."""
         column = self._columns.get(name)
         return column is None or not column.values
 
-    def findings(self) -> Iterator[Finding]:
+    def list_findings(self) -> Iterator[Finding]:
         """What was irregular in the rows."""
-        mixed = [column for column in self._metrics() if column.dropped]
+        mixed = [column for column in self._list_metrics() if column.dropped]
         if mixed:
             count = sum(column.dropped for column in mixed)
-            cells = counted(count, "value that is no number", "values that are no numbers")
-            where = listing([_quoted(column.name) for column in mixed], most=_FEW)
+            cells = format_count(count, "value that is no number", "values that are no numbers")
+            where = join_names([_quote(column.name) for column in mixed], most=_FEW)
             yield Finding(self._path, f"{cells} in {where}: left out")
-        if stepless := int(np.isnan(self._steps()).sum()):
-            yield Finding(self._path, f"{counted(stepless, 'row')} without a step")
+        if stepless := int(np.isnan(self._build_steps()).sum()):
+            yield Finding(self._path, f"{format_count(stepless, 'row')} without a step")
         if self._strange:
-            names = counted(len(self._strange), "metric name")
+            names = format_count(len(self._strange), "metric name")
             yield Finding(self._path, f"bytes that are not UTF-8 in {names} are shown as U+FFFD")
         if self._malformed:
-            rows = counted(self._malformed, "row of the history is", "rows of the history are")
+            rows = format_count(self._malformed, "row of the history is", "rows of the history are")
             yield Finding(self._path, f"{rows} malformed: what could be read is read")
 
-    def _steps(self) -> FloatArray:
+    def _build_steps(self) -> FloatArray:
         """The step of every row: its item ``_step`` if finite, otherwise the row's own field."""
-        own = self._step.spread(self.rows)
-        return np.where(np.isfinite(own), own, self._given_steps.spread(self.rows))
+        own = self._step.expand(self.rows)
+        return np.where(np.isfinite(own), own, self._given_steps.expand(self.rows))
 
-    def _metrics(self) -> Iterator[Column]:
+    def _list_metrics(self) -> Iterator[Column]:
         for name, column in self._columns.items():
-            if column and column.values and name not in {STEP, TIME} and not self._in_media(name):
+            if column and column.values and name not in {STEP, TIME} and not self._is_in_media(name):
                 yield column
 
-    def _in_media(self, name: str) -> bool:
+    def _is_in_media(self, name: str) -> bool:
         """Whether a name is that of a part of an image, a histogram or the like."""
         return bool(self._media) and any(
             sign == "." and name[:place] in self._media for place, sign in enumerate(name)
         )
 
-    def _field(self, record: bytes, at: int, end: int, row: int) -> int:
+    def _read_field(self, record: bytes, at: int, end: int, row: int) -> int:
         """Take a field of a row that is no short item; where the next one begins."""
-        tag, at = protobuf.varint(record, at)
+        tag, at = protobuf.read_varint(record, at)
         wire = tag & 7
         if wire == protobuf.VARINT:
-            return protobuf.varint(record, at)[1]
+            return protobuf.read_varint(record, at)[1]
         if wire in {protobuf.FIXED64, protobuf.FIXED32}:
             return at + (8 if wire == protobuf.FIXED64 else 4)
-        size, at = protobuf.varint(record, at)
+        size, at = protobuf.read_varint(record, at)
         if wire != protobuf.DELIMITED or at + size > end:
             raise protobuf.MalformedError
         if tag == _ITEM:
-            self._item(record[at : at + size], row)
+            self._read_item(record[at : at + size], row)
         elif tag == _ROW_STEP:
-            self._row_step(memoryview(record)[at : at + size], row)
+            self._add_row_step(memoryview(record)[at : at + size], row)
         return at + size
 
-    def _row_step(self, message: memoryview, row: int) -> None:
+    def _add_row_step(self, message: memoryview, row: int) -> None:
         # A number that is left out is 0.
-        step = next((value for _, _, value in protobuf.fields(message) if isinstance(value, int)), 0)
-        self._given_steps.put_value(float(protobuf.signed(step)))
+        step = next((value for _, _, value in protobuf.iterate_fields(message) if isinstance(value, int)), 0)
+        self._given_steps.put_value(float(protobuf.as_signed(step)))
         self._given_steps.put_row(row)
 
-    def _item(self, item: bytes, row: int) -> None:
+    def _read_item(self, item: bytes, row: int) -> None:
         """Take an item of any kind."""
         parts: list[str] = []
         values: list[object] = []
         head = b""
-        for field, wire, content in protobuf.fields(memoryview(item)):
+        for field, wire, content in protobuf.iterate_fields(memoryview(item)):
             if field in {_KEY, _NESTED_KEY} and isinstance(content, memoryview):
-                parts.append(self._name(content))
+                parts.append(self._decode_name(content))
                 head += bytes([field << 3 | wire, len(content) & 0x7F]) + bytes(content)
             else:
-                values.append(value_of(field, content))
+                values.append(decode_value(field, content))
         name = ".".join(parts)
         if parts[-1:] == ["_type"]:
             self._media.add(".".join(parts[:-1]))
-        column = self._column(name)
+        column = self._get_column(name)
         if item.startswith(head + _VALUE):
             self._known[head] = column
         if column and values:
-            self._put(column, values[-1], row)
+            self._add_value(column, values[-1], row)
 
-    def _put(self, column: Column, value: object, row: int) -> None:
+    def _add_value(self, column: Column, value: object, row: int) -> None:
         """Take a value; the numbers in an object belong to metrics of their own."""
         waiting: list[tuple[str, object]] = [(column.name, value)]
         while waiting:
@@ -206,39 +208,39 @@ class History:
                 else:
                     waiting += [(f"{name}.{key}", child) for key, child in reversed(value.items())]
                 continue
-            metric = self._column(name)
+            metric = self._get_column(name)
             if metric is None or value is None:
                 continue
-            found = number(value)
+            found = parse_number(value)
             if found is None:
                 metric.dropped += 1
             else:
                 metric.put_value(found)
                 metric.put_row(row)
 
-    def _column(self, name: str) -> Column | None:
+    def _get_column(self, name: str) -> Column | None:
         """The column of a metric; None where nobody asked for it."""
         if name not in self._columns:
-            asked = name in {STEP, TIME} or self.wants(name)
+            selected = name in {STEP, TIME} or self.is_selected(name)
             # Old logs have nested metrics in one object.
-            asked = asked or any(metric.startswith(f"{name}.") for metric in self._wanted or ())
-            self._columns[name] = Column(name) if asked and name else None
-            self._asked += bool(asked)
-            check_count(self._asked, self._path)
+            selected = selected or any(metric.startswith(f"{name}.") for metric in self._wanted or ())
+            self._columns[name] = Column(name) if selected and name else None
+            self._asked += bool(selected)
+            check_metric_count(self._asked, self._path)
         return self._columns[name]
 
-    def _name(self, content: memoryview) -> str:
-        name = protobuf.text(content)
+    def _decode_name(self, content: memoryview) -> str:
+        name = protobuf.decode_text(content)
         if "\ufffd" in name:
             self._strange.add(name)
         return name
 
     def _check_size(self) -> None:
-        for column in self._metrics():
+        for column in self._list_metrics():
             if len(column.values) > MOST_POINTS:
-                message = f"the metric {_quoted(column.name)} has more than {MOST_POINTS:,} values"
+                message = f"the metric {_quote(column.name)} has more than {MOST_POINTS:,} values"
                 raise UnreadableError(self._path, message, "Thin it out before it is read")
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return f'"{shorten(name, _LONGEST_NAME)}"'

@@ -40,19 +40,19 @@ class Column:
         self.put_row = self.rows.append
         self.dropped = 0
 
-    def over(self, of_rows: FloatArray) -> FloatArray:
+    def pick_rows(self, of_rows: FloatArray) -> FloatArray:
         """A value for each of this column's rows, out of one for every row."""
         rows = np.frombuffer(self.rows, np.uint32)
         return of_rows if len(rows) == len(of_rows) and (np.diff(rows) == 1).all() else of_rows[rows]
 
-    def spread(self, count: int) -> FloatArray:
+    def expand(self, count: int) -> FloatArray:
         """A value for each of so many rows; NaN where this column has none, the last where it has several."""
         found = np.full(count, math.nan)
         found[np.frombuffer(self.rows, np.uint32)] = np.frombuffer(self.values, np.float64)
         return found
 
 
-def value_of(field: int, content: int | memoryview) -> object:
+def decode_value(field: int, content: int | memoryview) -> object:
     """What a field of an item says; None where it says nothing."""
     if isinstance(content, int):
         if field == _INTEGER:
@@ -60,13 +60,13 @@ def value_of(field: int, content: int | memoryview) -> object:
             return float((content >> 1) ^ -(content & 1))
         return float(bool(content)) if field == _BOOLEAN else None
     if field in {_VALUE_JSON, _JSON}:
-        return parsed(bytes(content))
+        return parse_json_value(bytes(content))
     if field == _NUMBER:
-        return protobuf.double(content)
-    return protobuf.text(content) if field == _TEXT else None
+        return protobuf.decode_double(content)
+    return protobuf.decode_text(content) if field == _TEXT else None
 
 
-def parsed(text: bytes) -> object:
+def parse_json_value(text: bytes) -> object:
     """JSON as a value; as it stands where it is no JSON, or a list or text too long for a number."""
     start = text[:1]
     if start in {b'"', b"["} and len(text) > _LONGEST_TEXT:

@@ -13,7 +13,7 @@ from reportgen.read.logged import Finding
 from reportgen.read.loggers import protobuf
 from reportgen.read.loggers.wandb_history import STEP, TIME, History
 from reportgen.settings.parsing import shorten
-from reportgen.words import counted, listing
+from reportgen.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -34,7 +34,7 @@ _FEW: Final = 3
 _LONGEST_NAME: Final = 60
 
 
-class Records:
+class RunRecords:
     """A run as its log tells it, record by record; what is said later counts.
 
     Attributes:
@@ -44,10 +44,10 @@ class Records:
         exit_code: None where the run did not end.
     """
 
-    def __init__(self, path: Path, wanted: Collection[str] | None) -> None:
+    def __init__(self, path: Path, selected: Collection[str] | None) -> None:
         self.names: dict[int, str] = {}
         self.config: dict[str, Any] = {}
-        self.history = History(path, wanted)
+        self.history = History(path, selected)
         self.exit_code: int | None = None
         self._path = path
         self._axes: dict[str, str] = {}
@@ -68,7 +68,7 @@ class Records:
         """The group of the run, otherwise its project."""
         return self.names.get(_GROUP) or self.names.get(_PROJECT, "")
 
-    def take(self, record: bytes) -> None:
+    def add(self, record: bytes) -> None:
         """Take a whole record.
 
         Raises:
@@ -77,71 +77,71 @@ class Records:
         try:
             at = 0
             if record[0] == _NUMBERED:
-                _, at = protobuf.varint(record, 1)
+                _, at = protobuf.read_varint(record, 1)
             tag = record[at]
             if tag == _HISTORY_TAG:
                 size, at = record[at + 1], at + 2
                 if size >= _MORE:
-                    size, at = protobuf.varint(record, at - 1)
+                    size, at = protobuf.read_varint(record, at - 1)
                 self.history.add(record, at, at + size)
             elif tag not in _PASSED:
-                self._take_any(memoryview(record))
+                self._add_other(memoryview(record))
         except (IndexError, protobuf.MalformedError):
             self._malformed += 1
 
-    def findings(self) -> Iterator[Finding]:
+    def list_findings(self) -> Iterator[Finding]:
         """What was irregular or should be known."""
-        yield from self.history.findings()
+        yield from self.history.list_findings()
         # In the order of names, so that runs of one script say the same in the same words.
         for axis in sorted(set(self._axes.values())) if self.history.rows else ():
-            drawn = listing(
-                [_quoted(name) for name in sorted(self._axes) if self._axes[name] == axis], most=_FEW
+            drawn = join_names(
+                [_quote(name) for name in sorted(self._axes) if self._axes[name] == axis], most=_FEW
             )
-            message = f"the run draws {drawn} over {_quoted(axis)}: steps here are _step"
-            yield Finding(self._path, f"{message}, {self._instead(axis)}")
+            message = f"the run draws {drawn} over {_quote(axis)}: steps here are _step"
+            yield Finding(self._path, f"{message}, {self._suggest_axis(axis)}")
         if self._malformed:
-            records = counted(self._malformed, "record is", "records are")
+            records = format_count(self._malformed, "record is", "records are")
             yield Finding(self._path, f"{records} malformed and left out")
 
-    def _instead(self, axis: str) -> str:
+    def _suggest_axis(self, axis: str) -> str:
         """How to draw over what the run draws over."""
         if axis == TIME:
             return 'and "x: time" in a block does the same'
-        if not self.history.wants(axis):
-            return f"and metrics: leaves {_quoted(axis)} out"
-        if self.history.lacks(axis):
-            return f"since {_quoted(axis)} has no values"
+        if not self.history.is_selected(axis):
+            return f"and metrics: leaves {_quote(axis)} out"
+        if self.history.is_empty(axis):
+            return f"since {_quote(axis)} has no values"
         return f'and "x: {axis}" in a block does the same'
 
-    def _take_any(self, record: memoryview) -> None:
-        for field, content in protobuf.delimited(record):
+    def _add_other(self, record: memoryview) -> None:
+        for field, content in protobuf.iterate_delimited(record):
             if field == _HISTORY:
                 self.history.add(bytes(content), 0, len(content))
             elif field == _RUN:
-                self._run(content)
+                self._add_run(content)
             elif field == _CONFIG:
-                self._configure(content)
+                self._add_config(content)
             elif field == _METRIC:
-                self._axis(content)
+                self._add_axis(content)
             elif field == _EXIT:
-                codes = (value for number, _, value in protobuf.fields(content) if number == 1)
+                codes = (value for number, _, value in protobuf.iterate_fields(content) if number == 1)
                 code = next(codes, 0)
-                self.exit_code = protobuf.signed(code) if isinstance(code, int) else 0
+                self.exit_code = protobuf.as_signed(code) if isinstance(code, int) else 0
 
-    def _run(self, message: memoryview) -> None:
-        for field, content in protobuf.delimited(message):
+    def _add_run(self, message: memoryview) -> None:
+        for field, content in protobuf.iterate_delimited(message):
             if field == _RUN_CONFIG:
-                self._configure(content)
+                self._add_config(content)
             elif field in {_ID, _PROJECT, _GROUP, _DISPLAY_NAME}:
-                self.names[field] = protobuf.text(content)
+                self.names[field] = protobuf.decode_text(content)
 
-    def _configure(self, message: memoryview) -> None:
-        for field, item in protobuf.delimited(message):
+    def _add_config(self, message: memoryview) -> None:
+        for field, item in protobuf.iterate_delimited(message):
             keys: list[str] = []
             value: object = None
-            for part, content in protobuf.delimited(item):
+            for part, content in protobuf.iterate_delimited(item):
                 if part in {_KEY, _NESTED_KEY}:
-                    keys.append(protobuf.text(content))
+                    keys.append(protobuf.decode_text(content))
                 elif part == _VALUE_JSON:
                     value = _setting(bytes(content))
             # What wandb notes for itself is no setting of the user's.
@@ -157,16 +157,16 @@ class Records:
             tree = below
         tree[keys[-1]] = value
 
-    def _axis(self, message: memoryview) -> None:
-        told: dict[int, str] = {}
-        for field, wire, content in protobuf.fields(message):
+    def _add_axis(self, message: memoryview) -> None:
+        texts: dict[int, str] = {}
+        for field, wire, content in protobuf.iterate_fields(message):
             if field == _FROM_GLOB and content:
                 return
             if wire == protobuf.DELIMITED and isinstance(content, memoryview):
-                told[field] = protobuf.text(content) if field in {_NAME, _GLOB, _STEP_METRIC} else ""
-        name = told.get(_NAME) or told.get(_GLOB)
-        if name and told.get(_STEP_METRIC, STEP) != STEP:
-            self._axes[name] = told[_STEP_METRIC]
+                texts[field] = protobuf.decode_text(content) if field in {_NAME, _GLOB, _STEP_METRIC} else ""
+        name = texts.get(_NAME) or texts.get(_GLOB)
+        if name and texts.get(_STEP_METRIC, STEP) != STEP:
+            self._axes[name] = texts[_STEP_METRIC]
 
 
 def _setting(text: bytes) -> object:
@@ -176,5 +176,5 @@ def _setting(text: bytes) -> object:
         return None
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return f'"{shorten(name, _LONGEST_NAME)}"'

@@ -13,13 +13,13 @@ from collections import Counter
 from filecmp import cmp
 from typing import TYPE_CHECKING, Final
 
-from reportgen.read.logged import Finding, Logged, Unit
-from reportgen.read.loggers.record_log import RecordLog, may_be_log
-from reportgen.read.loggers.settings_beside import flattened, settings_of
-from reportgen.read.loggers.text_file import head
+from reportgen.read.logged import Finding, LoggedRun, Unit
+from reportgen.read.loggers.record_log import RecordLog, is_log
+from reportgen.read.loggers.settings_beside import flatten, read_settings
+from reportgen.read.loggers.text_file import read_head
 from reportgen.read.loggers.wandb_history import STEP
-from reportgen.read.loggers.wandb_records import Records
-from reportgen.words import counted
+from reportgen.read.loggers.wandb_records import RunRecords
+from reportgen.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -35,12 +35,12 @@ _ENDING: Final = ".wandb"
 _FOLDER: Final = re.compile(r"(offline-)?run-\d{8}_\d{6}-.+")
 _FILE: Final = re.compile(r"run-(.+)\.wandb")
 _LATEST: Final = "latest-run"
-_CONFIG: Final = ("files", "config.yaml")
+_CONFIG_FILE: Final = ("files", "config.yaml")
 # A line of config.yaml: ``lr: {desc: null, value: 0.001}``.
 _SETTING: Final = re.compile(r"(?P<name>.+?)\.value(?P<within>\..+)?", re.DOTALL)
 
 
-def units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Every ``.wandb`` file, known by the run's folder where that has its usual name and no other."""
     logs = [file for file in files if file.suffix == _ENDING and _may_be_log(file)]
     logs = [log for log in logs if not _is_copy(log, logs)]
@@ -50,15 +50,15 @@ def units(files: Sequence[Path]) -> tuple[Unit, ...]:
     for log in logs:
         folder = log.parent
         own = bool(_FOLDER.fullmatch(folder.name)) and logs_in[folder] == 1
-        config = folder.joinpath(*_CONFIG)
-        beside = (config,) if own and config in there else ()
-        found.append(Unit(NAME, folder if own else log, (log, *beside)))
+        config = folder.joinpath(*_CONFIG_FILE)
+        extra = (config,) if own and config in there else ()
+        found.append(Unit(NAME, folder if own else log, (log, *extra)))
     return tuple(found)
 
 
 def _may_be_log(file: Path) -> bool:
     """Whether W&B called a file so, even if its beginning is damaged, or it begins as a log does."""
-    return file.name.startswith(_PREFIX) or may_be_log(head(file))
+    return file.name.startswith(_PREFIX) or is_log(read_head(file))
 
 
 def _is_copy(log: Path, logs: Sequence[Path]) -> bool:
@@ -72,31 +72,31 @@ def _is_copy(log: Path, logs: Sequence[Path]) -> bool:
     )
 
 
-def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[Logged]:
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
     """The run of a unit.
 
     Raises:
         UnreadableError: the file is no log of wandb, or goes beyond a limit.
     """
-    path, *beside = unit.files
-    log, told = RecordLog(path), Records(path, wanted)
+    path, *config_files = unit.files
+    log, records = RecordLog(path), RunRecords(path, selected)
     for record in log:
-        told.take(record)
-    config = flattened(told.config)
-    findings = [*log.findings(), *told.findings()]
-    if not config and beside:
-        config, problems = _config_of(beside[0])
+        records.add(record)
+    config = flatten(records.config)
+    findings = [*log.list_findings(), *records.list_findings()]
+    if not config and config_files:
+        config, problems = _read_config(config_files[0])
         findings += problems
-    metrics = told.history.points()
-    findings += _ending(path, log, told, config)
-    if told.history.rows and not metrics and wanted is None:
-        rows = counted(told.history.rows, "row holds", "rows hold")
+    metrics = records.history.build()
+    findings += _report_ending(path, log, records, config)
+    if records.history.rows and not metrics and selected is None:
+        rows = format_count(records.history.rows, "row holds", "rows hold")
         findings.append(Finding(path, f"{rows} no numbers, but images, tables, texts or the like"))
-    yield Logged(
+    yield LoggedRun(
         path=unit.path,
-        name=told.name,
-        id=told.id or _id_in(path),
-        group=told.group,
+        name=records.name,
+        id=records.id or _id_in(path),
+        group=records.group,
         config=config,
         metrics=metrics,
         step_name=STEP,
@@ -110,30 +110,32 @@ def _id_in(path: Path) -> str:
     return match[1] if match else ""
 
 
-def _ending(path: Path, log: RecordLog, told: Records, config: Mapping[str, Setting]) -> Iterator[Finding]:
+def _report_ending(
+    path: Path, log: RecordLog, records: RunRecords, config: Mapping[str, Setting]
+) -> Iterator[Finding]:
     """How the run ended, where that was not well."""
-    if told.exit_code:
-        yield Finding(path, f"the run failed: it ended with exit code {told.exit_code}")
-    if told.history.rows:
-        if told.exit_code is None and not log.torn:
+    if records.exit_code:
+        yield Finding(path, f"the run failed: it ended with exit code {records.exit_code}")
+    if records.history.rows:
+        if records.exit_code is None and not log.torn:
             yield Finding(path, "the log has no end: the run was killed, or is still running")
         return
     if log.torn and not log.records:
         return  # already told
-    ended = told.exit_code is not None
-    kept = f"; {counted(len(config), 'setting')} of it can be read" if config else ""
+    ended = records.exit_code is not None
+    remainder = f"; {format_count(len(config), 'setting')} of it can be read" if config else ""
     how = (
         "ended without logging anything" if ended else "was killed before it logged anything, or just starts"
     )
-    yield Finding(path, f"the run {how}{kept}")
+    yield Finding(path, f"the run {how}{remainder}")
 
 
-def _config_of(path: Path) -> tuple[dict[str, Setting], tuple[Finding, ...]]:
+def _read_config(path: Path) -> tuple[dict[str, Setting], tuple[Finding, ...]]:
     """The settings of a ``config.yaml``, without what wandb notes for itself."""
-    told, findings = settings_of(path)
+    settings, findings = read_settings(path)
     found = {
         match["name"] + (match["within"] or ""): value
-        for name, value in told.items()
+        for name, value in settings.items()
         if (match := _SETTING.fullmatch(name)) and match["name"] != "_wandb"
     }
     return found, findings

@@ -6,10 +6,10 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Problem, Stage
-from reportgen.read.runs.imported_parts import chosen_metrics, scored_runs, scores_of
-from reportgen.read.runs.run_repeats import differences
-from reportgen.read.wording import names
-from reportgen.words import counted, listing
+from reportgen.read.runs.imported_parts import choose_metrics, list_scored_runs, list_scores
+from reportgen.read.runs.run_repeats import find_differences
+from reportgen.read.wording import list_names
+from reportgen.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,52 +24,54 @@ _MOST: Final = 20
 _MOST_KEYS: Final = 5
 
 
-def alike_problems(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
+def report_indistinct_runs(
+    location: Location, settings: SourceSettings, runs: ImportedRuns
+) -> Iterator[Problem]:
     """Runs that are read as different runs of one series, what is the same on many benchmarks once."""
     naming = runs.naming
-    unread = _unread(settings, runs)
-    alike, mixed = (
+    unread = _find_unread(settings, runs)
+    same_seed, mixed = (
         [
             read
             for places in groups
-            if len(read := tuple(place for place in places if place not in unread)) > 1
+            if len(read := tuple(index for index in places if index not in unread)) > 1
         ]
-        for groups in (naming.alike, naming.mixed)
+        for groups in (naming.indistinct, naming.mixed)
     )
-    found = [*_folded(naming, alike, mixed=False), *_folded(naming, mixed, mixed=True)]
+    found = [*_group_by_series(naming, same_seed, mixed=False), *_group_by_series(naming, mixed, mixed=True)]
     for message, places, more in found[:_MOST]:
-        told = [runs.candidates[place] for place in places]
-        same = f"; likewise on {counted(more, 'more benchmark', 'more benchmarks')}" if more else ""
-        where = names(_places(told))
-        yield Problem(location.place, f"{message}: {where}{same}", _advice(told), Stage.DATA)
+        candidates = [runs.candidates[place] for place in places]
+        same = f"; likewise on {format_count(more, 'more benchmark', 'more benchmarks')}" if more else ""
+        where = list_names(_places(candidates))
+        yield Problem(location.place, f"{message}: {where}{same}", _suggest_keys(candidates), Stage.DATA)
     if (rest := len(found) - _MOST) > 0:
-        message = f"the same holds of {counted(rest, 'more series or seed', 'more series and seeds')}"
+        message = f"the same holds of {format_count(rest, 'more series or seed', 'more series and seeds')}"
         yield Problem(location.place, message, "", Stage.DATA)
 
 
-def _unread(settings: SourceSettings, runs: ImportedRuns) -> set[int]:
+def _find_unread(settings: SourceSettings, runs: ImportedRuns) -> set[int]:
     """The places of evaluations of which no score is taken."""
-    chosen = chosen_metrics(scored_runs(runs), settings)
+    chosen = choose_metrics(list_scored_runs(runs), settings)
     return {
-        place
-        for place, one in enumerate(runs.candidates)
+        index
+        for index, one in enumerate(runs.candidates)
         if (taken := chosen.get(one.run.benchmark))
         and one.run.evaluated
-        and not {*taken} & {*scores_of(one.run)}
+        and not {*taken} & {*list_scores(one.run)}
     }
 
 
-def _folded(
+def _group_by_series(
     naming: Naming, groups: Sequence[tuple[int, ...]], *, mixed: bool
 ) -> Iterator[tuple[str, tuple[int, ...], int]]:
     """Of each series and seed what to tell, the places on its first benchmark, and how many more."""
-    alike: dict[tuple[str, str | None], list[tuple[int, ...]]] = defaultdict(list)
+    by_name: dict[tuple[str, str | None], list[tuple[int, ...]]] = defaultdict(list)
     for places in groups:
         name = naming.names[places[0]]
-        alike[name.series, None if mixed else name.seed].append(places)
-    for (series, seed), found in alike.items():
-        told = f"seed {seed}" if seed is not None else "no seed"
-        message = f'{len(found[0])} runs have the series "{series}" and {told}'
+        by_name[name.series, None if mixed else name.seed].append(places)
+    for (series, seed), found in by_name.items():
+        seed_text = f"seed {seed}" if seed is not None else "no seed"
+        message = f'{len(found[0])} runs have the series "{series}" and {seed_text}'
         if mixed:
             message = f'{len(found[0])} runs of the series "{series}" differ in more than seeds'
         yield message, found[0], len(found) - 1
@@ -81,14 +83,14 @@ def _places(candidates: Sequence[Candidate]) -> list[str]:
     return paths if len(set(paths)) > 1 else [one.run.name or one.run.id for one in candidates]
 
 
-def _advice(candidates: Sequence[Candidate]) -> str:
+def _suggest_keys(candidates: Sequence[Candidate]) -> str:
     """What to do about runs that are alike: by which of their settings they could be told apart."""
-    known = differences(candidates)
-    several = known.between(range(len(candidates)))
+    known = find_differences(candidates)
+    several = known.list_differing(range(len(candidates)))
     advice = "They are read as different runs of one series"
     if not several:
         return f"{advice}. If they are not, tell them apart with series_from: or seed_from:"
-    shown = listing(several, most=_MOST_KEYS)
-    first = (known.telling([""] * len(candidates)) or several)[0]
+    shown = join_names(several, most=_MOST_KEYS)
+    first = (known.choose_keys([""] * len(candidates)) or several)[0]
     first = f"[model, {first}]" if all(one.run.model for one in candidates) else first
     return f"{advice}, but differ in {shown}: tell them apart with series_from: {first}, if that matters"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reportgen.read.cells import Text
-    from reportgen.read.logged import Answered
+    from reportgen.read.logged import ScoredAnswer
 
 # What the table of answers has beside its slices, and columns that the source gives to all of them.
 ANSWERS: Final = {
@@ -27,17 +27,17 @@ Columns: TypeAlias = "Mapping[str, np.ndarray[tuple[int], np.dtype[np.generic]]]
 """Arrays of shape (n,) by name: numbers, or objects that are texts or None."""
 
 
-def answer_columns(answers: Sequence[Answered]) -> tuple[Columns, dict[str, str]]:
+def make_answer_columns(answers: Sequence[ScoredAnswer]) -> tuple[Columns, dict[str, str]]:
     """The columns that say anything, and their types; a slice with the name of another column is left out."""
     columns: dict[str, list[str | float | None]] = {
-        name: [_said(getattr(answer, name)) for answer in answers] for name in ANSWERS
+        name: [_clean_cell(getattr(answer, name)) for answer in answers] for name in ANSWERS
     }
     taken = {*ANSWERS, *_GIVEN}
     for name in dict.fromkeys(name for answer in answers for name in answer.slices):
-        column = whole_text(name) or ""
+        column = clean_text(name) or ""
         if column.casefold() not in taken:
             taken.add(column.casefold())
-            columns[column] = [_said(answer.slices.get(name)) for answer in answers]
+            columns[column] = [_clean_cell(answer.slices.get(name)) for answer in answers]
     needed = {"problem", "score"}
     said = {
         name: cells
@@ -49,11 +49,11 @@ def answer_columns(answers: Sequence[Answered]) -> tuple[Columns, dict[str, str]
     return {name: np.array(cells, kinds[types[name]]) for name, cells in said.items()}, types
 
 
-def _said(cell: str | float | None) -> str | float | None:
-    return whole_text(cell) if isinstance(cell, str) else cell
+def _clean_cell(cell: str | float | None) -> str | float | None:
+    return clean_text(cell) if isinstance(cell, str) else cell
 
 
-def whole_text(text: Text) -> Text:
+def clean_text(text: Text) -> Text:
     """A text without halves of characters, which JSON can hold and UTF-8 cannot, and with NUL as U+FFFD."""
     if text is None or (text.isascii() and "\0" not in text):
         return text

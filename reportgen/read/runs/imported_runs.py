@@ -7,39 +7,39 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from reportgen.errors import Problem, ReportError, Stage
-from reportgen.read.find import place_of
-from reportgen.read.runs.run_labels import distinct_paths
+from reportgen.read.find import locate_file
+from reportgen.read.runs.run_labels import shorten_paths
 from reportgen.read.runs.run_names import name_runs
-from reportgen.read.runs.run_settings import Candidate, names_there_are, value_named
-from reportgen.read.wording import known_names
+from reportgen.read.runs.run_settings import Candidate, get_value, list_value_names
+from reportgen.read.wording import suggest_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.model import SourceFile
     from reportgen.read.cells import Text
-    from reportgen.read.choosing import Chosen
+    from reportgen.read.choosing import ChosenFiles
     from reportgen.read.find import Location
     from reportgen.read.logged import Unit
-    from reportgen.read.runs.kept_units import KeptUnit
+    from reportgen.read.runs.kept_units import StoredUnit
     from reportgen.read.runs.run_names import Naming
     from reportgen.settings.source import SourceSettings
 
 
 @dataclass(frozen=True, slots=True)
-class ReadUnit:
+class ImportedUnit:
     """A unit that was read.
 
     Attributes:
         unit: its files.
         files: the same with their hashes.
-        kept: its runs, and the parts with its rows.
+        stored: its runs, and the parts with its rows.
         parts: where each part lies, relative to the project or absolute.
     """
 
     unit: Unit
     files: tuple[SourceFile, ...]
-    kept: KeptUnit
+    stored: StoredUnit
     parts: tuple[str, ...]
 
 
@@ -53,20 +53,20 @@ class ImportedRuns:
         naming: their names.
     """
 
-    units: tuple[ReadUnit, ...]
+    units: tuple[ImportedUnit, ...]
     candidates: tuple[Candidate, ...]
     naming: Naming
 
-    def by_unit(self) -> Iterator[tuple[ReadUnit, range]]:
+    def iterate_units(self) -> Iterator[tuple[ImportedUnit, range]]:
         """Each unit, and the places of its runs."""
         begin = 0
         for unit in self.units:
-            yield unit, range(begin, begin + len(unit.kept.runs))
-            begin += len(unit.kept.runs)
+            yield unit, range(begin, begin + len(unit.stored.runs))
+            begin += len(unit.stored.runs)
 
 
-def named_runs(
-    location: Location, settings: SourceSettings, chosen: Chosen, units: Sequence[ReadUnit]
+def name_imported_runs(
+    location: Location, settings: SourceSettings, chosen: ChosenFiles, units: Sequence[ImportedUnit]
 ) -> ImportedRuns:
     """Find the names of all runs.
 
@@ -80,25 +80,27 @@ def named_runs(
         ReportError: the settings name something that no run has.
     """
     source = settings.title or location.name
-    candidates = _candidates(location, chosen, units)
-    problems = list(_unknown(location, settings, candidates))
+    candidates = _make_candidates(location, chosen, units)
+    problems = list(_report_unknown(location, settings, candidates))
     if problems:
         raise ReportError(*problems)
     naming = name_runs(candidates, settings, source)
-    ordered = _in_time(units, naming)
+    ordered = _order_units(units, naming)
     if ordered != list(units):
-        candidates = _candidates(location, chosen, ordered)
+        candidates = _make_candidates(location, chosen, ordered)
         naming = name_runs(candidates, settings, source)
     return ImportedRuns(tuple(ordered), candidates, naming)
 
 
-def _candidates(location: Location, chosen: Chosen, units: Sequence[ReadUnit]) -> tuple[Candidate, ...]:
-    runs = [(run, _labels(chosen, unit)) for unit in units for run in unit.kept.runs]
-    top = PurePosixPath(place_of(location.path, location.root).file)
+def _make_candidates(
+    location: Location, chosen: ChosenFiles, units: Sequence[ImportedUnit]
+) -> tuple[Candidate, ...]:
+    runs = [(run, _labels(chosen, unit)) for unit in units for run in unit.stored.runs]
+    top = PurePosixPath(locate_file(location.path, location.root).file)
     paths = [_below(PurePosixPath(run.path), top) for run, _ in runs]
     return tuple(
         Candidate(run, labels, path, folder)
-        for (run, labels), path, folder in zip(runs, paths, distinct_paths(paths), strict=True)
+        for (run, labels), path, folder in zip(runs, paths, shorten_paths(paths), strict=True)
     )
 
 
@@ -107,28 +109,28 @@ def _below(path: PurePosixPath, top: PurePosixPath) -> str:
     return path.relative_to(top).as_posix() if path.is_relative_to(top) and path != top else ""
 
 
-def _labels(chosen: Chosen, unit: ReadUnit) -> Mapping[str, Text]:
+def _labels(chosen: ChosenFiles, unit: ImportedUnit) -> Mapping[str, Text]:
     """What ``files:`` tells of the first file of a unit that it tells anything of."""
-    return next((labels for file in unit.unit.files if (labels := chosen.labels_of(file))), {})
+    return next((labels for file in unit.unit.files if (labels := chosen.get_labels(file))), {})
 
 
-def _unknown(
+def _report_unknown(
     location: Location, settings: SourceSettings, candidates: Sequence[Candidate]
 ) -> Iterator[Problem]:
     """What the settings want runs to be named by, and no run has."""
     series = settings.series_from or ()
-    asked = [("series_from", name) for name in ((series,) if isinstance(series, str) else series)]
-    asked += [("seed_from", settings.seed_from or ""), ("run_from", settings.run_from or "")]
-    for key, name in asked:
-        if name and name != "folder" and all(value_named(one, name) is None for one in candidates):
+    requested = [("series_from", name) for name in ((series,) if isinstance(series, str) else series)]
+    requested += [("seed_from", settings.seed_from or ""), ("run_from", settings.run_from or "")]
+    for key, name in requested:
+        if name and name != "folder" and all(get_value(one, name) is None for one in candidates):
             message = f'{key}: no run has "{name}"'
-            advice = known_names(name, names_there_are(candidates), "They have")
+            advice = suggest_names(name, list_value_names(candidates), "They have")
             yield Problem(location.place, message, advice, Stage.DATA)
 
 
-def _in_time(units: Sequence[ReadUnit], naming: Naming) -> list[ReadUnit]:
+def _order_units(units: Sequence[ImportedUnit], naming: Naming) -> list[ImportedUnit]:
     """Units, those with parts of one run in the order of time."""
-    owner = [place for place, unit in enumerate(units) for _ in unit.kept.runs]
+    owner = [index for index, unit in enumerate(units) for _ in unit.stored.runs]
     order = list(range(len(units)))
     for places in naming.resumed:
         parts = list(dict.fromkeys(owner[place] for place in places))

@@ -10,29 +10,29 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.errors import Problem, Problems, ReportError, Severity, Stage
 from reportgen.model import SourceFile
-from reportgen.read.barred import barred_problems
-from reportgen.read.find import ending_of, place_of
+from reportgen.read.barred import report_unread
+from reportgen.read.find import locate_file, split_ending
 from reportgen.read.logged import UnreadableError
-from reportgen.read.runs.import_problems import import_problems
-from reportgen.read.runs.imported_runs import ReadUnit, named_runs
-from reportgen.read.runs.imported_survey import imported_survey
-from reportgen.read.runs.kept_units import keep_unit, kept_unit, temporary_cache
-from reportgen.read.runs.protocols import with_protocols
-from reportgen.read.runs.tidy_parquet import Writer
-from reportgen.read.units import LOGGERS, find_units, format_named, reader_of, title_of
-from reportgen.read.unrecognised import endings
-from reportgen.words import counted, listing
+from reportgen.read.runs.import_problems import report_imports
+from reportgen.read.runs.imported_runs import ImportedUnit, name_imported_runs
+from reportgen.read.runs.imported_survey import survey_runs
+from reportgen.read.runs.kept_units import get_temporary_cache, load_unit, store_unit
+from reportgen.read.runs.protocols import add_protocols
+from reportgen.read.runs.tidy_parquet import UnitWriter
+from reportgen.read.units import LOGGERS, find_format, find_units, get_title, load_reader
+from reportgen.read.unrecognised import count_endings
+from reportgen.words import format_count, join_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from reportgen.cache import Cache
-    from reportgen.read.choosing import Chosen
+    from reportgen.read.choosing import ChosenFiles
     from reportgen.read.find import Location
     from reportgen.read.layout import Survey
     from reportgen.read.logged import Unit
     from reportgen.read.runs.imported_runs import ImportedRuns
-    from reportgen.read.runs.kept_units import KeptUnit
+    from reportgen.read.runs.kept_units import StoredUnit
     from reportgen.read.units import FoundUnits, UnitFormat
     from reportgen.settings.source import SourceSettings
 
@@ -44,7 +44,7 @@ _META: Final = "meta.yaml"
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedSource:
     """A source of runs or evaluations.
 
     Attributes:
@@ -63,7 +63,7 @@ class Imported:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _ReadContext:
     """What every unit is read with: the root of places, hashes of files, and where rows are kept."""
 
     root: Path
@@ -71,13 +71,13 @@ class _Reading:
     cache: Cache
 
 
-def import_units(
+def read_units(
     location: Location,
     settings: SourceSettings,
-    chosen: Chosen,
+    chosen: ChosenFiles,
     hashes: Callable[[Path], str],
     cache: Cache | None,
-) -> Imported | None:
+) -> ImportedSource | None:
     """Read what loggers or harnesses wrote among the files of a source; None where there is none of it.
 
     A unit is not read again while its files stand: its rows lie in the cache or, without one, as in a
@@ -93,57 +93,59 @@ def import_units(
     Raises:
         ReportError: everything that cannot be read, or that the settings name in vain.
     """
-    form = format_named(settings.format)
+    form = find_format(settings.format)
     if settings.format and not form:
         return None
-    found = _found(location, settings, chosen)
+    found = _find_readable_units(location, settings, chosen)
     if form and not found.units:
-        raise ReportError(_other_format(location, settings, chosen, form))
+        raise ReportError(_explain_format(location, settings, chosen, form))
     if not found.units:
         return None
-    reading = _Reading(location.root, hashes, cache or temporary_cache())
-    units, unreadable = _read_wanted(found.units, settings, reading)
-    runs = named_runs(location, settings, chosen, units)
-    settings = _with_range(with_protocols(settings, runs), found.units[0].format)
-    survey = imported_survey(location, settings, runs)
-    warnings = (*unreadable, *import_problems(location, settings, chosen, found, runs))
+    reading = _ReadContext(location.root, hashes, cache or get_temporary_cache())
+    units, unreadable = _read_metrics(found.units, settings, reading)
+    runs = name_imported_runs(location, settings, chosen, units)
+    settings = _set_score_range(add_protocols(settings, runs), found.units[0].format)
+    survey = survey_runs(location, settings, runs)
+    warnings = (*unreadable, *report_imports(location, settings, chosen, found, runs))
     files = dict.fromkeys(file for unit in units for file in unit.files)
-    return Imported(found, runs, tuple(files), replace(survey, warnings=warnings), settings)
+    return ImportedSource(found, runs, tuple(files), replace(survey, warnings=warnings), settings)
 
 
-def _with_range(settings: SourceSettings, name: str) -> SourceSettings:
+def _set_score_range(settings: SourceSettings, name: str) -> SourceSettings:
     """Settings with the scores that a format allows, where they do not say it themselves."""
-    form = format_named(name)
-    ends = getattr(reader_of(form), "SCORE_RANGE", None) if form else None
+    form = find_format(name)
+    ends = getattr(load_reader(form), "SCORE_RANGE", None) if form else None
     if ends is None or "score_range" in settings.model_fields_set:
         return settings
     return settings.model_copy(update={"score_range": ends})
 
 
-def _other_format(location: Location, settings: SourceSettings, chosen: Chosen, form: UnitFormat) -> Problem:
+def _explain_format(
+    location: Location, settings: SourceSettings, chosen: ChosenFiles, form: UnitFormat
+) -> Problem:
     """What to tell where no file is of the format that ``format:`` names, and what the files are instead."""
-    message = f"format: {form.name}, but no file is of it; it reads {reader_of(form).TITLE}"
-    tables = sum(1 for path in chosen.paths if ending_of(path)[1])
-    held = endings(chosen.paths)
-    if other := _found(location, settings.model_copy(update={"format": None}), chosen).units:
+    message = f"format: {form.name}, but no file is of it; it reads {load_reader(form).TITLE}"
+    tables = sum(1 for path in chosen.paths if split_ending(path)[1])
+    held = count_endings(chosen.paths)
+    if other := _find_readable_units(location, settings.model_copy(update={"format": None}), chosen).units:
         name = other[0].format
-        advice = f"It has files of {title_of(name)}: say format: {name}, or leave format: out"
+        advice = f"It has files of {get_title(name)}: say format: {name}, or leave format: out"
     elif tables:
-        advice = f"It has {counted(tables, 'table')}, read where format: is left out"
+        advice = f"It has {format_count(tables, 'table')}, read where format: is left out"
     else:
-        message += f", called {listing(form.patterns)}"
+        message += f", called {join_names(form.patterns)}"
         advice = f"It has {held or 'no file'}; if some of these are of it all the same, name them with files:"
     return Problem(location.place, message, advice, Stage.DATA)
 
 
-def _found(location: Location, settings: SourceSettings, chosen: Chosen) -> FoundUnits:
+def _find_readable_units(location: Location, settings: SourceSettings, chosen: ChosenFiles) -> FoundUnits:
     """The units among the files of a source.
 
     Raises:
         ReportError: a file that may be of one cannot be read.
     """
     paths = [path for path in chosen.paths if not path.is_symlink() or path.exists()]
-    readable = [path for path in paths if path not in chosen.unread]
+    readable = [path for path in paths if path not in chosen.unreadable]
     try:
         # A unit that lacks a file is another one, so they are asked with all files first.
         with suppress(OSError):
@@ -152,33 +154,33 @@ def _found(location: Location, settings: SourceSettings, chosen: Chosen) -> Foun
                 return found
         return find_units(readable, settings.format, named=chosen.named)
     except OSError as error:
-        raise ReportError(_unread(error, location.path, location.root)) from None
+        raise ReportError(_report_unread(error, location.path, location.root)) from None
 
 
-def _unread(error: OSError, path: Path, root: Path) -> Problem:
+def _report_unread(error: OSError, path: Path, root: Path) -> Problem:
     message = f"the file cannot be read: {error.strerror or error}"
-    place = place_of(Path(error.filename) if error.filename else path, root)
+    place = locate_file(Path(error.filename) if error.filename else path, root)
     return Problem(place, message, "Check that it exists and may be read", Stage.DATA)
 
 
-def _read_wanted(
-    units: tuple[Unit, ...], settings: SourceSettings, reading: _Reading
-) -> tuple[list[ReadUnit], tuple[Problem, ...]]:
+def _read_metrics(
+    units: tuple[Unit, ...], settings: SourceSettings, reading: _ReadContext
+) -> tuple[list[ImportedUnit], tuple[Problem, ...]]:
     """Units with the metrics that ``metrics:`` names, or with all of them where one of these is not there."""
-    wanted = frozenset(settings.metrics or ())
-    wanted |= {old for old, new in settings.rename_metrics.items() if new in wanted}
-    if not wanted or units[0].format not in {form.name for form in LOGGERS}:
+    metrics = frozenset(settings.metrics or ())
+    metrics |= {old for old, new in settings.rename_metrics.items() if new in metrics}
+    if not metrics or units[0].format not in {form.name for form in LOGGERS}:
         return _read_all(units, None, reading)
-    read, unreadable = _read_all(units, wanted, reading)
-    known = {name for unit in read for run in unit.kept.runs for name in run.metrics}
+    read, unreadable = _read_all(units, metrics, reading)
+    known = {name for unit in read for run in unit.stored.runs for name in run.metrics}
     met = known | {settings.rename_metrics.get(name, name) for name in known}
     found = (read, unreadable)
     return found if met.issuperset(settings.metrics or ()) else _read_all(units, None, reading)
 
 
 def _read_all(
-    units: tuple[Unit, ...], wanted: Collection[str] | None, reading: _Reading
-) -> tuple[list[ReadUnit], tuple[Problem, ...]]:
+    units: tuple[Unit, ...], metrics: Collection[str] | None, reading: _ReadContext
+) -> tuple[list[ImportedUnit], tuple[Problem, ...]]:
     """What can be read, and warnings of what cannot: one damaged run does not take the others with it.
 
     Raises:
@@ -186,24 +188,24 @@ def _read_all(
     """
     problems = Problems()
     read, unreadable = [], []
-    units, lost = _without_lost(units, reading.root)
+    units, lost = _drop_unreadable(units, reading.root)
     for unit in units:
         with problems.collecting():
             try:
-                read.append(_read(unit, wanted, reading))
+                read.append(_read_unit(unit, metrics, reading))
             except UnreadableError as error:
-                place = place_of(error.path, reading.root, error.line)
+                place = locate_file(error.path, reading.root, error.line)
                 problem = Problem(place, error.message, error.next_step, Stage.DATA)
                 unreadable.append((problem, unit))
             except OSError as error:
-                unreadable.append((_unread(error, unit.path, reading.root), unit))
+                unreadable.append((_report_unread(error, unit.path, reading.root), unit))
     if not read:
         problems.add(problem for problem, _ in unreadable)
     problems.raise_errors()
-    return read, (*lost, *(_left_out(problem, unit) for problem, unit in unreadable))
+    return read, (*lost, *(_warn_left_out(problem, unit) for problem, unit in unreadable))
 
 
-def _without_lost(units: tuple[Unit, ...], root: Path) -> tuple[tuple[Unit, ...], tuple[Problem, ...]]:
+def _drop_unreadable(units: tuple[Unit, ...], root: Path) -> tuple[tuple[Unit, ...], tuple[Problem, ...]]:
     """Units of many files without those that may not be read, and warnings of these."""
     lost = [
         file
@@ -214,18 +216,20 @@ def _without_lost(units: tuple[Unit, ...], root: Path) -> tuple[tuple[Unit, ...]
     ]
     if not lost:
         return units, ()
-    kept = (replace(unit, files=tuple(file for file in unit.files if file not in {*lost})) for unit in units)
+    remaining = (
+        replace(unit, files=tuple(file for file in unit.files if file not in {*lost})) for unit in units
+    )
     # Of what says something of a run, the reader tells it itself.
-    return tuple(kept), tuple(barred_problems({}, [file for file in lost if file.name != _META], root))
+    return tuple(remaining), tuple(report_unread({}, [file for file in lost if file.name != _META], root))
 
 
-def _left_out(problem: Problem, unit: Unit) -> Problem:
+def _warn_left_out(problem: Problem, unit: Unit) -> Problem:
     """A warning of a unit that cannot be read, where others can."""
     what = "its runs are" if unit.format in _STORES else "this run is"
     return replace(problem, message=f"{problem.message}; {what} left out", severity=Severity.WARNING)
 
 
-def _read(unit: Unit, wanted: Collection[str] | None, reading: _Reading) -> ReadUnit:
+def _read_unit(unit: Unit, metrics: Collection[str] | None, reading: _ReadContext) -> ImportedUnit:
     """A unit as it is kept, or else read now.
 
     Raises:
@@ -235,26 +239,32 @@ def _read(unit: Unit, wanted: Collection[str] | None, reading: _Reading) -> Read
     cache, root = reading.cache, reading.root
     marks = [_mark(path) for path in unit.files]
     files = tuple(
-        SourceFile(place_of(path, root).file, size, reading.hashes(path))
+        SourceFile(locate_file(path, root).file, size, reading.hashes(path))
         for path, (size, _) in zip(unit.files, marks, strict=True)
     )
-    told = [unit.format, place_of(unit.path, root).file, *(f"{one.path} {one.sha256}" for one in files)]
-    key = cache.key("unit", "\n".join(told), "all" if wanted is None else "\n".join(sorted(wanted)))
-    kept = kept_unit(cache, key)
-    if kept is None:
-        kept = _written(unit, key, wanted, reading)
+    identity = [
+        unit.format,
+        locate_file(unit.path, root).file,
+        *(f"{one.path} {one.sha256}" for one in files),
+    ]
+    key = cache.make_key(
+        "unit", "\n".join(identity), "all" if metrics is None else "\n".join(sorted(metrics))
+    )
+    stored = load_unit(cache, key)
+    if stored is None:
+        stored = _write_unit(unit, key, metrics, reading)
         # What grew while it was read is read again next time.
         if [_mark(path) for path in unit.files] == marks:
-            keep_unit(cache, key, kept)
-    paths = [Path(cache.text_path(key, part.name)) for part in kept.parts]
-    return ReadUnit(unit, files, kept, tuple(place_of(path, root).file for path in paths))
+            store_unit(cache, key, stored)
+    paths = [Path(cache.get_text_path(key, part.name)) for part in stored.parts]
+    return ImportedUnit(unit, files, stored, tuple(locate_file(path, root).file for path in paths))
 
 
-def _written(unit: Unit, key: str, wanted: Collection[str] | None, reading: _Reading) -> KeptUnit:
-    form = format_named(unit.format)
+def _write_unit(unit: Unit, key: str, metrics: Collection[str] | None, reading: _ReadContext) -> StoredUnit:
+    form = find_format(unit.format)
     if form is None:
         raise LookupError(unit.format)
-    return Writer(reading.cache, key, reading.root).write(reader_of(form).read(unit, wanted))
+    return UnitWriter(reading.cache, key, reading.root).write(load_reader(form).read(unit, metrics))
 
 
 def _mark(path: Path) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from reportgen.cache import Cache
-from reportgen.read.engine import engine
+from reportgen.read.engine import get_engine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptTotal:
+class StoredTotal:
     """A score of a whole benchmark; see ``logged.Total``."""
 
     metric: str
@@ -28,7 +28,7 @@ class KeptTotal:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptRun:
+class StoredRun:
     """One run of a logger, or one evaluation of a harness, without its values.
 
     Attributes:
@@ -54,12 +54,12 @@ class KeptRun:
     benchmark: str = ""
     seed: str | None = None
     protocol: Mapping[str, str] = field(default_factory=dict)
-    totals: tuple[KeptTotal, ...] = ()
+    totals: tuple[StoredTotal, ...] = ()
     finished: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class KeptPart:
+class StoredPart:
     """A piece of a unit's rows as a Parquet file.
 
     Attributes:
@@ -88,7 +88,7 @@ class KeptFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptUnit:
+class StoredUnit:
     """A unit that was read.
 
     Attributes:
@@ -97,49 +97,49 @@ class KeptUnit:
         findings: what was irregular.
     """
 
-    runs: tuple[KeptRun, ...]
-    parts: tuple[KeptPart, ...]
+    runs: tuple[StoredRun, ...]
+    parts: tuple[StoredPart, ...]
     findings: tuple[KeptFinding, ...]
 
 
-def temporary_cache() -> Cache:
+def get_temporary_cache() -> Cache:
     """Where units are kept for as long as the process lives, as in a notebook."""
-    return Cache(engine().folder / "units")
+    return Cache(get_engine().folder / "units")
 
 
-def keep_unit(cache: Cache, key: str, unit: KeptUnit) -> None:
+def store_unit(cache: Cache, key: str, unit: StoredUnit) -> None:
     """Keep what is known of a unit, after its parts are in their places."""
     # ``asdict`` copies every name and number first, which takes longer than all the rest.
     cache.put(key, json.dumps(unit, default=_fields).encode())
 
 
-def kept_unit(cache: Cache, key: str) -> KeptUnit | None:
-    """What ``keep_unit`` kept; None where there is nothing, or a part of it is gone."""
+def load_unit(cache: Cache, key: str) -> StoredUnit | None:
+    """What ``store_unit`` kept; None where there is nothing, or a part of it is gone."""
     data = cache.get(key)
     if data is None:
         return None
-    told = json.loads(data)
-    unit = KeptUnit(
-        tuple(_run(run) for run in told["runs"]),
-        tuple(_part(part) for part in told["parts"]),
-        tuple(KeptFinding(**finding) for finding in told["findings"]),
+    loaded = json.loads(data)
+    unit = StoredUnit(
+        tuple(_load_run(run) for run in loaded["runs"]),
+        tuple(_load_part(part) for part in loaded["parts"]),
+        tuple(KeptFinding(**finding) for finding in loaded["findings"]),
     )
-    return unit if all(_stands(cache.text_path(key, part.name), part) for part in unit.parts) else None
+    return unit if all(_stands(cache.get_text_path(key, part.name), part) for part in unit.parts) else None
 
 
 def _fields(one: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the values here
     return {field.name: getattr(one, field.name) for field in fields(one)}
 
 
-def _run(told: dict[str, Any]) -> KeptRun:
-    return KeptRun(**{**told, "totals": tuple(KeptTotal(**total) for total in told["totals"])})
+def _load_run(loaded: dict[str, Any]) -> StoredRun:
+    return StoredRun(**{**loaded, "totals": tuple(StoredTotal(**total) for total in loaded["totals"])})
 
 
-def _part(told: dict[str, Any]) -> KeptPart:
-    return KeptPart(**{**told, "columns": tuple(told["columns"]), "types": tuple(told["types"])})
+def _load_part(loaded: dict[str, Any]) -> StoredPart:
+    return StoredPart(**{**loaded, "columns": tuple(loaded["columns"]), "types": tuple(loaded["types"])})
 
 
-def _stands(path: str, part: KeptPart) -> bool:
+def _stands(path: str, part: StoredPart) -> bool:
     try:
         return os.stat(path).st_size == part.size  # noqa: PTH116 - pathlib takes longer
     except OSError:

@@ -21,10 +21,10 @@ _WORD: Final = re.compile(rf"({_WORDS})(.*)", re.IGNORECASE)
 _PLAIN: Final = frozenset(("runs", "run", "logs", "log", "lightning_logs", "outputs", "output", "results"))
 # Written as a class of one, since YAML would double backslashes; where that is none, behind one.
 _SPECIAL: Final = re.compile(r"([.$*+?{}|()])|([\[\]^\\])")
-_NUMBER: Final = "(?P<run>[0-9]+)"
+_RUN_GROUP: Final = "(?P<run>[0-9]+)"
 
 
-class Numbered(NamedTuple):
+class NumberedRuns(NamedTuple):
     """How runs become a few series of several runs.
 
     Attributes:
@@ -38,7 +38,7 @@ class Numbered(NamedTuple):
     series: int
 
 
-def numbered_runs(paths: Sequence[str], source: str) -> Numbered | None:
+def detect_numbered_runs(paths: Sequence[str], source: str) -> NumberedRuns | None:
     """Runs as repetitions of a few series, where their paths say so; None where they do not.
 
     They do where all have the same form, some differ in one number alone, and either a word such as ``run``
@@ -51,28 +51,28 @@ def numbered_runs(paths: Sequence[str], source: str) -> Numbered | None:
     parts = [PurePosixPath(path).parts for path in paths]
     if len({len(one) for one in parts}) != 1:
         return None
-    differing = [place for place in range(len(parts[0])) if len({one[place] for one in parts}) > 1]
+    differing = [index for index in range(len(parts[0])) if len({one[index] for one in parts}) > 1]
     for place in reversed(differing):
         others = [other for other in differing if other != place]
         matches = [_PART.fullmatch(one[place]) for one in parts]
         found = [match for match in matches if match]
-        alike = len({(match["mark"], match["end"]) for match in found}) == 1
-        if len(found) == len(parts) and len(others) <= 1 and alike:
-            return _numbered(parts, others, place, found, source)
+        uniform = len({(match["mark"], match["end"]) for match in found}) == 1
+        if len(found) == len(parts) and len(others) <= 1 and uniform:
+            return _build_pattern(parts, others, place, found, source)
     return None
 
 
-def _numbered(
+def _build_pattern(
     parts: Sequence[tuple[str, ...]],
     others: Sequence[int],
     place: int,
     found: Sequence[re.Match[str]],
     source: str,
-) -> Numbered | None:
+) -> NumberedRuns | None:
     """The same, where numbers stand in one part of the paths, and their series before them or in another."""
-    mark, end = found[0]["mark"], escaped(found[0]["end"] or "")
-    pattern, rename = [escaped(part) for part in parts[0]], {}
-    pattern[place] = f"{escaped(mark)}{_NUMBER}{end}"
+    mark, end = found[0]["mark"], escape_text(found[0]["end"] or "")
+    pattern, rename = [escape_text(part) for part in parts[0]], {}
+    pattern[place] = f"{escape_text(mark)}{_RUN_GROUP}{end}"
     if any(match["series"] for match in found):
         if others or not mark:
             return None
@@ -87,17 +87,21 @@ def _numbered(
         rename = {series[0]: source} if series[0] in _PLAIN else {}
     elif word := _WORD.fullmatch(mark):
         series, rename = [word[1]] * len(parts), {word[1]: source}
-        pattern[place] = f"(?P<series>{word[1]}){escaped(word[2])}{_NUMBER}{end}"
+        pattern[place] = f"(?P<series>{word[1]}){escape_text(word[2])}{_RUN_GROUP}{end}"
     else:
         return None
     runs: dict[str, list[int]] = defaultdict(list)
     for name, match in zip(series, found, strict=True):
         runs[name].append(int(match["run"]))
     known = _WORD.search(mark) is not None
-    return Numbered("/".join(pattern), rename, len(runs)) if _repeated(runs.values(), known=known) else None
+    return (
+        NumberedRuns("/".join(pattern), rename, len(runs))
+        if _is_repetition(runs.values(), known=known)
+        else None
+    )
 
 
-def _repeated(runs: Iterable[list[int]], *, known: bool) -> bool:
+def _is_repetition(runs: Iterable[list[int]], *, known: bool) -> bool:
     """Whether numbers tell repetitions: each once, and counted up where no word says so."""
     numbers = [sorted(several) for several in runs]
     if all(len(several) == 1 for several in numbers):
@@ -110,6 +114,6 @@ def _repeated(runs: Iterable[list[int]], *, known: bool) -> bool:
     )
 
 
-def escaped(text: str) -> str:
+def escape_text(text: str) -> str:
     """A text as a regular expression that fits it alone."""
     return _SPECIAL.sub(lambda sign: f"[{sign[1]}]" if sign[1] else f"\\{sign[2]}", text)

@@ -5,39 +5,39 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from reportgen.read.runs.imported_parts import scored_runs
-from reportgen.settings.source import Protocol, protocol_told
+from reportgen.read.runs.imported_parts import list_scored_runs
+from reportgen.settings.source import Protocol, make_protocol
 
 if TYPE_CHECKING:
     from reportgen.read.runs.imported_runs import ImportedRuns
     from reportgen.settings.source import SourceSettings
 
 
-def with_protocols(settings: SourceSettings, runs: ImportedRuns) -> SourceSettings:
+def add_protocols(settings: SourceSettings, runs: ImportedRuns) -> SourceSettings:
     """Settings with the protocols that files tell: what all series share, and what one has of its own.
 
     What differs between the evaluations of one series is left out, and what the settings say stands.
     """
-    told: dict[str, list[Protocol]] = defaultdict(list)
-    read = {id(run) for run in scored_runs(runs)}
+    reported: dict[str, list[Protocol]] = defaultdict(list)
+    read = {id(run) for run in list_scored_runs(runs)}
     for candidate, name in zip(runs.candidates, runs.naming.names, strict=True):
         if id(candidate.run) in read:
             series = settings.rename.get(name.series, name.series)
-            told[series].append(protocol_told(candidate.run.protocol))
-    if not told:
+            reported[series].append(make_protocol(candidate.run.protocol))
+    if not reported:
         return settings
-    by_series = {series: _shared(protocols) for series, protocols in told.items()}
-    common = _shared(list(by_series.values()))
+    by_series = {series: _find_shared(protocols) for series, protocols in reported.items()}
+    common = _find_shared(list(by_series.values()))
     own = {
-        series: protocol.model_copy(update=dict.fromkeys(_said(common)))
+        series: protocol.model_copy(update=dict.fromkeys(_get_fields(common)))
         for series, protocol in by_series.items()
     }
     protocols = {
-        series: protocol.model_copy(update=_said(settings.protocols.get(series, Protocol())))
+        series: protocol.model_copy(update=_get_fields(settings.protocols.get(series, Protocol())))
         for series, protocol in own.items()
     }
     # A key that the settings give for all series stands for each of them.
-    general = _said(settings.protocol)
+    general = _get_fields(settings.protocol)
     protocols = {
         series: protocol.model_copy(
             update={name: getattr(settings.protocols.get(series, Protocol()), name) for name in general}
@@ -49,19 +49,19 @@ def with_protocols(settings: SourceSettings, runs: ImportedRuns) -> SourceSettin
             "protocol": common.model_copy(update=general),
             "protocols": {
                 **settings.protocols,
-                **{series: protocol for series, protocol in protocols.items() if _said(protocol)},
+                **{series: protocol for series, protocol in protocols.items() if _get_fields(protocol)},
             },
         }
     )
 
 
-def _shared(protocols: list[Protocol]) -> Protocol:
+def _find_shared(protocols: list[Protocol]) -> Protocol:
     """What several protocols say alike."""
-    said = [_said(protocol) for protocol in protocols]
+    said = [_get_fields(protocol) for protocol in protocols]
     return Protocol(
         **{name: value for name, value in said[0].items() if all(one.get(name) == value for one in said)}
     )
 
 
-def _said(protocol: Protocol) -> dict[str, object]:
+def _get_fields(protocol: Protocol) -> dict[str, object]:
     return protocol.model_dump(exclude_none=True)

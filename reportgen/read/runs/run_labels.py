@@ -26,7 +26,7 @@ _FILE: Final = re.compile(r"\.[A-Za-z][A-Za-z0-9]*")
 _MADE: Final = re.compile(r"(offline-)?run-\d{8}_\d{6}-.+|\d{15,}")
 
 
-def without_seed(label: str, *, short: bool = False) -> tuple[str, str | None]:
+def split_seed(label: str, *, short: bool = False) -> tuple[str, str | None]:
     """A label without its last seed, and the seed: ``seed_3``, ``seed3``, ``-seed=3``, if short ``s3``."""
     found = list((_SHORT_SEED if short else _SEED).finditer(label))
     if not found:
@@ -40,13 +40,13 @@ def without_seed(label: str, *, short: bool = False) -> tuple[str, str | None]:
     return left + between + right, str(int(found[-1][1]))
 
 
-def short_seeds(labels: Sequence[str]) -> list[tuple[str, str | None]] | None:
+def split_short_seeds(labels: Sequence[str]) -> list[tuple[str, str | None]] | None:
     """Labels without ``s3``, and these seeds.
 
     Returns:
         None unless some labels differ in it alone and, where others have no seed, all that have one do.
     """
-    found = [without_seed(label, short=True) for label in labels]
+    found = [split_seed(label, short=True) for label in labels]
     seeds: dict[str, list[str]] = defaultdict(list)
     for rest, seed in found:
         if seed is not None:
@@ -56,7 +56,7 @@ def short_seeds(labels: Sequence[str]) -> list[tuple[str, str | None]] | None:
     return found if seeds and several and clear else None
 
 
-def distinct_paths(paths: Iterable[str]) -> list[str]:
+def shorten_paths(paths: Iterable[str]) -> list[str]:
     """Of each path what tells it from the others: without what all begin, end or have in the middle with.
 
     A file's ending is left out. One path alone has nothing that tells it.
@@ -69,12 +69,12 @@ def distinct_paths(paths: Iterable[str]) -> list[str]:
     while all(parts) and len({path[-1] for path in parts}) == 1:
         parts = [path[:-1] for path in parts]
     if len({len(path) for path in parts}) == 1:
-        differing = [place for place in range(len(parts[0])) if len({path[place] for path in parts}) > 1]
+        differing = [index for index in range(len(parts[0])) if len({path[index] for path in parts}) > 1]
         parts = [tuple(path[place] for place in differing) for path in parts]
     return ["/".join(path) for path in parts]
 
 
-def chosen_path(path: str, id_: str) -> str:
+def strip_ids(path: str, id_: str) -> str:
     """A path without the parts that a logger made of ids, or of the time when a run began."""
     made = {id_, f"run-{id_}", f"run-{id_}.wandb"} if id_ else set()
     parts = PurePosixPath(path).parts

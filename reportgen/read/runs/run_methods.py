@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from reportgen.read.runs.run_repeats import differences
+from reportgen.read.runs.run_repeats import find_differences
 
 if TYPE_CHECKING:
     from reportgen.read.runs.imported_runs import ImportedRuns
     from reportgen.settings.source import SourceSettings
 
 
-def method_of(settings: SourceSettings, runs: ImportedRuns) -> str | None:
+def find_method(settings: SourceSettings, runs: ImportedRuns) -> str | None:
     """The setting whose values may be the series of all runs, and the seeds their repetitions.
 
     Returns:
@@ -29,14 +29,14 @@ def method_of(settings: SourceSettings, runs: ImportedRuns) -> str | None:
     named = settings.series_from or any("series" in candidate.labels for candidate, _ in logged)
     if named or not alone or runs.naming.resumed or any(one.run.evaluated for one, _ in logged):
         return None
-    known = differences([candidate for candidate, _ in logged])
-    telling = known.telling([""] * len(logged))
-    if len(telling) != 1 or None in known.values:
+    known = find_differences([candidate for candidate, _ in logged])
+    keys = known.choose_keys([""] * len(logged))
+    if len(keys) != 1 or None in known.values:
         return None
-    place, seeds = known.keys.index(telling[0]), defaultdict(list)
+    place, seeds = known.keys.index(keys[0]), defaultdict(list)
     for values, (_, name) in zip(known.values, logged, strict=True):
         seeds[values[place] if values else None].append(name.seed)
     repeated = all(
         len(several) > 1 and len({*several} - {None}) == len(several) for several in seeds.values()
     )
-    return telling[0] if repeated else None
+    return keys[0] if repeated else None

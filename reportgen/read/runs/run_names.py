@@ -13,11 +13,18 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from reportgen.read.runs.run_labels import short_seeds, without_seed
-from reportgen.read.runs.run_parts import RunName, alike_runs, mixed_runs, resumed_runs, run_key, tell_apart
-from reportgen.read.runs.run_repeats import differences
-from reportgen.read.runs.run_schemes import joined, joined_labels, schemes
-from reportgen.read.runs.run_settings import seed_of_config, seed_told, value_named
+from reportgen.read.runs.run_labels import split_seed, split_short_seeds
+from reportgen.read.runs.run_parts import (
+    RunName,
+    find_indistinct_runs,
+    find_mixed_runs,
+    find_resumed_runs,
+    make_run_key,
+    make_unique_names,
+)
+from reportgen.read.runs.run_repeats import find_differences
+from reportgen.read.runs.run_schemes import join_labels, join_values, list_schemes
+from reportgen.read.runs.run_settings import find_config_seed, get_value, parse_seed
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -40,7 +47,7 @@ class Naming:
         series_by: how series were found, as words after "by".
         seed_by: how seeds were found, the same; empty where there are none.
         guessed: whether a name or folder was taken apart, or a group taken for a series.
-        alike: places of runs that have the same series and seed.
+        indistinct: places of runs that have the same series and seed.
         resumed: places of runs that are parts of one.
         mixed: places of runs of one series that differ in more than their seeds, though nobody chose it.
         seedless: places of runs that are series of their own for want of a seed, which the others have.
@@ -51,7 +58,7 @@ class Naming:
     series_by: str
     seed_by: str
     guessed: bool = False
-    alike: tuple[tuple[int, ...], ...] = ()
+    indistinct: tuple[tuple[int, ...], ...] = ()
     resumed: tuple[tuple[int, ...], ...] = ()
     mixed: tuple[tuple[int, ...], ...] = ()
     seedless: tuple[int, ...] = ()
@@ -59,7 +66,7 @@ class Naming:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Labels:
     """Values of all runs, and by what they were found."""
 
     values: tuple[str | None, ...]
@@ -77,47 +84,47 @@ def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source:
         source: the name of a series where nothing else names it.
     """
     # A run that was killed before it logged anything has no say in what the others are called.
-    telling = [one for one in candidates if one.run.metrics or one.run.totals] or candidates
-    series, seeds, seedless = _with_seedless(telling, settings, source)
-    told = dict(zip(map(id, telling), zip(series.values, seeds.values, strict=True), strict=True))
-    resumed = resumed_runs(candidates)
+    informative = [one for one in candidates if one.run.metrics or one.run.totals] or candidates
+    series, seeds, seedless = _find_names(informative, settings, source)
+    known = dict(zip(map(id, informative), zip(series.values, seeds.values, strict=True), strict=True))
+    resumed = find_resumed_runs(candidates)
     names = [
         RunName(name or _without_series(candidate), "", seed)
         for candidate in candidates
-        for name, seed in [told.get(id(candidate)) or _bare_name(candidate, settings)]
+        for name, seed in [known.get(id(candidate)) or _get_own_name(candidate, settings)]
     ]
-    labels = [_label(candidate, settings.run_from) for candidate in candidates]
-    named = tell_apart(candidates, names, labels, resumed)
-    alike = alike_runs(candidates, named, resumed, chosen=settings.series_from is not None)
-    logged = [tuple(place for place in places if id(candidates[place]) in told) for places in alike]
+    labels = [_label_run(candidate, settings.run_from) for candidate in candidates]
+    named = make_unique_names(candidates, names, labels, resumed)
+    indistinct = find_indistinct_runs(candidates, named, resumed, chosen=settings.series_from is not None)
+    logged = [tuple(index for index in places if id(candidates[index]) in known) for places in indistinct]
     guided = settings.series_from is not None or any("series" in one.labels for one in candidates)
-    mixed = () if guided else mixed_runs(candidates, named, resumed, logged={*told})
+    mixed = () if guided else find_mixed_runs(candidates, named, resumed, logged={*known})
     return Naming(
         names=named,
         series_by=series.by,
         seed_by=seeds.by if any(seeds.values) else "",
         guessed=series.guessed or (seeds.guessed and any(seeds.values)),
-        alike=tuple(places for places in logged if len(places) > 1),
+        indistinct=tuple(places for places in logged if len(places) > 1),
         resumed=resumed,
-        mixed=tuple(places for places in mixed if places not in alike),
+        mixed=tuple(places for places in mixed if places not in indistinct),
         seedless=tuple(place for place, one in enumerate(candidates) if id(one) in seedless),
         keys=series.keys,
     )
 
 
-def _with_seedless(
+def _find_names(
     candidates: Sequence[Candidate], settings: SourceSettings, source: str
-) -> tuple[_Found, _Found, frozenset[int]]:
+) -> tuple[_Labels, _Labels, frozenset[int]]:
     """Series and seeds of all runs, and the ``id`` of each that is a series of its own for want of a seed.
 
     Its settings are not known, so it may be a repetition of any of the others, or of none.
     """
-    series, seeds = _series(candidates, settings, _seeds(candidates, settings), source)
-    seeded = [place for place, seed in enumerate(seeds.values) if seed is not None]
+    series, seeds = _find_series(candidates, settings, _find_seeds(candidates, settings), source)
+    seeded = [index for index, seed in enumerate(seeds.values) if seed is not None]
     if settings.series_from or not 0 < len(seeded) < len(candidates):
         return series, seeds, frozenset()
     known = [candidates[place] for place in seeded]
-    found, own = _series(known, settings, _seeds(known, settings), source)
+    found, own = _find_series(known, settings, _find_seeds(known, settings), source)
     if len({*found.values}) >= len({series.values[place] for place in seeded}):
         return series, seeds, frozenset()
     names, values = dict(zip(seeded, found.values, strict=True)), dict(zip(seeded, own.values, strict=True))
@@ -133,12 +140,12 @@ def _with_seedless(
     )
 
 
-def _bare_name(candidate: Candidate, settings: SourceSettings) -> tuple[str | None, str | None]:
+def _get_own_name(candidate: Candidate, settings: SourceSettings) -> tuple[str | None, str | None]:
     """Series and seed of a run without values among others: what it says itself."""
-    wanted = (settings.series_from,) if isinstance(settings.series_from, str) else settings.series_from or ()
-    series = joined(candidate, candidate.folder, wanted, "") or candidate.labels.get("series")
-    seed = _seed_in(candidate, settings.seed_from) if settings.seed_from else candidate.labels.get("seed")
-    return series, seed or seed_told(candidate.run.seed) or seed_of_config(candidate.run.config)
+    keys = (settings.series_from,) if isinstance(settings.series_from, str) else settings.series_from or ()
+    series = join_values(candidate, candidate.folder, keys, "") or candidate.labels.get("series")
+    seed = _get_seed(candidate, settings.seed_from) if settings.seed_from else candidate.labels.get("seed")
+    return series, seed or parse_seed(candidate.run.seed) or find_config_seed(candidate.run.config)
 
 
 def _without_series(candidate: Candidate) -> str:
@@ -146,123 +153,127 @@ def _without_series(candidate: Candidate) -> str:
     return UNNAMED if candidate.run.metrics else candidate.run.name or candidate.folder or UNNAMED
 
 
-def _label(candidate: Candidate, name: str | None) -> str:
+def _label_run(candidate: Candidate, name: str | None) -> str:
     """What a run is called, which need not tell it from others."""
-    told = value_named(candidate, name) if name else candidate.labels.get("run")
-    return told or candidate.run.name or candidate.folder or candidate.run.id
+    label = get_value(candidate, name) if name else candidate.labels.get("run")
+    return label or candidate.run.name or candidate.folder or candidate.run.id
 
 
-def _seeds(candidates: Sequence[Candidate], settings: SourceSettings) -> _Found:
+def _find_seeds(candidates: Sequence[Candidate], settings: SourceSettings) -> _Labels:
     if settings.seed_from:
-        return _Found(
-            tuple(_seed_in(candidate, settings.seed_from) for candidate in candidates),
+        return _Labels(
+            tuple(_get_seed(candidate, settings.seed_from) for candidate in candidates),
             f'"{settings.seed_from}"',
         )
     if any("seed" in candidate.labels for candidate in candidates):
-        return _Found(tuple(candidate.labels.get("seed") for candidate in candidates), _PATTERN)
-    told = tuple(
-        seed_told(candidate.run.seed) or seed_of_config(candidate.run.config) for candidate in candidates
+        return _Labels(tuple(candidate.labels.get("seed") for candidate in candidates), _PATTERN)
+    configured = tuple(
+        parse_seed(candidate.run.seed) or find_config_seed(candidate.run.config) for candidate in candidates
     )
     named = tuple(
-        without_seed(candidate.run.name)[1] or without_seed(candidate.path)[1] for candidate in candidates
+        split_seed(candidate.run.name)[1] or split_seed(candidate.path)[1] for candidate in candidates
     )
     # A configuration may keep a default that the one who started the runs went past.
-    if all(named) and len(set(told)) == 1 and len(set(named)) > 1:
-        return _Found(named, "the names", guessed=True)
-    if not any(told):
-        return _Found(named, "the names", guessed=True)
-    filled = tuple(one or other for one, other in zip(told, named, strict=True))
-    if filled == told:
-        return _Found(told, "the configuration")
-    return _Found(filled, "the configuration or, where it has none, the names", guessed=True)
+    if all(named) and len(set(configured)) == 1 and len(set(named)) > 1:
+        return _Labels(named, "the names", guessed=True)
+    if not any(configured):
+        return _Labels(named, "the names", guessed=True)
+    filled = tuple(one or other for one, other in zip(configured, named, strict=True))
+    if filled == configured:
+        return _Labels(configured, "the configuration")
+    return _Labels(filled, "the configuration or, where it has none, the names", guessed=True)
 
 
-def _seed_in(candidate: Candidate, name: str) -> str | None:
+def _get_seed(candidate: Candidate, name: str) -> str | None:
     """What a run has under a name, of its own name and folder only the seed in it."""
-    found = candidate.path if name == "folder" else value_named(candidate, name)
+    found = candidate.path if name == "folder" else get_value(candidate, name)
     if found is None or name not in {"name", "folder"}:
-        return seed_told(found)
-    return without_seed(found)[1]
+        return parse_seed(found)
+    return split_seed(found)[1]
 
 
-def _series(
-    candidates: Sequence[Candidate], settings: SourceSettings, seeds: _Found, source: str
-) -> tuple[_Found, _Found]:
+def _find_series(
+    candidates: Sequence[Candidate], settings: SourceSettings, seeds: _Labels, source: str
+) -> tuple[_Labels, _Labels]:
     """The series of all runs, and their seeds, which the labels of series may tell, too."""
     if settings.series_from:
-        wanted = (settings.series_from,) if isinstance(settings.series_from, str) else settings.series_from
-        told = joined_labels(candidates, wanted, source)
-        return _Found(told, " and ".join(f'"{name}"' for name in wanted)), seeds
+        keys = (settings.series_from,) if isinstance(settings.series_from, str) else settings.series_from
+        labels = join_labels(candidates, keys, source)
+        return _Labels(labels, " and ".join(f'"{name}"' for name in keys)), seeds
     if any("series" in candidate.labels for candidate in candidates):
-        return _Found(tuple(candidate.labels.get("series") for candidate in candidates), _PATTERN), seeds
+        return _Labels(tuple(candidate.labels.get("series") for candidate in candidates), _PATTERN), seeds
     if all(candidate.run.model for candidate in candidates):
-        return _Found(tuple(candidate.run.model for candidate in candidates), "the model"), seeds
-    known = differences(candidates)
-    tried = schemes(candidates)
+        return _Labels(tuple(candidate.run.model for candidate in candidates), "the model"), seeds
+    known = find_differences(candidates)
+    tried = list_schemes(candidates)
     found = [_read_labels(scheme, seeds, source, known) for scheme in tried]
-    clashes = [_clashes(candidates, *one, known) for one in found]
+    clashes = [_count_clashes(candidates, *one, known) for one in found]
     place = clashes.index(min(clashes))
     best = found[place]
-    if clashes[place] and (apart := _with_settings(candidates, best[0], tried[place], source, known)):
+    if clashes[place] and (apart := _add_settings(candidates, best[0], tried[place], source, known)):
         return apart, best[1]
-    return _grouped(candidates, *best, known) or best
+    return _find_groups(candidates, *best, known) or best
 
 
-def _with_settings(
-    candidates: Sequence[Candidate], series: _Found, scheme: Scheme, source: str, known: Differences
-) -> _Found | None:
+def _add_settings(
+    candidates: Sequence[Candidate], series: _Labels, scheme: Scheme, source: str, known: Differences
+) -> _Labels | None:
     """Series with the settings behind them that tell apart runs which are not repetitions."""
-    keys = known.telling([name or "" for name in series.values])
-    values = joined_labels(candidates, (*scheme.keys, *keys), source)
-    found = _Found(values, f"{scheme.by} with {' and '.join(keys)}", guessed=True, keys=(*scheme.keys, *keys))
-    return found if keys and all(map(known.repeated, _together(values))) else None
+    keys = known.choose_keys([name or "" for name in series.values])
+    values = join_labels(candidates, (*scheme.keys, *keys), source)
+    found = _Labels(
+        values, f"{scheme.by} with {' and '.join(keys)}", guessed=True, keys=(*scheme.keys, *keys)
+    )
+    return found if keys and all(map(known.is_repeated, _group_equal(values))) else None
 
 
-def _read_labels(scheme: Scheme, seeds: _Found, source: str, known: Differences) -> tuple[_Found, _Found]:
+def _read_labels(scheme: Scheme, seeds: _Labels, source: str, known: Differences) -> tuple[_Labels, _Labels]:
     """Labels without seeds as series, and the seeds, also short ones."""
-    parted = [without_seed(label) for label in scheme.labels]
+    parted = [split_seed(label) for label in scheme.labels]
     guessed = any(seed is not None for _, seed in parted)
     short = None if guessed else _short_seeds(scheme.labels, known)
     if short and not any(seeds.values):
         parted, guessed = [(rest, seed) for rest, seed in short], True
-        seeds = _Found(tuple(seed for _, seed in parted), "the names", guessed=True)
+        seeds = _Labels(tuple(seed for _, seed in parted), "the names", guessed=True)
     elif short and tuple(seed for _, seed in short) == seeds.values:
         parted, guessed = [(rest, seed) for rest, seed in short], True
-    return _Found(tuple(rest or source for rest, _ in parted), scheme.by, guessed), seeds
+    return _Labels(tuple(rest or source for rest, _ in parted), scheme.by, guessed), seeds
 
 
 def _short_seeds(labels: Sequence[str], known: Differences) -> list[tuple[str, str | None]] | None:
     """Labels without ``s3``; None where runs that differ in it differ in their settings, as stages do."""
-    found = short_seeds(labels)
-    together = _together([rest for rest, _ in found or ()])
-    return found if all(map(known.repeated, together)) else None
+    found = split_short_seeds(labels)
+    together = _group_equal([rest for rest, _ in found or ()])
+    return found if all(map(known.is_repeated, together)) else None
 
 
-def _together(labels: Sequence[Hashable]) -> list[list[int]]:
+def _group_equal(labels: Sequence[Hashable]) -> list[list[int]]:
     """The places of equal labels."""
     places: dict[Hashable, list[int]] = defaultdict(list)
-    for place, label in enumerate(labels):
-        places[label].append(place)
+    for index, label in enumerate(labels):
+        places[label].append(index)
     return list(places.values())
 
 
-def _clashes(candidates: Sequence[Candidate], series: _Found, seeds: _Found, known: Differences) -> int:
+def _count_clashes(
+    candidates: Sequence[Candidate], series: _Labels, seeds: _Labels, known: Differences
+) -> int:
     """How many runs share series and seed with another, or a series without being its repetition."""
     labels = [(name, one.run.benchmark) for name, one in zip(series.values, candidates, strict=True)]
     count = 0
-    for places in _together(labels):
-        runs = {(seeds.values[place], run_key(candidates[place]) or place) for place in places}
-        apart = {seed for seed, _ in runs} if known.repeated(places) else {None}
+    for places in _group_equal(labels):
+        runs = {(seeds.values[index], make_run_key(candidates[index]) or index) for index in places}
+        apart = {seed for seed, _ in runs} if known.is_repeated(places) else {None}
         count += len(runs) - len(apart)
     return count
 
 
-def _grouped(
-    candidates: Sequence[Candidate], series: _Found, seeds: _Found, known: Differences
-) -> tuple[_Found, _Found] | None:
+def _find_groups(
+    candidates: Sequence[Candidate], series: _Labels, seeds: _Labels, known: Differences
+) -> tuple[_Labels, _Labels] | None:
     """Groups as series, where each run would be a series and those of a group differ in their seeds."""
     groups = tuple(candidate.run.group for candidate in candidates)
     alone = len(set(series.values)) == len(candidates) > len(set(groups))
-    found = _Found(groups, "their groups", guessed=True)
+    found = _Labels(groups, "their groups", guessed=True)
     fits = alone and all(groups) and all(seeds.values)
-    return (found, seeds) if fits and not _clashes(candidates, found, seeds, known) else None
+    return (found, seeds) if fits and not _count_clashes(candidates, found, seeds, known) else None

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from reportgen.read.runs.run_repeats import differences
+from reportgen.read.runs.run_repeats import find_differences
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -25,24 +25,24 @@ class RunName:
     seed: str | None
 
 
-def run_key(candidate: Candidate) -> tuple[str, str, str] | None:
+def make_run_key(candidate: Candidate) -> tuple[str, str, str] | None:
     """What parts of one run share: the id, and what it is called; None without an id."""
     run = candidate.run
     return (run.id, run.name, run.group) if run.id else None
 
 
-def resumed_runs(candidates: Sequence[Candidate]) -> Places:
+def find_resumed_runs(candidates: Sequence[Candidate]) -> Places:
     """Runs that have the same id, name and group, in the order of time where it is known, or of writing."""
     places: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-    for place, candidate in enumerate(candidates):
-        if key := run_key(candidate):
-            places[key].append(place)
+    for index, candidate in enumerate(candidates):
+        if key := make_run_key(candidate):
+            places[key].append(index)
     begins = [candidate.run.begins or 0.0 for candidate in candidates]
     found = (tuple(sorted(several, key=begins.__getitem__)) for several in places.values())
     return tuple(several for several in found if len(several) > 1)
 
 
-def tell_apart(
+def make_unique_names(
     candidates: Sequence[Candidate], names: Sequence[RunName], labels: Sequence[str], resumed: Places
 ) -> tuple[RunName, ...]:
     """Names with a run that no other of the series has; parts of one run are called as its beginning.
@@ -53,8 +53,8 @@ def tell_apart(
         labels: what each run is called, which need not tell it from others.
         resumed: places of runs that are parts of one.
     """
-    first = _firsts(resumed)
-    begins = [first.get(place, place) for place in range(len(names))]
+    first = _map_first(resumed)
+    begins = [first.get(index, index) for index in range(len(names))]
     keys = {
         place: (names[place].series, candidates[place].run.benchmark, labels[place])
         for place in dict.fromkeys(begins)
@@ -70,19 +70,19 @@ def tell_apart(
     return tuple(replace(names[place], run=runs[place]) for place in begins)
 
 
-def alike_runs(
+def find_indistinct_runs(
     candidates: Sequence[Candidate], names: Sequence[RunName], resumed: Places, *, chosen: bool
 ) -> Places:
     """Places of runs with the same series and seed; without seeds only where nobody chose the series."""
-    first = _firsts(resumed)
+    first = _map_first(resumed)
     places: dict[tuple[str, str | None, str], list[int]] = defaultdict(list)
-    for place, (candidate, name) in enumerate(zip(candidates, names, strict=True)):
-        if first.get(place, place) == place and (name.seed is not None or not chosen):
-            places[name.series, name.seed, candidate.run.benchmark].append(place)
+    for index, (candidate, name) in enumerate(zip(candidates, names, strict=True)):
+        if first.get(index, index) == index and (name.seed is not None or not chosen):
+            places[name.series, name.seed, candidate.run.benchmark].append(index)
     return tuple(tuple(several) for several in places.values() if len(several) > 1)
 
 
-def mixed_runs(
+def find_mixed_runs(
     candidates: Sequence[Candidate], names: Sequence[RunName], resumed: Places, logged: Container[int]
 ) -> Places:
     """Places of runs of one series and benchmark that differ in more than their seeds.
@@ -93,14 +93,14 @@ def mixed_runs(
         resumed: places of runs that are parts of one.
         logged: the ``id`` of each candidate that counts.
     """
-    first, known = _firsts(resumed), differences(candidates)
+    first, known = _map_first(resumed), find_differences(candidates)
     places: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for place, (candidate, name) in enumerate(zip(candidates, names, strict=True)):
-        if first.get(place, place) == place and id(candidate) in logged:
-            places[name.series, candidate.run.benchmark].append(place)
-    return tuple(tuple(several) for several in places.values() if not known.repeated(several))
+    for index, (candidate, name) in enumerate(zip(candidates, names, strict=True)):
+        if first.get(index, index) == index and id(candidate) in logged:
+            places[name.series, candidate.run.benchmark].append(index)
+    return tuple(tuple(several) for several in places.values() if not known.is_repeated(several))
 
 
-def _firsts(resumed: Places) -> dict[int, int]:
+def _map_first(resumed: Places) -> dict[int, int]:
     """For each part of a run the place of its beginning."""
     return {place: several[0] for several in resumed for place in several}

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reportgen.read.runs.run_labels import without_seed
-from reportgen.read.runs.run_settings import setting_text
+from reportgen.read.runs.run_labels import split_seed
+from reportgen.read.runs.run_settings import format_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -48,16 +48,16 @@ class Differences:
     keys: tuple[str, ...]
     values: tuple[tuple[str | None, ...] | None, ...]
 
-    def repeated(self, places: Iterable[int]) -> bool:
+    def is_repeated(self, places: Iterable[int]) -> bool:
         """Whether the runs at these places have the same settings, as far as these are known."""
-        return len({self.values[place] for place in places} - {None}) < 2  # noqa: PLR2004 - all alike
+        return len({self.values[index] for index in places} - {None}) < 2  # noqa: PLR2004 - all alike
 
-    def between(self, places: Sequence[int]) -> list[str]:
+    def list_differing(self, places: Sequence[int]) -> list[str]:
         """The settings that differ between the runs at these places."""
-        known = [found for place in places if (found := self.values[place]) is not None]
+        known = [found for index in places if (found := self.values[index]) is not None]
         return [key for key, *several in zip(self.keys, *known, strict=True) if len(set(several)) > 1]
 
-    def telling(self, labels: Sequence[str]) -> tuple[str, ...]:
+    def choose_keys(self, labels: Sequence[str]) -> tuple[str, ...]:
         """The fewest settings that tell apart all runs of one label that are not one experiment.
 
         Args:
@@ -67,63 +67,69 @@ class Differences:
             Three at most, of which none is a long text; none where these do not do.
         """
         short = [
-            place
-            for place in range(len(self.keys))
-            if all(len(values[place] or "") <= _LONGEST for values in self.values if values)
+            index
+            for index in range(len(self.keys))
+            if all(len(values[index] or "") <= _LONGEST for values in self.values if values)
         ]
         rows = [values or (None,) * len(self.keys) for values in self.values]
-        wanted = len(set(zip(labels, rows, strict=True)))
+        target = len(set(zip(labels, rows, strict=True)))
         chosen: list[int] = []
-        while _classes(labels, rows, chosen) < wanted and len(chosen) < _MOST_KEYS and short:
-            chosen.append(max(short, key=lambda place: _classes(labels, rows, [*chosen, place])))
+        while _count_classes(labels, rows, chosen) < target and len(chosen) < _MOST_KEYS and short:
+            chosen.append(max(short, key=lambda place: _count_classes(labels, rows, [*chosen, place])))
             short.remove(chosen[-1])
-        return tuple(self.keys[place] for place in chosen) if _classes(labels, rows, chosen) == wanted else ()
+        return (
+            tuple(self.keys[place] for place in chosen)
+            if _count_classes(labels, rows, chosen) == target
+            else ()
+        )
 
 
-def differences(candidates: Sequence[Candidate]) -> Differences:
+def find_differences(candidates: Sequence[Candidate]) -> Differences:
     """What the settings of runs, and the protocols of evaluations, tell of them beside their seeds.
 
     A text may hold the seed, a time, or the name or id of the run: with them taken out it has to be the same.
     """
-    said = [_said(candidate) for candidate in candidates]
-    keys = [key for key in dict.fromkeys(key for one in said for key in one) if tells_experiments_apart(key)]
+    said = [_get_settings(candidate) for candidate in candidates]
+    keys = [key for key in dict.fromkeys(key for one in said for key in one) if is_experiment_setting(key)]
     keys = [key for key in keys if len({one.get(key) for one in said if one}) > 1]
     rows = [
-        tuple(_plain(candidate, one.get(key)) for key in keys) if one else None
+        tuple(_clean_setting(candidate, one.get(key)) for key in keys) if one else None
         for candidate, one in zip(candidates, said, strict=True)
     ]
     known = [row for row in rows if row is not None]
-    kept = [place for place in range(len(keys)) if len({row[place] for row in known}) > 1]
+    differing = [index for index in range(len(keys)) if len({row[index] for row in known}) > 1]
     return Differences(
-        tuple(keys[place] for place in kept),
-        tuple(None if row is None else tuple(row[place] for place in kept) for row in rows),
+        tuple(keys[place] for place in differing),
+        tuple(None if row is None else tuple(row[place] for place in differing) for row in rows),
     )
 
 
-def _said(candidate: Candidate) -> Mapping[str, Setting]:
+def _get_settings(candidate: Candidate) -> Mapping[str, Setting]:
     protocol = {key: value for key, value in candidate.run.protocol.items() if key != _DAY}
     return {**protocol, **candidate.run.config}
 
 
-def tells_experiments_apart(key: str) -> bool:
+def is_experiment_setting(key: str) -> bool:
     """Whether a setting of this name may make another experiment, and not only another start of one."""
     if "seed" in key.casefold() or key.casefold() == "name":
         return False
     return not any(_INCIDENTAL.fullmatch(part) for part in _PARTS.split(key))
 
 
-def _plain(candidate: Candidate, value: Setting | None) -> str | None:
+def _clean_setting(candidate: Candidate, value: Setting | None) -> str | None:
     """A setting without what may name the run in it; a name alone may be that of a method."""
     if not isinstance(value, str):
-        return None if value is None else setting_text(value)
+        return None if value is None else format_setting(value)
     plain = value
     for own in (candidate.run.id, candidate.run.name):
         if own and own != value and own in plain:
             # An id may be ``1``, which is no part of ``v12``.
             plain = re.sub(rf"(?<![^\W_]){re.escape(own)}(?![^\W_])", "", plain)
-    return without_seed(_TIME.sub("", plain))[0]
+    return split_seed(_TIME.sub("", plain))[0]
 
 
-def _classes(labels: Sequence[str], rows: Sequence[tuple[str | None, ...]], chosen: Sequence[int]) -> int:
+def _count_classes(
+    labels: Sequence[str], rows: Sequence[tuple[str | None, ...]], chosen: Sequence[int]
+) -> int:
     """How many kinds of runs labels and the chosen settings tell."""
     return len({(label, *(row[place] for place in chosen)) for label, row in zip(labels, rows, strict=True)})

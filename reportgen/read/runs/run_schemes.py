@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reportgen.read.runs.run_labels import chosen_path, distinct_paths, without_seed
-from reportgen.read.runs.run_settings import is_word, value_named
+from reportgen.read.runs.run_labels import shorten_paths, split_seed, strip_ids
+from reportgen.read.runs.run_settings import get_value, is_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,13 +29,13 @@ class Scheme:
     keys: tuple[str, ...]
 
 
-def schemes(candidates: Sequence[Candidate]) -> list[Scheme]:
+def list_schemes(candidates: Sequence[Candidate]) -> list[Scheme]:
     """What may name the series of all runs, the plainest first."""
     names, folders = [one.run.name for one in candidates], [one.folder for one in candidates]
     if not any(names):
         return [Scheme(tuple(folders), "their folders", ("folder",))]
     # Ids in folders say nothing of runs that have names.
-    pairs = list(zip(names, distinct_paths(_chosen_paths(candidates)), strict=True))
+    pairs = list(zip(names, shorten_paths(_strip_paths(candidates)), strict=True))
     by_name = tuple(name or folder for name, folder in zip(names, folders, strict=True))
     by_both = tuple(f"{folder} {name}".strip() for name, folder in pairs)
     found = [
@@ -49,31 +49,29 @@ def schemes(candidates: Sequence[Candidate]) -> list[Scheme]:
     return found
 
 
-def joined_labels(
-    candidates: Sequence[Candidate], wanted: Sequence[str], source: str
-) -> tuple[str | None, ...]:
+def join_labels(candidates: Sequence[Candidate], keys: Sequence[str], source: str) -> tuple[str | None, ...]:
     """What each run has under several names."""
     folders = _chosen_folders(candidates)
-    return tuple(joined(*one, wanted, source) for one in zip(candidates, folders, strict=True))
+    return tuple(join_values(*one, keys, source) for one in zip(candidates, folders, strict=True))
 
 
-def _chosen_paths(candidates: Sequence[Candidate]) -> list[str]:
-    return [chosen_path(one.path, one.run.id) for one in candidates]
+def _strip_paths(candidates: Sequence[Candidate]) -> list[str]:
+    return [strip_ids(one.path, one.run.id) for one in candidates]
 
 
 def _chosen_folders(candidates: Sequence[Candidate]) -> list[str]:
     """What tells paths apart, without ids unless nothing else does."""
-    chosen = distinct_paths(_chosen_paths(candidates))
+    chosen = shorten_paths(_strip_paths(candidates))
     return chosen if any(chosen) else [one.folder for one in candidates]
 
 
-def joined(candidate: Candidate, folder: str, wanted: Sequence[str], source: str) -> str | None:
+def join_values(candidate: Candidate, folder: str, keys: Sequence[str], source: str) -> str | None:
     """What a run has under several names; a number is told with its name."""
     parts = []
-    for name in wanted:
-        value = folder if name == "folder" else value_named(candidate, name)
+    for name in keys:
+        value = folder if name == "folder" else get_value(candidate, name)
         if name == "folder" or (name == "name" and value is not None):
-            value = without_seed(value or "")[0] or source
+            value = split_seed(value or "")[0] or source
         if value:
             parts.append(value if is_word(candidate, name) else f"{name}={value}")
     return ", ".join(parts) or None

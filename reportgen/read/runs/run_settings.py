@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from reportgen.read.cells import Text
     from reportgen.read.logged import Setting
-    from reportgen.read.runs.kept_units import KeptRun
+    from reportgen.read.runs.kept_units import StoredRun
 
 # The best first; in a nested configuration a name may stand behind dots.
 _SEEDS: Final = (
@@ -22,7 +22,7 @@ _SEEDS: Final = (
 _BARE: Final = frozenset(("", "none", "null", "nan", "true", "false"))
 _NUMBER: Final = re.compile(r"[0-9.]+(e[+-]?[0-9]+)?")
 # What a run has beside its configuration, where no setting has such a name.
-OWN: Final = ("name", "folder", "group", "id", "model", "benchmark")
+RUN_FIELDS: Final = ("name", "folder", "group", "id", "model", "benchmark")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +36,22 @@ class Candidate:
         folder: what tells the path from those of the other runs.
     """
 
-    run: KeptRun
+    run: StoredRun
     labels: Mapping[str, Text]
     path: str
     folder: str
 
 
-def seed_of_config(config: Mapping[str, Setting]) -> str | None:
+def find_config_seed(config: Mapping[str, Setting]) -> str | None:
     """The seed that a configuration tells; None where it tells none or several that differ."""
     for known in _SEEDS:
-        found = {setting_text(value) for key, value in config.items() if key.casefold() == known}
+        found = {format_setting(value) for key, value in config.items() if key.casefold() == known}
         found = found or {
-            setting_text(value) for key, value in config.items() if key.casefold().rpartition(".")[2] == known
+            format_setting(value)
+            for key, value in config.items()
+            if key.casefold().rpartition(".")[2] == known
         }
-        found = {seed for seed in map(seed_told, found) if seed is not None}
+        found = {seed for seed in map(parse_seed, found) if seed is not None}
         if len(found) == 1:
             return found.pop()
         if found:
@@ -57,30 +59,30 @@ def seed_of_config(config: Mapping[str, Setting]) -> str | None:
     return None
 
 
-def seed_told(text: str | None) -> str | None:
+def parse_seed(text: str | None) -> str | None:
     """A text as a seed; None where it says that there is none, as ``None`` and ``false`` do."""
     return None if text is None or text.strip().casefold() in _BARE else text
 
 
-def value_named(candidate: Candidate, name: str) -> str | None:
+def get_value(candidate: Candidate, name: str) -> str | None:
     """What a run has under a name: a group of ``files:``, a setting, of its protocol or its own, or None."""
     if name in candidate.labels:
         return candidate.labels[name]
-    key = _key_named(name, candidate.run.config)
+    key = _find_key(name, candidate.run.config)
     if key is not None:
         value = candidate.run.config[key]
-        return value if isinstance(value, str) else setting_text(value)
+        return value if isinstance(value, str) else format_setting(value)
     if name == "folder":
         return candidate.folder or None
-    if name in candidate.run.protocol and name not in OWN:
+    if name in candidate.run.protocol and name not in RUN_FIELDS:
         return candidate.run.protocol[name]
-    return getattr(candidate.run, name) or None if name in OWN else None
+    return getattr(candidate.run, name) or None if name in RUN_FIELDS else None
 
 
 def is_word(candidate: Candidate, name: str) -> bool:
     """Whether what a run has under a name says by itself what it is, as neither numbers nor ``true`` do."""
-    key = _key_named(name, candidate.run.config)
-    if name in candidate.labels or (key is None and name in OWN):
+    key = _find_key(name, candidate.run.config)
+    if name in candidate.labels or (key is None and name in RUN_FIELDS):
         return True
     value = candidate.run.config[key] if key is not None else candidate.run.protocol.get(name, "")
     if not isinstance(value, str):
@@ -88,25 +90,25 @@ def is_word(candidate: Candidate, name: str) -> bool:
     return value.casefold() not in _BARE and not (key is None and _NUMBER.fullmatch(value))
 
 
-def names_there_are(candidates: Iterable[Candidate]) -> list[str]:
+def list_value_names(candidates: Iterable[Candidate]) -> list[str]:
     """What runs can be named by: what differs between them first."""
     values: dict[str, set[str | None]] = {}
     for candidate in candidates:
-        for name in (*candidate.labels, *OWN, *candidate.run.config, *candidate.run.protocol):
-            values.setdefault(name, set()).add(value_named(candidate, name))
+        for name in (*candidate.labels, *RUN_FIELDS, *candidate.run.config, *candidate.run.protocol):
+            values.setdefault(name, set()).add(get_value(candidate, name))
     known = [name for name, found in values.items() if found != {None}]
     return sorted(known, key=lambda name: len(values[name]) < 2)  # noqa: PLR2004 - all alike
 
 
-def _key_named(name: str, config: Mapping[str, Setting]) -> str | None:
+def _find_key(name: str, config: Mapping[str, Setting]) -> str | None:
     """The setting of this name or, where no other ends so, one that has it behind dots."""
-    if name in config or name in OWN:
+    if name in config or name in RUN_FIELDS:
         return name if name in config else None
     found = [key for key in config if key.endswith(f".{name}")]
     return found[0] if len(found) == 1 else None
 
 
-def setting_text(value: Setting) -> str:
+def format_setting(value: Setting) -> str:
     """A setting as a text: whole numbers without a point."""
     if isinstance(value, bool):
         return str(value).lower()

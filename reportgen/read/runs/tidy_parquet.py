@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 import numpy as np
 
-from reportgen.errors import ReportError, disk_problem
+from reportgen.errors import ReportError, describe_disk_problem
 from reportgen.read import sql
-from reportgen.read.engine import engine
-from reportgen.read.find import place_of
-from reportgen.read.logged import Evaluated, Logged
-from reportgen.read.runs.answer_columns import answer_columns, whole_text
-from reportgen.read.runs.kept_units import KeptFinding, KeptPart, KeptRun, KeptTotal, KeptUnit
+from reportgen.read.engine import get_engine
+from reportgen.read.find import locate_file
+from reportgen.read.logged import Evaluation, LoggedRun
+from reportgen.read.runs.answer_columns import clean_text, make_answer_columns
+from reportgen.read.runs.kept_units import KeptFinding, StoredPart, StoredRun, StoredTotal, StoredUnit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from reportgen.cache import Cache
-    from reportgen.read.logged import Answered, Finding, Points
+    from reportgen.read.logged import Finding, Points, ScoredAnswer
     from reportgen.read.runs.answer_columns import Columns
 
 # The column that tells a row's run by its place in the unit.
@@ -36,7 +36,7 @@ _TIMES: Final = (-6e13, 3e15)
 _LONGEST_SETTING: Final = 500
 
 
-def part_name(number: int) -> str:
+def name_part(number: int) -> str:
     """What a part is called beside the key of its unit."""
     return f"{number}.parquet"
 
@@ -57,18 +57,18 @@ def write_part(cache: Cache, key: str, name: str, columns: Columns, cells: Mappi
     Raises:
         ReportError: the disk is full or read-only.
     """
-    listed = ", ".join(f"{cell} AS {sql.identifier(column)}" for column, cell in cells.items())
-    cursor = engine().cursor()
+    listed = ", ".join(f"{cell} AS {sql.quote_name(column)}" for column, cell in cells.items())
+    cursor = get_engine().open_cursor()
     cursor.register("piece", columns)
     try:
-        with cache.writing(key, name) as path:
-            cursor.execute(f"COPY (SELECT {listed} FROM piece) TO {sql.literal(str(path))} (FORMAT parquet)")  # noqa: S608
+        with cache.write_file(key, name) as path:
+            cursor.execute(f"COPY (SELECT {listed} FROM piece) TO {sql.quote(str(path))} (FORMAT parquet)")  # noqa: S608
             size = path.stat().st_size
     except (OSError, duckdb.IOException) as error:
         # No fault of the run, which would otherwise be left out as one that cannot be read.
         failed = error if isinstance(error, OSError) else _disk_error(error)
         said = "the rows that were read cannot be kept"
-        raise ReportError(disk_problem(failed, cache.text_path(key, name), said)) from error
+        raise ReportError(describe_disk_problem(failed, cache.get_text_path(key, name), said)) from error
     finally:
         cursor.unregister("piece")
     return size
@@ -80,7 +80,7 @@ def _disk_error(error: duckdb.IOException) -> OSError:
     return OSError(int(number[1]), os.strerror(int(number[1]))) if number else OSError(str(error))
 
 
-class Writer:
+class UnitWriter:
     """Writes the rows of one unit into a cache, in parts.
 
     Args:
@@ -91,13 +91,13 @@ class Writer:
 
     def __init__(self, cache: Cache, key: str, root: Path) -> None:
         self._cache, self._key, self._root = cache, key, root
-        self._runs: list[KeptRun] = []
-        self._parts: list[KeptPart] = []
+        self._runs: list[StoredRun] = []
+        self._parts: list[StoredPart] = []
         self._findings: list[KeptFinding] = []
         self._points: list[tuple[int, str, Points]] = []
         self._rows = 0
 
-    def write(self, found: Iterable[Logged | Evaluated]) -> KeptUnit:
+    def write(self, found: Iterable[LoggedRun | Evaluation]) -> StoredUnit:
         """Write everything that a reader hands over.
 
         Raises:
@@ -105,29 +105,31 @@ class Writer:
         """
         for one in found:
             self._findings += [self._finding(finding) for finding in one.findings]
-            if isinstance(one, Logged):
+            if isinstance(one, LoggedRun):
                 self._add_logged(one)
             else:
                 self._add_evaluated(one)
         self._write_points()
         self._write_totals()
-        return KeptUnit(tuple(self._runs), tuple(self._parts), tuple(self._findings))
+        return StoredUnit(tuple(self._runs), tuple(self._parts), tuple(self._findings))
 
-    def _add_logged(self, one: Logged) -> None:
+    def _add_logged(self, one: LoggedRun) -> None:
         for name, points in one.metrics.items():
-            self._add_points(len(self._runs), _whole(name), points)
+            self._add_points(len(self._runs), _clean_name(name), points)
         self._runs.append(
-            KeptRun(
-                path=self._named(one.path),
-                name=_whole(one.name),
-                id=_whole(one.id),
-                group=_whole(one.group),
+            StoredRun(
+                path=self._get_path(one.path),
+                name=_clean_name(one.name),
+                id=_clean_name(one.id),
+                group=_clean_name(one.group),
                 config={
-                    _whole(name): _whole(value[:_LONGEST_SETTING]) if isinstance(value, str) else value
+                    _clean_name(name): _clean_name(value[:_LONGEST_SETTING])
+                    if isinstance(value, str)
+                    else value
                     for name, value in one.config.items()
                 },
-                metrics={_whole(name): len(points.values) for name, points in one.metrics.items()},
-                step_name=_whole(one.step_name),
+                metrics={_clean_name(name): len(points.values) for name, points in one.metrics.items()},
+                step_name=_clean_name(one.step_name),
                 begins=_begin(one),
             )
         )
@@ -145,7 +147,7 @@ class Writer:
     def _write_points(self) -> None:
         if not self._rows:
             return
-        names = {name: place for place, name in enumerate(dict.fromkeys(name for _, name, _ in self._points))}
+        names = {name: index for index, name in enumerate(dict.fromkeys(name for _, name, _ in self._points))}
         lengths = [len(points.values) for *_, points in self._points]
         values = np.concatenate([points.values for *_, points in self._points])
         columns: dict[str, np.ndarray[tuple[int], np.dtype[np.generic]]] = {
@@ -157,39 +159,39 @@ class Writer:
         }
         cells = {
             CODE: CODE,
-            "metric": f"[{sql.literals(names)}][metric + 1]",
+            "metric": f"[{sql.quote_all(names)}][metric + 1]",
             "step": "step",
             # The database takes NaN for an empty cell, but what was logged as NaN is no gap.
             "value": "CASE WHEN lost THEN CAST('nan' AS DOUBLE) ELSE value END",
         }
         types = {CODE: "INTEGER", "metric": sql.TEXT, "step": "DOUBLE", "value": "DOUBLE"}
         if any(points.times is not None for *_, points in self._points):
-            columns["time"] = np.concatenate([_times(points) for *_, points in self._points])
+            columns["time"] = np.concatenate([_clean_times(points) for *_, points in self._points])
             cells["time"], types["time"] = "epoch_ms(CAST(time AS BIGINT))", "TIMESTAMP"
         self._points, self._rows = [], 0
         self._write(columns, cells, types)
 
-    def _add_evaluated(self, one: Evaluated) -> None:
+    def _add_evaluated(self, one: Evaluation) -> None:
         run = len(self._runs)
-        by_metric: dict[str, list[Answered]] = defaultdict(list)
+        by_metric: dict[str, list[ScoredAnswer]] = defaultdict(list)
         for answer in one.answers:
-            by_metric[_whole(answer.metric)].append(answer)
+            by_metric[_clean_name(answer.metric)].append(answer)
         for metric, answers in by_metric.items():
-            columns, types = answer_columns(answers)
-            cells = {name: f"CAST({sql.identifier(name)} AS {kind})" for name, kind in types.items()}
+            columns, types = make_answer_columns(answers)
+            cells = {name: f"CAST({sql.quote_name(name)} AS {kind})" for name, kind in types.items()}
             self._write(columns, cells, types, run, metric)
         self._runs.append(
-            KeptRun(
-                path=self._named(one.path),
-                name=_whole(one.run),
+            StoredRun(
+                path=self._get_path(one.path),
+                name=_clean_name(one.run),
                 metrics={metric: len(answers) for metric, answers in by_metric.items()},
                 evaluated=True,
-                model=_whole(one.model),
-                benchmark=_whole(one.benchmark),
-                seed=None if one.seed is None else _whole(one.seed),
-                protocol={_whole(name): _whole(value) for name, value in one.protocol.items()},
+                model=_clean_name(one.model),
+                benchmark=_clean_name(one.benchmark),
+                seed=None if one.seed is None else _clean_name(one.seed),
+                protocol={_clean_name(name): _clean_name(value) for name, value in one.protocol.items()},
                 totals=tuple(
-                    KeptTotal(_whole(of.metric), of.value, of.stderr, of.n, of.higher_is_better)
+                    StoredTotal(_clean_name(of.metric), of.value, of.stderr, of.n, of.higher_is_better)
                     for of in one.totals
                 ),
                 finished=one.finished,
@@ -197,8 +199,8 @@ class Writer:
         )
 
     def _write_totals(self) -> None:
-        """The totals of evaluations without answers, one row each, in the order of ``totals_of``."""
-        totals = totals_of(self._runs)
+        """The totals of evaluations without answers, one row each, in the order of ``list_totals``."""
+        totals = list_totals(self._runs)
         if not totals:
             return
         columns = {
@@ -207,7 +209,7 @@ class Writer:
             "stderr": np.array([one.stderr for _, one in totals], float),
             "n": np.array([one.n for _, one in totals], float),
         }
-        self._write(columns, {name: sql.identifier(name) for name in TOTALS}, TOTALS)
+        self._write(columns, {name: sql.quote_name(name) for name in TOTALS}, TOTALS)
 
     def _write(
         self,
@@ -218,30 +220,30 @@ class Writer:
         metric: str = "",
     ) -> None:
         """One part, from arrays by name, the cell of each column as SQL, and its type."""
-        name = part_name(len(self._parts))
+        name = name_part(len(self._parts))
         size = write_part(self._cache, self._key, name, columns, cells)
-        self._parts.append(KeptPart(name, size, tuple(types), tuple(types.values()), run, metric))
+        self._parts.append(StoredPart(name, size, tuple(types), tuple(types.values()), run, metric))
 
     def _finding(self, finding: Finding) -> KeptFinding:
-        return KeptFinding(self._named(finding.path), finding.message, finding.line)
+        return KeptFinding(self._get_path(finding.path), finding.message, finding.line)
 
-    def _named(self, path: Path) -> str:
-        return place_of(path, self._root).file
+    def _get_path(self, path: Path) -> str:
+        return locate_file(path, self._root).file
 
 
-def totals_of(runs: Iterable[KeptRun]) -> list[tuple[int, KeptTotal]]:
+def list_totals(runs: Iterable[StoredRun]) -> list[tuple[int, StoredTotal]]:
     """The totals of a unit that are rows of it, each with the place of its run: those without answers."""
-    return [(place, total) for place, run in enumerate(runs) if not run.metrics for total in run.totals]
+    return [(index, total) for index, run in enumerate(runs) if not run.metrics for total in run.totals]
 
 
-def _whole(text: str) -> str:
+def _clean_name(text: str) -> str:
     """A name as statements, files and pages can hold it: without NUL and halves of characters."""
-    return whole_text(text) or ""
+    return clean_text(text) or ""
 
 
-def _begin(one: Logged) -> float | None:
+def _begin(one: LoggedRun) -> float | None:
     """The earliest time of a value."""
-    found = [_times(points) for points in one.metrics.values() if points.times is not None]
+    found = [_clean_times(points) for points in one.metrics.values() if points.times is not None]
     known = [float(np.nanmin(times)) for times in found if np.isfinite(times).any()]
     return min(known, default=None)
 
@@ -253,7 +255,7 @@ def _piece(points: Points, begin: int, end: int) -> Points:
     return type(points)(points.steps[begin:end], points.values[begin:end], times)
 
 
-def _times(points: Points) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _clean_times(points: Points) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     if points.times is None:
         return np.full(len(points.values), np.nan)
     return np.where((points.times > _TIMES[0]) & (points.times < _TIMES[1]), points.times, np.nan)

@@ -12,8 +12,8 @@ import duckdb
 from reportgen.errors import Problem, ReportError, Stage
 from reportgen.read import sql
 from reportgen.read.cells import is_missing, is_number, is_time
-from reportgen.read.content import Content, few
-from reportgen.read.find import place_of
+from reportgen.read.content import Content, limit_problems
+from reportgen.read.find import locate_file
 from reportgen.read.tabular import wandb_csv
 from reportgen.read.tabular.formats import FORMATS
 from reportgen.settings.parsing import shorten
@@ -21,7 +21,7 @@ from reportgen.settings.parsing import shorten
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-    from reportgen.errors import Place
+    from reportgen.errors import SourceLocation
     from reportgen.read.cells import Text
     from reportgen.read.layout import FileLayout, Row
 
@@ -44,25 +44,25 @@ class Check(NamedTuple):
     typed: bool = False
 
 
-def _not_a_number(cell: Text) -> tuple[str, str] | None:
+def _check_number(cell: Text) -> tuple[str, str] | None:
     if cell is None or is_missing(cell) or is_number(cell):
         return None
     return "is not a number", "Mend it, or leave the cell empty"
 
 
-def _not_a_time(cell: Text) -> tuple[str, str] | None:
+def _check_time(cell: Text) -> tuple[str, str] | None:
     if cell is None or is_missing(cell) or is_time(cell):
         return None
     return "is not a time", "Write times as 2026-05-31 or 2026-05-31T12:00:00Z"
 
 
-def _nameless(cell: Text) -> tuple[str, str] | None:
+def _check_name(cell: Text) -> tuple[str, str] | None:
     return None if cell else ("names nothing", "Fill the cell, or leave the row out")
 
 
-NAMED: Final = Check(_nameless, typed=True)
-NUMBER: Final = Check(_not_a_number)
-TIME: Final = Check(_not_a_time)
+NAMED: Final = Check(_check_name, typed=True)
+NUMBER: Final = Check(_check_number)
+TIME: Final = Check(_check_time)
 
 
 def find_faults(
@@ -91,14 +91,16 @@ def find_wrong_cells(root: Path, files: Iterable[FileLayout], checks: Mapping[st
     for file in files:
         content = Content(root / file.place, file.path, file.compression)
         try:
-            found += few(_faults(content, file, checks))
+            found += limit_problems(_check_rows(content, file, checks))
         except ReportError as error:
             found += error.problems
     return found
 
 
 @contextmanager
-def explained(root: Path, place: Place, faults: Callable[[], Iterable[Problem]]) -> Iterator[None]:
+def explain_errors(
+    root: Path, place: SourceLocation, faults: Callable[[], Iterable[Problem]]
+) -> Iterator[None]:
     """Turn a failure of the database inside into what the user can mend.
 
     Args:
@@ -112,34 +114,34 @@ def explained(root: Path, place: Place, faults: Callable[[], Iterable[Problem]])
     try:
         yield
     except duckdb.Error as error:
-        problems = list(faults()) or [_in_its_words(str(error), root, place)]
+        problems = list(faults()) or [_explain_error(str(error), root, place)]
         raise ReportError(*problems) from error
 
 
-def _in_its_words(error: str, root: Path, place: Place) -> Problem:
+def _explain_error(error: str, root: Path, place: SourceLocation) -> Problem:
     """What DuckDB says of a file that Python reads: a stray quote, or a line of megabytes."""
-    if told := _DUCKDB.search(error):
-        reason = shorten(told["reason"], 200).rstrip(".")
+    if match := _DUCKDB.search(error):
+        reason = shorten(match["reason"], 200).rstrip(".")
         message = f"the row cannot be read: {reason[:1].lower()}{reason[1:]}"
-        place = place_of(Path(told["file"]), root, int(told["line"]))
+        place = locate_file(Path(match["file"]), root, int(match["line"]))
         return Problem(place, message, "Look for a stray quote or an overlong line", Stage.DATA)
     message = f"the data cannot be read: {shorten(error.partition(chr(10))[0], 200)}"
     return Problem(place, message, "Check the files, or write them again", Stage.DATA)
 
 
-def _faults(content: Content, file: FileLayout, checks: Mapping[str, Check]) -> Iterator[Problem]:
+def _check_rows(content: Content, file: FileLayout, checks: Mapping[str, Check]) -> Iterator[Problem]:
     needed = {
         name: check
         for name, check in sorted(checks.items())
-        if file.given_values(name) is None
+        if file.get_given(name) is None
         and (
             check.typed
             or name not in file.columns
             or file.type_of(name) == sql.TEXT
-            or file.format == wandb_csv.NAME
+            or file.format == wandb_csv.WANDB_CHART
         )
     }
-    for row in FORMATS[file.format].rows(content, file, tuple(needed)):
+    for row in FORMATS[file.format].read_rows(content, file, tuple(needed)):
         if isinstance(row, Problem):
             yield row
             continue
@@ -152,4 +154,4 @@ def _fault(content: Content, row: Row, name: str, fault: str, advice: str) -> Pr
     where = "" if row.line else f" of row {row.number}"
     cell, column = row.cells.get(name), shorten(name, _LONGEST)
     found = f'"{shorten(cell, _LONGEST)}"' if cell else "an empty cell"
-    return content.problem(f'{found} in column "{column}"{where} {fault}', advice, row.line)
+    return content.make_problem(f'{found} in column "{column}"{where} {fault}', advice, row.line)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from reportgen.read.layout import FileLayout, Look, Row
 
 
-class Format(Protocol):
+class TableFormat(Protocol):
     """What a module knows about its format."""
 
     @property
@@ -25,17 +25,19 @@ class Format(Protocol):
     def look(self, content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:
         """Columns, types and a bounded sample of a file."""
 
-    def scan(self, files: Sequence[Path], file: FileLayout, wanted: Sequence[str]) -> str:
+    def scan(self, files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:
         """A SELECT of ``k0, k1, ...`` (the wanted columns), ``file`` and ``row``; lazy."""
 
-    def rows(self, content: Content, file: FileLayout, wanted: Collection[str]) -> Iterator[Row | Problem]:
+    def read_rows(
+        self, content: Content, file: FileLayout, columns: Collection[str]
+    ) -> Iterator[Row | Problem]:
         """Every row with its line, to find what is wrong."""
 
 
-FORMATS: Final[Mapping[str, Format]] = {
+FORMATS: Final[Mapping[str, TableFormat]] = {
     "csv": delimited,
     "tsv": delimited,
-    wandb_csv.NAME: delimited,
+    wandb_csv.WANDB_CHART: delimited,
     "jsonl": json_lines,
     "json": json_table,
     "parquet": parquet,

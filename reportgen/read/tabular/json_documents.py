@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reportgen.errors import Problem, ReportError
-from reportgen.read.content import few
-from reportgen.read.find import ending_of
-from reportgen.read.tabular.sampling import NOT_UTF8, decoded, is_utf8, text_lines
+from reportgen.read.content import limit_problems
+from reportgen.read.find import split_ending
+from reportgen.read.tabular.sampling import NOT_UTF8, decode_text, is_utf8, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,33 +25,33 @@ class Document:
     line: int | None
 
 
-def documents(content: Content) -> Iterator[Document | Problem]:
+def read_documents(content: Content) -> Iterator[Document | Problem]:
     """The documents of a file, and a warning in place of a last line that is torn off.
 
     Raises:
         ReportError: the file cannot be read, or lines of it are no JSON.
     """
     content.check()
-    if ending_of(content.path)[1] == "jsonl":
-        yield from _lines(content)
+    if split_ending(content.path)[1] == "jsonl":
+        yield from _read_lines(content)
         return
-    text = decoded(content, content.whole())
+    text = decode_text(content, content.read_all())
     try:
         yield Document(json.loads(text), None)
     except RecursionError:
-        raise content.error("the JSON is nested too deeply", "Write it with fewer levels") from None
+        raise content.make_error("the JSON is nested too deeply", "Write it with fewer levels") from None
     except ValueError as error:
         if getattr(error, "msg", "") == "Extra data" and "\n" in text.strip():
-            yield from _lines(content)
+            yield from _read_lines(content)
             return
         reason, line = getattr(error, "msg", str(error)), getattr(error, "lineno", None)
         message = f"the file is not JSON: {reason[:1].lower()}{reason[1:]}"
-        raise content.error(message, "Write it again, or leave it out with files:", line) from None
+        raise content.make_error(message, "Write it again, or leave it out with files:", line) from None
 
 
-def _lines(content: Content) -> Iterator[Document | Problem]:
+def _read_lines(content: Content) -> Iterator[Document | Problem]:
     wrong: list[tuple[Problem, bool]] = []
-    for number, line in enumerate(text_lines(content), 1):
+    for number, line in enumerate(read_lines(content), 1):
         if not line.strip():
             continue
         found = _value(line)
@@ -59,12 +59,12 @@ def _lines(content: Content) -> Iterator[Document | Problem]:
             yield Document(found[0], number)
             continue
         fault = ("the line is not JSON", "Mend or remove it") if is_utf8(line) else NOT_UTF8
-        wrong.append((content.problem(*fault, number), line.endswith(("\n", "\r"))))
+        wrong.append((content.make_problem(*fault, number), line.endswith(("\n", "\r"))))
     if wrong and not wrong[-1][1]:
         torn, _ = wrong.pop()
-        yield content.warning("the last line is torn off and was left out", torn.place.line)
+        yield content.make_warning("the last line is torn off and was left out", torn.place.line)
     if wrong:
-        raise ReportError(*few(problem for problem, _ in wrong))
+        raise ReportError(*limit_problems(problem for problem, _ in wrong))
 
 
 def _value(line: str) -> tuple[Any] | None:

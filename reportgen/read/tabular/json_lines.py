@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.errors import Problem, ReportError
 from reportgen.read import sql
-from reportgen.read.content import BOM, few, too_many_columns
+from reportgen.read.content import BOM, limit_problems, make_columns_error
 from reportgen.read.layout import FileLayout, Look, Row
 from reportgen.read.limits import MOST_COLUMNS
 from reportgen.read.tabular.sampling import (
     NOT_UTF8,
-    decoded,
+    decode_text,
+    find_last_line,
+    find_line_number,
     is_utf8,
-    last_line,
-    line_number_at,
-    spots,
-    text_lines,
-    whole_lines,
+    keep_whole_lines,
+    read_lines,
+    sample_lines,
 )
 
 if TYPE_CHECKING:
@@ -49,32 +49,32 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
     Raises:
         ReportError: everything that is wrong with the file, if something shows in the sample.
     """
-    head = content.head(_HEAD)
-    lines = decoded(content, whole_lines(head)).split("\n")
+    head = content.read_head(_HEAD)
+    lines = decode_text(content, keep_whole_lines(head)).split("\n")
     file = FileLayout(content.name, form, content.compression, (), (), skip=_bom(head))
-    torn = _torn(content, head)
+    torn = _find_torn_line(content, head)
     if torn:
         file = replace(file, keep=torn.offset)
         lines = lines[: -1 if head.complete else None]
     exhaustive = whole or head.complete
     if not exhaustive:
-        pieces = (decoded(content, piece) for piece in spots(content, head))
+        pieces = (decode_text(content, piece) for piece in sample_lines(content, head))
         lines = lines[:_ROWS_OF_A_HEAD] + [line for piece in pieces for line in piece.split("\n")]
-    objects = _objects(content, file, text_lines(content, file.keep) if whole else lines)
-    found = looked(file, objects, exhaustive=exhaustive)
+    objects = _parse_objects(content, file, read_lines(content, file.keep) if whole else lines)
+    found = look_at_records(file, objects, exhaustive=exhaustive)
     if not found.rows:
-        raise content.error("the file has no rows", "Remove it or write it again")
+        raise content.make_error("the file has no rows", "Remove it or write it again")
     if not found.file.columns:
-        raise content.error("its rows are empty: none has a key", "Remove the file or write it again")
+        raise content.make_error("its rows are empty: none has a key", "Remove the file or write it again")
     if torn:
-        line = line_number_at(content, torn.offset)
+        line = find_line_number(content, torn.offset)
         found = replace(
-            found, warnings=(content.warning("the last line is torn off and was left out", line),)
+            found, warnings=(content.make_warning("the last line is torn off and was left out", line),)
         )
     return found
 
 
-def looked(file: FileLayout, objects: Iterable[dict[str, Any]], *, exhaustive: bool) -> Look:
+def look_at_records(file: FileLayout, objects: Iterable[dict[str, Any]], *, exhaustive: bool) -> Look:
     """A look at records: all their keys in order of first appearance, and a sample as text."""
     found: dict[str, None] = {}
     sample: list[dict[str, Any]] = []
@@ -88,54 +88,54 @@ def looked(file: FileLayout, objects: Iterable[dict[str, Any]], *, exhaustive: b
     # DuckDB knows no column without a name.
     keys = tuple(key for key in found if key)
     if len(keys) > MOST_COLUMNS:
-        raise too_many_columns(file.path, len(keys))
+        raise make_columns_error(file.path, len(keys))
     file = replace(file, columns=keys, types=(sql.TEXT,) * len(keys))
     cells = [tuple(as_text(item.get(key)) for key in keys) for item in sample]
     return Look(file, cells, exhaustive and len(sample) == count)
 
 
 def scan(
-    files: Sequence[Path], file: FileLayout, wanted: Sequence[str], shape: str = "newline_delimited"
+    files: Sequence[Path], file: FileLayout, columns: Sequence[str], shape: str = "newline_delimited"
 ) -> str:
     """A SELECT of the wanted keys of files; see ``delimited.scan``."""
     # A reader without columns is refused, so one that nobody has stands in.
-    types = sql.struct(dict.fromkeys(wanted or ("\x01",), sql.TEXT))
+    types = sql.make_struct(dict.fromkeys(columns or ("\x01",), sql.TEXT))
     reader, options = "read_json", f", columns={types}, records='true'"
-    cells = [sql.identifier(name) for name in wanted]
-    if differ_in_capitals(wanted):
+    cells = [sql.quote_name(name) for name in columns]
+    if has_case_twins(columns):
         reader, options = "read_json_objects", ""
-        cells = [f"json ->> {sql.literal(pointer(name))}" for name in wanted]
+        cells = [f"json ->> {sql.quote(build_pointer(name))}" for name in columns]
     picked = "".join(f"{cell} AS k{place}, " for place, cell in enumerate(cells))
     return (
         f"SELECT {picked}CAST(file_index AS BIGINT) AS file, row_number() OVER () AS row "  # noqa: S608 - quoted
-        f"FROM {reader}({sql.paths(files)}{options}, format={sql.literal(shape)}, "
-        f"compression={sql.literal(file.compression or 'none')})"
+        f"FROM {reader}({sql.quote_paths(files)}{options}, format={sql.quote(shape)}, "
+        f"compression={sql.quote(file.compression or 'none')})"
     )
 
 
-def differ_in_capitals(names: Collection[str]) -> bool:
+def has_case_twins(names: Collection[str]) -> bool:
     """Whether some keys differ in capital letters alone, which columns of DuckDB cannot."""
     return len({name.casefold() for name in names}) < len(names)
 
 
-def pointer(name: str) -> str:
+def build_pointer(name: str) -> str:
     """A key of an object as a JSON Pointer (RFC 6901)."""
     return "/" + name.replace("~", "~0").replace("/", "~1")
 
 
-def rows(content: Content, file: FileLayout, wanted: Collection[str]) -> Iterator[Row | Problem]:
+def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Problem]:
     """Every row with its line number, and a problem in place of each that cannot be read."""
-    for number, line in enumerate(text_lines(content, file.keep), 1):
+    for number, line in enumerate(read_lines(content, file.keep), 1):
         if not line.strip():
             continue
         if not is_utf8(line):
-            yield content.problem(*NOT_UTF8, number)
+            yield content.make_problem(*NOT_UTF8, number)
             continue
-        item = _object(line)
+        item = _parse_object(line)
         if item is None:
-            yield content.problem("the line is not a JSON object", "Mend or remove it", number)
+            yield content.make_problem("the line is not a JSON object", "Mend or remove it", number)
         else:
-            yield Row(number, number, {name: as_text(item[name]) for name in wanted if name in item})
+            yield Row(number, number, {name: as_text(item[name]) for name in columns if name in item})
 
 
 def as_text(value: Any) -> Text:  # noqa: ANN401 - whatever JSON holds
@@ -147,7 +147,7 @@ def as_text(value: Any) -> Text:  # noqa: ANN401 - whatever JSON holds
     return json.dumps(value, ensure_ascii=False)
 
 
-def _objects(content: Content, file: FileLayout, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+def _parse_objects(content: Content, file: FileLayout, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
     """The objects of lines, one after the other.
 
     Raises:
@@ -155,13 +155,15 @@ def _objects(content: Content, file: FileLayout, lines: Iterable[str]) -> Iterat
     """
     for line in lines:
         if line.strip():
-            item = _object(line)
+            item = _parse_object(line)
             if item is None:
-                raise ReportError(*few(row for row in rows(content, file, ()) if isinstance(row, Problem)))
+                raise ReportError(
+                    *limit_problems(row for row in read_rows(content, file, ()) if isinstance(row, Problem))
+                )
             yield item
 
 
-def _object(line: str) -> dict[str, Any] | None:
+def _parse_object(line: str) -> dict[str, Any] | None:
     try:
         item = json.loads(line)
     except (ValueError, RecursionError):
@@ -169,12 +171,12 @@ def _object(line: str) -> dict[str, Any] | None:
     return item if isinstance(item, dict) else None
 
 
-def _torn(content: Content, head: Head) -> LastLine | None:
+def _find_torn_line(content: Content, head: Head) -> LastLine | None:
     """The last line if it has no end and is no JSON."""
-    last = last_line(content, head)
+    last = find_last_line(content, head)
     if last is None or last.offset == 0 or not last.data.strip():
         return None
-    return None if _object(last.data.decode(errors="replace")) is not None else last
+    return None if _parse_object(last.data.decode(errors="replace")) is not None else last
 
 
 def _bom(head: Head) -> int:

@@ -14,12 +14,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.read.wording import names
+from reportgen.read.wording import list_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-OWN: Final = -1
+OWN_KEY: Final = -1
 _KEY: Final = re.compile(r"\^*@")
 _NOTHING: Final = object()
 _STEP: Final = re.compile(
@@ -39,7 +39,7 @@ class JsonPath:
     Attributes:
         text: as written.
         up: how many lists it goes out of before it goes in.
-        steps: names, numbers, None for every item, and ``OWN`` for that at the row's own key.
+        steps: names, numbers, None for every item, and ``OWN_KEY`` for that at the row's own key.
         is_key: whether it is the key that is asked for.
     """
 
@@ -50,12 +50,12 @@ class JsonPath:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundRow:
+class PathRow:
     """A row, its key in its object or list, and what holds the lists around it, the nearest first."""
 
     value: Any
     key: str
-    around: tuple[FoundRow, ...] = ()
+    around: tuple[PathRow, ...] = ()
 
 
 def parse_path(text: str, *, rows: bool = False) -> JsonPath:
@@ -84,95 +84,97 @@ def parse_path(text: str, *, rows: bool = False) -> JsonPath:
             raise PathError("has [*], which only rows: can have")
         if step["own"] and rows:
             raise PathError("has [@], which only columns can have")
-        steps.append(_step(step))
+        steps.append(_parse_step(step))
         place = step.end()
     return JsonPath(text, 0 if text[0] == "$" else start.end(), tuple(steps))
 
 
-def rows_at(root: Any, path: JsonPath) -> Iterator[FoundRow]:  # noqa: ANN401 - whatever JSON holds
+def find_rows(root: Any, path: JsonPath) -> Iterator[PathRow]:  # noqa: ANN401 - whatever JSON holds
     """The rows of a file or line.
 
     Raises:
         PathError: the path leads nowhere.
     """
-    found: Iterable[FoundRow] = [FoundRow(root, "0")]
+    found: Iterable[PathRow] = [PathRow(root, "0")]
     inward: list[str | int] = []
     for step in path.steps:
         if step is None:
-            found, inward = _items(found, tuple(inward)), []
+            found, inward = _iterate_items(found, tuple(inward)), []
         else:
             inward.append(step)
     for row in found:
-        value = _stepped(row.value, inward)
+        value = _follow(row.value, inward)
         if value is not _NOTHING:
-            yield FoundRow(value, row.key, row.around)
+            yield PathRow(value, row.key, row.around)
         elif not row.around:
-            raise PathError(_not_there(row.value, inward))
+            raise PathError(_describe_missing(row.value, inward))
 
 
-def value_at(row: FoundRow, path: JsonPath) -> Any:  # noqa: ANN401 - whatever JSON holds
+def get_value(row: PathRow, path: JsonPath) -> Any:  # noqa: ANN401 - whatever JSON holds
     """What a row has at a path; None where it has nothing there."""
     if path.up > len(row.around):
         return None
     start = row.around[path.up - 1] if path.up else row
     if path.is_key:
         return start.key
-    value = _stepped(start.value, [step for step in path.steps if step is not None], row.key)
+    value = _follow(start.value, [step for step in path.steps if step is not None], row.key)
     return None if value is _NOTHING else value
 
 
-def _items(rows: Iterable[FoundRow], steps: Sequence[str | int]) -> Iterator[FoundRow]:
+def _iterate_items(rows: Iterable[PathRow], steps: Sequence[str | int]) -> Iterator[PathRow]:
     """Every item of the list or object that each row has at a place; one that lacks it has none."""
     for row in rows:
-        held = _stepped(row.value, steps)
+        held = _follow(row.value, steps)
         if held is _NOTHING and row.around:
             continue
         if held is _NOTHING:
-            raise PathError(_not_there(row.value, steps))
+            raise PathError(_describe_missing(row.value, steps))
         if not isinstance(held, list | dict):
-            place = f" at {_shown(steps)}" if steps else ""
-            raise PathError(f"needs a list or an object{place} for [*], where there is {_kind(held)}")
+            place = f" at {_format_steps(steps)}" if steps else ""
+            raise PathError(
+                f"needs a list or an object{place} for [*], where there is {_describe_kind(held)}"
+            )
         items = (
             held.items() if isinstance(held, dict) else ((str(key), item) for key, item in enumerate(held))
         )
-        yield from (FoundRow(item, key, (row, *row.around)) for key, item in items)
+        yield from (PathRow(item, key, (row, *row.around)) for key, item in items)
 
 
-def instead(row: FoundRow, path: JsonPath) -> str:
+def describe_dead_end(row: PathRow, path: JsonPath) -> str:
     """What there is where a column's path leads nowhere, as a sentence; empty if that is the row itself."""
     if path.is_key or path.up > len(row.around):
         return ""
     start = row.around[path.up - 1] if path.up else row
     steps = [step for step in path.steps if step is not None]
-    reached, held = _reached(start.value, steps, row.key)
+    reached, held = _follow_far(start.value, steps, row.key)
     if not (reached or path.up) or reached == len(steps):
         return ""
-    place = f'"{path.text[0] * max(1, path.up)}{_shown(steps[:reached], begins=".")}"'
-    return f"{place} {_has(held)}"
+    place = f'"{path.text[0] * max(1, path.up)}{_format_steps(steps[:reached], begins=".")}"'
+    return f"{place} {_describe_content(held)}"
 
 
-def _has(held: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+def _describe_content(held: Any) -> str:  # noqa: ANN401 - whatever JSON holds
     if isinstance(held, dict) and held:
-        return f"has {names(held)}"
+        return f"has {list_names(held)}"
     if isinstance(held, list):
         return f"is a list of {len(held):,}"
-    return "is an empty object" if isinstance(held, dict) else f"is {_kind(held)}"
+    return "is an empty object" if isinstance(held, dict) else f"is {_describe_kind(held)}"
 
 
-def _reached(value: Any, steps: Sequence[str | int], own: str = "") -> tuple[int, Any]:  # noqa: ANN401
+def _follow_far(value: Any, steps: Sequence[str | int], own: str = "") -> tuple[int, Any]:  # noqa: ANN401
     """How many steps lead somewhere, and where the last of these leads."""
     for place, step in enumerate(steps):
-        held = _stepped(value, [step], own)
+        held = _follow(value, [step], own)
         if held is _NOTHING:
             return place, value
         value = held
     return len(steps), value
 
 
-def _stepped(value: Any, steps: Sequence[str | int], own: str = "") -> Any:  # noqa: ANN401 - whatever JSON holds
+def _follow(value: Any, steps: Sequence[str | int], own: str = "") -> Any:  # noqa: ANN401 - whatever JSON holds
     for said in steps:
         at_own = int(own) if isinstance(value, list) and own.isdecimal() else own
-        step = at_own if said == OWN else said
+        step = at_own if said == OWN_KEY else said
         if isinstance(step, int):
             value = value[step] if isinstance(value, list) and step < len(value) else _NOTHING
         else:
@@ -180,29 +182,31 @@ def _stepped(value: Any, steps: Sequence[str | int], own: str = "") -> Any:  # n
     return value
 
 
-def _not_there(value: Any, steps: Sequence[str | int]) -> str:  # noqa: ANN401 - whatever JSON holds
+def _describe_missing(value: Any, steps: Sequence[str | int]) -> str:  # noqa: ANN401 - whatever JSON holds
     """The end of a sentence about a path that leads nowhere."""
-    reached, held = _reached(value, steps)
+    reached, held = _follow_far(value, steps)
     if reached:
-        return f'finds no {_shown(steps)}; "{_shown(steps[:reached])}" {_has(held)}'
-    known = f"; there are {names(value)}" if isinstance(value, dict) and value else ""
-    return f"finds no {_shown(steps)}{known}"
+        return (
+            f'finds no {_format_steps(steps)}; "{_format_steps(steps[:reached])}" {_describe_content(held)}'
+        )
+    known = f"; there are {list_names(value)}" if isinstance(value, dict) and value else ""
+    return f"finds no {_format_steps(steps)}{known}"
 
 
-def _shown(steps: Sequence[str | int], begins: str = "") -> str:
+def _format_steps(steps: Sequence[str | int], begins: str = "") -> str:
     shown = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
     return shown if begins else shown.lstrip(".")
 
 
-def _kind(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+def _describe_kind(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
     return "nothing" if value is None else "a text" if isinstance(value, str) else "a number or truth value"
 
 
-def _step(found: re.Match[str]) -> str | int | None:
+def _parse_step(found: re.Match[str]) -> str | int | None:
     if found["all"]:
         return None
     if found["own"]:
-        return OWN
+        return OWN_KEY
     if found["number"]:
         return int(found["number"])
     if found["name"]:

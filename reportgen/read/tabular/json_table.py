@@ -10,7 +10,7 @@ from reportgen.read import sql
 from reportgen.read.content import BOM
 from reportgen.read.layout import FileLayout, Look, Row
 from reportgen.read.tabular import json_lines
-from reportgen.read.tabular.sampling import decoded
+from reportgen.read.tabular.sampling import decode_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -34,68 +34,73 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         ReportError: it is not JSON, or not a table.
     """
     content.check()
-    text = _text(content)
+    text = _read_text(content)
     try:
         table = json.loads(text)
     except ValueError as error:
         if _is_lines(text):
             found = json_lines.look(content, form, mapped, whole=whole)
             return replace(found, file=replace(found.file, variant=LINES))
-        raise _not_json(content, text, error) from None
+        raise _describe_error(content, text, error) from None
     except RecursionError:
-        raise content.error("the JSON is nested too deeply", "Write it with fewer levels") from None
-    skip = len(BOM) if content.head(1).data.startswith(BOM) else 0
+        raise content.make_error("the JSON is nested too deeply", "Write it with fewer levels") from None
+    skip = len(BOM) if content.read_head(1).data.startswith(BOM) else 0
     file = FileLayout(content.name, form, content.compression, (), (), skip=skip)
     if isinstance(table, list) and all(isinstance(item, dict) for item in table):
         file, records = replace(file, variant=RECORDS), table
     else:
-        file, records = replace(file, variant=f"{COLUMNS} {len(text.encode())}"), _records(content, table)
+        file, records = (
+            replace(file, variant=f"{COLUMNS} {len(text.encode())}"),
+            _build_records(content, table),
+        )
     if not any(records):
-        raise content.error("the file has no rows", "Remove it or write it again")
-    return json_lines.looked(file, records, exhaustive=True)
+        raise content.make_error("the file has no rows", "Remove it or write it again")
+    return json_lines.look_at_records(file, records, exhaustive=True)
 
 
-def scan(files: Sequence[Path], file: FileLayout, wanted: Sequence[str]) -> str:
+def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:
     """A SELECT of the wanted columns of files; see ``delimited.scan``."""
     if file.variant == LINES:
-        return json_lines.scan(files, file, wanted)
+        return json_lines.scan(files, file, columns)
     if file.variant == RECORDS:
-        return json_lines.scan(files, file, wanted, "array")
+        return json_lines.scan(files, file, columns, "array")
     # The columns run side by side; any of them tells how many rows there are.
-    counted = wanted or file.columns[:1]
+    counted = columns or file.columns[:1]
     size = int(file.variant.removeprefix(COLUMNS))
-    types = sql.struct(dict.fromkeys(counted, f"{sql.TEXT}[]"))
+    types = sql.make_struct(dict.fromkeys(counted, f"{sql.TEXT}[]"))
     reader, options = "read_json", f", columns={types}, records='true'"
-    lists = [sql.identifier(name) for name in counted]
-    if json_lines.differ_in_capitals(counted):
+    lists = [sql.quote_name(name) for name in counted]
+    if json_lines.has_case_twins(counted):
         reader, options = "read_json_objects", ""
-        pointers = (sql.literal(json_lines.pointer(name)) for name in counted)
+        pointers = (sql.quote(json_lines.build_pointer(name)) for name in counted)
         lists = [f"from_json(json -> {one}, '[\"VARCHAR\"]')" for one in pointers]
-    picked = "".join(f"unnest({lists[place]}) AS k{place}, " for place in range(len(wanted)))
+    picked = "".join(f"unnest({lists[place]}) AS k{place}, " for place in range(len(columns)))
     return (
         f"SELECT {picked}CAST(file_index AS BIGINT) AS file, "  # noqa: S608 - quoted
         f"unnest(range(1, len({lists[0]}) + 1)) AS row "
-        f"FROM {reader}({sql.paths(files)}{options}, format='unstructured', "
-        f"maximum_object_size={size + 1024}, compression={sql.literal(file.compression or 'none')})"
+        f"FROM {reader}({sql.quote_paths(files)}{options}, format='unstructured', "
+        f"maximum_object_size={size + 1024}, compression={sql.quote(file.compression or 'none')})"
     )
 
 
-def rows(content: Content, file: FileLayout, wanted: Collection[str]) -> Iterator[Row | Problem]:
+def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Problem]:
     """Every row, with its line number where a record has one."""
     if file.variant == LINES:
-        yield from json_lines.rows(content, file, wanted)
+        yield from json_lines.read_rows(content, file, columns)
         return
-    text = _text(content)
+    text = _read_text(content)
     if file.variant == RECORDS:
-        for number, (line, item) in enumerate(_located(text), 1):
-            yield Row(line, number, {name: json_lines.as_text(item[name]) for name in wanted if name in item})
+        for number, (line, item) in enumerate(_locate_records(text), 1):
+            yield Row(
+                line, number, {name: json_lines.as_text(item[name]) for name in columns if name in item}
+            )
         return
-    for number, item in enumerate(_records(content, json.loads(text)), 1):
-        yield Row(None, number, {name: json_lines.as_text(item[name]) for name in wanted if name in item})
+    for number, item in enumerate(_build_records(content, json.loads(text)), 1):
+        yield Row(None, number, {name: json_lines.as_text(item[name]) for name in columns if name in item})
 
 
-def _text(content: Content) -> str:
-    return decoded(content, content.whole())
+def _read_text(content: Content) -> str:
+    return decode_text(content, content.read_all())
 
 
 def _is_lines(text: str) -> bool:
@@ -107,18 +112,20 @@ def _is_lines(text: str) -> bool:
         return False
 
 
-def _not_json(content: Content, text: str, error: ValueError) -> Exception:
+def _describe_error(content: Content, text: str, error: ValueError) -> Exception:
     line = getattr(error, "lineno", None)
     if not text.strip():
-        return content.error("the file is empty", "Remove it or write it again")
+        return content.make_error("the file is empty", "Remove it or write it again")
     reason = getattr(error, "msg", str(error))
-    return content.error(f"the file is not JSON: {reason[:1].lower()}{reason[1:]}", "Write it again", line)
+    return content.make_error(
+        f"the file is not JSON: {reason[:1].lower()}{reason[1:]}", "Write it again", line
+    )
 
 
-def _records(content: Content, table: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - whatever JSON holds
+def _build_records(content: Content, table: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - whatever JSON holds
     """The rows of an object of columns."""
     if not isinstance(table, dict) or not all(isinstance(column, list) for column in table.values()):
-        raise content.error("the file is neither a list of objects nor an object of lists", _ADVICE)
+        raise content.make_error("the file is neither a list of objects nor an object of lists", _ADVICE)
     lengths = {len(column) for column in table.values()}
     if len(lengths) > 1:
         longest, shortest = (pick(table, key=lambda name: len(table[name])) for pick in (max, min))
@@ -126,11 +133,11 @@ def _records(content: Content, table: Any) -> list[dict[str, Any]]:  # noqa: ANN
             f'the column "{longest}" has {len(table[longest])} values and '
             f'"{shortest}" has {len(table[shortest])}'
         )
-        raise content.error(message, "Write columns of equal length")
+        raise content.make_error(message, "Write columns of equal length")
     return [dict(zip(table, cells, strict=True)) for cells in zip(*table.values(), strict=True)]
 
 
-def _located(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _locate_records(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """The records of a list that is known to be one, each with the line it begins on."""
     decoder = json.JSONDecoder()
     place, line, seen = text.index("[") + 1, 1, 0

@@ -12,18 +12,25 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from reportgen.errors import Place, Problem, Problems, Severity, Stage
+from reportgen.errors import Problem, Problems, Severity, SourceLocation, Stage
 from reportgen.read import sql
-from reportgen.read.columns import mapped_columns
+from reportgen.read.columns import get_mapped_columns
 from reportgen.read.content import Content
-from reportgen.read.find import place_of
-from reportgen.read.runs.answer_columns import whole_text
-from reportgen.read.runs.kept_units import KeptFinding, KeptPart, KeptRun, KeptUnit, keep_unit, kept_unit
-from reportgen.read.runs.tidy_parquet import part_name, write_part
-from reportgen.read.tabular.json_documents import documents
+from reportgen.read.find import locate_file
+from reportgen.read.runs.answer_columns import clean_text
+from reportgen.read.runs.kept_units import (
+    KeptFinding,
+    StoredPart,
+    StoredRun,
+    StoredUnit,
+    load_unit,
+    store_unit,
+)
+from reportgen.read.runs.tidy_parquet import name_part, write_part
+from reportgen.read.tabular.json_documents import read_documents
 from reportgen.read.tabular.json_lines import as_text
-from reportgen.read.tabular.json_path import PathError, instead, parse_path, rows_at, value_at
-from reportgen.read.tabular.mapped_faults import mapping_faults, row_told
+from reportgen.read.tabular.json_path import PathError, describe_dead_end, find_rows, get_value, parse_path
+from reportgen.read.tabular.mapped_faults import describe_row, find_mapping_faults
 from reportgen.settings.source import Columns
 
 if TYPE_CHECKING:
@@ -36,7 +43,7 @@ if TYPE_CHECKING:
     from reportgen.read.layout import DataFile
     from reportgen.read.logged import Setting
     from reportgen.read.tabular.json_documents import Document
-    from reportgen.read.tabular.json_path import FoundRow, JsonPath
+    from reportgen.read.tabular.json_path import JsonPath, PathRow
     from reportgen.settings.source import SourceSettings
 
 _ROWS_OF_A_PART: Final = 200_000
@@ -48,7 +55,7 @@ class _Mapping:
 
     rows: JsonPath | None
     columns: Mapping[str, JsonPath]
-    place: Place
+    place: SourceLocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +73,7 @@ class MappedTables:
     warnings: tuple[Problem, ...]
 
 
-def mapped_tables(
+def map_tables(
     location: Location,
     settings: SourceSettings,
     files: Sequence[DataFile],
@@ -85,32 +92,34 @@ def mapped_tables(
     Raises:
         ReportError: a path is none or leads nowhere, or a file cannot be read.
     """
-    mapping = _mapping(settings, location.place)
+    mapping = _parse_mapping(settings, location.place)
     problems = Problems()
     tables: list[DataFile] = []
-    units: list[KeptUnit] = []
+    units: list[StoredUnit] = []
     for file, known in zip(files, hashed, strict=True):
         with problems.collecting():
-            key = cache.key("mapped", file.content.name, known.sha256, repr((mapping.rows, mapping.columns)))
-            unit = kept_unit(cache, key)
+            key = cache.make_key(
+                "mapped", file.content.name, known.sha256, repr((mapping.rows, mapping.columns))
+            )
+            unit = load_unit(cache, key)
             if unit is None:
-                unit = _Table(file.content, mapping, cache, key).read()
-                keep_unit(cache, key, unit)
+                unit = _TableWriter(file.content, mapping, cache, key).read()
+                store_unit(cache, key, unit)
             units.append(unit)
-            tables += [_table(file, cache.text_path(key, part.name), location) for part in unit.parts]
+            tables += [_table(file, cache.get_text_path(key, part.name), location) for part in unit.parts]
     problems.raise_errors()
-    problems.add(mapping_faults(units, mapping.columns, mapping.rows, mapping.place))
+    problems.add(find_mapping_faults(units, mapping.columns, mapping.rows, mapping.place))
     problems.raise_errors()
-    columns = Columns(**{part: part for part in mapped_columns(settings)})
-    told = tuple(
-        Problem(Place(one.path, one.line), one.message, "", Stage.DATA, Severity.WARNING)
+    columns = Columns(**{part: part for part in get_mapped_columns(settings)})
+    warnings = tuple(
+        Problem(SourceLocation(one.path, one.line), one.message, "", Stage.DATA, Severity.WARNING)
         for unit in units
         for one in unit.findings
     )
-    return MappedTables(tuple(tables), settings.model_copy(update={"columns": columns}), told)
+    return MappedTables(tuple(tables), settings.model_copy(update={"columns": columns}), warnings)
 
 
-class _Table:
+class _TableWriter:
     """Writes the rows of one file into the cache, in parts.
 
     Args:
@@ -125,79 +134,81 @@ class _Table:
         self._cells: dict[str, list[Text]] = {name: [] for name in mapping.columns}
         self._filled: Counter[str] = Counter()
         self._held: Counter[str] = Counter()
-        self._parts: list[KeptPart] = []
+        self._parts: list[StoredPart] = []
         self._findings: list[KeptFinding] = []
-        self._first: FoundRow | None = None
+        self._first: PathRow | None = None
 
-    def read(self) -> KeptUnit:
+    def read(self) -> StoredUnit:
         """Read and write the whole file.
 
         Raises:
             ReportError: it cannot be read, or there are no rows where they should be.
         """
-        for document in documents(self._content):
+        for document in read_documents(self._content):
             if isinstance(document, Problem):
                 self._findings.append(KeptFinding(document.place.file, document.message, document.place.line))
                 continue
             try:
-                for row in rows_at(document.value, self._mapping.rows or _every_row(document)):
+                for row in find_rows(document.value, self._mapping.rows or _every_row(document)):
                     self._take(row)
             except PathError as error:
-                message = f"{_rows_named(self._mapping)} {error}"
-                raise self._content.error(message, "Mend rows: in source.yml", document.line) from None
+                message = f"{_name_rows(self._mapping)} {error}"
+                raise self._content.make_error(message, "Mend rows: in source.yml", document.line) from None
         self._write()
         if self._first is None:
-            message = f"{_rows_named(self._mapping)} finds no rows"
+            message = f"{_name_rows(self._mapping)} finds no rows"
             self._findings.append(KeptFinding(self._content.name, message, None))
-            return KeptUnit((), (), tuple(self._findings))
+            return StoredUnit((), (), tuple(self._findings))
         # Of a column whose every cell holds others nothing can be read.
         config: dict[str, Setting] = {
             name: count == self._filled[name] for name, count in self._held.items() if count
         }
         # Of one that leads nowhere it is told how far it goes.
         paths = self._mapping.columns.items()
-        config |= {name: instead(self._first, path) for name, path in paths if not self._filled[name]}
-        kind, keys = row_told(self._first)
-        run = KeptRun(self._content.name, keys, group=kind, config=config, metrics=dict(self._filled))
-        return KeptUnit((run,), tuple(self._parts), tuple(self._findings))
+        config |= {
+            name: describe_dead_end(self._first, path) for name, path in paths if not self._filled[name]
+        }
+        kind, keys = describe_row(self._first)
+        run = StoredRun(self._content.name, keys, group=kind, config=config, metrics=dict(self._filled))
+        return StoredUnit((run,), tuple(self._parts), tuple(self._findings))
 
-    def _take(self, row: FoundRow) -> None:
+    def _take(self, row: PathRow) -> None:
         self._first = self._first or row
         for name, path in self._mapping.columns.items():
-            value = value_at(row, path)
+            value = get_value(row, path)
             self._held[name] += isinstance(value, list | dict)
-            cell = whole_text(as_text(value))
+            cell = clean_text(as_text(value))
             self._filled[name] += cell is not None
             self._cells[name].append(cell)
         if len(next(iter(self._cells.values()))) >= _ROWS_OF_A_PART:
             self._write()
 
     def _write(self) -> None:
-        columns = {f"c{place}": np.array(cells, object) for place, cells in enumerate(self._cells.values())}
+        columns = {f"c{index}": np.array(cells, object) for index, cells in enumerate(self._cells.values())}
         if not len(columns["c0"]):
             return
         cells = {name: f"c{place}" for place, name in enumerate(self._cells)}
-        name = part_name(len(self._parts))
+        name = name_part(len(self._parts))
         size = write_part(self._cache, self._key, name, columns, cells)
-        self._parts.append(KeptPart(name, size, tuple(cells), (sql.TEXT,) * len(cells)))
+        self._parts.append(StoredPart(name, size, tuple(cells), (sql.TEXT,) * len(cells)))
         self._cells = {name: [] for name in self._cells}
 
 
-def _mapping(settings: SourceSettings, place: Place) -> _Mapping:
+def _parse_mapping(settings: SourceSettings, place: SourceLocation) -> _Mapping:
     """What the settings say, as paths.
 
     Raises:
         ReportError: texts that are no paths.
     """
-    asked = {name: (f"columns: {name}:", text) for name, text in mapped_columns(settings).items()}
-    asked |= {name: (f"fields: {name}:", text) for name, text in settings.fields.items()}
+    texts = {name: (f"columns: {name}:", text) for name, text in get_mapped_columns(settings).items()}
+    texts |= {name: (f"fields: {name}:", text) for name, text in settings.fields.items()}
     problems = Problems()
     paths: dict[str, JsonPath] = {}
     rows = None
-    for name in mapped_columns(settings).keys() & settings.fields.keys():
+    for name in get_mapped_columns(settings).keys() & settings.fields.keys():
         advice = "Give it another name"
         problems.add([Problem(place, f"fields: {name}: is a column already", advice, Stage.SETTINGS)])
-    for name, (key, text) in (("", ("rows:", settings.rows)), *asked.items()):
+    for name, (key, text) in (("", ("rows:", settings.rows)), *texts.items()):
         if text is None:
             continue
         try:
@@ -217,10 +228,10 @@ def _every_row(document: Document) -> JsonPath:
     return parse_path("$" if document.line else "$[*]", rows=True)
 
 
-def _rows_named(mapping: _Mapping) -> str:
+def _name_rows(mapping: _Mapping) -> str:
     return f'rows: "{mapping.rows.text}"' if mapping.rows else "the file"
 
 
 def _table(file: DataFile, copy: str, location: Location) -> DataFile:
     content = Content(Path(copy), file.content.name, "")
-    return replace(file, content=content, format="parquet", copy=place_of(Path(copy), location.root).file)
+    return replace(file, content=content, format="parquet", copy=locate_file(Path(copy), location.root).file)

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Place, Problem, Stage
-from reportgen.read.wording import names
+from reportgen.errors import Problem, SourceLocation, Stage
+from reportgen.read.wording import list_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reportgen.read.runs.kept_units import KeptRun, KeptUnit
-    from reportgen.read.tabular.json_path import FoundRow, JsonPath
+    from reportgen.read.runs.kept_units import StoredRun, StoredUnit
+    from reportgen.read.tabular.json_path import JsonPath, PathRow
 
 
-def row_told(row: FoundRow) -> tuple[str, str]:
+def describe_row(row: PathRow) -> tuple[str, str]:
     """What a row is, and its keys if it has any, for whoever looks for one in vain."""
     if isinstance(row.value, dict):
-        return "an object", names(row.value) if row.value else ""
+        return "an object", list_names(row.value) if row.value else ""
     return "a list" if isinstance(row.value, list) else "a single value", ""
 
 
-def mapping_faults(
-    units: Sequence[KeptUnit], columns: Mapping[str, JsonPath], rows: JsonPath | None, place: Place
+def find_mapping_faults(
+    units: Sequence[StoredUnit], columns: Mapping[str, JsonPath], rows: JsonPath | None, place: SourceLocation
 ) -> Iterator[Problem]:
     """Everything that no file has.
 
@@ -37,15 +37,17 @@ def mapping_faults(
     runs = [run for unit in units for run in unit.runs]
     if not runs:
         advice = "Mend rows: in source.yml, or leave the file out with files:"
-        told = (finding for unit in units for finding in unit.findings)
-        yield from (Problem(Place(one.path, one.line), one.message, advice, Stage.DATA) for one in told)
+        findings = (finding for unit in units for finding in unit.findings)
+        yield from (
+            Problem(SourceLocation(one.path, one.line), one.message, advice, Stage.DATA) for one in findings
+        )
         return
     for name, path in columns.items():
         said = f'"{path.text}", the column "{name}",'
         filled = [run for run in runs if run.metrics.get(name)]
         if not filled:
             there = next((str(run.config[name]) for run in runs if run.config.get(name)), "")
-            advice = there or _known(runs, rows)
+            advice = there or _suggest_path(runs, rows)
             yield Problem(place, f"{said} finds nothing in any row", advice, Stage.DATA)
         elif all(run.config.get(name) for run in filled):
             within = f"{rows.text if rows else '$[*]'}{path.text.removeprefix('$')}[*]"
@@ -55,7 +57,7 @@ def mapping_faults(
             yield Problem(place, f"{said} is a list or an object in every row", advice, Stage.DATA)
 
 
-def _known(runs: Sequence[KeptRun], rows: JsonPath | None) -> str:
+def _suggest_path(runs: Sequence[StoredRun], rows: JsonPath | None) -> str:
     """What rows have instead."""
     if known := next((run.name for run in runs if run.name), ""):
         return f"A row has {known}"

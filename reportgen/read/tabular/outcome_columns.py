@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Final
 
-from reportgen.errors import Place, Problem, ReportError, Stage
+from reportgen.errors import Problem, ReportError, SourceLocation, Stage
 from reportgen.read.cells import NUMERIC, Kind
-from reportgen.read.columns import column_named, mapped_columns, parts_by_name
+from reportgen.read.columns import find_column, get_mapped_columns, match_columns
 from reportgen.read.layout import Layout, OutcomeRoles
-from reportgen.read.wording import names
+from reportgen.read.wording import list_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Names by which a part is recognised, the best first; capital letters make no difference. Where a model's
 # answer is called prediction, a column called answer has the right one.
-_NAMES: Final[dict[str, tuple[str, ...]]] = {
+_OUTCOME_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "problem": ("problem", "problem_id", "question_id", "task_id", "doc_id", "idx", "id"),
     "sample": ("sample", "sample_id", "attempt", "epoch"),
     "score": ("score", "correct", "is_correct", "acc", "reward"),
@@ -37,11 +37,11 @@ _COUNTED: Final = frozenset(("tokens", "seconds", "cost"))
 # Rows of anything may have one of these.
 _SAYS_LITTLE: Final = frozenset(("idx", "id"))
 # What a frame of outcomes has beside its free columns.
-_RESERVED: Final = frozenset((*_NAMES, "series", "run", "seed", "row")) - {"cluster"}
+_RESERVED: Final = frozenset((*_OUTCOME_NAMES, "series", "run", "seed", "row")) - {"cluster"}
 
 
-def recognise_outcomes(
-    kinds: Mapping[str, Kind], roles: Roles, settings: SourceSettings, place: Place, *, long: bool
+def detect_outcomes(
+    kinds: Mapping[str, Kind], roles: Roles, settings: SourceSettings, place: SourceLocation, *, long: bool
 ) -> OutcomeRoles | None:
     """The column for each part of outcomes; None where the table holds measurements.
 
@@ -59,35 +59,35 @@ def recognise_outcomes(
     Raises:
         ReportError: ``source.yml`` wants outcomes, and the column of problem or score is not there.
     """
-    mapped = mapped_columns(settings)
-    asked = settings.form == "outcomes" or not {"problem", "score"}.isdisjoint(mapped)
-    if settings.form in {"long", "wide", "totals"} or (long and not asked):
+    mapped = get_mapped_columns(settings)
+    requested = settings.form == "outcomes" or not {"problem", "score"}.isdisjoint(mapped)
+    if settings.form in {"long", "wide", "totals"} or (long and not requested):
         return None
-    found = parts_by_name(
-        _NAMES,
+    found = match_columns(
+        _OUTCOME_NAMES,
         kinds,
         mapped,
         taken=(roles.series, roles.run, roles.seed),
         fits=lambda part, name: part not in _COUNTED or kinds[name] in {*NUMERIC, Kind.EMPTY},
     )
-    if not asked:
+    if not requested:
         if roles.step is not None and (
             roles.step != found.get("sample") or found.get("problem", "").strip().casefold() in _SAYS_LITTLE
         ):
             return None
         if not {"problem", "score"} <= found.keys():
             return None
-    lacking = [part for part in ("problem", "score") if part not in found]
-    if lacking:
-        message = f'outcomes need a column "{lacking[0]}"; there are {names(kinds)}'
-        advice = f"Name it in source.yml, as in columns: {{{lacking[0]}: NAME}}"
-        if lacking[0] == "problem":
+    missing = [part for part in ("problem", "score") if part not in found]
+    if missing:
+        message = f'outcomes need a column "{missing[0]}"; there are {list_names(kinds)}'
+        advice = f"Name it in source.yml, as in columns: {{{missing[0]}: NAME}}"
+        if missing[0] == "problem":
             advice += "; if a row is the score of a whole benchmark, say form: totals there"
         raise ReportError(Problem(place, message, advice, Stage.DATA))
     return OutcomeRoles(**found)
 
 
-def free_columns(layout: Layout) -> tuple[str, ...]:
+def list_free_columns(layout: Layout) -> tuple[str, ...]:
     """The columns that outcomes can be sliced by: those that play no part, as written.
 
     A column of clusters is one of them. A column whose name a part of outcomes has, or another column but for
@@ -106,10 +106,10 @@ def free_columns(layout: Layout) -> tuple[str, ...]:
     return tuple(found)
 
 
-def column_of(name: str, layout: Layout) -> str | None:
+def resolve_column(name: str, layout: Layout) -> str | None:
     """The column of this name or, where none has it, the one that plays this part; None without either."""
-    found = column_named(name, tuple(layout.kinds))
+    found = find_column(name, tuple(layout.kinds))
     if found is None and name in {*_RESERVED, "cluster"} - {"row"}:
-        owner = layout.outcomes if name in _NAMES else layout.roles
+        owner = layout.outcomes if name in _OUTCOME_NAMES else layout.roles
         found = getattr(owner, name, None)
     return found

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.read import sql
 from reportgen.read.cells import NUMERIC, Kind
-from reportgen.read.columns import column_named, recognised_as_run
+from reportgen.read.columns import find_column, is_run_name
 from reportgen.read.content import Content
-from reportgen.read.engine import engine
+from reportgen.read.engine import get_engine
 from reportgen.read.layout import Row
-from reportgen.read.runs.run_labels import without_seed
-from reportgen.read.runs.run_repeats import tells_experiments_apart
+from reportgen.read.runs.run_labels import split_seed
+from reportgen.read.runs.run_repeats import is_experiment_setting
 from reportgen.read.tabular.formats import FORMATS
-from reportgen.read.tabular.rows import FILE_ROWS, groups, kept, run_of, series_of
+from reportgen.read.tabular.rows import FILE_ROWS, group_files, make_where, select_run, select_series
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -42,7 +42,7 @@ _STEPS_OF_A_TIE: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
+class RowKeys:
     """What tells the rows of a table apart, as SQL.
 
     Attributes:
@@ -62,7 +62,7 @@ class Repeat:
     """Two rows of one step: their positions, whose they are, and how many there are like the second one.
 
     Attributes:
-        series, run, part, step: of both, as in ``Keys``.
+        series, run, part, step: of both, as in ``RowKeys``.
         first, second: the positions of the rows, by file and row.
         values: of both.
         surplus: rows that have the step of an earlier one.
@@ -80,29 +80,29 @@ class Repeat:
     rows: int
 
 
-def answer_keys(root: Path, layout: Layout, filters: Filters) -> Keys:
+def make_answer_keys(root: Path, layout: Layout, filters: Filters) -> RowKeys:
     """The keys of a table of outcomes; answers without a score count neither way."""
     roles = layout.outcomes
     if roles is None:
         raise TypeError(layout)
     selects = []
-    for rows in groups(root, layout):
-        names = [rows.text(name) for name in (roles.problem, roles.sample) if name]
+    for rows in group_files(root, layout):
+        names = [rows.as_text(name) for name in (roles.problem, roles.sample) if name]
         fields = {
-            "series": series_of(rows, layout, {}),
-            "run": run_of(rows, layout),
-            "part": f"coalesce({rows.text(roles.benchmark)}, '')" if roles.benchmark else "''",
+            "series": select_series(rows, layout, {}),
+            "run": select_run(rows, layout),
+            "part": f"coalesce({rows.as_text(roles.benchmark)}, '')" if roles.benchmark else "''",
             "step": " || chr(31) || ".join(f"coalesce({name}, '')" for name in names),
             "value": "0.0",
-            "row": rows.position(),
+            "row": rows.get_position(),
         }
         listed = ", ".join(f'{cell} AS "{name}"' for name, cell in fields.items())
-        scored = f"{rows.text(roles.score)} IS NOT NULL"
-        selects.append(f"SELECT {listed} FROM {rows.source()}{kept(rows, filters, scored)}")  # noqa: S608
-    return Keys(" UNION ALL ".join(selects), layout, filters)
+        scored = f"{rows.as_text(roles.score)} IS NOT NULL"
+        selects.append(f"SELECT {listed} FROM {rows.build_source()}{make_where(rows, filters, scored)}")  # noqa: S608
+    return RowKeys(" UNION ALL ".join(selects), layout, filters)
 
 
-def first_repeat(keys: Keys) -> Repeat | None:
+def find_repeat(keys: RowKeys) -> Repeat | None:
     """The first row that repeats a step of its run with another value, and is not of a resumed run.
 
     A run was resumed where its steps go back, in the order of writing, by not more than half of the way that
@@ -139,10 +139,10 @@ def first_repeat(keys: Keys) -> Repeat | None:
         FROM measured JOIN unclear USING (series, run, part) GROUP BY series, run, part, step
         HAVING min(value) < max(value) ORDER BY second_row, max(different) DESC, part LIMIT 1
     """  # noqa: S608 - our own names
-    return _repeat(statement)
+    return _fetch_repeat(statement)
 
 
-def first_repeated_answer(keys: Keys) -> Repeat | None:
+def find_repeated_answer(keys: RowKeys) -> Repeat | None:
     """The first row that answers a problem of its run again, where most problems have several such rows.
 
     Where few have, some answers were asked for again, and the last one counts.
@@ -163,7 +163,7 @@ def first_repeated_answer(keys: Keys) -> Repeat | None:
         FROM answers SEMI JOIN unclear USING (series, run, part) GROUP BY series, run, part, step
         HAVING count(*) > 1 ORDER BY second_row, part LIMIT 1
     """  # noqa: S608 - our own names
-    return _repeat(statement)
+    return _fetch_repeat(statement)
 
 
 # The rows of a group in the order of writing, and the second of them.
@@ -173,20 +173,20 @@ _PAIR: Final = (
 )
 
 
-def _repeat(statement: str) -> Repeat | None:
+def _fetch_repeat(statement: str) -> Repeat | None:
     """The first row of a group, and the next one that has another value or, of answers, just the next."""
-    found = engine().rows(statement)
+    found = get_engine().fetch_rows(statement)
     if not found:
         return None
-    series, run, part, step, told, _, surplus, rows = found[0]
-    first, *others = told
+    series, run, part, step, written, _, surplus, rows = found[0]
+    first, *others = written
     other = next((one for one in others if one["value"] != first["value"]), others[0])
     values = first["value"], other["value"]
     return Repeat(series, run, part, step, first["place"], other["place"], values, int(surplus), int(rows))
 
 
-def columns_apart(
-    root: Path, keys: Keys, columns: Sequence[str], *, most: int = _MOST_NAMES
+def find_distinguishing_columns(
+    root: Path, keys: RowKeys, columns: Sequence[str], *, most: int = _MOST_NAMES
 ) -> list[tuple[str, ...]]:
     """The columns, or pairs of columns, each of which tells all repeated rows apart by few names.
 
@@ -196,21 +196,23 @@ def columns_apart(
         columns: the columns that may.
         most: how many names are few.
     """
-    with _repeated(root, keys, columns) as cursor:
+    with _open_repeated(root, keys, columns) as cursor:
         numbers = {name for name in columns if keys.layout.kinds[name] in NUMERIC}
         likely = [
             name
-            for place, name in enumerate(columns)
-            if _is_label(cursor, place, most, number=name in numbers)
+            for index, name in enumerate(columns)
+            if _is_label(cursor, index, most, number=name in numbers)
         ]
-        alone: list[tuple[str, ...]] = [(name,) for name in likely if _unique(cursor, [columns.index(name)])]
+        alone: list[tuple[str, ...]] = [
+            (name,) for name in likely if _is_unique(cursor, [columns.index(name)])
+        ]
         if alone:
             return alone
         pairs = combinations(likely[:_MOST_PAIRED], 2)
-        return [pair for pair in pairs if _unique(cursor, [columns.index(name) for name in pair])]
+        return [pair for pair in pairs if _is_unique(cursor, [columns.index(name) for name in pair])]
 
 
-def columns_of_runs(root: Path, keys: Keys, columns: Sequence[str], *, shared: bool = False) -> list[str]:
+def find_run_columns(root: Path, keys: RowKeys, columns: Sequence[str], *, shared: bool = False) -> list[str]:
     """The columns that have one name in each run, and not the same in all runs.
 
     Args:
@@ -222,62 +224,62 @@ def columns_of_runs(root: Path, keys: Keys, columns: Sequence[str], *, shared: b
     if not columns:
         return []
     counts = ", ".join(
-        f"count(DISTINCT c{place}) AS n{place}, count(*) - count(c{place}) AS e{place}, "
-        f"min(c{place}) AS v{place}"
-        for place in range(len(columns))
+        f"count(DISTINCT c{index}) AS n{index}, count(*) - count(c{index}) AS e{index}, "
+        f"min(c{index}) AS v{index}"
+        for index in range(len(columns))
     )
     most = f"least(count(*) - 1, {_MOST_NAMES})" if shared else str(_MOST_NAMES)
     ones = ", ".join(
         f"max(n{place}) = 1 AND max(e{place}) = 0 AND count(DISTINCT v{place}) BETWEEN 2 AND {most}"
         for place in range(len(columns))
     )
-    joined = f'({keys.select}) JOIN ({_cells(root, keys, columns)}) USING ("row")'
+    joined = f'({keys.select}) JOIN ({_select_cells(root, keys, columns)}) USING ("row")'
     runs = f"SELECT series, run, {counts} FROM {joined} GROUP BY series, run"  # noqa: S608 - our own names
-    (found,) = engine().rows(f"SELECT {ones} FROM ({runs})")  # noqa: S608 - our own names
+    (found,) = get_engine().fetch_rows(f"SELECT {ones} FROM ({runs})")  # noqa: S608 - our own names
     return [name for name, one in zip(columns, found, strict=True) if one]
 
 
-def run_labels(keys: Keys) -> list[str]:
+def list_run_labels(keys: RowKeys) -> list[str]:
     """What runs are called without their numbers and seeds, sorted; nothing where these are ids."""
-    found = engine().rows(f"SELECT DISTINCT run FROM ({keys.select}) ORDER BY 1 LIMIT {_MOST_RUNS}")  # noqa: S608
+    found = get_engine().fetch_rows(f"SELECT DISTINCT run FROM ({keys.select}) ORDER BY 1 LIMIT {_MOST_RUNS}")  # noqa: S608
     runs = [run for (run,) in found if run]
     if any(_ID.fullmatch(run) for run in runs):
         return []
-    return list(dict.fromkeys(_NUMBER.sub("", without_seed(run)[0]).strip(" _-./") for run in runs))
+    return list(dict.fromkeys(_NUMBER.sub("", split_seed(run)[0]).strip(" _-./") for run in runs))
 
 
-def free_texts(layout: Layout) -> list[str]:
+def list_free_texts(layout: Layout) -> list[str]:
     """Columns of words that play no part, and may be what is compared."""
-    return [name for name in _free(layout) if layout.kinds[name] is Kind.TEXT]
+    return [name for name in _list_free(layout) if layout.kinds[name] is Kind.TEXT]
 
 
-def compares_runs(column: str) -> bool:
+def is_comparable(column: str) -> bool:
     """Whether a column that has one name in each run may be what is compared, and not a place or a time."""
     name = column.strip()
     named = name.casefold().startswith(("exp", "group"))
-    return (named or tells_experiments_apart(name)) and not recognised_as_run(name)
+    return (named or is_experiment_setting(name)) and not is_run_name(name)
 
 
-def free_numbers(layout: Layout) -> list[str]:
+def list_free_numbers(layout: Layout) -> list[str]:
     """Columns of numbers that play no part, or are taken for a metric."""
-    return [name for name in _free(layout) if layout.kinds[name] in NUMERIC]
+    return [name for name in _list_free(layout) if layout.kinds[name] in NUMERIC]
 
 
-def _free(layout: Layout) -> Iterator[str]:
+def _list_free(layout: Layout) -> Iterator[str]:
     parts = (layout.roles, layout.outcomes, layout.totals)
     taken = {name for part in parts if part for name in astuple(part) if name}
-    return (name for name in layout.kinds if name not in taken and column_named(name, tuple(layout.kinds)))
+    return (name for name in layout.kinds if name not in taken and find_column(name, tuple(layout.kinds)))
 
 
 @contextmanager
-def _repeated(root: Path, keys: Keys, columns: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
+def _open_repeated(root: Path, keys: RowKeys, columns: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection with the table ``repeated``: rows that share their step, and cells ``c0, c1, …``."""
-    cursor = engine().cursor()
+    cursor = get_engine().open_cursor()
     cursor.execute(
         f"CREATE TEMP TABLE repeated AS SELECT * FROM ("  # noqa: S608 - our own names
         f"SELECT *, count(*) OVER (PARTITION BY series, run, part, step) AS several "
         f"FROM ({keys.select}) WHERE value IS NOT NULL"
-        f') JOIN ({_cells(root, keys, columns)}) USING ("row") WHERE several > 1'
+        f') JOIN ({_select_cells(root, keys, columns)}) USING ("row") WHERE several > 1'
     )
     try:
         yield cursor
@@ -285,13 +287,13 @@ def _repeated(root: Path, keys: Keys, columns: Sequence[str]) -> Iterator[duckdb
         cursor.execute("DROP TABLE repeated")
 
 
-def _cells(root: Path, keys: Keys, columns: Iterable[str]) -> str:
+def _select_cells(root: Path, keys: RowKeys, columns: Iterable[str]) -> str:
     """Every row's position, and the cells of columns as texts."""
     selects = []
-    for rows in groups(root, keys.layout):
-        cells = "".join(f", {rows.text(name)} AS c{place}" for place, name in enumerate(columns))
-        where = kept(rows, keys.filters)
-        selects.append(f'SELECT {rows.position()} AS "row"{cells} FROM {rows.source()}{where}')  # noqa: S608
+    for rows in group_files(root, keys.layout):
+        cells = "".join(f", {rows.as_text(name)} AS c{index}" for index, name in enumerate(columns))
+        where = make_where(rows, keys.filters)
+        selects.append(f'SELECT {rows.get_position()} AS "row"{cells} FROM {rows.build_source()}{where}')  # noqa: S608
     return " UNION ALL ".join(selects)
 
 
@@ -308,14 +310,14 @@ def _is_label(cursor: duckdb.DuckDBPyConnection, place: int, most: int, *, numbe
     return bool(found and found[0])
 
 
-def _unique(cursor: duckdb.DuckDBPyConnection, places: Iterable[int]) -> bool:
-    more = ", ".join(f"c{place}" for place in places)
+def _is_unique(cursor: duckdb.DuckDBPyConnection, places: Iterable[int]) -> bool:
+    more = ", ".join(f"c{index}" for index in places)
     key = f"series, run, part, step, {more}"
     again = f"SELECT 1 FROM repeated GROUP BY {key} HAVING count(*) > 1 LIMIT 1"  # noqa: S608 - our own names
     return cursor.execute(again).fetchone() is None
 
 
-def place_of_row(root: Path, layout: Layout, position: int) -> tuple[str, int | None, int | None]:
+def locate_row(root: Path, layout: Layout, position: int) -> tuple[str, int | None, int | None]:
     """The path of a row's file, its line there, which is None in a binary file, and its number.
 
     Of what a logger wrote neither is known: its rows were brought into another order.
@@ -325,15 +327,17 @@ def place_of_row(root: Path, layout: Layout, position: int) -> tuple[str, int | 
     if file.copy and file.given:
         return file.path, None, None
     begins = (
-        f"SELECT min(position) FROM (SELECT {rows.position()} AS position FROM {rows.source()}) "  # noqa: S608 - our own names
+        f"SELECT min(position) FROM (SELECT {rows.get_position()} AS position FROM {rows.build_source()}) "  # noqa: S608 - our own names
         f"WHERE position // {FILE_ROWS} = {place}"
-        for rows in groups(root, layout)
+        for rows in group_files(root, layout)
     )
-    first = min(begin for (begin,) in (engine().rows(select)[0] for select in begins) if begin is not None)
+    first = min(
+        begin for (begin,) in (get_engine().fetch_rows(select)[0] for select in begins) if begin is not None
+    )
     number = position - first + 1
     if file.copy:
         return file.path, None, number
     content = Content(root / file.place, file.path, file.compression)
-    written = (row for row in FORMATS[file.format].rows(content, file, ()) if isinstance(row, Row))
+    written = (row for row in FORMATS[file.format].read_rows(content, file, ()) if isinstance(row, Row))
     row = next(islice(written, number - 1, None), None)
     return file.path, row.line if row else None, number

@@ -10,9 +10,9 @@ from typing import IO, TYPE_CHECKING, Final
 
 from reportgen.read import sql
 from reportgen.read.content import Content
-from reportgen.read.engine import engine
-from reportgen.read.tabular import score_cells
+from reportgen.read.engine import get_engine
 from reportgen.read.tabular.formats import FORMATS
+from reportgen.read.tabular.score_cells import parse_score
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from reportgen.read.cells import Text
     from reportgen.read.layout import FileLayout, Filters, Layout
-    from reportgen.settings.blocks import Cell
+    from reportgen.settings.blocks import CellValue
 
 UNNAMED: Final = "(unnamed)"
 FILE_ROWS: Final = 1 << 40
@@ -35,12 +35,12 @@ class Rows:
         self._root = root
         self._layout = layout
         self._places = places
-        self._files = [layout.files[place] for place in places]
-        self._paths = [_readable(root, file) for file in self._files]
+        self._files = [layout.files[index] for index in places]
+        self._paths = [_prepare_file(root, file) for file in self._files]
         self._wanted: list[str] = []
         self.columnar: Final = self._files[0].format == "parquet"
 
-    def again(self) -> Rows:
+    def copy(self) -> Rows:
         """The same files, with no column asked for yet."""
         return Rows(self._root, self._layout, self._places)
 
@@ -48,146 +48,146 @@ class Rows:
         """Whether any of the files has the column."""
         return any(name in file.names for file in self._files)
 
-    def number(self, name: str) -> str:
+    def as_number(self, name: str) -> str:
         """The column as numbers."""
-        return self._as(sql.number, name, "DOUBLE")
+        return self._convert(sql.parse_number, name, "DOUBLE")
 
-    def score(self, name: str, ends: tuple[float, float]) -> str:
+    def as_score(self, name: str, ends: tuple[float, float]) -> str:
         """The column as scores between two ends."""
-        return self._as(lambda cell, kind: score_cells.score(cell, kind, ends), name, "DOUBLE")
+        return self._convert(lambda cell, kind: parse_score(cell, kind, ends), name, "DOUBLE")
 
-    def time(self, name: str) -> str:
+    def as_time(self, name: str) -> str:
         """The column as milliseconds since 1970 UTC."""
-        return self._as(sql.time, name, "DOUBLE")
+        return self._convert(sql.parse_time, name, "DOUBLE")
 
-    def words(self, name: str) -> str:
+    def as_words(self, name: str) -> str:
         """The column as texts."""
-        return self._as(sql.text, name, sql.TEXT)
+        return self._convert(sql.as_text, name, sql.TEXT)
 
-    def text(self, name: str) -> str:
+    def as_text(self, name: str) -> str:
         """The column as texts; NULL where a cell is empty."""
         if self.columnar and name in self._layout.gapless:
-            return self.words(name)
-        return f"nullif({self.words(name)}, '')"
+            return self.as_words(name)
+        return f"nullif({self.as_words(name)}, '')"
 
-    def plain(self, name: str) -> str:
+    def as_written(self, name: str) -> str:
         """The column as the files have it."""
-        return self._cell(name) if self.has(name) else f"CAST(NULL AS {sql.TEXT})"
+        return self._select_cell(name) if self.has(name) else f"CAST(NULL AS {sql.TEXT})"
 
-    def equals(self, name: str, cell: Cell | tuple[Cell, ...]) -> str:
+    def is_equal(self, name: str, cell: CellValue | tuple[CellValue, ...]) -> str:
         """Whether the column has this value, or one of these."""
-        return sql.equals(self._cell(name), self._type(name), cell) if self.has(name) else "FALSE"
+        return sql.is_equal(self._select_cell(name), self._type(name), cell) if self.has(name) else "FALSE"
 
     def label(self, labels: Sequence[str]) -> str:
         """What each file is called, of one label for every file of the source."""
-        picked = [labels[place] for place in self._places]
+        picked = [labels[index] for index in self._places]
         if len(set(picked)) == 1:
-            return sql.literal(picked[0])
-        return f"{sql.list_of(picked)}[file + 1]"
+            return sql.quote(picked[0])
+        return f"{sql.make_list(picked)}[file + 1]"
 
-    def position(self) -> str:
+    def get_position(self) -> str:
         """The order of writing: by file, then by row."""
         if len(self._layout.files) == 1:
             return "row"
         return f"[{', '.join(map(str, self._places))}][file + 1] * {FILE_ROWS} + row"
 
-    def source(self) -> str:
+    def build_source(self) -> str:
         """The FROM clause; to be asked for last."""
         file = self._files[0]
         compression = file.compression if file.as_it_is else ""
         scan = FORMATS[file.format].scan(self._paths, replace(file, compression=compression), self._wanted)
         return f"({scan})"
 
-    def _as(self, meaning: sql.Meaning, name: str, kind: str) -> str:
+    def _convert(self, meaning: sql.Meaning, name: str, kind: str) -> str:
         if not self.has(name):
             return f"CAST(NULL AS {kind})"
-        return meaning(self._cell(name), self._type(name))
+        return meaning(self._select_cell(name), self._type(name))
 
-    def _cell(self, name: str) -> str:
-        if any(file.given_values(name) is not None for file in self._files):
-            return self._given(name)
+    def _select_cell(self, name: str) -> str:
+        if any(file.get_given(name) is not None for file in self._files):
+            return self._select_given(name)
         if name not in self._wanted:
             self._wanted.append(name)
         return f"k{self._wanted.index(name)}"
 
-    def _given(self, name: str) -> str:
+    def _select_given(self, name: str) -> str:
         """A column of values that are known for each file, or for each code in it."""
         values: list[Text] = []
         begins = []
         for file in self._files:
             begins.append(len(values))
-            values += file.given_values(name) or (None,)
+            values += file.get_given(name) or (None,)
         if len(set(values)) == 1:
-            return f"CAST(NULL AS {sql.TEXT})" if values[0] is None else sql.literal(values[0])
+            return f"CAST(NULL AS {sql.TEXT})" if values[0] is None else sql.quote(values[0])
         begin = str(begins[0]) if len(begins) == 1 else f"[{', '.join(map(str, begins))}][file + 1]"
         code = self._files[0].code
-        place = f"{begin} + {self._cell(code)}" if code else begin
-        return f"{sql.list_of(values)}[{place} + 1]"
+        place = f"{begin} + {self._select_cell(code)}" if code else begin
+        return f"{sql.make_list(values)}[{place} + 1]"
 
     def _type(self, name: str) -> str:
         return next(file.type_of(name) for file in self._files if name in file.names)
 
 
-def groups(root: Path, layout: Layout) -> Iterator[Rows]:
+def group_files(root: Path, layout: Layout) -> Iterator[Rows]:
     """The files of a source, those of one shape together: one reader for all of them costs least."""
-    for places in _shapes(layout):
+    for places in _group_shapes(layout):
         yield Rows(root, layout, places)
 
 
-def series_of(rows: Rows, layout: Layout, rename: Mapping[str, str]) -> str:
+def select_series(rows: Rows, layout: Layout, rename: Mapping[str, str]) -> str:
     """The name of a row's series in the report."""
     column = layout.roles.series
     if column is None:
         return rows.label([rename.get(label, label) for label in layout.labels])
-    name = rows.text(column)
+    name = rows.as_text(column)
     if not (rows.columnar and column in layout.gapless):
-        name = f"coalesce({name}, {sql.literal(UNNAMED)})"
+        name = f"coalesce({name}, {sql.quote(UNNAMED)})"
     if not rename:
         return name
-    cases = " ".join(f"WHEN {sql.literal(old)} THEN {sql.literal(new)}" for old, new in rename.items())
+    cases = " ".join(f"WHEN {sql.quote(old)} THEN {sql.quote(new)}" for old, new in rename.items())
     return f"CASE {name} {cases} ELSE {name} END"
 
 
-def run_of(rows: Rows, layout: Layout) -> str:
+def select_run(rows: Rows, layout: Layout) -> str:
     """What tells a row's run from others of its series: run, otherwise seed, otherwise file."""
     roles = layout.roles
-    named = [rows.text(name) for name in (roles.run, roles.seed) if name is not None]
+    named = [rows.as_text(name) for name in (roles.run, roles.seed) if name is not None]
     if roles.run and rows.columnar and roles.run in layout.gapless:
         return named[0]
     last = rows.label(layout.labels) if len(layout.files) > 1 else "''"
     return f"coalesce({', '.join([*named, last])})"
 
 
-def seed_of(rows: Rows, layout: Layout) -> str:
+def select_seed(rows: Rows, layout: Layout) -> str:
     """A row's seed; NULL where it is unknown."""
-    return rows.text(layout.roles.seed) if layout.roles.seed else f"CAST(NULL AS {sql.TEXT})"
+    return rows.as_text(layout.roles.seed) if layout.roles.seed else f"CAST(NULL AS {sql.TEXT})"
 
 
-def kept(rows: Rows, filters: Filters, *more: str) -> str:
+def make_where(rows: Rows, filters: Filters, *more: str) -> str:
     """The WHERE clause of filters and more tests; empty where there are none."""
-    tests = [rows.equals(column, cell) for column, cell in filters]
+    tests = [rows.is_equal(column, cell) for column, cell in filters]
     tests += [test for test in more if test]
     return f" WHERE {' AND '.join(tests)}" if tests else ""
 
 
-def _shapes(layout: Layout) -> list[list[int]]:
+def _group_shapes(layout: Layout) -> list[list[int]]:
     shapes: dict[object, list[int]] = defaultdict(list)
-    for place, file in enumerate(layout.files):
+    for index, file in enumerate(layout.files):
         compression = file.compression if file.as_it_is else ""
         columns = () if FORMATS[file.format].FREE_COLUMNS else (file.columns, file.types)
         given = (file.code, tuple(name for name, _ in file.given))
-        shapes[file.format, compression, file.variant, columns, given].append(place)
+        shapes[file.format, compression, file.variant, columns, given].append(index)
     return list(shapes.values())
 
 
-def _readable(root: Path, file: FileLayout) -> Path:
+def _prepare_file(root: Path, file: FileLayout) -> Path:
     """The file itself, or a copy without what DuckDB stumbles over, made once a process."""
     path = root / file.place
     if file.as_it_is:
         return path
     status = path.stat()
     key = f"{path}\0{status.st_size}\0{status.st_mtime_ns}\0{file}"
-    copy = engine().folder / hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
+    copy = get_engine().folder / hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
     if not copy.exists():
         unfinished = copy.with_suffix(".part")
         with Content(path, file.path, file.compression).open() as source, unfinished.open("wb") as target:

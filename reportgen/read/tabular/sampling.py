@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from reportgen.read.content import Content, Head
 
-_SPOTS: Final = 128
+_SAMPLES: Final = 128
 _TAIL: Final = 64 << 10
-_BOM: Final = "\ufeff"
-_PIECE: Final = 1 << 20
+_BOM_CHARACTER: Final = "\ufeff"
+_BLOCK_SIZE: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,26 +27,26 @@ class LastLine:
     offset: int
 
 
-def whole_lines(head: Head) -> bytes:
+def keep_whole_lines(head: Head) -> bytes:
     """The lines of a head that are not cut off."""
     if head.complete:
         return head.data
-    return head.data[: _after_last_end(head.data)]
+    return head.data[: _find_line_end(head.data)]
 
 
-def spots(content: Content, head: Head) -> list[bytes]:
+def sample_lines(content: Content, head: Head) -> list[bytes]:
     """A few whole lines from places all over a file; none where it has to be decompressed.
 
     A series or metric that fills more than a hundredth of the file in one go is met in one of them.
     """
     if head.complete or content.compression:
         return []
-    size = min(64 + 3 * len(head.data) // max(head.data.count(b"\n"), 1), _PIECE)
+    size = min(64 + 3 * len(head.data) // max(head.data.count(b"\n"), 1), _BLOCK_SIZE)
     found = []
     with content.open() as file:
         last = max(file.seek(0, io.SEEK_END) - size, 0)
-        for place in range(_SPOTS):
-            file.seek(last * place // (_SPOTS - 1))
+        for index in range(_SAMPLES):
+            file.seek(last * index // (_SAMPLES - 1))
             piece = file.read(size)
             # What stands before the first end may be part of a line or the header.
             begin = piece.find(b"\n") + 1
@@ -56,7 +56,7 @@ def spots(content: Content, head: Head) -> list[bytes]:
     return found
 
 
-def last_line(content: Content, head: Head) -> LastLine | None:
+def find_last_line(content: Content, head: Head) -> LastLine | None:
     """The last line if it has no end and can be had without reading the whole file."""
     if head.complete:
         data, before = head.data, 0
@@ -67,17 +67,17 @@ def last_line(content: Content, head: Head) -> LastLine | None:
             before = max(file.seek(0, io.SEEK_END) - _TAIL, 0)
             file.seek(before)
             data = file.read()
-    start = _after_last_end(data)
+    start = _find_line_end(data)
     if start == len(data) or (start == 0 and before > 0):
         return None
     return LastLine(data[start:], before + start)
 
 
-def line_number_at(content: Content, offset: int) -> int:
+def find_line_number(content: Content, offset: int) -> int:
     """The 1-based number of the line that begins at an offset."""
     ends, returns, left = 0, 0, offset
     with content.open() as file:
-        while left > 0 and (piece := file.read(min(left, _PIECE))):
+        while left > 0 and (piece := file.read(min(left, _BLOCK_SIZE))):
             ends += piece.count(b"\n")
             returns += piece.count(b"\r")
             left -= len(piece)
@@ -90,21 +90,21 @@ def has_even_ends(pieces: list[bytes]) -> bool:
     return both == 0 or both == sum(piece.count(b"\n") for piece in pieces)
 
 
-def decoded(content: Content, data: bytes) -> str:
+def decode_text(content: Content, data: bytes) -> str:
     """Bytes of a file as text, without its byte order mark.
 
     Raises:
         ReportError: they are not UTF-8; the first such line of the file is named.
     """
     try:
-        return data.decode().removeprefix(_BOM)
+        return data.decode().removeprefix(_BOM_CHARACTER)
     except UnicodeDecodeError:
-        lines = enumerate(text_lines(content), 1)
+        lines = enumerate(read_lines(content), 1)
         line = next((number for number, text in lines if not is_utf8(text)), None)
-        raise content.error(*NOT_UTF8, line) from None
+        raise content.make_error(*NOT_UTF8, line) from None
 
 
-def text_lines(content: Content, keep: int | None = None) -> Iterator[str]:
+def read_lines(content: Content, keep: int | None = None) -> Iterator[str]:
     """Every line with its end, without a byte order mark; bytes that are not UTF-8 as surrogates.
 
     Args:
@@ -112,16 +112,16 @@ def text_lines(content: Content, keep: int | None = None) -> Iterator[str]:
         keep: bytes that count, when the rest is torn off.
     """
     with content.open() as file:
-        bounded = cast("IO[bytes]", _Bounded(content, file))
+        bounded = cast("IO[bytes]", _LimitedFile(content, file))
         text = io.TextIOWrapper(bounded, "utf-8", errors="surrogateescape", newline="")
         try:
-            yield from _until(keep, text)
+            yield from _take_lines(keep, text)
         finally:
             # Otherwise it would close the file a second time, and be told off for it.
             text.detach()
 
 
-class _Bounded:
+class _LimitedFile:
     """A file as ``io.TextIOWrapper`` reads it; a line that is too long is refused before it is held.
 
     Counted are the bytes since the last line end, of a piece at a time.
@@ -134,11 +134,11 @@ class _Bounded:
     def read1(self, size: int = -1) -> bytes:
         piece = self._file.read1(size)
         self._length += len(piece)
-        if after := _after_last_end(piece):
+        if after := _find_line_end(piece):
             self._ends += piece.count(b"\n") or piece.count(b"\r")
             self._length = len(piece) - after
         if self._length > LARGEST_PART:
-            raise self._content.too_long(self._ends + 1)
+            raise self._content.make_length_error(self._ends + 1)
         return piece
 
     def __getattr__(self, name: str) -> object:
@@ -146,14 +146,14 @@ class _Bounded:
 
 
 def is_utf8(text: str) -> bool:
-    """Whether a line of ``text_lines`` was UTF-8."""
+    """Whether a line of ``read_lines`` was UTF-8."""
     return text.isascii() or not any("\udc80" <= sign <= "\udcff" for sign in text)
 
 
 NOT_UTF8: Final = ("the line has bytes that are not UTF-8", "Save the file as UTF-8")
 
 
-def _until(keep: int | None, lines: Iterable[str]) -> Iterator[str]:
+def _take_lines(keep: int | None, lines: Iterable[str]) -> Iterator[str]:
     """Lines without a byte order mark, up to a number of bytes."""
     left = keep
     for number, line in enumerate(lines):
@@ -161,8 +161,8 @@ def _until(keep: int | None, lines: Iterable[str]) -> Iterator[str]:
             if left <= 0:
                 return
             left -= len(line.encode("utf-8", "surrogateescape"))
-        yield line if number else line.removeprefix(_BOM)
+        yield line if number else line.removeprefix(_BOM_CHARACTER)
 
 
-def _after_last_end(data: bytes) -> int:
+def _find_line_end(data: bytes) -> int:
     return max(data.rfind(b"\n"), data.rfind(b"\r")) + 1

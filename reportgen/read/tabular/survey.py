@@ -6,23 +6,23 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from reportgen.directions import Direction, by_name
-from reportgen.errors import Place, Problem, Problems, ReportError, Stage
+from reportgen.directions import Direction, guess_direction
+from reportgen.errors import Problem, Problems, ReportError, SourceLocation, Stage
 from reportgen.read import sql
-from reportgen.read.cells import Kind, joint_kind, kind_of
-from reportgen.read.columns import recognise, reported_metrics, resolved, wide_metrics
+from reportgen.read.cells import Kind, combine_kinds, infer_kind
+from reportgen.read.columns import detect_roles, find_wide_metrics, resolve_filters, select_metrics
 from reportgen.read.content import Content
-from reportgen.read.engine import engine
-from reportgen.read.layout import DataFile, Layout, Survey, layout_of
+from reportgen.read.engine import get_engine
+from reportgen.read.layout import DataFile, Layout, Survey, get_layout
 from reportgen.read.tabular import parquet, wandb_csv
-from reportgen.read.tabular.faults import NAMED, explained, find_faults, find_wrong_cells
-from reportgen.read.tabular.file_names import with_seeds
+from reportgen.read.tabular.faults import NAMED, explain_errors, find_faults, find_wrong_cells
+from reportgen.read.tabular.file_names import add_seeds
 from reportgen.read.tabular.formats import FORMATS
-from reportgen.read.tabular.lacking import lacking_columns
-from reportgen.read.tabular.outcome_columns import recognise_outcomes
-from reportgen.read.tabular.rows import UNNAMED, groups, kept, series_of
-from reportgen.read.tabular.total_columns import recognise_totals
-from reportgen.read.tabular.wandb_chart import chart_survey, recognised
+from reportgen.read.tabular.lacking import check_columns
+from reportgen.read.tabular.outcome_columns import detect_outcomes
+from reportgen.read.tabular.rows import UNNAMED, group_files, make_where, select_series
+from reportgen.read.tabular.total_columns import detect_totals
+from reportgen.read.tabular.wandb_chart import detect_chart, survey_chart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,7 +39,12 @@ _CELLS_FOR_KIND: Final = 256
 
 
 def survey(
-    root: Path, files: Sequence[DataFile], settings: SourceSettings, place: Place, *, whole: bool = False
+    root: Path,
+    files: Sequence[DataFile],
+    settings: SourceSettings,
+    place: SourceLocation,
+    *,
+    whole: bool = False,
 ) -> Survey:
     """Look at every file and put together what was seen.
 
@@ -53,49 +58,49 @@ def survey(
     Raises:
         ReportError: everything that is wrong with any of the files.
     """
-    looks = _looks(root, files, settings, whole=whole)
-    layout = _layout(root, files, looks, settings, place)
-    if any(look.file.format == wandb_csv.NAME for look in looks):
-        return chart_survey(layout, looks, settings, place)
-    if not (layout.roles.series or layout.roles.seed) and (named := with_seeds(files, settings)):
-        looks = [_given(look, file) for look, file in zip(looks, named, strict=True)]
-        layout = _layout(root, named, looks, settings, place)
+    looks = _look_at_files(root, files, settings, whole=whole)
+    layout = _build_layout(root, files, looks, settings, place)
+    if any(look.file.format == wandb_csv.WANDB_CHART for look in looks):
+        return survey_chart(layout, looks, settings, place)
+    if not (layout.roles.series or layout.roles.seed) and (named := add_seeds(files, settings)):
+        looks = [_add_given(look, file) for look, file in zip(looks, named, strict=True)]
+        layout = _build_layout(root, named, looks, settings, place)
     _check_sample(root, layout)
-    layout = replace(layout, benchmarks=_benchmarks(root, layout, settings, place))
-    layout = replace(layout, lower_is_better=_lower_is_better(root, layout, settings, place))
+    layout = replace(layout, benchmarks=_list_benchmarks(root, layout, settings, place))
+    layout = replace(layout, lower_is_better=_find_lower_is_better(root, layout, settings, place))
     metrics: Iterable[Text]
-    series: Iterable[Text] = _series(looks, layout, settings)
+    series: Iterable[Text] = _list_series(looks, layout, settings)
     if layout.long:
-        metrics = _cells(looks, layout.roles.metric)
+        metrics = _list_cells(looks, layout.roles.metric)
     else:
-        metrics = wide_metrics(layout.kinds, layout.roles, sampled=not layout.exhaustive)
+        metrics = find_wide_metrics(layout.kinds, layout.roles, sampled=not layout.exhaustive)
     if whole:
         metric = layout.roles.metric or ""
         if layout.long:
-            metrics = _all_names(root, layout, settings, place, lambda rows: rows.text(metric))
-        series = _all_names(
-            root, layout, settings, place, lambda rows: series_of(rows, layout, settings.rename)
+            metrics = _fetch_names(root, layout, settings, place, lambda rows: rows.as_text(metric))
+        series = _fetch_names(
+            root, layout, settings, place, lambda rows: select_series(rows, layout, settings.rename)
         )
     raw = tuple(dict.fromkeys(name for name in metrics if name))
     layout = replace(
         layout,
-        metrics=reported_metrics(raw, settings),
+        metrics=select_metrics(raw, settings),
         series=tuple(dict.fromkeys(name for name in series if name is not None)),
         exhaustive=layout.exhaustive or whole,
     )
-    runs, seeds = (filter(None, _cells(looks, name)) for name in (layout.roles.run, layout.roles.seed))
+    runs, seeds = (filter(None, _list_cells(looks, name)) for name in (layout.roles.run, layout.roles.seed))
     _check_nul(place, metric=raw, series=layout.series, benchmark=layout.benchmarks, run=runs, seed=seeds)
     warnings = tuple(chain.from_iterable(look.warnings for look in looks))
-    return Survey(layout, tuple(layout.kinds), raw, warnings + lacking_columns(layout, looks))
+    return Survey(layout, tuple(layout.kinds), raw, warnings + check_columns(layout, looks))
 
 
-def completed(root: Path, source: Source) -> Layout:
+def complete_layout(root: Path, source: Source) -> Layout:
     """The layout of a source with all its metrics and series, not only those of a sample.
 
     Raises:
         ReportError: everything that is wrong with any of the files.
     """
-    layout = layout_of(source)
+    layout = get_layout(source)
     if layout.exhaustive:
         return layout
     files = [
@@ -108,21 +113,25 @@ def completed(root: Path, source: Source) -> Layout:
         )
         for file, label in zip(layout.files, layout.labels, strict=True)
     ]
-    return survey(root, files, source.settings, source.place, whole=True).layout
+    return survey(root, files, source.settings, source.location, whole=True).layout
 
 
-def _layout(
-    root: Path, files: Sequence[DataFile], looks: Sequence[Look], settings: SourceSettings, place: Place
+def _build_layout(
+    root: Path,
+    files: Sequence[DataFile],
+    looks: Sequence[Look],
+    settings: SourceSettings,
+    place: SourceLocation,
 ) -> Layout:
     """Columns and their parts, still without the names of metrics and series."""
     columns = tuple(dict.fromkeys(name for look in looks for name in look.file.names if name))
     for look in looks:
-        _check_nul(Place(look.file.path), column=look.file.columns)
-    roles, long = recognise(columns, settings, place)
-    found = [_kinds(look) for look in looks]
-    kinds = {name: joint_kind(one.get(name, Kind.EMPTY) for one in found) for name in columns}
-    outcomes = recognise_outcomes(kinds, roles, settings, place, long=long)
-    totals = recognise_totals(kinds, roles, settings, place)
+        _check_nul(SourceLocation(look.file.path), column=look.file.columns)
+    roles, long = detect_roles(columns, settings, place)
+    found = [_infer_kinds(look) for look in looks]
+    kinds = {name: combine_kinds(one.get(name, Kind.EMPTY) for one in found) for name in columns}
+    outcomes = detect_outcomes(kinds, roles, settings, place, long=long)
+    totals = detect_totals(kinds, roles, settings, place)
     if outcomes and roles.step == outcomes.sample:
         roles = replace(roles, step=None)
     return Layout(
@@ -134,20 +143,22 @@ def _layout(
         metrics={},
         series=(),
         exhaustive=all(look.exhaustive for look in looks),
-        gapless=_gapless(root, looks, roles),
+        gapless=_find_gapless(root, looks, roles),
         outcomes=outcomes,
         totals=totals,
     )
 
 
-def _looks(root: Path, files: Sequence[DataFile], settings: SourceSettings, *, whole: bool) -> list[Look]:
+def _look_at_files(
+    root: Path, files: Sequence[DataFile], settings: SourceSettings, *, whole: bool
+) -> list[Look]:
     mapped = [name for name in settings.columns.model_dump().values() if name is not None]
     problems = Problems()
     looks = []
     for file in files:
         with problems.collecting():
             seen = FORMATS[file.format].look(file.content, file.format, mapped, whole=whole)
-            looks.append(_given(recognised(file.content, seen, settings), file))
+            looks.append(_add_given(detect_chart(file.content, seen, settings), file))
     if problems.found:
         # While at it, tell what is wrong with the rows of the other files, too.
         problems.add(find_faults(root, [look.file for look in looks], ()))
@@ -155,7 +166,7 @@ def _looks(root: Path, files: Sequence[DataFile], settings: SourceSettings, *, w
     return looks
 
 
-def _check_nul(place: Place, **names: Iterable[str]) -> None:
+def _check_nul(place: SourceLocation, **names: Iterable[str]) -> None:
     """Refuse names that neither statements nor pages can hold, by what they name.
 
     Raises:
@@ -171,43 +182,45 @@ def _check_nul(place: Place, **names: Iterable[str]) -> None:
         raise ReportError(*problems)
 
 
-def _given(look: Look, file: DataFile) -> Look:
+def _add_given(look: Look, file: DataFile) -> Look:
     """A look at a file with what is known of it from elsewhere."""
     given = tuple((name, (value,)) for name, value in file.given)
     return replace(look, file=replace(look.file, given=given, copy=file.copy))
 
 
-def _kinds(look: Look) -> dict[str, Kind]:
+def _infer_kinds(look: Look) -> dict[str, Kind]:
     """The kinds of a file's columns; of two of one name the first counts."""
     kinds = dict.fromkeys((name for name, _ in look.file.given), Kind.TEXT)
-    for place, (name, type_) in enumerate(zip(look.file.columns, look.file.types, strict=True)):
+    for index, (name, type_) in enumerate(zip(look.file.columns, look.file.types, strict=True)):
         if name not in kinds:
-            kinds[name] = sql.kind_of_type(type_) or _kind([row[place] for row in look.rows])
+            kinds[name] = sql.get_kind(type_) or _kind([row[index] for row in look.rows])
     return kinds
 
 
 def _kind(cells: list[Text]) -> Kind:
-    found = kind_of(cells[:: max(1, len(cells) // _CELLS_FOR_KIND)])
-    return kind_of(cells) if found is Kind.EMPTY else found
+    found = infer_kind(cells[:: max(1, len(cells) // _CELLS_FOR_KIND)])
+    return infer_kind(cells) if found is Kind.EMPTY else found
 
 
-def _cells(looks: Iterable[Look], name: str | None) -> Iterator[Text]:
+def _list_cells(looks: Iterable[Look], name: str | None) -> Iterator[Text]:
     """The sampled cells of a column, file by file."""
     for look in looks:
-        if name is not None and (given := look.file.given_values(name)) is not None:
+        if name is not None and (given := look.file.get_given(name)) is not None:
             yield from given
         elif name in look.file.columns:
             place = look.file.columns.index(name)
             yield from (row[place] for row in look.rows)
 
 
-def _series(looks: Sequence[Look], layout: Layout, settings: SourceSettings) -> Iterator[str]:
-    named = layout.labels if layout.roles.series is None else _cells(looks, layout.roles.series)
+def _list_series(looks: Sequence[Look], layout: Layout, settings: SourceSettings) -> Iterator[str]:
+    named = layout.labels if layout.roles.series is None else _list_cells(looks, layout.roles.series)
     for name in dict.fromkeys(named):
         yield settings.rename.get(name or UNNAMED, name or UNNAMED)
 
 
-def _benchmarks(root: Path, layout: Layout, settings: SourceSettings, place: Place) -> tuple[str, ...]:
+def _list_benchmarks(
+    root: Path, layout: Layout, settings: SourceSettings, place: SourceLocation
+) -> tuple[str, ...]:
     """Every value of the benchmark column: a sample proves nothing, and each has a page's figures of its own.
 
     Raises:
@@ -217,50 +230,54 @@ def _benchmarks(root: Path, layout: Layout, settings: SourceSettings, place: Pla
     column = scored.benchmark if scored else None
     if column is None:
         return ()
-    found = _all_names(root, layout, settings, place, lambda rows: rows.text(column))
+    found = _fetch_names(root, layout, settings, place, lambda rows: rows.as_text(column))
     if None in found:
         raise ReportError(*find_wrong_cells(root, layout.files, {column: NAMED}))
     return tuple(name for name in found if name)
 
 
-def _lower_is_better(root: Path, layout: Layout, settings: SourceSettings, place: Place) -> tuple[str, ...]:
+def _find_lower_is_better(
+    root: Path, layout: Layout, settings: SourceSettings, place: SourceLocation
+) -> tuple[str, ...]:
     """The benchmarks of totals whose metric's name says that less is better; empty text for none."""
     roles = layout.totals
     if roles is None:
         return ()
     if roles.metric is None:
-        return (layout.benchmarks or ("",)) if by_name(roles.score) is Direction.LOWER else ()
+        return (layout.benchmarks or ("",)) if guess_direction(roles.score) is Direction.LOWER else ()
     benchmark, metric = roles.benchmark, roles.metric
 
-    def named(rows: Rows) -> str:
-        of = f"coalesce({rows.text(benchmark)}, '')" if benchmark else "''"
-        return f"{of} || chr(31) || {rows.text(metric)}"
+    def select_name(rows: Rows) -> str:
+        of = f"coalesce({rows.as_text(benchmark)}, '')" if benchmark else "''"
+        return f"{of} || chr(31) || {rows.as_text(metric)}"
 
-    pairs = [name.split("\x1f", 1) for name in _all_names(root, layout, settings, place, named) if name]
-    return tuple(dict.fromkeys(of for of, name in pairs if by_name(name) is Direction.LOWER))
+    pairs = [
+        name.split("\x1f", 1) for name in _fetch_names(root, layout, settings, place, select_name) if name
+    ]
+    return tuple(dict.fromkeys(of for of, name in pairs if guess_direction(name) is Direction.LOWER))
 
 
-def _all_names(
-    root: Path, layout: Layout, settings: SourceSettings, place: Place, named: Callable[[Rows], str]
+def _fetch_names(
+    root: Path, layout: Layout, settings: SourceSettings, place: SourceLocation, named: Callable[[Rows], str]
 ) -> list[Text]:
     """All names that an expression gives, in order of first appearance; None where it gives none."""
     found: dict[Text, int] = {}
-    with explained(root, place, lambda: find_faults(root, layout.files, ())):
-        for rows in groups(root, layout):
+    with explain_errors(root, place, lambda: find_faults(root, layout.files, ())):
+        for rows in group_files(root, layout):
             name = named(rows)
-            where = kept(rows, resolved(settings.filter, tuple(layout.kinds)))
-            select = f"SELECT {name}, min({rows.position()}) FROM {rows.source()}{where} GROUP BY 1"  # noqa: S608 - quoted
-            for text, position in engine().rows(select):
+            where = make_where(rows, resolve_filters(settings.filter, tuple(layout.kinds)))
+            select = f"SELECT {name}, min({rows.get_position()}) FROM {rows.build_source()}{where} GROUP BY 1"  # noqa: S608 - quoted
+            for text, position in get_engine().fetch_rows(select):
                 found[text] = min(position, found.get(text, position))
     return sorted(found, key=found.__getitem__)
 
 
-def _gapless(root: Path, looks: Sequence[Look], roles: Roles) -> frozenset[str]:
+def _find_gapless(root: Path, looks: Sequence[Look], roles: Roles) -> frozenset[str]:
     """Series and run columns that need no thought about empty cells, where the files say so."""
     names = [name for name in (roles.series, roles.run) if name is not None]
     if not names or any(look.file.format != "parquet" for look in looks):
         return frozenset()
-    return parquet.gapless([root / look.file.place for look in looks], names)
+    return parquet.find_gapless([root / look.file.place for look in looks], names)
 
 
 def _check_sample(root: Path, layout: Layout) -> None:

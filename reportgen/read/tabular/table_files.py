@@ -8,52 +8,54 @@ from typing import TYPE_CHECKING
 
 from reportgen.errors import Problems, ReportError, Severity
 from reportgen.model import SourceFile
-from reportgen.read.barred import barred_problems
+from reportgen.read.barred import report_unread
 from reportgen.read.content import Content
-from reportgen.read.find import COMPRESSIONS, ending_of, place_of
+from reportgen.read.find import COMPRESSIONS, locate_file, split_ending
 from reportgen.read.layout import DataFile
-from reportgen.read.unrecognised import unknown_format, unrecognised, without_data
+from reportgen.read.unrecognised import check_unknown_files, explain_unknown_format, report_no_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from reportgen.read.choosing import Chosen
+    from reportgen.read.choosing import ChosenFiles
     from reportgen.read.find import Location
     from reportgen.settings.source import SourceSettings
 
 
-def tables_of(location: Location, settings: SourceSettings, chosen: Chosen) -> tuple[DataFile, ...]:
+def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFiles) -> tuple[DataFile, ...]:
     """The tables of a source, in reading order.
 
     Raises:
         ReportError: there are none, or their format is unknown.
     """
-    paths = [path for path in chosen.paths if chosen.named or ending_of(path)[1]]
-    paths = [path for path in paths if path not in chosen.unread]
-    if not paths and (lost := list(barred_problems(chosen.barred, chosen.unread, location.root))):
+    paths = [path for path in chosen.paths if chosen.named or split_ending(path)[1]]
+    paths = [path for path in paths if path not in chosen.unreadable]
+    if not paths and (lost := list(report_unread(chosen.skipped, chosen.unreadable, location.root))):
         raise ReportError(*(replace(one, severity=Severity.ERROR) for one in lost))
     if not paths:
-        if known := unrecognised(chosen.paths, location.root):
+        if known := check_unknown_files(chosen.paths, location.root):
             raise ReportError(*known)
-        raise ReportError(without_data(location.path, chosen.paths, location.root))
+        raise ReportError(report_no_data(location.path, chosen.paths, location.root))
     if settings.format is None:
-        unknown = (unknown_format(path, location.root) for path in paths if ending_of(path)[1] is None)
+        unknown = (
+            explain_unknown_format(path, location.root) for path in paths if split_ending(path)[1] is None
+        )
         if problems := list(chain.from_iterable(unknown)):
             raise ReportError(*problems)
-    labels = [settings.title or location.name] if len(paths) == 1 else _labels(paths, location)
+    labels = [settings.title or location.name] if len(paths) == 1 else _label_files(paths, location)
     return tuple(
         DataFile(
-            _content(path, location),
-            settings.format or ending_of(path)[1] or "",
+            _open_content(path, location),
+            settings.format or split_ending(path)[1] or "",
             label,
-            tuple(chosen.labels_of(path).items()),
+            tuple(chosen.get_labels(path).items()),
         )
         for path, label in zip(paths, labels, strict=True)
     )
 
 
-def hashed_files(files: tuple[DataFile, ...], hashes: Callable[[Path], str]) -> tuple[SourceFile, ...]:
+def hash_files(files: tuple[DataFile, ...], hashes: Callable[[Path], str]) -> tuple[SourceFile, ...]:
     """Files with their sizes and hashes.
 
     Raises:
@@ -70,9 +72,9 @@ def hashed_files(files: tuple[DataFile, ...], hashes: Callable[[Path], str]) -> 
         raise
 
 
-def _labels(paths: Sequence[Path], location: Location) -> list[str]:
+def _label_files(paths: Sequence[Path], location: Location) -> list[str]:
     """What each file calls its rows: its name if that is its own, otherwise its path in the source."""
-    stems = [ending_of(path)[0] for path in paths]
+    stems = [split_ending(path)[0] for path in paths]
     if len(set(stems)) == len(stems):
         return stems
     return [
@@ -81,8 +83,8 @@ def _labels(paths: Sequence[Path], location: Location) -> list[str]:
     ]
 
 
-def _content(path: Path, location: Location) -> Content:
-    return Content(path, place_of(path, location.root).file, COMPRESSIONS.get(path.suffix.lower(), ""))
+def _open_content(path: Path, location: Location) -> Content:
+    return Content(path, locate_file(path, location.root).file, COMPRESSIONS.get(path.suffix.lower(), ""))
 
 
 def _source_file(content: Content, hashes: Callable[[Path], str]) -> SourceFile:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reportgen.errors import Place, Problem, ReportError, Stage
-from reportgen.read.columns import mapped_columns, parts_by_name
+from reportgen.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.read.columns import get_mapped_columns, match_columns
 from reportgen.read.layout import TotalRoles
-from reportgen.read.wording import names
+from reportgen.read.wording import list_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 # Names by which a part is recognised, the best first; capital letters make no difference.
-_NAMES: Final[dict[str, tuple[str, ...]]] = {
+_TOTAL_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "score": ("score", "value", "accuracy", "acc"),
     "stderr": ("stderr", "se", "standard_error"),
     "n": ("n", "problems", "num_problems"),
@@ -26,8 +26,8 @@ _NAMES: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-def recognise_totals(
-    kinds: Mapping[str, Kind], roles: Roles, settings: SourceSettings, place: Place
+def detect_totals(
+    kinds: Mapping[str, Kind], roles: Roles, settings: SourceSettings, place: SourceLocation
 ) -> TotalRoles | None:
     """The column for each part of totals; None unless ``source.yml`` says ``form: totals``.
 
@@ -43,9 +43,9 @@ def recognise_totals(
     if settings.form != "totals":
         return None
     taken = (roles.series, roles.run, roles.seed)
-    found = parts_by_name(_NAMES, kinds, mapped_columns(settings), taken=taken)
+    found = match_columns(_TOTAL_NAMES, kinds, get_mapped_columns(settings), taken=taken)
     if "score" not in found:
-        message = f'totals need a column "score"; there are {names(kinds)}'
+        message = f'totals need a column "score"; there are {list_names(kinds)}'
         advice = "Name it in source.yml, as in columns: {score: NAME}"
         raise ReportError(Problem(place, message, advice, Stage.DATA))
     return TotalRoles(**found)

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from reportgen.errors import Problem, Severity, Stage
 from reportgen.read.cells import NUMERIC, Kind
-from reportgen.read.wording import names
+from reportgen.read.wording import list_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reportgen.errors import Place
+    from reportgen.errors import SourceLocation
     from reportgen.read.layout import Survey
 
 
-def unmeasured(found: Survey, place: Place) -> Iterator[Problem]:
+def warn_no_metrics(found: Survey, place: SourceLocation) -> Iterator[Problem]:
     """A warning of a source of measurements that has nothing to draw, as where decimals have commas."""
     layout = found.layout
     if layout.metrics or layout.outcomes or layout.totals:
@@ -31,8 +31,8 @@ def unmeasured(found: Survey, place: Place) -> Iterator[Problem]:
         message = f'no row names a metric: the column "{layout.roles.metric}" is empty'
         advice = "Fill it with what each value is of"
     elif texts:
-        message = f"{message}: {names(texts)} {'holds' if len(texts) == 1 else 'hold'} texts"
+        message = f"{message}: {list_names(texts)} {'holds' if len(texts) == 1 else 'hold'} texts"
     elif empty:
-        message = f"{message}: {names(empty)} {'is' if len(empty) == 1 else 'are'} empty"
+        message = f"{message}: {list_names(empty)} {'is' if len(empty) == 1 else 'are'} empty"
         advice = "Wait for the first values, or name other files with files:"
     yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)

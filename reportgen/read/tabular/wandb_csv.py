@@ -15,23 +15,23 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-NAME: Final = "wandb-csv"
-TITLE: Final = "W&B chart export"
+WANDB_CHART: Final = "wandb-csv"
+WANDB_CHART_TITLE: Final = "W&B chart export"
 TABLE_OF_RUNS: Final = "it is the table of runs that W&B exports: settings and last values, but no curves"
-INSTEAD: Final = "Export the panel of a metric as CSV instead, or put the folders wandb/run-* here"
+RUNS_TABLE_ADVICE: Final = "Export the panel of a metric as CSV instead, or put the folders wandb/run-* here"
 _SEPARATOR: Final = " - "
 _EXTREMES: Final = ("__MIN", "__MAX")
 _STEP: Final = "Step"
-STEP: Final = "_step"
+WANDB_STEP: Final = "_step"
 """The metric that counts the calls of ``log``."""
 # A space that stands in no name tells the second of two runs of one name.
-_SECOND: Final = "\u00a0"
+_TWIN_SIGN: Final = "\u00a0"
 _OF_A_TABLE: Final = frozenset(("Name", "State", "Runtime"))
-_ALSO: Final = frozenset(("Created", "Notes", "Sweep", "Tags", "User"))
+_OTHERS_OF_A_TABLE: Final = frozenset(("Created", "Notes", "Sweep", "Tags", "User"))
 _OF_A_SCRIPT: Final = frozenset(("config", "name", "summary"))
 
 
-class Charted(NamedTuple):
+class ChartColumn(NamedTuple):
     """What a column of a chart holds: a metric of a run; of runs of one name the second has ``twin`` 2."""
 
     run: str
@@ -48,18 +48,18 @@ def is_chart(columns: Sequence[str]) -> bool:
     return extremes or first == _STEP
 
 
-def charted(columns: Sequence[str]) -> dict[str, Charted]:
+def parse_chart(columns: Sequence[str]) -> dict[str, ChartColumn]:
     """What the columns of a chart hold, without smallest and largest values and what names no metric."""
     found = {}
     for column in columns[1:]:
         run, separator, metric = column.rpartition(_SEPARATOR)
         if separator and not _is_extreme(column, columns):
-            name, _, twin = run.partition(_SECOND)
-            found[column] = Charted(name, int(twin or 1), metric)
+            name, _, twin = run.partition(_TWIN_SIGN)
+            found[column] = ChartColumn(name, int(twin or 1), metric)
     return found
 
 
-def joined(columns: Sequence[str], rows: Collection[Sequence[str | None]]) -> dict[str, Charted]:
+def find_joined(columns: Sequence[str], rows: Collection[Sequence[str | None]]) -> dict[str, ChartColumn]:
     """What columns hold of which some value stands for several: its smallest and largest differ.
 
     Args:
@@ -68,29 +68,29 @@ def joined(columns: Sequence[str], rows: Collection[Sequence[str | None]]) -> di
     """
     places = {column: place for place, column in enumerate(columns)}
     found = {}
-    for column, one in charted(columns).items():
-        low, high = map(places.get, extremes_of(column))
-        if low is None or high is None or one.metric == STEP:
+    for column, one in parse_chart(columns).items():
+        low, high = map(places.get, name_extremes(column))
+        if low is None or high is None or one.metric == WANDB_STEP:
             continue
         if any(row[low] != row[high] for row in rows):
             found[column] = one
     return found
 
 
-def extremes_of(column: str) -> tuple[str, str]:
+def name_extremes(column: str) -> tuple[str, str]:
     """The columns of the smallest and the largest of the values that one of a column stands for."""
     low, high = _EXTREMES
     return column + low, column + high
 
 
-def told_apart(columns: Sequence[str]) -> tuple[str, ...]:
+def number_twins(columns: Sequence[str]) -> tuple[str, ...]:
     """The header of a chart with names that differ: a second ``a - loss`` is one of another run ``a``."""
     seen: Counter[str] = Counter()
     found = []
     for column in columns:
         seen[column] += 1
         run, separator, metric = column.rpartition(_SEPARATOR)
-        twin = f"{_SECOND}{seen[column]}" if seen[column] > 1 and separator else ""
+        twin = f"{_TWIN_SIGN}{seen[column]}" if seen[column] > 1 and separator else ""
         found.append(f"{run}{twin}{separator}{metric}")
     return tuple(found)
 
@@ -103,7 +103,7 @@ def is_table_of_runs(columns: Sequence[str], cells: Collection[str | None] = ())
         cells: some cells; the script writes settings as JSON objects.
     """
     there = set(columns)
-    if there >= _OF_A_TABLE and len(there & _ALSO) > 1:
+    if there >= _OF_A_TABLE and len(there & _OTHERS_OF_A_TABLE) > 1:
         return True
     return there >= _OF_A_SCRIPT and any(cell and cell.startswith("{") for cell in cells)
 

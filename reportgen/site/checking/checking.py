@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from reportgen.cache import Cache, FileHashes, cache_folder
 from reportgen.errors import Problems, ReportError, Severity
-from reportgen.site.beside import Beside
-from reportgen.site.checking.findings import findings_of
-from reportgen.site.configuration import configured, mkdocs_problem, mkdocs_words
-from reportgen.site.languages import each_language
+from reportgen.site.beside import WorkerProcess
+from reportgen.site.checking.findings import make_findings
+from reportgen.site.configuration import collect_warnings, load_configuration, make_mkdocs_problem
+from reportgen.site.languages import iterate_languages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedReport:
     """A report on disk, ready to be drafted.
 
     Attributes:
@@ -65,21 +65,23 @@ class Check:
         )
 
 
-def opened(config_file: Path) -> Opened:
+def open_report(config_file: Path) -> OpenedReport:
     """The report of a ``mkdocs.yml``.
 
     Raises:
         ReportError: the file is refused, or our plugin is not switched on.
     """
-    with mkdocs_words() as words:
-        config, plugin = configured(config_file, strict=False, words=words)
-        project, *translations = (plugin.project(config) for _ in each_language(config))
+    with collect_warnings() as words:
+        config, plugin = load_configuration(config_file, strict=False, words=words)
+        project, *translations = (plugin.make_project(config) for _ in iterate_languages(config))
     folder = cache_folder(project.root)
-    warnings = tuple(mkdocs_problem(word, Severity.WARNING) for word in words)
-    return Opened(project, tuple(translations), Cache(folder), FileHashes(folder), warnings)
+    warnings = tuple(make_mkdocs_problem(word, Severity.WARNING) for word in words)
+    return OpenedReport(project, tuple(translations), Cache(folder), FileHashes(folder), warnings)
 
 
-def drafted(config_file: Path, *, progress: Callable[[int, int], None]) -> tuple[Report, tuple[Problem, ...]]:
+def draft_report(
+    config_file: Path, *, progress: Callable[[int, int], None]
+) -> tuple[Report, tuple[Problem, ...]]:
     """The draft of a report, and everything that was warned of; nothing but the cache is written.
 
     Args:
@@ -91,21 +93,23 @@ def drafted(config_file: Path, *, progress: Callable[[int, int], None]) -> tuple
     """
     from reportgen.report import draft  # noqa: PLC0415 - imports the statistics
 
-    report = opened(config_file)
+    report = open_report(config_file)
     problems = Problems()
     drafts = []
-    with Beside(report.cache) as beside:
+    with WorkerProcess(report.cache) as worker:
         for project in (report.project, *report.translations):
             with problems.collecting():
-                whole = draft(project, report.cache, report.hashes, progress=progress, elsewhere=beside.call)
+                whole = draft(
+                    project, report.cache, report.hashes, progress=progress, start_worker=worker.call
+                )
                 drafts.append(whole)
                 problems.add(whole.problems)
     if problems.errors:
         raise ReportError(*problems.in_order())
-    return _joined(drafts), (*report.warnings, *problems.in_order())
+    return _join_drafts(drafts), (*report.warnings, *problems.in_order())
 
 
-def _joined(drafts: list[Report]) -> Report:
+def _join_drafts(drafts: list[Report]) -> Report:
     """The drafts of several languages as one: pages, and what is told of them."""
     pages = {page.path: page for draft in drafts for page in draft.pages}
     statements = {path: found for draft in drafts for path, found in draft.statements.items()}
@@ -116,8 +120,8 @@ def check(config_file: Path, *, progress: Callable[[int, int], None]) -> Check:
     """Check a report: its problems are told, not raised."""
     root = config_file.resolve().parent
     try:
-        report, problems = drafted(config_file, progress=progress)
+        report, problems = draft_report(config_file, progress=progress)
     except ReportError as error:
-        return Check(findings_of(error.problems, (), root), (), is_whole=False)
+        return Check(make_findings(error.problems, (), root), (), is_whole=False)
     statements = tuple(one for page in report.pages for one in report.statements.get(page.path, ()))
-    return Check(findings_of(problems, statements, root), statements, is_whole=True)
+    return Check(make_findings(problems, statements, root), statements, is_whole=True)

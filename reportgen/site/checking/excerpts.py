@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.errors import Place
+    from reportgen.errors import SourceLocation
 
 _TAB = 4
 _ELLIPSIS = "…"
@@ -19,14 +19,14 @@ _LONGEST = 1_000_000
 """Characters of a line that are looked at: a JSON file may be a single line of any length."""
 _BEFORE = 3
 """A third of a line that has to be cut stands before its caret."""
-_ORDER = re.compile(r"^\s*:(?=:)|##\w*(?=\[)")
+_COMMAND = re.compile(r"^\s*:(?=:)|##\w*(?=\[)")
 """How a line begins that GitHub, Azure or TeamCity would obey where it stands in a log."""
 
 _ESCAPED = re.compile(r"[^\n -~]|#(?=#\w*\[)")
 """Characters that may need an escape in JSON."""
 
 
-def source_line(root: Path, place: Place) -> str | None:
+def read_source_line(root: Path, place: SourceLocation) -> str | None:
     """The text of a place's line, without its end; None where there is none to show.
 
     A file that is packed, or not UTF-8, has no line to show, nor has a line of a million characters.
@@ -46,7 +46,7 @@ def source_line(root: Path, place: Place) -> str | None:
     return None
 
 
-def excerpt(line: str, place: Place, length: int = 1, *, width: int = 100) -> tuple[str, ...]:
+def format_excerpt(line: str, place: SourceLocation, length: int = 1, *, width: int = 100) -> tuple[str, ...]:
     """A line as it can be printed, and below it carets; without a column only the line.
 
     Tabs become spaces, characters that a terminal would obey are replaced or left out, and a line too
@@ -59,14 +59,14 @@ def excerpt(line: str, place: Place, length: int = 1, *, width: int = 100) -> tu
         width: cells that there are, those of the line number included.
     """
     gutter = f"{place.line or 0:>5} | "
-    drawn = _drawn(line)
+    drawn = _measure_characters(line)
     ends = [0, *accumulate(cells for _, cells in drawn)]
     first = min((place.column or 1) - 1, len(drawn))
     last = min(first + max(length, 1), len(drawn))
     room = max(width - len(gutter), 20)
-    start, stop = _window(ends, first, room)
+    start, stop = _choose_window(ends, first, room)
     before, after = (_ELLIPSIS if start else ""), (_ELLIPSIS if stop < len(drawn) else "")
-    shown = before + _disarmed("".join(text for text, _ in drawn[start:stop])) + after
+    shown = before + _break_commands("".join(text for text, _ in drawn[start:stop])) + after
     if place.column is None:
         return (f"{gutter}{shown}".rstrip(),)
     left = len(before) + ends[first] - ends[start]
@@ -74,33 +74,33 @@ def excerpt(line: str, place: Place, length: int = 1, *, width: int = 100) -> tu
     return f"{gutter}{shown}".rstrip(), f"{' ' * 5} | {' ' * left}{'^' * carets}"
 
 
-def printable(text: str) -> str:
+def clean_text(text: str) -> str:
     """A text on one line, which a terminal and the log of a workflow print and do not obey."""
-    return _disarmed("".join(shown for shown, _ in _drawn(text)))
+    return _break_commands("".join(shown for shown, _ in _measure_characters(text)))
 
 
-def printable_lines(text: str) -> str:
+def clean_lines(text: str) -> str:
     """A text of several lines, each printable."""
-    return "\n".join(map(printable, text.split("\n")))
+    return "\n".join(map(clean_text, text.split("\n")))
 
 
-def printable_json(text: str) -> str:
+def clean_json(text: str) -> str:
     """JSON of several lines, with escapes for characters in its texts that a terminal would obey."""
-    return _ESCAPED.sub(lambda found: _escaped(found[0]), text)
+    return _ESCAPED.sub(lambda found: _escape(found[0]), text)
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     if character == "#":
         return "\\u0023"
     return character if character.isprintable() else json.dumps(character)[1:-1]
 
 
-def _disarmed(shown: str) -> str:
+def _break_commands(shown: str) -> str:
     """A line with a space in what would be an order to the log of a workflow."""
-    return _ORDER.sub(r"\g<0> ", shown)
+    return _COMMAND.sub(r"\g<0> ", shown)
 
 
-def _drawn(line: str) -> list[tuple[str, int]]:
+def _measure_characters(line: str) -> list[tuple[str, int]]:
     """What is printed for each character, and how many cells that takes."""
     drawn: list[tuple[str, int]] = []
     at = 0
@@ -123,7 +123,7 @@ def _drawn(line: str) -> list[tuple[str, int]]:
     return drawn
 
 
-def _window(ends: list[int], first: int, room: int) -> tuple[int, int]:
+def _choose_window(ends: list[int], first: int, room: int) -> tuple[int, int]:
     """Which characters are shown: all that fit, those before the caret cut to a third where not all do."""
     whole = len(ends) - 1
     if ends[whole] <= room:

@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reportgen.errors import Severity, Stage
-from reportgen.site.checking.excerpts import source_line
+from reportgen.site.checking.excerpts import read_source_line
 from reportgen.statements import Truth
-from reportgen.words import counted
+from reportgen.words import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.errors import Place, Problem
+    from reportgen.errors import Problem, SourceLocation
     from reportgen.statements import Statement
 
 FAILS, UNDECIDED, UNEXPECTED = "statement-fails", "statement-undecided", "expected-failure-holds"
@@ -58,7 +58,7 @@ class Finding:
         return str(self.problem).removeprefix(f"{self.problem.place}: ")
 
 
-def findings_of(
+def make_findings(
     problems: Iterable[Problem], statements: Iterable[Statement], root: Path
 ) -> tuple[Finding, ...]:
     """Every problem with its rule, in the order of the problems.
@@ -68,25 +68,25 @@ def findings_of(
         statements: what it held against the data.
         root: the folder that places are relative to.
     """
-    broken: dict[Place, tuple[Statement, int]] = {}
+    broken: dict[SourceLocation, tuple[Statement, int]] = {}
     for statement in statements:
         if not statement.as_expected:
             binding = statement.binding
-            broken[binding.place] = statement, binding.end - binding.start + len("[]")
-    return tuple(_finding(problem, broken.get(problem.place), root) for problem in problems)
+            broken[binding.location] = statement, binding.end - binding.start + len("[]")
+    return tuple(_make_finding(problem, broken.get(problem.place), root) for problem in problems)
 
 
-def _finding(problem: Problem, broken: tuple[Statement, int] | None, root: Path) -> Finding:
-    line = source_line(root, problem.place)
+def _make_finding(problem: Problem, broken: tuple[Statement, int] | None, root: Path) -> Finding:
+    line = read_source_line(root, problem.place)
     if broken is None or problem.severity is Severity.ERROR:
         return Finding(problem, problem.stage.value, line, 0)
     statement, length = broken
     rest = len(line or "") - (problem.place.column or 1) + 1
-    told = replace(problem, severity=Severity.ERROR)
-    return Finding(told, rule_of(statement), line, max(min(length, rest), 0))
+    failed = replace(problem, severity=Severity.ERROR)
+    return Finding(failed, find_rule(statement), line, max(min(length, rest), 0))
 
 
-def rule_of(statement: Statement) -> str:
+def find_rule(statement: Statement) -> str:
     """The rule that a statement breaks which is not as expected."""
     truth = statement.judgement.truth
     if truth is Truth.UNDECIDED:
@@ -94,7 +94,7 @@ def rule_of(statement: Statement) -> str:
     return FAILS if truth is Truth.FAILS else UNEXPECTED
 
 
-def address(prefix: str, file: str) -> str:
+def add_prefix(prefix: str, file: str) -> str:
     """A problem's file as the repository sees it.
 
     Args:
@@ -104,7 +104,7 @@ def address(prefix: str, file: str) -> str:
     return file if file.startswith("/") else f"{prefix}{file}"
 
 
-def truth_words(statement: Statement) -> str:
+def describe_truth(statement: Statement) -> str:
     """What became of a statement: ``holds``, ``fails``, ``cannot be decided``, or how it was expected."""
     truth = statement.judgement.truth
     if statement.binding.fails:
@@ -113,9 +113,9 @@ def truth_words(statement: Statement) -> str:
     return truth.value
 
 
-def counts(statements: Sequence[Statement]) -> dict[str, int]:
+def count_statements(statements: Sequence[Statement]) -> dict[str, int]:
     """How many statements there are, hold, fail, cannot be decided, and how many were expected to fail."""
-    words = [truth_words(statement) for statement in statements]
+    words = [describe_truth(statement) for statement in statements]
     return {
         "statements": len(words),
         "hold": words.count("holds"),
@@ -126,18 +126,20 @@ def counts(statements: Sequence[Statement]) -> dict[str, int]:
     }
 
 
-def closing_words(statements: Sequence[Statement]) -> str:
+def describe_counts(statements: Sequence[Statement]) -> str:
     """``41 statements: 39 hold, 1 fails, 1 cannot be decided``."""
-    found = counts(statements)
-    return f"{counted(len(statements), 'statement')}{': ' if statements else ''}" + ", ".join(_parts(found))
+    found = count_statements(statements)
+    return f"{format_count(len(statements), 'statement')}{': ' if statements else ''}" + ", ".join(
+        _describe_parts(found)
+    )
 
 
-def _parts(found: dict[str, int]) -> Iterator[str]:
-    told = {
+def _describe_parts(found: dict[str, int]) -> Iterator[str]:
+    phrases = {
         "hold": ("holds", "hold"),
         "fail": ("fails", "fail"),
         "undecided": ("cannot be decided", "cannot be decided"),
         "fail_as_expected": ("fails as expected", "fail as expected"),
         "hold_unexpectedly": ("holds unexpectedly", "hold unexpectedly"),
     }
-    return (counted(found[name], one, many) for name, (one, many) in told.items() if found[name])
+    return (format_count(found[name], one, many) for name, (one, many) in phrases.items() if found[name])

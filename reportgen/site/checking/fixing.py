@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Place, Problem, ReportError, Stage
-from reportgen.settings.text import normalised
+from reportgen.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.settings.text import normalise_text
 from reportgen.statements import Truth
 
 if TYPE_CHECKING:
@@ -38,28 +38,28 @@ class Repair:
         start, end: where its words stand in the page's text (see ``Binding``).
         old: the words on one line, as the draft read them.
         new: the words as they should be typed.
-        place: file, line and column, for messages.
+        location: file, line and column, for messages.
     """
 
     start: int
     end: int
     old: str
     new: str
-    place: Place
+    location: SourceLocation
 
 
-def repairs(statements: Iterable[Statement]) -> dict[str, tuple[Repair, ...]]:
+def find_repairs(statements: Iterable[Statement]) -> dict[str, tuple[Repair, ...]]:
     """What to type anew, by file relative to the project and in the order of its text; never a claim."""
     found: dict[str, set[Repair]] = {}
     for statement in statements:
         binding, judgement = statement.binding, statement.judgement
         if binding.kind == "value" and judgement.truth is Truth.FAILS and judgement.repaired:
-            repair = Repair(binding.start, binding.end, binding.words, judgement.repaired, binding.place)
-            found.setdefault(binding.place.file, set()).add(repair)
+            repair = Repair(binding.start, binding.end, binding.words, judgement.repaired, binding.location)
+            found.setdefault(binding.location.file, set()).add(repair)
     return {file: tuple(sorted(several)) for file, several in sorted(found.items())}
 
 
-def fixed_text(original: bytes, repairs: Sequence[Repair]) -> bytes:
+def apply_repairs(original: bytes, repairs: Sequence[Repair]) -> bytes:
     """A page's bytes with its repairs; its line ends, its byte order mark and all other text stay.
 
     Args:
@@ -72,14 +72,14 @@ def fixed_text(original: bytes, repairs: Sequence[Repair]) -> bytes:
     try:
         text = original.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ReportError(*(_changed(repair) for repair in repairs)) from error
+        raise ReportError(*(_report_changed_words(repair) for repair in repairs)) from error
     offsets = _Offsets(text)
     parts, at, problems = [], 0, []
     for repair in sorted(repairs):
-        start, end = offsets.original(repair.start), offsets.original(repair.end)
-        words = _retyped(text[start:end], repair) if _bound(text, start, end) else None
+        start, end = offsets.to_original(repair.start), offsets.to_original(repair.end)
+        words = _replace_words(text[start:end], repair) if _is_bound(text, start, end) else None
         if words is None or start < at:
-            problems.append(_changed(repair))
+            problems.append(_report_changed_words(repair))
             continue
         parts += [text[at:start], words]
         at = end
@@ -88,14 +88,14 @@ def fixed_text(original: bytes, repairs: Sequence[Repair]) -> bytes:
     return "".join([*parts, text[at:]]).encode("utf-8")
 
 
-def difference(file: str, original: bytes, fixed: bytes) -> str:
+def make_diff(file: str, original: bytes, fixed: bytes) -> str:
     """What a repair changes, as a unified diff with line feeds; empty where it changes nothing."""
-    old, new = (_lines(content) for content in (original, fixed))
-    lines = unified_diff(old, new, _patch_name(f"a/{file}"), _patch_name(f"b/{file}"), lineterm="")
+    old, new = (_split_lines(content) for content in (original, fixed))
+    lines = unified_diff(old, new, _quote_name(f"a/{file}"), _quote_name(f"b/{file}"), lineterm="")
     return "".join(f"{line}\n" for line in lines)
 
 
-def _patch_name(file: str) -> str:
+def _quote_name(file: str) -> str:
     """A file's name as git writes it into a patch, so that no log obeys a part of it."""
     if file.isprintable() and not set('"\\#') & set(file):
         return file
@@ -103,7 +103,7 @@ def _patch_name(file: str) -> str:
     return f'"{"".join(written)}"'
 
 
-def write(path: Path, original: bytes, fixed: bytes, file: str) -> None:
+def write_page(path: Path, original: bytes, fixed: bytes, file: str) -> None:
     """Put a repaired page in place of the old one, whole or not at all, with the old one's mode.
 
     Args:
@@ -119,7 +119,7 @@ def write(path: Path, original: bytes, fixed: bytes, file: str) -> None:
     fresh = path.with_name(f".{path.name}.reportgen-new")
     try:
         if path.read_bytes() != original:
-            raise ReportError(_changed_file(file))
+            raise ReportError(_report_changed_file(file))
         if not os.access(path, os.W_OK):
             raise PermissionError(0, "it may not be written")
         try:
@@ -134,7 +134,9 @@ def write(path: Path, original: bytes, fixed: bytes, file: str) -> None:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         step = "Make the file and its folder writable, and run this again"
-        problem = Problem(Place(file), f"this page cannot be written ({reason})", step, Stage.NARRATIVE)
+        problem = Problem(
+            SourceLocation(file), f"this page cannot be written ({reason})", step, Stage.NARRATIVE
+        )
         raise ReportError(problem) from error
 
 
@@ -146,18 +148,18 @@ class _Offsets:
         ends = re.finditer("\r\n", text)
         self._pairs = [match.start() - self._skipped - count for count, match in enumerate(ends)]
 
-    def original(self, offset: int) -> int:
+    def to_original(self, offset: int) -> int:
         """Each pair of carriage return and line feed before it counts one more."""
         return offset + self._skipped + bisect_left(self._pairs, offset)
 
 
-def _bound(text: str, start: int, end: int) -> bool:
+def _is_bound(text: str, start: int, end: int) -> bool:
     """Whether what stands here is still between brackets, with braces behind."""
     before, behind = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
     return before.rstrip(" \t\r\n>").endswith("[") and behind.lstrip(" \t\r\n>").startswith("]{")
 
 
-def _retyped(raw: str, repair: Repair) -> str | None:
+def _replace_words(raw: str, repair: Repair) -> str | None:
     """The repaired words, over as many lines as the old ones; None if ``raw`` is not the old ones."""
     words = re.split("( +)", repair.old)
     match = re.fullmatch("".join(_GAP if word.isspace() else f"({re.escape(word)})" for word in words), raw)
@@ -175,17 +177,19 @@ def _retyped(raw: str, repair: Repair) -> str | None:
     )
 
 
-def _lines(content: bytes) -> list[str]:
+def _split_lines(content: bytes) -> list[str]:
     """Lines without their ends; of a last line without one, that is said."""
-    lines = normalised(content.decode("utf-8", "replace")).split("\n")
+    lines = normalise_text(content.decode("utf-8", "replace")).split("\n")
     last = lines.pop()
     return [*lines, f"{last}\n{_NO_LINE_END}"] if last else lines
 
 
-def _changed(repair: Repair) -> Problem:
+def _report_changed_words(repair: Repair) -> Problem:
     said = f'"{repair.old}" no longer stands here: the page has changed since it was read'
-    return Problem(repair.place, said, "Run this again", Stage.NARRATIVE)
+    return Problem(repair.location, said, "Run this again", Stage.NARRATIVE)
 
 
-def _changed_file(file: str) -> Problem:
-    return Problem(Place(file), "this page has changed since it was read", "Run this again", Stage.NARRATIVE)
+def _report_changed_file(file: str) -> Problem:
+    return Problem(
+        SourceLocation(file), "this page has changed since it was read", "Run this again", Stage.NARRATIVE
+    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Place, Problem, ReportError, Stage
-from reportgen.site.checking.fixing import difference, fixed_text, repairs, write
+from reportgen.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.site.checking.fixing import apply_repairs, find_repairs, make_diff, write_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ class PageRepair:
     @property
     def difference(self) -> str:
         """What changes, as a unified diff."""
-        return difference(self.file, self.original, self.fixed)
+        return make_diff(self.file, self.original, self.fixed)
 
     def write(self) -> None:
         """Put the new page in place of the old one.
@@ -43,36 +43,38 @@ class PageRepair:
         Raises:
             ReportError: the page was changed meanwhile, or cannot be written.
         """
-        write(self.path, self.original, self.fixed, self.file)
+        write_page(self.path, self.original, self.fixed, self.file)
 
 
-def page_repairs(root: Path, statements: Iterable[Statement]) -> tuple[PageRepair, ...]:
+def plan_repairs(root: Path, statements: Iterable[Statement]) -> tuple[PageRepair, ...]:
     """Every page with something to type anew; nothing is written.
 
     Raises:
         ReportError: a page is not as the draft read it.
     """
     found = []
-    for file, several in repairs(statements).items():
+    for file, several in find_repairs(statements).items():
         path = root / file
-        original = _bytes_of(path, file)
-        found.append(PageRepair(file, path, original, fixed_text(original, several), len(several)))
+        original = _read_page(path, file)
+        found.append(PageRepair(file, path, original, apply_repairs(original, several), len(several)))
     return tuple(found)
 
 
-def left_to_people(statements: Iterable[Statement], repaired: Sequence[PageRepair]) -> tuple[Place, ...]:
+def find_unrepaired(
+    statements: Iterable[Statement], repaired: Sequence[PageRepair]
+) -> tuple[SourceLocation, ...]:
     """Where the statements stand that are not as expected, and that no repair makes so."""
     files = {one.file for one in repaired}
     return tuple(
-        one.binding.place
+        one.binding.location
         for one in statements
-        if not one.as_expected and not (one.judgement.repaired and one.binding.place.file in files)
+        if not one.as_expected and not (one.judgement.repaired and one.binding.location.file in files)
     )
 
 
-def _bytes_of(path: Path, file: str) -> bytes:
+def _read_page(path: Path, file: str) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
         said = f"this page cannot be read ({error.strerror or type(error).__name__})"
-        raise ReportError(Problem(Place(file), said, "", Stage.NARRATIVE)) from error
+        raise ReportError(Problem(SourceLocation(file), said, "", Stage.NARRATIVE)) from error

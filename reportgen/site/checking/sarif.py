@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 from reportgen import __version__
 from reportgen.errors import Severity
-from reportgen.site.checking.findings import RULES, address
-from reportgen.site.checking.statement_reports import json_text
+from reportgen.site.checking.findings import RULES, add_prefix
+from reportgen.site.checking.statement_reports import encode_json
 
 if TYPE_CHECKING:
     from reportgen.site.checking.checking import Check
@@ -21,7 +21,7 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning"}
 
 
-def check_sarif(check: Check, prefix: str) -> str:
+def format_sarif(check: Check, prefix: str) -> str:
     """A check as a SARIF log with one run.
 
     Args:
@@ -32,18 +32,18 @@ def check_sarif(check: Check, prefix: str) -> str:
     driver = {
         "name": "reportgen",
         "semanticVersion": __version__,
-        "rules": [_rule(name) for name in RULES],
+        "rules": [_describe_rule(name) for name in RULES],
     }
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "invocations": [{"executionSuccessful": check.is_whole}],
-        "results": [_result(finding, prefix) for finding in check.findings],
+        "results": [_describe_result(finding, prefix) for finding in check.findings],
     }
-    return json_text({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
+    return encode_json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
-def _rule(name: str) -> dict[str, Any]:
+def _describe_rule(name: str) -> dict[str, Any]:
     title, says = RULES[name]
     return {
         "id": name,
@@ -54,19 +54,19 @@ def _rule(name: str) -> dict[str, Any]:
     }
 
 
-def _result(finding: Finding, prefix: str) -> dict[str, Any]:
+def _describe_result(finding: Finding, prefix: str) -> dict[str, Any]:
     return {
         "ruleId": finding.rule,
         "ruleIndex": list(RULES).index(finding.rule),
         "level": _LEVELS[finding.problem.severity],
         "message": {"text": finding.message},
-        "locations": [{"physicalLocation": _location(finding, prefix)}],
+        "locations": [{"physicalLocation": _describe_location(finding, prefix)}],
     }
 
 
-def _location(finding: Finding, prefix: str) -> dict[str, Any]:
+def _describe_location(finding: Finding, prefix: str) -> dict[str, Any]:
     place = finding.problem.place
-    uri = quote(address(prefix, place.file))
+    uri = quote(add_prefix(prefix, place.file))
     within = {"uri": uri, "uriBaseId": "%SRCROOT%"}
     # A file outside the report has a whole path, which is not relative to anything.
     location: dict[str, Any] = {

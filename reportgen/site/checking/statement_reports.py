@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from reportgen.site.checking.excerpts import printable_json, printable_lines
-from reportgen.site.checking.findings import RULES, address, counts
+from reportgen.site.checking.excerpts import clean_json, clean_lines
+from reportgen.site.checking.findings import RULES, add_prefix, count_statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ FORMAT = 1
 """Of the JSON; a new number says that something was renamed or taken away."""
 
 
-def github_annotations(check: Check, prefix: str) -> Iterator[str]:
+def format_annotations(check: Check, prefix: str) -> Iterator[str]:
     """A workflow command a finding, such as ``::error file=content/index.md,line=5,col=3,title=…::…``.
 
     Args:
@@ -27,50 +27,54 @@ def github_annotations(check: Check, prefix: str) -> Iterator[str]:
         prefix: the report's folder as the repository sees it, with a slash at its end, or empty.
     """
     for finding in check.findings:
-        yield f"::{finding.problem.severity} {_properties(finding, prefix)}::{_data(finding.message)}"
+        yield f"::{finding.problem.severity} {_format_properties(finding, prefix)}::{_escape_data(finding.message)}"
 
 
-def _properties(finding: Finding, prefix: str) -> str:
+def _format_properties(finding: Finding, prefix: str) -> str:
     place = finding.problem.place
-    told: dict[str, str | int | None] = {
-        "file": address(prefix, place.file),
+    values: dict[str, str | int | None] = {
+        "file": add_prefix(prefix, place.file),
         "line": place.line,
         "col": place.column,
         "endColumn": place.column + finding.length if place.column and finding.length else None,
         "title": RULES[finding.rule][0],
     }
-    return ",".join(f"{name}={_property(str(value))}" for name, value in told.items() if value is not None)
+    return ",".join(
+        f"{name}={_escape_property(str(value))}" for name, value in values.items() if value is not None
+    )
 
 
-def _data(text: str) -> str:
+def _escape_data(text: str) -> str:
     """As the workflow commands of GitHub Actions want a message escaped."""
-    lines = (printable_lines(line).replace("%", "%25").replace("\n", "%0A") for line in text.split("\r"))
+    lines = (clean_lines(line).replace("%", "%25").replace("\n", "%0A") for line in text.split("\r"))
     return "%0D".join(lines)
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def check_json(check: Check) -> str:
+def format_json(check: Check) -> str:
     """The whole check."""
     value = {
         "format": FORMAT,
         "fails": check.fails,
-        "counts": counts(check.statements) if check.is_whole else None,
-        "problems": [_problem(finding) for finding in check.findings],
-        "statements": [_statement(statement) for statement in check.statements] if check.is_whole else None,
+        "counts": count_statements(check.statements) if check.is_whole else None,
+        "problems": [_describe_problem(finding) for finding in check.findings],
+        "statements": [_describe_statement(statement) for statement in check.statements]
+        if check.is_whole
+        else None,
     }
-    return json_text(value)
+    return encode_json(value)
 
 
-def json_text(value: object) -> str:
+def encode_json(value: object) -> str:
     """JSON to read and to compare, keys sorted; the same value gives the same bytes."""
     text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
-    return f"{printable_json(text)}\n"
+    return f"{clean_json(text)}\n"
 
 
-def _problem(finding: Finding) -> dict[str, Any]:
+def _describe_problem(finding: Finding) -> dict[str, Any]:
     problem = finding.problem
     return {
         "file": problem.place.file,
@@ -85,12 +89,12 @@ def _problem(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _statement(statement: Statement) -> dict[str, Any]:
+def _describe_statement(statement: Statement) -> dict[str, Any]:
     binding, judgement = statement.binding, statement.judgement
     return {
-        "file": binding.place.file,
-        "line": binding.place.line,
-        "column": binding.place.column,
+        "file": binding.location.file,
+        "line": binding.location.line,
+        "column": binding.location.column,
         "number": statement.number,
         "kind": binding.kind,
         "words": binding.words,

@@ -6,7 +6,7 @@ import math
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from reportgen.words import counted, listing, number
+from reportgen.words import format_count, format_number, join_names
 
 if TYPE_CHECKING:
     from reportgen.description import DescribedEvaluation, DescribedMetric, Description
@@ -19,53 +19,53 @@ _DURATIONS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 _YEARS: Final = (-62_135_596_800_000, 253_402_300_799_000)
 
 
-def headline(told: Description) -> str:
+def format_headline(description: Description) -> str:
     """What it is."""
-    if not told.kind and told.title:
-        return f"{told.path} – {told.title}, without any values"
-    if not told.kind and not any(problem.severity == "error" for problem in told.problems):
-        return f"{told.path} – a folder of sources"
-    if not told.kind:
-        return f"{told.path} – nothing that reportgen can read"
-    return f"{told.path} – {told.title}{f', {told.shape}' if told.shape else ''}"
+    if not description.kind and description.title:
+        return f"{description.path} – {description.title}, without any values"
+    if not description.kind and not any(problem.severity == "error" for problem in description.problems):
+        return f"{description.path} – a folder of sources"
+    if not description.kind:
+        return f"{description.path} – nothing that reportgen can read"
+    return f"{description.path} – {description.title}{f', {description.shape}' if description.shape else ''}"
 
 
-def amounts(told: Description) -> tuple[str, ...]:
+def describe_amounts(description: Description) -> tuple[str, ...]:
     """How much there is, and what is not read: sentences without their full stops."""
-    counts = told.counts
-    series = counted(len(told.series), "series", "series")
+    counts = description.counts
+    series = format_count(len(description.series), "series", "series")
     held = []
     if counts.evaluations:
         benchmarks = len({one.benchmark for one in counts.evaluations})
         answers = sum(one.answers for one in counts.evaluations)
-        held = [series, counted(benchmarks, "benchmark"), counted(answers, "answer")]
-    elif told.kind == "totals":
+        held = [series, format_count(benchmarks, "benchmark"), format_count(answers, "answer")]
+    elif description.kind == "totals":
         benchmarks = len({one.benchmark for one in counts.totals})
-        held = [series, counted(benchmarks, "benchmark"), counted(len(counts.totals), "total")]
-    elif counts.runs and not told.kind:
-        held = [counted(len(counts.runs), "run")]
+        held = [series, format_count(benchmarks, "benchmark"), format_count(len(counts.totals), "total")]
+    elif counts.runs and not description.kind:
+        held = [format_count(len(counts.runs), "run")]
     elif counts.runs:
         values = sum(one.values for one in counts.metrics)
-        metrics = counted(len(counts.metrics), "metric")
-        held = [series, counted(len(counts.runs), "run"), metrics, counted(values, "value")]
-    files = f"{counted(len(told.read), 'file')} ({bytes_words(told.size)})"
-    read = f"{listing(held)} in {files}" if held else files
-    endings = listing([f"{count:,} {ending}" for ending, count in told.unread], most=8)
-    unread = f"{counted(sum(count for _, count in told.unread), 'file')} not read: {endings}"
-    return tuple(words for words, there in ((read, told.read), (unread, told.unread)) if there)
+        metrics = format_count(len(counts.metrics), "metric")
+        held = [series, format_count(len(counts.runs), "run"), metrics, format_count(values, "value")]
+    files = f"{format_count(len(description.read), 'file')} ({format_bytes(description.size)})"
+    read = f"{join_names(held)} in {files}" if held else files
+    endings = join_names([f"{count:,} {ending}" for ending, count in description.unread], most=8)
+    unread = f"{format_count(sum(count for _, count in description.unread), 'file')} not read: {endings}"
+    return tuple(words for words, there in ((read, description.read), (unread, description.unread)) if there)
 
 
-def bytes_words(size: int) -> str:
+def format_bytes(size: int) -> str:
     """A number of bytes: ``512 bytes``, ``14.7 kB``, ``1.2 GB``."""
     if size < 1000:  # noqa: PLR2004 - below a kilobyte
-        return counted(size, "byte")
+        return format_count(size, "byte")
     power = min(len(_UNITS), (len(str(size)) - 1) // 3)
-    return f"{number(size / 1000**power, significant=3)} {_UNITS[power - 1]}"
+    return f"{format_number(size / 1000**power, significant=3)} {_UNITS[power - 1]}"
 
 
-def odd_words(one: DescribedMetric) -> str:
+def describe_odd_metric(one: DescribedMetric) -> str:
     """What is irregular about a metric; empty where nothing is."""
-    return _odd(
+    return _join_counts(
         (one.holes, "step missing", "steps missing"),
         (one.repeated, "step repeated", "steps repeated"),
         (one.missing, "empty", "empty"),
@@ -75,44 +75,48 @@ def odd_words(one: DescribedMetric) -> str:
     )
 
 
-def odd_answers(one: DescribedEvaluation) -> str:
+def describe_odd_answers(one: DescribedEvaluation) -> str:
     """What is irregular about an evaluation; empty where nothing is."""
-    return _odd((one.missing, "without a score", "without a score"), (one.repeated, "repeated", "repeated"))
+    return _join_counts(
+        (one.missing, "without a score", "without a score"), (one.repeated, "repeated", "repeated")
+    )
 
 
-def _odd(*counts: tuple[int, str, str]) -> str:
-    return ", ".join(counted(*count) for count in counts if count[0])
+def _join_counts(*counts: tuple[int, str, str]) -> str:
+    return ", ".join(format_count(*count) for count in counts if count[0])
 
 
-def range_words(
-    first: float | None, last: float | None, told: Description, every: float | None = None
+def format_range(
+    first: float | None, last: float | None, description: Description, every: float | None = None
 ) -> str:
     """The steps from first to last, and the distance that they keep to."""
     if first is None or last is None:
         return NOTHING
-    begin, end = (_step(step, is_time=told.step_is_time) for step in (first, last))
+    begin, end = (_format_step(step, is_time=description.step_is_time) for step in (first, last))
     words = begin if begin == end else f"{begin} to {end}"
     return (
-        f"{words}, every {number_words(every)}" if every and not told.step_is_time and every != 1 else words
+        f"{words}, every {format_value(every)}"
+        if every and not description.step_is_time and every != 1
+        else words
     )
 
 
-def _step(step: float, *, is_time: bool) -> str:
+def _format_step(step: float, *, is_time: bool) -> str:
     if is_time and _YEARS[0] <= step <= _YEARS[1]:
         moment = datetime.fromtimestamp(step / 1000, UTC)
         return moment.strftime("%Y-%m-%d" if step % _MIDNIGHT == 0 else "%Y-%m-%d %H:%M")
-    return number_words(step)
+    return format_value(step)
 
 
-def logged_words(begins: float | None, ends: float | None) -> str:
+def format_logged(begins: float | None, ends: float | None) -> str:
     """When something was logged, and how long it took: ``2026-01-01 12:00, 3 h 20 min``."""
     if begins is None or ends is None or not _YEARS[0] <= begins <= ends <= _YEARS[1]:
         return NOTHING
     moment = datetime.fromtimestamp(begins / 1000, UTC).strftime("%Y-%m-%d %H:%M")
-    return f"{moment}, {duration_words((ends - begins) / 1000)}" if ends > begins else moment
+    return f"{moment}, {format_duration((ends - begins) / 1000)}" if ends > begins else moment
 
 
-def duration_words(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """A duration in its two largest units: ``12 s``, ``3 min 20 s``, ``2 d 4 h``; ``< 1 s``."""
     if seconds < 1:
         return "< 1 s"
@@ -125,8 +129,12 @@ def duration_words(seconds: float) -> str:
     return " ".join(f"{count:,} {unit}" for count, unit in parts[:2] if count)
 
 
-def number_words(value: float | None) -> str:
+def format_value(value: float | None) -> str:
     """A number, whole where it is whole; a dash where there is none."""
     if value is None or not math.isfinite(value):
         return NOTHING
-    return number(value, decimals=0) if value == round(value) and abs(value) < 1e12 else number(value)  # noqa: PLR2004
+    return (
+        format_number(value, decimals=0)
+        if value == round(value) and abs(value) < 1e12
+        else format_number(value)
+    )  # noqa: PLR2004
