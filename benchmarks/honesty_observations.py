@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from simulated.observations import Planted
 
-    from reportgen.model import FloatArray
+    from reportgen.core.model import FloatArray
 
 _BLOCKS, _PLANTS = {True: 200, False: 40}, {True: 50, False: 15}
 _LENGTHS = {True: (20, 30, 60, 100, 300, 1000), False: (20, 60, 300)}

@@ -13,18 +13,18 @@ import numpy as np
 from made_outcomes import matrix
 from simulated.answers import Field, count_called
 
-from reportgen.outcomes import Verdict
+from reportgen.core.comparisons import Verdict
+from reportgen.statistics.across import compare_pairs_across
 from reportgen.statistics.compare import compare_all
-from reportgen.statistics.pairs_across import compare_pairs_across
-from reportgen.statistics.ranks import rank_groups
 from reportgen.statistics.scores import score_series
-from reportgen.statistics.verdicts import holm
+from reportgen.statistics.verdicts import holm, rank_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from reportgen.model import FloatArray
-    from reportgen.outcomes import Comparison, ProblemScores
+    from reportgen.core.comparisons import Comparison
+    from reportgen.core.model import FloatArray
+    from reportgen.core.outcomes import ProblemScores
 
 _REAL = Path(__file__).parents[1] / "tests" / "simulated" / "matharena_aime_II.csv"
 _ALPHA = 0.05
@@ -113,7 +113,7 @@ def _equal(one: Comparison, found: tuple[Comparison, ...], abilities: FloatArray
 
 
 def _t_test(one: Comparison) -> float:
-    from reportgen.statistics.student_t import t_tail  # noqa: PLC0415 - the peer of one row
+    from reportgen.statistics.distributions import t_tail  # noqa: PLC0415 - the peer of one row
 
     if not one.stderr or one.df is None:
         return 1.0

@@ -21,14 +21,14 @@ import duckdb
 from measure import table
 from platformdirs import user_cache_path
 
-from reportgen.read import read_measurements, open_path
+from reportgen.read import open_path, read_measurements
 from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from reportgen.model import Source
+    from reportgen.settings.inputs import Source
 
 _FOLDER = user_cache_path("reportgen-benchmarks")
 _FILES = 4

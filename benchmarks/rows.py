@@ -22,14 +22,14 @@ import duckdb
 import narwhals as nw
 from measure import table
 
-from reportgen.read import read_measurements, open_path
+from reportgen.read import open_path, read_measurements
 from reportgen.settings.loading import load_source_settings
-from reportgen.statistics.reduce import reduce
+from reportgen.statistics.curves.reduce import reduce
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from reportgen.model import Measurements
+    from reportgen.core.model import Measurements
 
 _RUNS = 25
 _BINS = 400

@@ -24,13 +24,13 @@ import duckdb
 import narwhals as nw
 from measure import run, table
 
-from reportgen.outcomes import Outcomes
-from reportgen.read.engine import get_engine
+from reportgen.core.outcomes import Outcomes
+from reportgen.formats.engine import get_engine
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.power import estimate_power
 from reportgen.statistics.problem_scores import group_problem_scores
-from reportgen.statistics.ranks import rank_groups
 from reportgen.statistics.scores import score_series
+from reportgen.statistics.verdicts import rank_groups
 
 
 class Size(NamedTuple):

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from measure import table
 
-from reportgen.read.loggers.crc32c import calculate_checksums
+from reportgen.formats.binary.tfrecord import calculate_checksums
 
 _TAGS = (
     *("train/loss", "train/grad_norm", "train/learning_rate", "train/epoch", "reward/mean"),

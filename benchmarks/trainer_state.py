@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from measure import run, table
 
-from reportgen.read.loggers import trainer_state
+from reportgen.formats.trackers import trainer_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable

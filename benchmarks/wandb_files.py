@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 import duckdb
 from measure import table
 
-from reportgen.read import read_measurements, open_path
+from reportgen.read import open_path, read_measurements
 from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:

@@ -16,10 +16,11 @@ if sys.argv[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)] in {"reportgen", "-m
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from reportgen.core import __version__
+
 if TYPE_CHECKING:
     from reportgen.notebook import Table, compare, curves, draw, read, scores
 
-__version__ = "0.1.0"
 __all__ = ["Table", "__version__", "compare", "curves", "draw", "read", "scores"]
 
 

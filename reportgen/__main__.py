@@ -26,7 +26,7 @@ def main() -> None:
     """
     try:
         _open_standard_files()
-        from reportgen.cli import run  # noqa: PLC0415 - a worker process imports this module, not the command line
+        from reportgen.cli.main import run  # noqa: PLC0415 - a worker process imports this module, not the command line
 
         gc.set_threshold(_NEW_OBJECTS)
         code = run()

@@ -11,8 +11,8 @@ from guide_damage import changed, copied, cut, pointed
 from guide_messages import Accident
 from made_wandb_log import ended, write
 
-from reportgen.read.loggers.crc32c import calculate_checksums
-from reportgen.read.loggers.record_log import RecordLog
+from reportgen.formats.binary.record_log import RecordLog
+from reportgen.formats.binary.tfrecord import calculate_checksums
 
 if TYPE_CHECKING:
     from collections.abc import Callable

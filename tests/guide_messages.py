@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from made_projects import SETTINGS, write_file
 
-from reportgen.cache import Cache, FileHashes, cache_folder
-from reportgen.drafting.project import Project
-from reportgen.errors import ReportError
-from reportgen.model import Figure, Stack
+from reportgen.core.cache import Cache, FileHashes, cache_folder
+from reportgen.core.errors import ReportError
+from reportgen.core.model import Figure, Stack
+from reportgen.draft.report import draft
 from reportgen.read import open_source
-from reportgen.report import draft
 from reportgen.settings.loading import load_source_settings
-from reportgen.settings.project import ProjectSettings
+from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mutated_bytes import mutations
 
-from reportgen.read.logged import Evaluation, Unit, UnreadableError
+from reportgen.formats.runs import Evaluation, Unit, UnreadableError
 
 if sys.version_info >= (3, 14):
     from compression.zstd import compress as packed_zstandard

@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reportgen.errors import SourceLocation
-from reportgen.figures.chart import write_chart_spec
-from reportgen.figures.curve import draw_curve
-from reportgen.figures.palette import assign_slots
-from reportgen.figures.plotting import make_plot
-from reportgen.figures.shape import get_shape
-from reportgen.figures.specification import build_spec
-from reportgen.figures.tidy import write_curves_csv
-from reportgen.figures.wanted import DrawContext, PlotSpec, make_curve_spec
-from reportgen.model import Curve, CurveSet, Figure, Run
+from reportgen.core.errors import SourceLocation
+from reportgen.core.model import Curve, CurveSet, Figure, Run
+from reportgen.figures.csv_text import write_curves_csv
+from reportgen.figures.curves.figure import draw_curve
+from reportgen.figures.curves.plotting import make_plot
+from reportgen.figures.plot import DrawContext, PlotSpec, get_shape, make_curve_spec
+from reportgen.figures.style import assign_slots
+from reportgen.figures.vega.altair_chart import write_chart_spec
+from reportgen.figures.vega.specification import build_spec
 from reportgen.settings.blocks import CurveSettings
-from reportgen.statistics.leading import find_leads_at_end
+from reportgen.statistics.curves.compare_curves import find_leads_at_end
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import narwhals as nw
 
-from reportgen.model import Measurements
+from reportgen.core.model import Measurements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,12 +8,12 @@ import duckdb
 import narwhals as nw
 import numpy as np
 
-from reportgen.outcomes import OutcomeNotes, Outcomes, ProblemScores, RunOfSeries
+from reportgen.core.outcomes import OutcomeNotes, Outcomes, ProblemScores, RunOfSeries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reportgen.model import FloatArray, IntArray
+    from reportgen.core.model import FloatArray, IntArray
 
 _COLUMNS = {
     "series": "VARCHAR",

@@ -6,7 +6,7 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
-from reportgen.cache import cache_folder
+from reportgen.core.cache import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

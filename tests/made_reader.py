@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from reportgen.read.logged import (
+from reportgen.formats.runs import (
     Evaluation,
     Finding,
     LoggedRun,

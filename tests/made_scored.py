@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reportgen.errors import SourceLocation
-from reportgen.figures.palette import assign_slots
-from reportgen.figures.score_context import BenchmarkScores, ScoreContext
+from reportgen.core.errors import SourceLocation
+from reportgen.figures.plot import BenchmarkScores, ScoreContext
+from reportgen.figures.style import assign_slots
 from reportgen.statistics.compare import compare_all
-from reportgen.statistics.leading import find_leader
 from reportgen.statistics.power import estimate_power, find_half_step
-from reportgen.statistics.ranks import rank_groups, rank_ranges
 from reportgen.statistics.scores import score_series
+from reportgen.statistics.verdicts import find_leader, rank_groups, rank_ranges
 
 if TYPE_CHECKING:
-    from reportgen.outcomes import ProblemScores
+    from reportgen.core.outcomes import ProblemScores
 
 
 def scored(

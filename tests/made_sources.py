@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
-from reportgen.errors import ReportError
+from reportgen.core.errors import ReportError
 from reportgen.read import make_frame, open_source, read_measurements
 from reportgen.settings.loading import load_source_settings
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from reportgen.model import Source
+    from reportgen.settings.inputs import Source
 
 LONG = (
     "model,seed,step,metric,value\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from reportgen.errors import Problem, Severity, SourceLocation, Stage
-from reportgen.statements import Binding, Judgement, Statement, Truth
+from reportgen.core.errors import Problem, Severity, SourceLocation, Stage
+from reportgen.core.statements import Binding, Judgement, Statement, Truth
 
 FILE = "content/index.md"
 

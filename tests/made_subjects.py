@@ -6,18 +6,17 @@ from collections.abc import Mapping  # noqa: TC003 - a field of a dataclass
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from reportgen.expressions.checking import Purpose, check_expression
-from reportgen.expressions.evaluation import evaluate
-from reportgen.expressions.faults import ExpressionError
-from reportgen.facts.calls import format_call
-from reportgen.facts.subject import FactError
-from reportgen.facts.vocabulary import FACTS
-from reportgen.statements import Fact, Scale
+from reportgen.claims.expressions.checking import Purpose, check_expression
+from reportgen.claims.expressions.evaluation import evaluate
+from reportgen.claims.expressions.faults import ExpressionError
+from reportgen.claims.facts.calls import format_call
+from reportgen.claims.facts.vocabulary import FACTS, FactError
+from reportgen.core.statements import Fact, Scale
 
 if TYPE_CHECKING:
-    from reportgen.expressions.faults import Fault
-    from reportgen.expressions.results import Result
-    from reportgen.facts.subject import Argument, Subject
+    from reportgen.claims.expressions.evaluation import Result
+    from reportgen.claims.expressions.faults import Fault
+    from reportgen.claims.facts.vocabulary import Argument, Subject
 
 Answer: TypeAlias = float | str | FactError
 """A value or truth, the reason why there is none, or an error."""

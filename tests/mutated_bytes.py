@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from reportgen.read.logged import UnreadableError
+from reportgen.formats.runs import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from reportgen.read.logged import LoggedRun, Unit
+    from reportgen.formats.runs import LoggedRun, Unit
 
 _SPITEFUL = (b"\0", b"\n", b"\r", b'"', b"{", b"}", b"[", b"\t", b",", b":", b"\xff\xfe", b"9" * 400, b"-")
 

@@ -20,19 +20,19 @@ from typing import TYPE_CHECKING, Any
 
 from mutated_bytes import flips, mutations
 
-from reportgen.cache import Cache
-from reportgen.drafting import describing
-from reportgen.drafting.freezing import freeze_source
-from reportgen.errors import ReportError
-from reportgen.read.content import hash_file
-from reportgen.read.logged import Evaluation, LoggedRun, UnreadableError
-from reportgen.read.units import find_format, load_reader
+from reportgen.core.cache import Cache
+from reportgen.core.errors import ReportError
+from reportgen.draft import describing
+from reportgen.draft.freezing import freeze_source
+from reportgen.formats.files import hash_file
+from reportgen.formats.registry import find_format, load_reader
+from reportgen.formats.runs import Evaluation, LoggedRun, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from reportgen.read.logged import Unit
-    from reportgen.read.units import Reader
+    from reportgen.formats.registry import Reader
+    from reportgen.formats.runs import Unit
 
 _KB_OF_A_MB = 1024
 _BY_PLACE = {".parquet", ".db"}

@@ -10,14 +10,13 @@ from made_outcomes import matrix, outcomes
 from scipy import stats
 from scipy.special import expit, logit
 
-from reportgen.outcomes import ScoresError, Verdict
+from reportgen.core.comparisons import Verdict
+from reportgen.core.outcomes import ScoresError
 from reportgen.statistics.across import compare_benchmarks
+from reportgen.statistics.breakdowns import build_problem_grid, score_slices
 from reportgen.statistics.compare import compare
-from reportgen.statistics.difficulty import build_problem_grid
-from reportgen.statistics.given_scores import score_total
 from reportgen.statistics.problem_scores import group_problem_scores_by
-from reportgen.statistics.scores import score_series
-from reportgen.statistics.slices import score_slices
+from reportgen.statistics.scores import score_series, score_total
 from reportgen.statistics.verdicts import swap_sides
 
 

@@ -12,20 +12,19 @@ from made_figures import HOSTILE
 from made_outcomes import matrix
 from made_scored import score_context
 
-from reportgen.figures.across import draw_across
-from reportgen.figures.across_csv import AVERAGE
-from reportgen.figures.score_words import format_score_estimate
-from reportgen.model import ResultTable
-from reportgen.outcomes import OutcomeNotes
-from reportgen.settings.score_blocks import ComparisonSettings
+from reportgen.core.model import ResultTable
+from reportgen.core.outcomes import OutcomeNotes
+from reportgen.figures.scores.across import AVERAGE, draw_across
+from reportgen.figures.scores.wording import format_score_estimate
+from reportgen.settings.blocks import ComparisonSettings
 from reportgen.statistics.across import compare_benchmarks
 from reportgen.statistics.compare import compare_all
-from reportgen.statistics.given_scores import score_total
 from reportgen.statistics.power import estimate_power
+from reportgen.statistics.scores import score_total
 
 if TYPE_CHECKING:
-    from reportgen.model import Stack
-    from reportgen.outcomes import ProblemScores, Score
+    from reportgen.core.model import Stack
+    from reportgen.core.outcomes import ProblemScores, Score
 
 NAMES = ("A", "B", "C")
 

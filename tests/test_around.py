@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from reportgen.errors import ReportError
-from reportgen.site.around import locate_data
+from reportgen.core.errors import ReportError
+from reportgen.site.describing.sources import locate_data
 
 
 def test_a_path_that_may_not_be_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
-from reportgen.errors import ReportError, SourceLocation
-from reportgen.figures.author_code import run_chart_function
+from reportgen.core.errors import ReportError, SourceLocation
+from reportgen.figures.author_charts import run_chart_function
 
 if TYPE_CHECKING:
     from pathlib import Path

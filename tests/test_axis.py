@@ -20,7 +20,7 @@ from reportgen.figures.axis import (
     position,
     tick_step,
 )
-from reportgen.figures.d3_format import format_d3, format_time
+from reportgen.figures.number_format import format_d3, format_time
 
 SIZES = st.floats(1e-12, 1e24) | st.floats(-1e24, -1e-12) | st.integers(-1000, 1000).map(float)
 COUNTS = st.sampled_from([4, 5, 7])

@@ -10,14 +10,14 @@ from xml.etree import ElementTree as ET
 import pytest
 from made_figures import HOSTILE, context, curve, curve_set, wave
 
-from reportgen.errors import ReportError, SourceLocation
-from reportgen.figures.benchmark import collect_overview, summarize_benchmark
-from reportgen.model import Block
+from reportgen.core.errors import ReportError, SourceLocation
+from reportgen.figures.curves.key_results import collect_overview, summarize_benchmark
 from reportgen.settings.blocks import OverviewSettings
-from reportgen.settings.front_matter import Benchmark
+from reportgen.settings.inputs import Block
+from reportgen.settings.report import Benchmark
 
 if TYPE_CHECKING:
-    from reportgen.model import BenchmarkResult, CurveSet
+    from reportgen.core.model import BenchmarkResult, CurveSet
 
 MEL = curve("MEL", [0.2, 0.84, 0.80], steps=[0, 120, 150], half=0.05, runs=5)
 GRPO = curve("GRPO", [0.2, 0.70, 0.82], steps=[0, 120, 150], half=0.05, runs=5)

@@ -12,14 +12,14 @@ from html_tree import classed, read_html, words
 from made_projects import PAGE, RUNS, SETTINGS, files_below, write_file, write_report
 from markdown import Markdown
 
-from reportgen.errors import Problems, SourceLocation
-from reportgen.model import Observations
+from reportgen.core.errors import Problems, SourceLocation
+from reportgen.core.model import Observations
+from reportgen.core.statements import Judgement, Observation, Statement, Truth
 from reportgen.narrative.bindings import find_bindings
-from reportgen.narrative.spans import BindingsExtension
-from reportgen.site.bound_spans import BoundMarks, find_unmatched, insert_statements, match_statements
+from reportgen.narrative.markdown_extensions import BindingsExtension
+from reportgen.site.fragments import BADGE, CHECKED, add_anchors, group_states
+from reportgen.site.marks import BoundMarks, find_unmatched, insert_statements, match_statements
 from reportgen.site.publishing import publish
-from reportgen.site.statement_fragments import BADGE, CHECKED, add_anchors, group_states
-from reportgen.statements import Judgement, Observation, Statement, Truth
 
 if TYPE_CHECKING:
     from pathlib import Path

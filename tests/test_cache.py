@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.cache import Cache, FileHashes
+from reportgen.core.cache import Cache, FileHashes
 
 PARTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), max_size=4)
 
@@ -46,7 +46,7 @@ def test_other_parts_give_another_key(one: list[str], other: list[str]) -> None:
 def test_the_version_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """What another version computed is not taken."""
     before = Cache.make_key("a")
-    monkeypatch.setattr("reportgen.cache._code_digest", lambda: "another version")
+    monkeypatch.setattr("reportgen.core.cache._code_digest", lambda: "another version")
     assert Cache.make_key("a") != before
 
 
@@ -195,7 +195,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_remembered(
     file = tmp_path / "runs.csv"
     file.write_bytes(b"x")
     marks = iter([[1, 1], [1, 2]])
-    monkeypatch.setattr("reportgen.cache._mark", lambda _: next(marks))
+    monkeypatch.setattr("reportgen.core.cache._mark", lambda _: next(marks))
     hashes = FileHashes(tmp_path)
     hashes(file)
     hashes.save()

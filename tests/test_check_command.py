@@ -14,12 +14,10 @@ from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 from made_projects import PAGE, RUNS, SETTINGS, files_below, share_cache, write_report
 from made_statements import said_of, statement
 
-from reportgen.errors import Problem, Severity, SourceLocation, Stage
-from reportgen.site.checking.checking import Check
-from reportgen.site.checking.findings import RULES, describe_counts, make_findings
-from reportgen.site.checking.sarif import format_sarif
-from reportgen.site.checking.statement_reports import format_annotations, format_json
-from reportgen.statements import Statement, Truth
+from reportgen.core.errors import Problem, Severity, SourceLocation, Stage
+from reportgen.core.statements import Statement, Truth
+from reportgen.site.checking.exports import format_annotations, format_json, format_sarif
+from reportgen.site.checking.findings import RULES, Check, describe_counts, make_findings
 
 HOLDS, FAILS = statement(Truth.HOLDS), statement(Truth.FAILS, line=4, column=7)
 UNDECIDED = statement(Truth.UNDECIDED, "MEL is best", kind="claim", expression="better(MEL, GRPO)", line=5)

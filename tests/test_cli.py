@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from made_projects import PAGE, RUNS, files_below, share_cache, write_file, write_report
 
 from reportgen import __version__
-from reportgen.cli import cli
+from reportgen.cli.main import cli
 
 if TYPE_CHECKING:
     from click.testing import Result

@@ -91,9 +91,9 @@ from reportgen.__main__ import main
 main()
 """
 MODULES = [
-    "reportgen.cli",
+    "reportgen.cli.main",
     "click",
-    "reportgen.commands.check",
+    "reportgen.cli.check",
     "mkdocs.config",
     "pydantic",
     "numpy",
@@ -101,7 +101,7 @@ MODULES = [
 ]
 
 
-@pytest.mark.parametrize("module", [*MODULES, "reportgen.site.plugin", "altair", "reportgen.report"])
+@pytest.mark.parametrize("module", [*MODULES, "reportgen.site.plugin", "altair", "reportgen.draft.report"])
 def test_ctrl_c_says_so_while_modules_are_imported(module: str, report: Path) -> None:
     """The first second of a build is spent in imports."""
     done = run(report, '"$@"', sys.executable, "-c", PRESSED.format(module=module))

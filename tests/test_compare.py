@@ -15,21 +15,20 @@ from hypothesis.extra.numpy import arrays
 from made_outcomes import matrix
 from scipy import stats
 
-from reportgen.outcomes import RankGroup, ScoresError, Verdict
+from reportgen.core.comparisons import RankGroup, Verdict
+from reportgen.core.outcomes import ScoresError
 from reportgen.statistics.compare import compare, compare_all
-from reportgen.statistics.leading import find_leader
+from reportgen.statistics.permutation_tests import FLIPS, run_flip_test, run_flip_tests
 from reportgen.statistics.power import estimate_power, find_half_step
-from reportgen.statistics.ranks import rank_groups, rank_ranges
 from reportgen.statistics.scores import score_series
-from reportgen.statistics.sign_flips import FLIPS, run_flip_test, run_flip_tests
-from reportgen.statistics.verdicts import holm, swap_sides
+from reportgen.statistics.verdicts import find_leader, holm, rank_groups, rank_ranges, swap_sides
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from random import Random
 
-    from reportgen.model import FloatArray
-    from reportgen.outcomes import ProblemScores
+    from reportgen.core.model import FloatArray
+    from reportgen.core.outcomes import ProblemScores
 
 _levels = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 _shape = st.tuples(st.integers(2, 4), st.integers(1, 9), st.just(2))

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from made_measurements import measurements
 from scipy import stats
 
-from reportgen.outcomes import Verdict
-from reportgen.statistics.compare_curves import compare_curves
-from reportgen.statistics.curves import compute_curves
-from reportgen.statistics.reduce import reduce
+from reportgen.core.comparisons import Verdict
+from reportgen.statistics.curves.compare_curves import compare_curves
+from reportgen.statistics.curves.mean_curves import compute_curves
+from reportgen.statistics.curves.reduce import reduce
 from reportgen.statistics.verdicts import adjust_comparisons, swap_sides
 
 if TYPE_CHECKING:
-    from reportgen.model import Curve
+    from reportgen.core.model import Curve
 
 
 def _curves(*sides: list[list[float]]) -> tuple[Curve, ...]:

@@ -15,18 +15,18 @@ from made_figures import HOSTILE
 from made_outcomes import matrix
 from made_scored import score_context, scored
 
-from reportgen.errors import ReportError
-from reportgen.figures.comparison import MOST_WHOLE, draw_comparison
-from reportgen.figures.pairs import VERDICT_WORDS, collect_pairs
+from reportgen.core.errors import ReportError
+from reportgen.core.model import Figure, ResultTable
+from reportgen.core.words import describe_chance
 from reportgen.figures.render import render_vega_lite
-from reportgen.model import Figure, ResultTable
-from reportgen.settings.score_blocks import ComparisonSettings
+from reportgen.figures.scores.comparison import MOST_WHOLE, draw_comparison
+from reportgen.figures.scores.pairs import VERDICT_WORDS, collect_pairs
+from reportgen.settings.blocks import ComparisonSettings
 from reportgen.statistics.verdicts import swap_sides
-from reportgen.words import describe_chance
 
 if TYPE_CHECKING:
-    from reportgen.model import Stack
-    from reportgen.outcomes import ProblemScores
+    from reportgen.core.model import Stack
+    from reportgen.core.outcomes import ProblemScores
 
 
 def skilled(*skills: float, problems: int = 30, samples: int = 8, seed: int = 1) -> ProblemScores:

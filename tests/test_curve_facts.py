@@ -12,24 +12,20 @@ import pytest
 from made_figures import curve, curve_set
 from scipy import stats
 
-from reportgen.facts.all_facts import collect_facts
-from reportgen.facts.calls import Answer, Call, format_call, make_fact
-from reportgen.facts.curve_facts import CurveSubject
-from reportgen.facts.curve_numbers import compute_differences, find_crossings, remove_trend, volatility
-from reportgen.facts.curve_pairs import PAIR_FACTS
-from reportgen.facts.curve_values import SERIES_FACTS
-from reportgen.facts.subject import FactError
-from reportgen.facts.vocabulary import FACTS
-from reportgen.model import Curve, Run
-from reportgen.outcomes import Verdict
-from reportgen.statements import Fact, Quantity, Scale
-from reportgen.statistics.compare_curves import compare_curves
+from reportgen.claims.facts.calls import Answer, Call, format_call, make_fact
+from reportgen.claims.facts.curve_facts import PAIR_FACTS, SERIES_FACTS, CurveSubject
+from reportgen.claims.facts.vocabulary import FACTS, FactError, collect_facts
+from reportgen.core.comparisons import Verdict
+from reportgen.core.model import Curve, Run
+from reportgen.core.statements import Fact, Quantity, Scale
+from reportgen.statistics.curves.compare_curves import compare_curves
+from reportgen.statistics.curves.readings import compute_differences, find_crossings, remove_trend, volatility
 from reportgen.statistics.verdicts import adjust_comparisons
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.facts.subject import Argument, Subject
+    from reportgen.claims.facts.vocabulary import Argument, Subject
 
 STEPS = [0.0, 40.0, 80.0, 120.0, 200.0]
 MEL = [0.2, 0.5, 0.7, 0.84, 0.82]

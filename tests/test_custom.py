@@ -13,13 +13,13 @@ import pandas as pd
 import pytest
 from made_figures import HOSTILE
 
-from reportgen.drafting.author import _convert_rows
-from reportgen.errors import ReportError, SourceLocation
-from reportgen.figures.custom import draw_author_figure
-from reportgen.figures.house_style import apply_house_style
+from reportgen.blocks.charts import _convert_rows
+from reportgen.core.errors import ReportError, SourceLocation
+from reportgen.figures.author_charts import draw_author_figure
+from reportgen.figures.style import apply_house_style
 
 if TYPE_CHECKING:
-    from reportgen.model import Figure
+    from reportgen.core.model import Figure
 
 BARS: dict[str, Any] = {
     "data": {"source": "scores"},

@@ -8,8 +8,8 @@ import made_wandb_log as made
 import pytest
 from made_sources import Data
 
-from reportgen.cache import FileHashes
-from reportgen.drafting import describing
+from reportgen.core.cache import FileHashes
+from reportgen.draft import describing
 
 if TYPE_CHECKING:
     from pathlib import Path

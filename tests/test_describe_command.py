@@ -12,10 +12,10 @@ from command_line import run, run_on_terminal
 from made_folders import KINDS, TABLE, made
 from made_projects import write_file, write_report
 
-from reportgen.cache import cache_folder
-from reportgen.description import DescribedMetric
-from reportgen.drafting.describing import choose_metric
-from reportgen.errors import SourceLocation
+from reportgen.core.cache import cache_folder
+from reportgen.core.description import DescribedMetric
+from reportgen.core.errors import SourceLocation
+from reportgen.draft.describing import choose_metric
 from reportgen.settings.loading import load_block, load_source_settings
 
 

@@ -8,13 +8,13 @@ import pytest
 from made_sources import Data
 
 import reportgen as rg
-from reportgen.cache import Cache, FileHashes
-from reportgen.drafting import describing
+from reportgen.core.cache import Cache, FileHashes
+from reportgen.draft import describing
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.description import Description
+    from reportgen.core.description import Description
 
 SERIES = 400
 ROWS = 60

@@ -10,12 +10,11 @@ from kept_files import KEPT, unpacked
 from made_folders import KINDS, made
 from made_projects import write_file, write_report
 
-from reportgen.cache import Cache, FileHashes, cache_folder
-from reportgen.drafting import describing
-from reportgen.drafting.project import Project
-from reportgen.model import Figure, Stack
-from reportgen.report import draft
-from reportgen.settings.project import ProjectSettings
+from reportgen.core.cache import Cache, FileHashes, cache_folder
+from reportgen.core.model import Figure, Stack
+from reportgen.draft import describing
+from reportgen.draft.report import draft
+from reportgen.settings.report import Project, ProjectSettings
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted(path.parent.name for path in (ROOT / "data").glob("*/source.yml"))

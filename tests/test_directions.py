@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from made_figures import context, curve, curve_set, figure
 
-from reportgen.directions import HIGHER, LOWER, NEITHER, Direction, find_direction, guess_direction
-from reportgen.facts.curve_facts import CurveSubject
-from reportgen.figures.benchmark import summarize_benchmark
-from reportgen.model import Run
-from reportgen.observations.choosing import observe_curves
-from reportgen.observations.field import Field
-from reportgen.observations.part_company import observe_part_company
-from reportgen.settings.front_matter import Benchmark
-from reportgen.settings.observation_blocks import Rule
-from reportgen.statements import Scale
+from reportgen.claims.facts.curve_facts import CurveSubject
+from reportgen.claims.observations.choosing import observe_curves
+from reportgen.claims.observations.field import Field
+from reportgen.claims.observations.rules.part_company import observe_part_company
+from reportgen.core.directions import HIGHER, LOWER, NEITHER, Direction, find_direction, guess_direction
+from reportgen.core.model import Run
+from reportgen.core.statements import Scale
+from reportgen.figures.curves.key_results import summarize_benchmark
+from reportgen.settings.blocks import Rule
+from reportgen.settings.report import Benchmark
 
 if TYPE_CHECKING:
-    from reportgen.model import Curve
+    from reportgen.core.model import Curve
 
 OPEN = Scale("entropy", higher_is_better=None)
 PRAISE = ("best", "better", "worse", "lead", "ahead", "behind", "overtake", "last throughout")

@@ -10,19 +10,17 @@ import pytest
 import yaml
 from made_projects import RUNS, write_report
 
-from reportgen.cache import Cache, FileHashes
-from reportgen.drafting.project import Project
-from reportgen.errors import ReportError, SourceLocation
-from reportgen.report import draft
-from reportgen.settings.kinds import BLOCKS
-from reportgen.settings.loading import load_project
-from reportgen.settings.project import ProjectSettings
-from reportgen.settings.schema import make_schemas
+from reportgen.core.cache import Cache, FileHashes
+from reportgen.core.errors import ReportError, SourceLocation
+from reportgen.draft.report import draft
+from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.loading import load_project, make_schemas
+from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.errors import Problem
+    from reportgen.core.errors import Problem
 
 ANSWERS: Final = "series,problem,score,benchmark\n" + "".join(
     f"{name},{problem},{(len(name) + problem) % 2},{part}\n"

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_projects import RUNS, write_report
 
-from reportgen.cache import Cache, FileHashes
-from reportgen.drafting import author
-from reportgen.drafting.project import Project
-from reportgen.errors import ReportError, SourceLocation
-from reportgen.figures import drawing
-from reportgen.figures.custom import draw_author_figure
-from reportgen.figures.drawing import compile_chart, draw_chart
+from reportgen.blocks import charts
+from reportgen.core.cache import Cache, FileHashes
+from reportgen.core.errors import ReportError, SourceLocation
+from reportgen.core.model import Figure
+from reportgen.draft.report import draft
+from reportgen.figures import render_worker
+from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.render import compile_to_vega, render_vega_lite
-from reportgen.model import Figure
-from reportgen.report import draft
-from reportgen.settings.project import ProjectSettings
+from reportgen.figures.render_worker import compile_chart, draw_chart
+from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,14 +48,14 @@ NEVER_ENDING: dict[str, dict[str, Any]] = {
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A second has to do."""
-    monkeypatch.setattr(drawing, "SECONDS", 1.0)
+    monkeypatch.setattr(render_worker, "SECONDS", 1.0)
 
 
 @pytest.fixture
-def own_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[drawing._Worker]:
+def own_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[render_worker._Worker]:
     """A process that other tests do not use."""
-    drawer = drawing._Worker()
-    monkeypatch.setattr(drawing, "_drawer", drawer)
+    drawer = render_worker._Worker()
+    monkeypatch.setattr(render_worker, "_drawer", drawer)
     yield drawer
     drawer.stop()
 
@@ -91,7 +90,7 @@ def test_a_chart_that_never_ends_is_told(name: str) -> None:
     )
 
 
-def test_a_process_that_breaks_down_is_started_again(own_process: drawing._Worker) -> None:
+def test_a_process_that_breaks_down_is_started_again(own_process: render_worker._Worker) -> None:
     """The engine ends the process where it lacks memory."""
     assert draw_chart(BARS)
     assert own_process._process is not None
@@ -110,7 +109,7 @@ def test_a_process_that_breaks_down_is_started_again(own_process: drawing._Worke
         )
 
 
-def test_what_is_refused_does_not_end_the_process(own_process: drawing._Worker) -> None:
+def test_what_is_refused_does_not_end_the_process(own_process: render_worker._Worker) -> None:
     """The words of Vega-Lite come over."""
     with pytest.raises(ValueError, match="Vega-Lite"):
         draw_chart({"mark": {"type": 7}})
@@ -121,7 +120,7 @@ def test_what_is_refused_does_not_end_the_process(own_process: drawing._Worker) 
 
 def test_a_picture_may_be_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """It stands on a page."""
-    monkeypatch.setattr(drawing, "MOST_CHARACTERS", 100)
+    monkeypatch.setattr(render_worker, "MOST_CHARACTERS", 100)
     with pytest.raises(ValueError, match=r"the picture has [\d,]+ characters, and 100 are the most"):
         draw_chart(BARS)
 
@@ -178,8 +177,8 @@ def test_a_known_chart_starts_no_process(tmp_path: Path, monkeypatch: pytest.Mon
     """Neither one from a block nor one that a function returns again."""
     project, folder = report_of_charts(tmp_path), tmp_path / "cache"
     first = draft(project, Cache(folder), FileHashes(folder))
-    monkeypatch.setattr(drawing, "_started", None)
-    monkeypatch.setattr(drawing, "_drawer", drawing._Worker())
+    monkeypatch.setattr(render_worker, "_started", None)
+    monkeypatch.setattr(render_worker, "_drawer", render_worker._Worker())
     again = draft(project, Cache(folder), FileHashes(folder))
     pictures = [
         [str(one.file_svg) for one in report.shown.values() if isinstance(one, Figure)]
@@ -191,7 +190,7 @@ def test_a_known_chart_starts_no_process(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_source_of_too_many_rows_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For both kinds of charts, before anything is drawn."""
-    monkeypatch.setattr(author, "MOST_ROWS", 3)
+    monkeypatch.setattr(charts, "MOST_ROWS", 3)
     with pytest.raises(ReportError) as told:
         draft(report_of_charts(tmp_path), Cache(tmp_path / "cache"), FileHashes(tmp_path / "cache"))
     assert [str(problem).partition(" has ")[0] for problem in told.value.problems] == [

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from made_projects import PAGE, RUNS, SETTINGS, files_below, write_file, write_report
 
-from reportgen.cache import cache_folder
+from reportgen.core.cache import cache_folder
 from reportgen.site import manifest
-from reportgen.site.earlier import LastBuild
+from reportgen.site.manifest import LastBuild
 from reportgen.site.publishing import publish
 
 if TYPE_CHECKING:

@@ -10,22 +10,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_outcomes import outcomes
 
-from reportgen.outcomes import Verdict
+from reportgen.core.comparisons import Verdict
 from reportgen.statistics.across import compare_benchmarks
+from reportgen.statistics.breakdowns import build_problem_grid
 from reportgen.statistics.compare import compare, compare_all
-from reportgen.statistics.difficulty import build_problem_grid
 from reportgen.statistics.power import estimate_power
 from reportgen.statistics.problem_scores import group_problem_scores, group_problem_scores_by
-from reportgen.statistics.ranks import rank_groups
-from reportgen.statistics.run_spreads import measure_run_spreads
-from reportgen.statistics.scores import score_series
+from reportgen.statistics.scores import measure_run_spreads, score_series
+from reportgen.statistics.verdicts import rank_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy as np
 
-    from reportgen.outcomes import ProblemScores
+    from reportgen.core.outcomes import ProblemScores
 
 DATA = Path(__file__).parents[1] / "data"
 BENCHMARKS = ("Contest", "Textbook")
@@ -72,7 +71,7 @@ def test_nothing_is_wrong_with_the_answers(parts: dict[str, ProblemScores]) -> N
         assert set(part.samples.ravel().tolist()) == {16}
         assert part.binary == (True,) * 4
         found = part.notes
-        assert (found.replaced, found.missing, found.lacking, found.uneven) == (0, 0, (), ())
+        assert (found.replaced, found.missing, found.incomplete, found.uneven) == (0, 0, (), ())
         assert found.differing_gold == ()
 
 

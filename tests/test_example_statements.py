@@ -12,17 +12,17 @@ import pytest
 from click.testing import CliRunner
 from example_site import ROOT, copy_example, made_once
 
-from reportgen.cli import cli
-from reportgen.model import Observations
+from reportgen.cli.main import cli
+from reportgen.core.model import Observations
+from reportgen.core.statements import Truth
 from reportgen.settings.blocks import CurveSettings
-from reportgen.site.checking.checking import draft_report
-from reportgen.statements import Truth
+from reportgen.site.checking.check import draft_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from reportgen.model import Report
+    from reportgen.draft.result import Report
 
 # A page, how many statements it has at least, and how many blocks of observations.
 PAGES = {

@@ -12,14 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.errors import SourceLocation
-from reportgen.site.checking.excerpts import (
-    clean_json,
-    clean_lines,
-    clean_text,
-    format_excerpt,
-    read_source_line,
-)
+from reportgen.core.errors import SourceLocation
+from reportgen.site.terminal import clean_json, clean_lines, clean_text, format_excerpt, read_source_line
 
 if TYPE_CHECKING:
     from pathlib import Path

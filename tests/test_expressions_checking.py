@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from made_subjects import ACCURACY, CURVES, MadeSubject, faults, marked, result
 
-from reportgen.expressions.checking import check_expression
-from reportgen.expressions.faults import ExpressionError, Fault
-from reportgen.expressions.quantities import Kind, combine_kinds
-from reportgen.facts.vocabulary import FACTS, ParameterKind, list_fact_kinds
-from reportgen.statements import Quantity, Scale
+from reportgen.claims.expressions.amounts import Kind, combine_kinds
+from reportgen.claims.expressions.checking import check_expression
+from reportgen.claims.expressions.faults import ExpressionError, Fault
+from reportgen.claims.facts.vocabulary import FACTS, ParameterKind, list_fact_kinds
+from reportgen.core.statements import Quantity, Scale
 
 SCORES = MadeSubject({"score(MEL)": 0.6}, holds="scores")
 DATED = MadeSubject(

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from reportgen.expressions.checking import Purpose, check_expression
-from reportgen.expressions.evaluation import evaluate
-from reportgen.expressions.faults import ExpressionError
-from reportgen.facts.calls import format_call
-from reportgen.facts.subject import FactError
-from reportgen.facts.vocabulary import FACTS, ParameterKind
-from reportgen.statements import Fact, Quantity, Scale
+from reportgen.claims.expressions.checking import Purpose, check_expression
+from reportgen.claims.expressions.evaluation import evaluate
+from reportgen.claims.expressions.faults import ExpressionError
+from reportgen.claims.facts.calls import format_call
+from reportgen.claims.facts.vocabulary import FACTS, FactError, ParameterKind
+from reportgen.core.statements import Fact, Quantity, Scale
 
 if TYPE_CHECKING:
-    from reportgen.expressions.results import Result
-    from reportgen.facts.subject import Argument, Subject
+    from reportgen.claims.expressions.evaluation import Result
+    from reportgen.claims.facts.vocabulary import Argument, Subject
 
 STRINGS = 100_000
 WANTED: tuple[Purpose | None, ...] = ("value", "claim", None, None)

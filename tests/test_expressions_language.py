@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from reportgen.expressions.faults import ExpressionError, Fault
-from reportgen.expressions.language import Call, Chain, Name, Number, Prefix, Tree, parse
-from reportgen.expressions.tokens import TokenKind, tokenize
-from reportgen.facts.names import quote_name
+from reportgen.claims.expressions.faults import ExpressionError, Fault
+from reportgen.claims.expressions.language import Call, Chain, Name, Number, Prefix, Tree, parse
+from reportgen.claims.expressions.tokens import TokenKind, tokenize
+from reportgen.claims.facts.vocabulary import quote_name
 
 
 def plain(tree: Tree) -> str:

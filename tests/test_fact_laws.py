@@ -12,20 +12,20 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from made_figures import curve_set
 
-from reportgen.facts.all_facts import collect_facts
-from reportgen.facts.curve_facts import CurveSubject
-from reportgen.facts.curve_numbers import (
+from reportgen.claims.facts.curve_facts import CurveSubject
+from reportgen.claims.facts.vocabulary import collect_facts
+from reportgen.core.model import Curve, Run
+from reportgen.core.statements import Fact, Quantity, Scale
+from reportgen.statistics.curves.readings import (
     compute_differences,
     find_crossings,
     get_points,
     interpolate_value,
     volatility,
 )
-from reportgen.model import Curve, Run
-from reportgen.statements import Fact, Quantity, Scale
 
 if TYPE_CHECKING:
-    from reportgen.model import FloatArray
+    from reportgen.core.model import FloatArray
 
 SIZES = {Quantity.VALUE, Quantity.DIFFERENCE}
 COUNTED = {Quantity.STEP, Quantity.NUMBER}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_scored import score_context
 
-from reportgen.facts.fact_words import (
+from reportgen.claims.facts.fact_words import (
     describe_fact,
     describe_position,
     describe_step,
@@ -15,8 +15,8 @@ from reportgen.facts.fact_words import (
     format_quantity,
     format_quantity_interval,
 )
-from reportgen.figures.score_words import format_interval, format_score
-from reportgen.statements import Fact, Quantity, Scale
+from reportgen.core.statements import Fact, Quantity, Scale
+from reportgen.figures.scores.wording import format_interval, format_score
 
 PLAIN = Scale("accuracy")
 SHARE = Scale("pass@1", step_name="", bounds=(0.0, 1.0))

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from made_figures import HOSTILE, curve, curve_set, figure
 from pymdownx.superfences import SuperFencesException
 
-from reportgen.model import BenchmarkResult, Cell, Overview, Panels, ResultTable
+from reportgen.core.model import BenchmarkResult, Cell, Overview, Panels, ResultTable
 from reportgen.narrative.pages import read_page
-from reportgen.settings.kinds import BLOCKS
-from reportgen.site.fences import Fences, collect_search_text, make_custom_fences
+from reportgen.settings.blocks import BLOCKS
+from reportgen.site.marks import Fences, collect_search_text, make_custom_fences
 
 if TYPE_CHECKING:
-    from reportgen.model import Shown
+    from reportgen.core.model import Shown
 
 FIGURE = figure(curve_set(curve("MEL", [0.2, 0.84])))
 BLOCK = "```curve\nsource: runs\n```\n"

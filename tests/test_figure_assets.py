@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reportgen.figures.palette import DASHES, SLOTS
+from reportgen.figures.style import DASHES, SLOTS
 from reportgen.site.vega_bundle import BUNDLE, make_bundle
 
 ASSETS = Path(__file__).parents[1] / "reportgen" / "site" / "assets"

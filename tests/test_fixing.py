@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.errors import ReportError, SourceLocation
+from reportgen.core.errors import ReportError, SourceLocation
+from reportgen.core.statements import Binding, Judgement, Statement, Truth
 from reportgen.narrative.pages import read_page
 from reportgen.settings.text import normalise_text
-from reportgen.site.checking.fixing import Repair, apply_repairs, find_repairs, make_diff, write_page
-from reportgen.statements import Binding, Judgement, Statement, Truth
+from reportgen.site.checking.repairs import Repair, apply_repairs, find_repairs, make_diff, write_page
 
 if TYPE_CHECKING:
     from pathlib import Path

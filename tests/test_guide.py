@@ -13,15 +13,12 @@ import pytest
 import yaml
 from nbclient import NotebookClient
 
-from reportgen.directions import EITHER_WAY, HIGHER, LOWER, NEITHER, PARTS
-from reportgen.facts.vocabulary import FACTS, FactKind
-from reportgen.narrative.braces import ATTRIBUTES
+from reportgen.claims.facts.vocabulary import FACTS, FactKind
+from reportgen.core.directions import EITHER_WAY, HIGHER, LOWER, NEITHER, PARTS
+from reportgen.narrative.binding_syntax import ATTRIBUTES
 from reportgen.settings.base import Settings
-from reportgen.settings.blocks import Band, Peak, Statistic
-from reportgen.settings.front_matter import FrontMatter
-from reportgen.settings.kinds import BLOCKS
-from reportgen.settings.observation_blocks import Rule
-from reportgen.settings.project import ProjectSettings
+from reportgen.settings.blocks import BLOCKS, Band, Peak, Rule, Statistic
+from reportgen.settings.report import FrontMatter, ProjectSettings
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
@@ -172,7 +169,7 @@ def test_the_altair_page_shows_the_function_it_calls() -> None:
 
 def commands() -> Iterator[tuple[str, click.Parameter | None]]:
     """Every command with each of its parameters, and once alone."""
-    from reportgen.cli import cli  # noqa: PLC0415 - heavy, and only this test needs it
+    from reportgen.cli.main import cli  # noqa: PLC0415 - heavy, and only this test needs it
 
     yield from ((cli.name or "", parameter) for parameter in cli.params)
     for name, command in cli.commands.items():

@@ -14,7 +14,7 @@ from command_line import run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.site import install_source
+from reportgen.site import starter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -274,9 +274,9 @@ def test_whatever_is_noted_gives_a_safe_requirement_or_a_reason(record: object) 
             return json.dumps(record)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(install_source, "distributions", lambda **_: [Noted()])
+        patch.setattr(starter, "distributions", lambda **_: [Noted()])
         try:
-            requirement = install_source.find_requirement()
-        except install_source.UnknownSourceError:
+            requirement = starter.find_requirement()
+        except starter.UnknownSourceError:
             return
     assert re.fullmatch(r"mkdocs-reportgen @ (git\+)?https://[\w.:/~+@#=-]+", requirement, re.ASCII)

@@ -14,18 +14,18 @@ from made_outcomes import matrix
 from made_scored import scored
 from made_subjects import CURVES, MadeSubject
 
-from reportgen.errors import SourceLocation
-from reportgen.expressions.faults import ExpressionError
-from reportgen.facts.curve_facts import CurveSubject
-from reportgen.facts.fact_words import format_fact_interval
-from reportgen.facts.score_facts import ScoreSubject
-from reportgen.judging.agreement import agrees, get_typed_value
-from reportgen.judging.judge import judge
-from reportgen.judging.typed import read_typed
-from reportgen.statements import Binding, Judgement, Quantity, Scale, Truth
+from reportgen.claims.expressions.faults import ExpressionError
+from reportgen.claims.facts.curve_facts import CurveSubject
+from reportgen.claims.facts.fact_words import format_fact_interval
+from reportgen.claims.facts.score_facts import ScoreSubject
+from reportgen.claims.judging.agreement import agrees, get_typed_value
+from reportgen.claims.judging.judge import judge
+from reportgen.claims.judging.typed import read_typed
+from reportgen.core.errors import SourceLocation
+from reportgen.core.statements import Binding, Judgement, Quantity, Scale, Truth
 
 if TYPE_CHECKING:
-    from reportgen.facts.subject import Subject
+    from reportgen.claims.facts.vocabulary import Subject
 
 STEPS = [0.0, 40.0, 80.0, 120.0, 200.0]
 ACCURACY = Scale("accuracy")

@@ -13,18 +13,17 @@ from hypothesis import strategies as st
 from made_figures import context, curve, curve_set, figure, plot, spec, wave
 from seen_by_vega import VegaPicture
 
-from reportgen.errors import ReportError
+from reportgen.core.errors import ReportError
 from reportgen.figures.axis import position
-from reportgen.figures.curve import draw_curve
-from reportgen.figures.label_choice import choose_places
-from reportgen.figures.label_places import Obstacles, list_places_at_line, list_places_at_point
-from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE
-from reportgen.figures.line_paths import PIXELS_WIDE, make_line_paths
-from reportgen.figures.live import build_payload
+from reportgen.figures.curves.figure import draw_curve
+from reportgen.figures.curves.plotting import make_plot
+from reportgen.figures.labels import Obstacles, choose_places, list_places_at_line, list_places_at_point
+from reportgen.figures.paths import PIXELS_WIDE, make_line_paths
 from reportgen.figures.picture import draw_body, draw_picture
-from reportgen.figures.plotting import make_plot
-from reportgen.figures.text_width import measure_text
-from reportgen.figures.wanted import make_curve_spec
+from reportgen.figures.plot import make_curve_spec
+from reportgen.figures.style import LABEL_SIZE, TICK_SIZE
+from reportgen.figures.text import measure_text
+from reportgen.figures.vega.live import build_payload
 from reportgen.settings.blocks import Annotation, CurveSettings
 
 if TYPE_CHECKING:

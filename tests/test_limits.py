@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 from made_projects import write_report
 
-from reportgen.cache import Cache, FileHashes
-from reportgen.drafting import answers, observing, score_answers
-from reportgen.drafting.project import Project
-from reportgen.errors import ReportError
-from reportgen.report import draft
-from reportgen.settings.project import ProjectSettings
+from reportgen.blocks import observations, results
+from reportgen.core.cache import Cache, FileHashes
+from reportgen.core.errors import ReportError
+from reportgen.draft.report import draft
+from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +36,7 @@ def told(root: Path, block: str, rows: str, metric: str) -> list[str]:
 @pytest.mark.parametrize("block", ["```curve\n```", "```table\n```", "```panels\nmetrics: [loss]\n```"])
 def test_a_figure_shows_so_many_series(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: str) -> None:
     """They would fill page and memory; those that are asked for are counted only."""
-    monkeypatch.setattr(answers, "MOST_SERIES", 2)
+    monkeypatch.setattr(results, "MOST_SERIES", 2)
     found = told(tmp_path, block, CURVES, "loss")
     said = '"many" has 3 series; a figure or table shows 2 at most. Leave some out with filter: in'
     assert any(f"content/index.md:5: {said}" in one for one in found)
@@ -45,14 +44,14 @@ def test_a_figure_shows_so_many_series(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_chosen_series_are_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A figure that names its series is drawn; only the page's result has all of them."""
-    monkeypatch.setattr(answers, "MOST_SERIES", 2)
+    monkeypatch.setattr(results, "MOST_SERIES", 2)
     found = told(tmp_path, "```curve\nseries: [A, B]\n```", CURVES, "loss")
     assert not any(one.startswith("content/index.md:5:") for one in found)
 
 
 def test_observations_compare_so_many_series(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every pair is held against the noise."""
-    monkeypatch.setattr(observing, "MOST_COMPARED", 2)
+    monkeypatch.setattr(observations, "MOST_COMPARED", 2)
     (said,) = told(tmp_path, "```observations\n```", CURVES, "loss")
     assert said.startswith(
         "content/index.md:5: observations compare every pair, and 3 series are too many for that. Keep 2 at"
@@ -61,6 +60,6 @@ def test_observations_compare_so_many_series(tmp_path: Path, monkeypatch: pytest
 
 def test_scores_compare_so_many_series(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every pair is tested."""
-    monkeypatch.setattr(score_answers, "MOST_COMPARED", 2)
+    monkeypatch.setattr(results, "MOST_COMPARED", 2)
     found = told(tmp_path, "```comparison\n```", SCORES, "mean")
     assert any("all pairs of series are compared, and 3 series are too many for that" in one for one in found)

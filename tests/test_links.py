@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 from made_projects import RUNS, SETTINGS, write_file, write_report
 
-from reportgen.cli import cli
+from reportgen.cli.main import cli
 
 Way: TypeAlias = Callable[[Path, Path], Path]
 LEAKED = "only-on-this-machine"

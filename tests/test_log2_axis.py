@@ -14,16 +14,16 @@ from made_figures import context, curve, curve_set, wanted
 from seen_by_vega import VegaPicture, vega_words
 
 from reportgen.figures.axis import format_value, make_log2_axis, position
-from reportgen.figures.chart import write_chart_spec
-from reportgen.figures.line_paths import PIXELS_WIDE, UNITS_A_PIXEL, make_line_paths
-from reportgen.figures.plotting import make_plot
-from reportgen.figures.shape import get_shape
-from reportgen.figures.specification import build_spec
-from reportgen.figures.tidy import write_curves_csv
+from reportgen.figures.csv_text import write_curves_csv
+from reportgen.figures.curves.plotting import make_plot
+from reportgen.figures.paths import PIXELS_WIDE, UNITS_A_PIXEL, make_line_paths
+from reportgen.figures.plot import get_shape
+from reportgen.figures.vega.altair_chart import write_chart_spec
+from reportgen.figures.vega.specification import build_spec
 
 if TYPE_CHECKING:
+    from reportgen.core.model import FloatArray
     from reportgen.figures.plot import Plot
-    from reportgen.model import FloatArray
 
 KS = [1, 2, 4, 8, 16, 30]
 CURVES = curve_set(

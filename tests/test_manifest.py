@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reportgen.cache import cache_folder
+from reportgen.core.cache import cache_folder
 from reportgen.site import manifest
 from reportgen.site.manifest import Build, Summary, check_unchanged, list_repository_files
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.moments import format_moment, parse_moment
+from reportgen.core.words import format_moment, parse_moment
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.errors import Problem, SourceLocation
-from reportgen.naming import find_nearest, quote_names, suggest_name
+from reportgen.core.errors import Problem, SourceLocation
+from reportgen.core.words import find_nearest, quote_names, suggest_name
 
 
 def test_the_nearest_name_is_found_whatever_its_capitals() -> None:

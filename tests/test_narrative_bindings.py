@@ -7,14 +7,13 @@ import re
 import pytest
 from markdown import Markdown
 
-from reportgen.errors import Problem, Problems, ReportError, SourceLocation
+from reportgen.core.errors import Problem, Problems, ReportError, SourceLocation
+from reportgen.core.statements import Binding
 from reportgen.narrative import bindings as module
 from reportgen.narrative.bindings import find_bindings, strip_bindings
-from reportgen.narrative.headings import find_headings
-from reportgen.narrative.pages import read_page
-from reportgen.narrative.spans import BindingsExtension, find_marks
+from reportgen.narrative.markdown_extensions import BindingsExtension, find_marks
+from reportgen.narrative.pages import find_headings, read_page
 from reportgen.narrative.superfences import Walk
-from reportgen.statements import Binding
 
 EXTENSIONS = [
     "abbr",

@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from test_narrative_bindings import PEAK, drafted, rendered
 
-from reportgen.narrative.candidates import find_candidates
-from reportgen.narrative.plain_prose import find_surely_shown
-from reportgen.narrative.spans import BindingsExtension, find_marks, put_placeholders
+from reportgen.narrative.binding_syntax import find_candidates
+from reportgen.narrative.bindings import find_surely_shown
+from reportgen.narrative.markdown_extensions import BindingsExtension, find_marks, put_placeholders
 from reportgen.narrative.superfences import walk
-from reportgen.settings.kinds import BLOCKS
+from reportgen.settings.blocks import BLOCKS
 
 CONTENT = sorted((Path(__file__).parents[1] / "content").rglob("*.md"))
 BOUND = st.sampled_from(

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from markdown import Markdown
 from pygments.lexers import get_all_lexers
 
-from reportgen.errors import ReportError
+from reportgen.core.errors import ReportError
 from reportgen.narrative.fences import Fence, find_fences
-from reportgen.settings.kinds import BLOCKS
+from reportgen.settings.blocks import BLOCKS
 
 EXTENSIONS = [
     "abbr",

@@ -9,11 +9,16 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from reportgen.errors import ReportError, SourceLocation
+from reportgen.core.errors import ReportError, SourceLocation
 from reportgen.narrative.pages import read_page
-from reportgen.settings.kinds import BLOCKS
-from reportgen.settings.loading import load_block, load_front_matter, load_project, load_source_settings
-from reportgen.settings.schema import make_schemas
+from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.loading import (
+    load_block,
+    load_front_matter,
+    load_project,
+    load_source_settings,
+    make_schemas,
+)
 
 CONTENT = sorted((Path(__file__).parents[1] / "content").rglob("*.md"))
 KEYS = sorted({key for part in make_schemas().values() for key in part.get("properties", {})})

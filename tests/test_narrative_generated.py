@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.errors import ReportError, SourceLocation
+from reportgen.core.errors import ReportError, SourceLocation
 from reportgen.narrative.generated import generate_for_scores, generate_pages, generate_text
 from reportgen.narrative.pages import read_page
 from reportgen.settings.blocks import CurveSettings, TableSettings
-from reportgen.settings.front_matter import Benchmark
+from reportgen.settings.report import Benchmark
 
 AIME = Benchmark(name="AIME Pass@1", source="aime", metric="pass@1", description="Fifteen problems.")
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reportgen.errors import Problems, ReportError, SourceLocation
-from reportgen.narrative.headings import find_headings, make_slug
-from reportgen.narrative.pages import read_page, read_pages
+from reportgen.core.errors import Problems, ReportError, SourceLocation
+from reportgen.narrative.pages import find_headings, make_slug, read_page, read_pages
 from reportgen.settings.blocks import CurveSettings
 
 if TYPE_CHECKING:

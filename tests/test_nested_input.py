@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from made_projects import PAGE, SETTINGS, write_report
 
-from reportgen.cli import cli
+from reportgen.cli.main import cli
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,18 +14,19 @@ import pytest
 from made_outcomes import outcomes
 
 import reportgen as rg
-from reportgen.errors import ReportError
-from reportgen.notebook.answers import MACRO
-from reportgen.outcomes import Comparison, Score
+from reportgen.core.comparisons import Comparison
+from reportgen.core.errors import ReportError
+from reportgen.core.outcomes import Score
+from reportgen.notebook.table import MACRO
 from reportgen.read import read_outcomes as outcomes_of
 from reportgen.statistics.across import compare_benchmarks
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.problem_scores import group_problem_scores
-from reportgen.statistics.ranks import rank_groups
 from reportgen.statistics.scores import score_series
+from reportgen.statistics.verdicts import rank_groups
 
 if TYPE_CHECKING:
-    from reportgen.outcomes import Outcomes
+    from reportgen.core.outcomes import Outcomes
 
 _ROOT = Path(__file__).parents[1]
 _TEXT = {"best": "11111111", "good": "11111110", "poor": "00000001"}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from reportgen.drafting.notes import list_notes
-from reportgen.errors import Problem, SourceLocation
-from reportgen.model import Source, SourceFile
+from reportgen.blocks.draw_inputs import list_notes
+from reportgen.core.errors import Problem, SourceLocation
+from reportgen.core.model import SourceFile
+from reportgen.settings.inputs import Source
 from reportgen.settings.source import Provenance, SourceSettings
 
 TORN = "record 129, the last one, is torn"

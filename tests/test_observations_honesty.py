@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from reportgen.facts.curve_facts import CurveSubject
-from reportgen.model import ReducedMetric, Run
-from reportgen.observations.choosing import observe_curves
-from reportgen.observations.thresholds import Threshold, format_scientific
-from reportgen.settings.observation_blocks import Rule
-from reportgen.statements import Scale
-from reportgen.statistics.curves import compute_curves
+from reportgen.claims.facts.curve_facts import CurveSubject
+from reportgen.claims.observations.choosing import observe_curves
+from reportgen.claims.observations.thresholds import Threshold, format_scientific
+from reportgen.core.model import ReducedMetric, Run
+from reportgen.core.statements import Scale
+from reportgen.settings.blocks import Rule
+from reportgen.statistics.curves.mean_curves import compute_curves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reportgen.model import CurveSet, FloatArray
-    from reportgen.statements import Observation
+    from reportgen.core.model import CurveSet, FloatArray
+    from reportgen.core.statements import Observation
 
 HIGHER, LOWER = Scale("reward"), Scale("loss", higher_is_better=False)
 SEEDS = 40

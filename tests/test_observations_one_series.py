@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reportgen.model import Curve, Run
-from reportgen.observations.field import Field
-from reportgen.observations.noise import estimate_noise
-from reportgen.observations.rules import RULES
-from reportgen.observations.smoothing import running_mean
-from reportgen.observations.turns import find_deepest_fall, find_dips, find_setbacks
-from reportgen.settings.observation_blocks import Rule
-from reportgen.statements import Scale
+from reportgen.claims.observations.choosing import RULES
+from reportgen.claims.observations.field import Field
+from reportgen.claims.observations.rules.dips import find_deepest_fall, find_dips, find_setbacks
+from reportgen.claims.observations.rules.instability import running_mean
+from reportgen.claims.observations.thresholds import estimate_noise
+from reportgen.core.model import Curve, Run
+from reportgen.core.statements import Scale
+from reportgen.settings.blocks import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.model import FloatArray
-    from reportgen.statements import Observation
+    from reportgen.core.model import FloatArray
+    from reportgen.core.statements import Observation
 
 HIGHER, LOWER = Scale("accuracy"), Scale("loss", higher_is_better=False)
 ALONE = (

@@ -9,10 +9,10 @@ import numpy as np
 from made_outcomes import matrix
 from made_scored import scored
 
-from reportgen.observations.choosing import observe_scores, order_observations
-from reportgen.settings.observation_blocks import Rule
-from reportgen.statements import Observation, Scale
-from reportgen.statistics.given_scores import score_total
+from reportgen.claims.observations.choosing import observe_scores, order_observations
+from reportgen.core.statements import Observation, Scale
+from reportgen.settings.blocks import Rule
+from reportgen.statistics.scores import score_total
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

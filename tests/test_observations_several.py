@@ -12,24 +12,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_figures import curve, curve_set
 
-from reportgen.observations.best import observe_best
-from reportgen.observations.choosing import merge_duplicates, observe_curves
-from reportgen.observations.converge import observe_convergence
-from reportgen.observations.crossing import observe_crossing
-from reportgen.observations.field import Field
-from reportgen.observations.groups import group_values
-from reportgen.observations.part_company import observe_part_company
-from reportgen.observations.same_start import observe_same_start
-from reportgen.observations.tiers import observe_tiers
-from reportgen.observations.widest_gap import observe_widest_gap
-from reportgen.settings.observation_blocks import Rule
-from reportgen.statements import Scale
+from reportgen.claims.observations.choosing import merge_duplicates, observe_curves
+from reportgen.claims.observations.field import Field
+from reportgen.claims.observations.rules.gaps import (
+    observe_convergence,
+    observe_same_start,
+    observe_widest_gap,
+)
+from reportgen.claims.observations.rules.leads import observe_crossing
+from reportgen.claims.observations.rules.part_company import observe_part_company
+from reportgen.claims.observations.rules.ranking import group_values, observe_best, observe_tiers
+from reportgen.core.statements import Scale
+from reportgen.settings.blocks import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from reportgen.model import Curve
-    from reportgen.statements import Observation
+    from reportgen.core.model import Curve
+    from reportgen.core.statements import Observation
 
 HIGHER, LOWER = Scale("accuracy"), Scale("loss", higher_is_better=False)
 SEVERAL: dict[Rule, Callable[[Field], Iterator[Observation]]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reportgen.directions import EITHER_WAY, Direction, find_direction, guess_direction
+from reportgen.core.directions import EITHER_WAY, Direction, find_direction, guess_direction
 
 
 @pytest.mark.parametrize(

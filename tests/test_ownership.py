@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reportgen.errors import ReportError
-from reportgen.site.ownership import refuse_foreign_folder
+from reportgen.core.errors import ReportError
+from reportgen.site.files import refuse_foreign_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

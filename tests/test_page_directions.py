@@ -9,20 +9,19 @@ from command_line import run
 from made_projects import write_report
 
 import reportgen as rg
-from reportgen.cache import Cache, FileHashes
-from reportgen.drafting.gathering import gather_pages, gather_sources
-from reportgen.drafting.project import Project
-from reportgen.errors import Problems, SourceLocation
-from reportgen.model import Figure, Panels, ResultTable
+from reportgen.core.cache import Cache, FileHashes
+from reportgen.core.errors import Problems, SourceLocation
+from reportgen.core.model import Figure, Panels, ResultTable
+from reportgen.core.statements import Truth
+from reportgen.draft.gathering import gather_pages, gather_sources
+from reportgen.draft.report import draft
 from reportgen.narrative.topics import find_topics
-from reportgen.report import draft
-from reportgen.settings.project import ProjectSettings
-from reportgen.statements import Truth
+from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.model import Report
+    from reportgen.draft.result import Report
 
 LOGGED = "series,seed,step,val/loss,reward,entropy,turns\n" + "".join(
     f"{name},{seed},{n},{2 - n / 4 - up - seed / 100},"

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from made_outcomes import matrix
 
-from reportgen.outcomes import ScoresError, Verdict
-from reportgen.statistics.across import compare_benchmarks
+from reportgen.core.comparisons import Verdict
+from reportgen.core.outcomes import ScoresError
+from reportgen.statistics.across import compare_benchmarks, compare_pairs_across
 from reportgen.statistics.compare import compare_all
-from reportgen.statistics.pairs_across import compare_pairs_across
 
 if TYPE_CHECKING:
-    from reportgen.outcomes import ProblemScores
+    from reportgen.core.outcomes import ProblemScores
 
 
 def _parts() -> dict[str, ProblemScores]:

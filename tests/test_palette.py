@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.figures.palette import DASHES, SLOTS, SYMBOLS, assign_slots, pick_slots
-from reportgen.figures.picture import SYMBOL_PATHS
+from reportgen.figures.style import DASHES, SLOTS, SYMBOL_PATHS, SYMBOLS, assign_slots, pick_slots
 
 NAMES = st.sampled_from([f"series {letter}" for letter in "abcdefghijkl"])
 FIGURES = st.lists(st.lists(NAMES, min_size=1, max_size=6, unique=True).map(tuple), max_size=6)

@@ -14,19 +14,19 @@ import numpy as np
 import pytest
 from made_outcomes import matrix
 
-from reportgen.errors import ReportError, SourceLocation
-from reportgen.figures.pass_curve import draw_passk
+from reportgen.core.errors import ReportError, SourceLocation
+from reportgen.core.outcomes import OutcomeNotes
+from reportgen.figures.plot import ScoreContext
 from reportgen.figures.render import render_vega_lite
-from reportgen.figures.score_context import ScoreContext
-from reportgen.outcomes import OutcomeNotes
-from reportgen.settings.score_blocks import PasskSettings
-from reportgen.statistics.pass_curves import score_pass_at_k
+from reportgen.figures.scores.pass_curve import draw_passk
+from reportgen.settings.blocks import PasskSettings
+from reportgen.statistics.breakdowns import score_pass_at_k
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.model import Figure
-    from reportgen.outcomes import ProblemScores
+    from reportgen.core.model import Figure
+    from reportgen.core.outcomes import ProblemScores
 
 NAN = float("nan")
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from reportgen.figures.path import thin, write_band_path, write_line_path
+from reportgen.figures.paths import thin, write_band_path, write_line_path
 
 UNITS = st.floats(-5000, 5000)
 MOST = 20

@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 from made_figures import HOSTILE, context, curve, curve_set, figure, plot, spec, wave
 from seen_by_vega import VegaPicture
 
-from reportgen.figures.layout import LABEL_SIZE
-from reportgen.figures.line_paths import PIXELS_WIDE, UNITS_A_PIXEL, make_line_paths
-from reportgen.figures.picture import draw_body, draw_picture
-from reportgen.figures.poster import draw_card, draw_file, wrap_words
-from reportgen.figures.text_width import measure_text
+from reportgen.figures.paths import PIXELS_WIDE, UNITS_A_PIXEL, make_line_paths
+from reportgen.figures.picture import draw_body, draw_card, draw_file, draw_picture
+from reportgen.figures.style import LABEL_SIZE
+from reportgen.figures.text import measure_text, wrap_words
 
 if TYPE_CHECKING:
+    from reportgen.core.model import CurveSet, Figure
     from reportgen.figures.plot import Plot
-    from reportgen.model import CurveSet, Figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAN = float("nan")

@@ -15,19 +15,19 @@ from made_projects import RUNS, write_report
 from made_scored import score_context
 from simulated.answers import Field
 
-from reportgen.figures.chart import write_chart_spec
-from reportgen.figures.plan import draw_plan
-from reportgen.model import Figure, ResultTable
-from reportgen.outcomes import Plan, RunOfSeries, ScoresError
-from reportgen.settings.score_blocks import PlanSettings
+from reportgen.core.model import Figure, ResultTable
+from reportgen.core.outcomes import RunOfSeries, ScoresError
+from reportgen.figures.scores.plan import draw_plan
+from reportgen.figures.vega.altair_chart import write_chart_spec
+from reportgen.settings.blocks import PlanSettings
 from reportgen.statistics.compare import compare_all
-from reportgen.statistics.plan import plan
-from reportgen.statistics.power import estimate_power
+from reportgen.statistics.power import estimate_power, plan
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.outcomes import ProblemScores
+    from reportgen.core.comparisons import Plan
+    from reportgen.core.outcomes import ProblemScores
 
 OUTCOMES = "model,problem,sample,correct\n" + "".join(
     f"{model},{problem},{sample},{int((problem * 7 + sample * 3) % 10 < skill + problem % 3)}\n"

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from command_line import run, run_on_terminal
 from made_projects import RUNS, write_report
 
-from reportgen.cli import cli
+from reportgen.cli.main import cli
 
 if TYPE_CHECKING:
     from pathlib import Path

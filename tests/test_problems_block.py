@@ -15,22 +15,20 @@ from made_figures import HOSTILE
 from made_outcomes import matrix, outcomes
 from made_scored import score_context
 
-from reportgen.figures.heat_map import LEVELS, MOST_COLUMNS, build_heat_map
-from reportgen.figures.heat_picture import OPACITIES, PITCH
-from reportgen.figures.problems import draw_problems
+from reportgen.core.model import Figure, ResultTable
 from reportgen.figures.render import render_png, render_vega_lite
-from reportgen.model import Figure, ResultTable
-from reportgen.settings.score_blocks import ProblemsSettings
-from reportgen.statistics.difficulty import build_problem_grid
+from reportgen.figures.scores.heat_map import LEVELS, MOST_COLUMNS, OPACITIES, PITCH, build_heat_map
+from reportgen.figures.scores.problems import draw_problems
+from reportgen.settings.blocks import ProblemsSettings
+from reportgen.statistics.breakdowns import build_problem_grid, score_slices
 from reportgen.statistics.problem_scores import group_problem_scores_by
 from reportgen.statistics.scores import score_series
-from reportgen.statistics.slices import score_slices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reportgen.model import FloatArray, Stack
-    from reportgen.outcomes import ProblemScores, Score
+    from reportgen.core.model import FloatArray, Stack
+    from reportgen.core.outcomes import ProblemScores, Score
 
 # Problems p0 (all right), p1 (half, and a miss), p2 (A alone), p3 (nobody).
 SOME = np.array([[[1, 1], [1, 0], [1, 0], [0, 0]], [[1, 1], [np.nan, np.nan], [0, 0], [0, 0]]], dtype=float)

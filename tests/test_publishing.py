@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_projects import PAGE, RUNS, SETTINGS, files_below, share_cache, write_file, write_report
 
-from reportgen.cache import cache_folder
-from reportgen.errors import ReportError
+from reportgen.core.cache import cache_folder
+from reportgen.core.errors import ReportError
 from reportgen.site import manifest
 from reportgen.site.publishing import publish
 

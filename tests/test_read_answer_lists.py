@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_evaluations import messages, only, survives, write, write_lines
 
-from reportgen.read.harnesses import answer_lists
-from reportgen.read.logged import Evaluation, Unit, UnreadableError
+from reportgen.formats.evaluations import answer_lists
+from reportgen.formats.runs import Evaluation, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_evaluations import messages, only, write, write_lines
 
-from reportgen.read.harnesses import answer_lists
-from reportgen.read.logged import Evaluation, Total, Unit, UnreadableError
+from reportgen.formats.evaluations import answer_lists
+from reportgen.formats.runs import Evaluation, Total, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from pathlib import Path

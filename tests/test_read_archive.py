@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from made_evaluations import DEFLATED, STORED, ZSTANDARD, zipped
 
-from reportgen.read.harnesses import archive, torn_archive
-from reportgen.read.harnesses.archive import open_archive
-from reportgen.read.logged import UnreadableError
+from reportgen.formats.binary import archive
+from reportgen.formats.binary.archive import open_archive
+from reportgen.formats.runs import UnreadableError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -164,7 +164,7 @@ def test_a_large_torn_archive_is_not_taken_into_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its list would have to be made of all of it."""
-    monkeypatch.setattr(torn_archive, "LARGEST_PART", 20)
+    monkeypatch.setattr(archive, "LARGEST_PART", 20)
     path = tmp_path / "a.zip"
     path.write_bytes(zipped({"a.json": b"{}"})[:-30])
     with pytest.raises(UnreadableError, match="no whole zip archive"):

@@ -9,7 +9,7 @@ import pytest
 from made_folders import made
 from made_sources import LONG, Data
 
-from reportgen.errors import ReportError
+from reportgen.core.errors import ReportError
 from reportgen.read import find_sources
 from reportgen.read.find import walk_files
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from mutated_bytes import survives
 
-from reportgen.read.logged import LoggedRun, UnreadableError
-from reportgen.read.loggers import console
-from reportgen.read.loggers.console_lines import parse_line
+from reportgen.formats.runs import LoggedRun, UnreadableError
+from reportgen.formats.trackers import console
+from reportgen.formats.trackers.console_lines import parse_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

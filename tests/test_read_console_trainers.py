@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from test_read_console import columns, only, told, write
 
-from reportgen.read.loggers import console
-from reportgen.read.loggers.console_lines import parse_line
+from reportgen.formats.trackers import console
+from reportgen.formats.trackers.console_lines import parse_line
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from mutated_bytes import survives
 
-from reportgen.read.logged import LoggedRun, Unit, UnreadableError
-from reportgen.read.loggers import dvclive
+from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
+from reportgen.formats.trackers import dvclive
 
 if TYPE_CHECKING:
     from collections.abc import Collection

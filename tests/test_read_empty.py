@@ -9,15 +9,15 @@ import duckdb
 import pytest
 from made_sources import Data
 
-from reportgen.drafting import describing
-from reportgen.drafting.freezing import freeze_source
-from reportgen.errors import ReportError
-from reportgen.read.content import hash_file
+from reportgen.core.errors import ReportError
+from reportgen.draft import describing
+from reportgen.draft.freezing import freeze_source
+from reportgen.formats.files import hash_file
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.description import Description
+    from reportgen.core.description import Description
 
 HEADS = {
     "long": "model,step,metric,value",

@@ -8,13 +8,13 @@ import pytest
 from command_line import run
 from made_sources import Data
 
-from reportgen.cache import FileHashes
-from reportgen.drafting import describing
+from reportgen.core.cache import FileHashes
+from reportgen.draft import describing
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.description import Description
+    from reportgen.core.description import Description
 
 TABLE = "step,loss\n0,2\n1,1\n"
 ANSWERS = "problem,correct\np1,1\np2,0\n"

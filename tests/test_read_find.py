@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from made_sources import LONG, Data
 
-from reportgen.errors import ReportError
+from reportgen.core.errors import ReportError
 from reportgen.read import find_sources, open_path, open_source
 from reportgen.settings.loading import load_source_settings
 

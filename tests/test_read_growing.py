@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reportgen.read.logged import UnreadableError
-from reportgen.read.loggers import growing
-from reportgen.read.loggers.growing import MetricsBuilder
+from reportgen.formats import run_data
+from reportgen.formats.run_data import MetricsBuilder
+from reportgen.formats.runs import UnreadableError
 
 LOG = Path("log.jsonl")
 
 
 def test_too_many_metrics_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """One by one or many values at once; those that nobody wants do not count."""
-    monkeypatch.setattr(growing, "MOST_METRICS", 2)
+    monkeypatch.setattr(run_data, "MOST_METRICS", 2)
     all_, some = MetricsBuilder(LOG), MetricsBuilder(LOG, ["c"])
     for name in ("a", "b", "c", "b", "a"):
         some.add(name, 0, 1)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_evaluations import messages, only, scores, survives, write
 
-from reportgen.read.harnesses import helm
-from reportgen.read.logged import Evaluation, Total, Unit, UnreadableError
+from reportgen.formats.evaluations import helm
+from reportgen.formats.runs import Evaluation, Total, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

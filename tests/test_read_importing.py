@@ -14,8 +14,10 @@ import made_reader
 import pytest
 from made_sources import LONG, Data
 
-from reportgen.cache import Cache
-from reportgen.errors import ReportError
+from reportgen.core.cache import Cache
+from reportgen.core.errors import ReportError
+from reportgen.formats import registry
+from reportgen.formats.tables.table_formats import FORMATS
 from reportgen.read import (
     find,
     find_sources,
@@ -25,26 +27,24 @@ from reportgen.read import (
     read_measurements,
     read_outcomes,
     read_raw_frame,
-    units,
 )
-from reportgen.read.runs import tidy_parquet
-from reportgen.read.tabular.formats import FORMATS
+from reportgen.read.runs import write_parquet
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.source import Format
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.model import Source
+    from reportgen.settings.inputs import Source
 
-MADE = units.UnitFormat("made", "made_reader", ("*.made",))
+MADE = registry.UnitFormat("made", "made_reader", ("*.made",))
 CURVE = [[0, 2.5], [10, 1.5]]
 
 
 @pytest.fixture(autouse=True)
 def _made_format(monkeypatch: pytest.MonkeyPatch) -> None:
     """The made format stands before the real ones, and nothing of it was read yet."""
-    monkeypatch.setattr(units, "LOGGERS", (MADE, *units.LOGGERS))
+    monkeypatch.setattr(registry, "LOGGERS", (MADE, *registry.LOGGERS))
     made_reader.READ.clear()
 
 
@@ -175,7 +175,7 @@ def test_a_file_that_grows_while_it_is_read_is_read_again(
     cache = Cache(tmp_path / "cache")
     opened(data, cache)
     monkeypatch.undo()
-    monkeypatch.setattr(units, "LOGGERS", (MADE,))
+    monkeypatch.setattr(registry, "LOGGERS", (MADE,))
     assert len(make_frame(read_measurements(tmp_path, opened(data, cache), ("loss",)))) == 2
     assert made_reader.READ == ["a.made", "a.made"]
 
@@ -191,7 +191,7 @@ def test_many_points_are_written_in_parts(tmp_path: Path, monkeypatch: pytest.Mo
     source = open_source(
         tmp_path, "data", "s", load_settings=load_source_settings, cache=Cache(tmp_path / "cache")
     )
-    monkeypatch.setattr(tidy_parquet, "_ROWS_OF_A_PART", 7)
+    monkeypatch.setattr(write_parquet, "_ROWS_OF_A_PART", 7)
     parted = open_source(
         tmp_path, "data", "s", load_settings=load_source_settings, cache=Cache(tmp_path / "other")
     )
@@ -629,7 +629,7 @@ def test_settings_for_runs_are_refused_for_tables(tmp_path: Path) -> None:
 def test_every_format_has_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     """What ``format:`` may say is what there is, and each reader has the names that it should."""
     monkeypatch.undo()
-    forms = units.list_formats()
+    forms = registry.list_formats()
     for form in forms:
         reader = importlib.import_module(form.module)
         assert (reader.NAME, bool(reader.TITLE)) == (form.name, True)

@@ -18,8 +18,8 @@ from made_evaluations import (
     zipped,
 )
 
-from reportgen.read.harnesses import inspect_logs
-from reportgen.read.logged import Evaluation, Total, Unit, UnreadableError
+from reportgen.formats.evaluations import inspect_logs
+from reportgen.formats.runs import Evaluation, Total, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_evaluations import DEFLATED, messages, only, scores, write, zipped
 
+from reportgen.formats.evaluations import inspect_logs
+from reportgen.formats.runs import Evaluation, UnreadableError
 from reportgen.read import open_path, read_outcomes
-from reportgen.read.harnesses import inspect_logs
-from reportgen.read.logged import Evaluation, UnreadableError
 from reportgen.settings.loading import load_source_settings
 from reportgen.statistics.problem_scores import group_problem_scores
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from made_sources import LONG, Data
 
-from reportgen.errors import ReportError, Severity
+from reportgen.core.errors import ReportError, Severity
 from reportgen.read import read_measurements, read_raw_frame
-from reportgen.statistics.reduce import reduce
+from reportgen.statistics.curves.reduce import reduce
 
 if TYPE_CHECKING:
     from pathlib import Path

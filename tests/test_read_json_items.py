@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 from made_evaluations import messages, only, write
 
-from reportgen.read.harnesses import helm
-from reportgen.read.harnesses.documents import read_json_items
-from reportgen.read.harnesses.slices import select_group_fields
-from reportgen.read.logged import UnreadableError
+from reportgen.formats.evaluations import helm
+from reportgen.formats.evaluations.scores import select_group_fields
+from reportgen.formats.json_files import read_json_items
+from reportgen.formats.runs import UnreadableError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.read.logged import Finding
+    from reportgen.formats.runs import Finding
 
 
 def items(path: Path, text: str) -> list[object]:

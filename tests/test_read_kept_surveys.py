@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from reportgen.cache import Cache
-from reportgen.read import open_source, opening
+from reportgen.core.cache import Cache
+from reportgen.read import open_source, sources
 from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.model import Source
+    from reportgen.settings.inputs import Source
 
 LONG = "model,seed,step,metric,value\nMEL,1,0,loss,0.5\nMEL,1,1,loss,0.25\nbase,1,0,acc,1\n"
 WIDE = "model,step,reward,loss\nMEL,0,0.1,2.0\nMEL,1,,1.0\n"
@@ -62,7 +62,7 @@ def test_the_second_opening_looks_at_nothing(data: Path, form: str, monkeypatch:
     write(data, form)
     root = data.parents[1]
     first = opened(root)
-    monkeypatch.setattr(opening, "survey", None)
+    monkeypatch.setattr(sources, "survey", None)
     second = opened(root)
     assert second == first
     assert not first.warnings

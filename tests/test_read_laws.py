@@ -15,12 +15,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from made_sources import Data
 
-from reportgen.errors import ReportError
+from reportgen.core.errors import ReportError
+from reportgen.formats.cells import is_missing, is_number, is_time
+from reportgen.formats.engine import get_engine
+from reportgen.formats.sql import parse_number, parse_time, quote
 from reportgen.read import make_frame, read_measurements
-from reportgen.read.cells import is_missing, is_number, is_time
-from reportgen.read.engine import get_engine
-from reportgen.read.sql import parse_number, parse_time, quote
-from reportgen.statistics.reduce import reduce
+from reportgen.statistics.curves.reduce import reduce
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

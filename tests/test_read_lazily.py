@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from made_sources import LONG, Data
 
-from reportgen.errors import ReportError
+from reportgen.core.errors import ReportError
 from reportgen.read import read_measurements, read_raw_frame
-from reportgen.read.plan import MeasurementQuery, plan_measurements
-from reportgen.read.statement import build_statement
-from reportgen.statistics.reduce import reduce
+from reportgen.read.plan import MeasurementQuery, build_statement, plan_measurements
+from reportgen.statistics.curves.reduce import reduce
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,8 @@ import duckdb
 import pytest
 from made_evaluations import DATE, messages, survives, write
 
-from reportgen.read.harnesses import lighteval
-from reportgen.read.logged import Evaluation, Total, Unit, UnreadableError
+from reportgen.formats.evaluations import lighteval
+from reportgen.formats.runs import Evaluation, Total, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

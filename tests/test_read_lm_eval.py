@@ -18,8 +18,8 @@ from made_evaluations import (
     write_lines,
 )
 
-from reportgen.read.harnesses import lm_eval
-from reportgen.read.logged import Total, Unit, UnreadableError
+from reportgen.formats.evaluations import lm_eval
+from reportgen.formats.runs import Total, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from pathlib import Path

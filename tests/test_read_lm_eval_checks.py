@@ -16,12 +16,12 @@ from made_evaluations import (
     write_lines,
 )
 
-from reportgen.read.harnesses import lm_eval
+from reportgen.formats.evaluations import lm_eval
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.read.logged import Evaluation
+    from reportgen.formats.runs import Evaluation
 
 FILTER = "strict-match"
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_sources import Data
 
-from reportgen.cache import Cache
-from reportgen.errors import ReportError
+from reportgen.core.cache import Cache
+from reportgen.core.errors import ReportError
+from reportgen.formats.tables.json_path import PathError, parse_path
 from reportgen.read import open_source, read_outcomes
-from reportgen.read.tabular.json_path import PathError, parse_path
 from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 from mutated_bytes import survives
 
-from reportgen.read.logged import LoggedRun, UnreadableError
-from reportgen.read.loggers import metrics_csv
+from reportgen.formats.runs import LoggedRun, UnreadableError
+from reportgen.formats.trackers import metrics_csv
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from reportgen.read.logged import Unit
+    from reportgen.formats.runs import Unit
 
 LIGHTNING = "epoch,step,train_loss,val_acc\n0,49,0.5,\n0,99,,0.25\n1,149,nan,\n1,199,,0.75\n"
 KERAS = "epoch,accuracy,loss,val_accuracy,val_loss\n0,0.1,2.3,0.2,2.1\n1,0.2,2.2,NA,NA\n2,0.3,2.0,0.35,1.9\n"

@@ -13,15 +13,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reportgen.read.logged import Finding, LoggedRun, Unit, UnreadableError
-from reportgen.read.loggers import growing, mlflow_files, mlflow_metric, mlflow_sqlite, sqlite_copy
-from reportgen.read.loggers.mlflow_run import parse_setting
+from reportgen.formats import run_data
+from reportgen.formats.binary import sqlite
+from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
+from reportgen.formats.trackers import mlflow_files, mlflow_sqlite
+from reportgen.formats.trackers.mlflow_run import parse_setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from reportgen.read.logged import Points
+    from reportgen.formats.runs import Points
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:1234\nsize 12\n"
 RUN, OTHER = "a" * 32, "b" * 32
@@ -227,7 +229,7 @@ def test_a_metric_file_may_be_torn_anywhere(tmp_path: Path) -> None:
     file = tmp_path / "loss"
     for cut in range(len(LOSS) + 1):
         file.write_bytes(LOSS[:cut])
-        metric = mlflow_metric.MetricFile(file)
+        metric = mlflow_files.MetricFile(file)
         whole = LOSS[:cut].count(b"\n")
         steps = [] if metric.points is None else metric.points.steps.tolist()
         assert steps == [0, 1, 1, 7][:whole]
@@ -237,7 +239,7 @@ def test_a_metric_file_may_be_torn_anywhere(tmp_path: Path) -> None:
     expected = (
         "the last line is torn, as when a run is killed or still writing: the 1 whole one before it is read"
     )
-    assert told(mlflow_metric.MetricFile(file).findings) == [expected]
+    assert told(mlflow_files.MetricFile(file).findings) == [expected]
 
 
 def test_lines_that_are_no_values_are_counted(tmp_path: Path) -> None:
@@ -245,7 +247,7 @@ def test_lines_that_are_no_values_are_counted(tmp_path: Path) -> None:
     file = tmp_path / "loss"
     bad = [b"words\n", b"1 2 3 4\n", b"1 1_0 3\n", "1 \uff15 3\n".encode(), b"nan 0.5 3\n", b"1 \xff 3\n"]
     file.write_bytes(LOSS + b"".join(bad) + b"1700000000400 2 8\n")
-    metric = mlflow_metric.MetricFile(file)
+    metric = mlflow_files.MetricFile(file)
     assert metric.points is not None
     assert metric.points.steps.tolist() == [0, 1, 1, 7, 8]
     (finding,) = metric.findings
@@ -259,12 +261,12 @@ def test_lines_of_other_versions(tmp_path: Path) -> None:
     """Two fields are seconds and a value without a step; five name a dataset, and two datasets are told."""
     file = tmp_path / "loss"
     file.write_bytes(b"1500000000 0.5\n1500000001 0.25\n")
-    points = mlflow_metric.MetricFile(file).points
+    points = mlflow_files.MetricFile(file).points
     assert points is not None
     assert same(points, [math.nan] * 2, [0.5, 0.25], [1500000000000, 1500000001000])
 
     file.write_bytes(b"1700000000000 0.5 1 train ab12\n1700000000000 0.75 1 test set cd34\n")
-    metric = mlflow_metric.MetricFile(file)
+    metric = mlflow_files.MetricFile(file)
     assert metric.points is not None
     assert metric.points.values.tolist() == [0.5, 0.75]
     assert told(metric.findings) == [
@@ -359,16 +361,16 @@ def test_a_file_store_is_read_in_little_memory(tmp_path: Path, monkeypatch: pyte
     file = tmp_path / "loss"
     file.write_text("".join(f"{1700000000000 + step} {step / 7} {step}\n" for step in range(200_000)))
     tracemalloc.start()
-    points = mlflow_metric.MetricFile(file).points
+    points = mlflow_files.MetricFile(file).points
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert points is not None
     assert points.values.tolist() == [step / 7 for step in range(200_000)]
     assert peak < 4 * 3 * 8 * 200_000
 
-    monkeypatch.setattr(mlflow_metric, "MOST_POINTS", 100_000)
+    monkeypatch.setattr(mlflow_files, "MOST_POINTS", 100_000)
     with pytest.raises(UnreadableError, match="more than 100,000 values"):
-        mlflow_metric.MetricFile(file)
+        mlflow_files.MetricFile(file)
 
 
 @given(st.data())
@@ -467,7 +469,7 @@ def test_a_locked_database_is_read(tmp_path: Path) -> None:
 
 def test_a_database_that_changes_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that are written while others are read are missing, and the user knows."""
-    monkeypatch.setattr(sqlite_copy, "_SMALL", 0)
+    monkeypatch.setattr(sqlite, "_SMALL", 0)
     path = database(tmp_path / "mlflow.db")
     (unit,) = mlflow_sqlite.find_units([path])
     runs = mlflow_sqlite.read(unit)
@@ -545,7 +547,7 @@ def test_what_should_be_a_database_and_is_none_is_an_error(tmp_path: Path) -> No
 def test_a_database_has_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More values than a metric may have are an error, at the first beyond."""
     path = database(tmp_path / "mlflow.db", [("loss", 1.0, n, "a", n, 0) for n in range(101)])
-    monkeypatch.setattr(growing, "MOST_POINTS", 100)
+    monkeypatch.setattr(run_data, "MOST_POINTS", 100)
     with pytest.raises(UnreadableError, match="more than 100 values"):
         from_database(path)
 
@@ -568,7 +570,7 @@ def test_a_database_that_never_rests_is_an_error(tmp_path: Path, monkeypatch: py
         writer.execute("DELETE FROM params")
         (unit,) = mlflow_sqlite.find_units([path])
         moments = iter(range(100))
-        monkeypatch.setattr(sqlite_copy, "_state", lambda _: (next(moments), None))
+        monkeypatch.setattr(sqlite, "_state", lambda _: (next(moments), None))
         with pytest.raises(UnreadableError, match="written to all the time"):
             list(mlflow_sqlite.read(unit))
 

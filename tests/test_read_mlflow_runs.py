@@ -19,7 +19,7 @@ from test_read_mlflow import (
     told,
 )
 
-from reportgen.read.loggers import sqlite_copy
+from reportgen.formats.binary import sqlite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,13 +79,13 @@ def test_values_that_were_logged_without_a_step_are_told(tmp_path: Path) -> None
 def test_a_database_is_asked_once_for_all_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked for each run, a store of four thousand took half a minute: parameters have no index of runs."""
     asked: list[str] = []
-    rows = sqlite_copy.SqliteStore.select
+    rows = sqlite.SqliteStore.select
 
-    def counted(store: sqlite_copy.SqliteStore, query: str, values: Sequence[object] = ()) -> Any:  # noqa: ANN401
+    def counted(store: sqlite.SqliteStore, query: str, values: Sequence[object] = ()) -> Any:  # noqa: ANN401
         asked.append(query)
         return rows(store, query, values)
 
-    monkeypatch.setattr(sqlite_copy.SqliteStore, "rows", counted)
+    monkeypatch.setattr(sqlite.SqliteStore, "rows", counted)
     path = database(tmp_path / "mlflow.db", [("loss", run, 1, f"{run:03}", 0, 0) for run in (9, 2, 5)])
     with closing(sqlite3.connect(path)) as connection, connection:
         for run in (9, 1, 5, 2):

@@ -9,10 +9,10 @@ import pytest
 from kept_files import unpacked
 from made_evaluations import messages, write_lines
 
-from reportgen.errors import ReportError
+from reportgen.core.errors import ReportError
+from reportgen.formats.evaluations import mt_bench
+from reportgen.formats.runs import Evaluation, UnreadableError
 from reportgen.read import open_path, read_outcomes
-from reportgen.read.harnesses import mt_bench
-from reportgen.read.logged import Evaluation, UnreadableError
 from reportgen.settings.loading import load_source_settings
 from reportgen.statistics.problem_scores import group_problem_scores, group_problem_scores_by
 

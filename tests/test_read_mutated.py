@@ -11,7 +11,7 @@ import duckdb
 import pytest
 from kept_files import KEPT, unpacked
 
-from reportgen.read.units import list_formats
+from reportgen.formats.registry import list_formats
 
 ROOT = Path(__file__).parents[1]
 # Of each format the files that its writer left, or such as it leaves.

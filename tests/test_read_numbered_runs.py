@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.read.runs.numbered_runs import detect_numbered_runs
+from reportgen.read.runs.file_names import detect_numbered_runs
 
 NAMES = st.lists(st.text("ab1(+$[]^\\", min_size=1, max_size=4), min_size=1, max_size=2)
 

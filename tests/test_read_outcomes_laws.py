@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_sources import Data
 
-from reportgen.read import read_outcomes, sql
-from reportgen.read.cells import MISSING, is_missing, is_number
-from reportgen.read.engine import get_engine
-from reportgen.read.tabular.score_cells import RIGHT, WRONG, check_range, check_score, parse_score
+from reportgen.formats import sql
+from reportgen.formats.cells import MISSING, is_missing, is_number
+from reportgen.formats.engine import get_engine
+from reportgen.read import read_outcomes
+from reportgen.read.tables.rows import RIGHT, WRONG, check_range, check_score, parse_score
 from reportgen.statistics.problem_scores import group_problem_scores
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import pytest
 from kept_files import unpacked
 from made_evaluations import messages, scores, write, write_lines
 
+from reportgen.formats.evaluations import answer_lists, promptfoo
+from reportgen.formats.runs import Evaluation, UnreadableError
 from reportgen.read import open_path, read_outcomes
-from reportgen.read.harnesses import answer_lists, promptfoo
-from reportgen.read.logged import Evaluation, UnreadableError
 from reportgen.settings.loading import load_source_settings
 from reportgen.statistics.problem_scores import group_problem_scores
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import made_wandb_log as made
 
-from reportgen.read.loggers import record_log
-from reportgen.read.loggers.record_log import RecordLog
+from reportgen.formats.binary import record_log
+from reportgen.formats.binary.record_log import RecordLog
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,12 +9,12 @@ import pytest
 from command_line import run
 from made_sources import Data
 
-from reportgen.drafting.notes import list_notes
-from reportgen.errors import ReportError
-from reportgen.read import read_measurements, read_outcomes, repeats
-from reportgen.statistics import reduce_large
+from reportgen.blocks.draw_inputs import list_notes
+from reportgen.core.errors import ReportError
+from reportgen.read import check_repeats, read_measurements, read_outcomes
+from reportgen.statistics.curves import reduce_large
+from reportgen.statistics.curves.reduce import reduce
 from reportgen.statistics.problem_scores import group_problem_scores
-from reportgen.statistics.reduce import reduce
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -185,7 +185,7 @@ def test_a_large_file_is_looked_at_as_a_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     """The names that stand behind the sample count like those in it; some steps are enough to find them."""
-    monkeypatch.setattr(repeats, "_BYTES", size)
+    monkeypatch.setattr(check_repeats, "_BYTES", size)
     data = Data(tmp_path)
     rows = [(f"agent {place}", *row) for place in range(5) for row in curve(place + 1, range(4_000))]
     data.write("a.csv", lines("Agent,step,reward", rows))
@@ -384,7 +384,7 @@ def test_another_x_may_repeat(tmp_path: Path) -> None:
 
 def test_large_tables_are_asked_about_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that are reduced in the database."""
-    monkeypatch.setattr("reportgen.statistics.reduce.FULL_ROWS", 10)
+    monkeypatch.setattr("reportgen.statistics.curves.reduce.FULL_ROWS", 10)
     data = Data(tmp_path)
     data.write("a.csv", lines("step,loss", [*curve(1, range(20)), *curve(2, range(20))]))
     assert "a second row for step 0 of series a" in problem(data, "a", "loss")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from made_sources import Data
 
-from reportgen.read.layout import get_layout
+from reportgen.read.tables.layout import get_layout
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 from made_sources import Data
 
-from reportgen.cache import FileHashes
-from reportgen.drafting import describing
+from reportgen.core.cache import FileHashes
+from reportgen.draft import describing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from reportgen.description import Description
+    from reportgen.core.description import Description
 
 
 def described(data: Data) -> Description:

@@ -8,10 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.read.runs.kept_units import StoredRun
-from reportgen.read.runs.run_labels import shorten_paths, split_seed, split_short_seeds
-from reportgen.read.runs.run_names import name_runs
-from reportgen.read.runs.run_settings import Candidate, find_config_seed, get_value, list_value_names
+from reportgen.read.runs.labels import (
+    Candidate,
+    find_config_seed,
+    get_value,
+    list_value_names,
+    shorten_paths,
+    split_seed,
+    split_short_seeds,
+)
+from reportgen.read.runs.names import name_runs
+from reportgen.read.runs.stored import StoredRun
 from reportgen.settings.source import SourceSettings
 
 NOTHING = SourceSettings()

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reportgen.read.runs.kept_units import StoredRun
-from reportgen.read.runs.run_labels import shorten_paths
-from reportgen.read.runs.run_names import Naming, name_runs
-from reportgen.read.runs.run_repeats import find_differences
-from reportgen.read.runs.run_settings import Candidate, find_config_seed, get_value
+from reportgen.read.runs.labels import Candidate, find_config_seed, find_differences, get_value, shorten_paths
+from reportgen.read.runs.names import Naming, name_runs
+from reportgen.read.runs.stored import StoredRun
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
-    from reportgen.read.logged import Setting
+    from reportgen.formats.runs import Setting
 
 NOTHING = SourceSettings()
 

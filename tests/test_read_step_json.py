@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mutated_bytes import survives
 
-from reportgen.read.logged import LoggedRun, UnreadableError
-from reportgen.read.loggers import step_json
+from reportgen.formats.runs import LoggedRun, UnreadableError
+from reportgen.formats.trackers import step_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

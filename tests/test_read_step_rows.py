@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from test_read_step_json import column, only, told, write
 
-from reportgen.read.loggers import step_json
+from reportgen.formats.trackers import step_json
 
 if TYPE_CHECKING:
     from pathlib import Path

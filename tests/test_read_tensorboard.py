@@ -16,13 +16,10 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from reportgen.cache import Cache
-from reportgen.read import open_source, read_raw_frame
-from reportgen.read.logged import LoggedRun, UnreadableError
-from reportgen.read.loggers import crc32c, event_run, event_scalars, growing, tfrecord
-from reportgen.read.loggers import tensorboard as reader
-from reportgen.read.loggers.crc32c import calculate_checksum, calculate_checksums, calculate_row_checksums
-from reportgen.read.loggers.protobuf import (
+from reportgen.core.cache import Cache
+from reportgen.formats import run_data
+from reportgen.formats.binary import tfrecord
+from reportgen.formats.binary.protobuf import (
     MalformedError,
     as_signed,
     iterate_delimited,
@@ -30,6 +27,11 @@ from reportgen.read.loggers.protobuf import (
     iterate_spans,
     read_varint,
 )
+from reportgen.formats.binary.tfrecord import calculate_checksum, calculate_checksums, calculate_row_checksums
+from reportgen.formats.runs import LoggedRun, UnreadableError
+from reportgen.formats.trackers import tensorboard as reader
+from reportgen.formats.trackers import tensorboard_events, tensorboard_run
+from reportgen.read import open_source, read_raw_frame
 from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
@@ -189,7 +191,7 @@ def test_checksums_are_those_of_the_standard() -> None:
 @pytest.mark.parametrize("piece", [1 << 10, 1 << 20])
 def test_checksums_of_any_lengths_at_once(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks, padding and pieces join to what a loop over bytes gives."""
-    monkeypatch.setattr(crc32c, "_PIECE", piece)
+    monkeypatch.setattr(tfrecord, "_PIECE", piece)
     chance = random.Random(1)  # noqa: S311 - the same bytes each time
     edges = [place + more for place in (256, 512, 1024, 2048, 4096) for more in (-1, 0, 1)]
     lengths = [*range(140), *edges, piece + 77]
@@ -427,7 +429,7 @@ def test_any_events_are_read_alike_in_bulk_and_one_by_one(
         write(folder / f"events.out.tfevents.{place}", [as_message(*row) for row in logged])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tfrecord, "FEW", few)
-        patch.setattr(event_scalars, "FEW", few)
+        patch.setattr(tensorboard_events, "FEW", few)
         patch.setattr(tfrecord, "_BLOCK", block)
         run = read(folder)
     right = expected(row[:3] for logged in files for row in logged)
@@ -719,7 +721,7 @@ def test_a_huge_record_is_passed_over(tmp_path: Path) -> None:
 
 def test_too_many_values_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It names the metric and says what to do."""
-    monkeypatch.setattr(event_run, "_MOST_POINTS", 4)
+    monkeypatch.setattr(tensorboard_run, "_MOST_POINTS", 4)
     write(tmp_path / NAME, SMALL)
     with pytest.raises(UnreadableError, match='"loss" has more than 4 values') as raised:
         read(tmp_path)
@@ -728,7 +730,7 @@ def test_too_many_values_are_an_error(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_too_many_metrics_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As where a step is in the name; those that are asked for can be read."""
-    monkeypatch.setattr(growing, "MOST_METRICS", 2)
+    monkeypatch.setattr(run_data, "MOST_METRICS", 2)
     path = write(tmp_path / NAME, [event(1, simple(b"m%d" % number, 1)) for number in range(2)])
     assert len(rows(read(tmp_path))) == 2
     write(tmp_path / NAME, [event(1, simple(b"m%d" % number, 1)) for number in range(3)])

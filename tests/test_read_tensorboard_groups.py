@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from test_read_tensorboard import NAME, event, read, rows, said, simple, write
 
-from reportgen.read.loggers import tensorboard as reader
+from reportgen.formats.trackers import tensorboard as reader
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,21 +14,21 @@ from made_projects import SETTINGS, write_report
 from made_sources import Data
 
 import reportgen as rg
-from reportgen.cache import Cache, FileHashes, cache_folder
-from reportgen.drafting import describing
-from reportgen.drafting.project import Project
-from reportgen.errors import ReportError
-from reportgen.model import Figure, Stack
-from reportgen.read import TotalsTable, open_source, units
-from reportgen.read.engine import Engine
-from reportgen.report import draft
+from reportgen.core.cache import Cache, FileHashes, cache_folder
+from reportgen.core.errors import ReportError
+from reportgen.core.model import Figure, Stack
+from reportgen.draft import describing
+from reportgen.draft.report import draft
+from reportgen.formats import registry
+from reportgen.formats.engine import Engine
+from reportgen.read import TotalsTable, open_source
 from reportgen.settings.loading import load_source_settings
-from reportgen.settings.project import ProjectSettings
+from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.outcomes import ReportedScore
+    from reportgen.core.outcomes import ReportedScore
 
 TABLE = "model,task,score,se,n\nA,gsm,0.5,0.02,500\nB,gsm,0.625,0.03,500\nA,mc,0.25,,100\nB,mc,nan,0.1,\n"
 FORM = "form: totals\n"
@@ -56,8 +56,8 @@ def table(tmp_path: Path, text: str = TABLE, settings: str = FORM) -> Data:
 
 def evaluations(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *runs: dict[str, Any]) -> Data:
     """Evaluations of a made harness as the source ``s``."""
-    made = units.UnitFormat("made", made_reader.__name__, ("*.made",))
-    monkeypatch.setattr(units, "HARNESSES", (made, *units.HARNESSES))
+    made = registry.UnitFormat("made", made_reader.__name__, ("*.made",))
+    monkeypatch.setattr(registry, "HARNESSES", (made, *registry.HARNESSES))
     data = Data(tmp_path)
     for place, run in enumerate(runs):
         data.write(f"s/{place}.made", json.dumps(run))

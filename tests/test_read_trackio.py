@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reportgen.read.logged import LoggedRun, Unit, UnreadableError
-from reportgen.read.loggers import mlflow_sqlite, trackio
+from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
+from reportgen.formats.trackers import mlflow_sqlite, trackio
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mutated_bytes import survives
 
-from reportgen.read.logged import LoggedRun, Unit, UnreadableError
-from reportgen.read.loggers import trainer_state
+from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
+from reportgen.formats.trackers import trainer_state
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from test_read_metrics_csv import KERAS, LIGHTNING, only, told, write
 
-from reportgen.read.logged import UnreadableError
-from reportgen.read.loggers import metrics_csv, step_json
-from reportgen.read.loggers.text_file import read_lines
+from reportgen.formats.runs import UnreadableError
+from reportgen.formats.text_files import read_lines
+from reportgen.formats.trackers import metrics_csv, step_json
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from made_folders import made
 from made_projects import write_file
 
-from reportgen.read.loggers.json_objects import parse_object
-from reportgen.read.units import find_units, list_formats
+from reportgen.formats.json_files import parse_object
+from reportgen.formats.registry import find_units, list_formats
 
 ROOT = Path(__file__).parents[1]
 CONSOLE = "step:1 - loss:0.5 - acc:0.25\nstep:2 - loss:0.25 - acc:0.5\n"

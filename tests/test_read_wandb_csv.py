@@ -12,10 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made_sources import Data
 
-from reportgen.cache import Cache
-from reportgen.read import open_source, opening, read_raw_frame
-from reportgen.read.plan import MeasurementQuery, plan_measurements
-from reportgen.read.statement import build_statement
+from reportgen.core.cache import Cache
+from reportgen.read import open_source, read_raw_frame, sources
+from reportgen.read.plan import MeasurementQuery, build_statement, plan_measurements
 from reportgen.settings.loading import load_source_settings
 
 if TYPE_CHECKING:
@@ -343,7 +342,7 @@ def test_a_kept_survey_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     data.write("chart.csv", of(RUNS))
     cache = Cache(tmp_path / "cache")
     first = open_source(tmp_path, "data", "chart", load_settings=load_source_settings, cache=cache)
-    monkeypatch.setattr(opening, "survey", None)
+    monkeypatch.setattr(sources, "survey", None)
     assert open_source(tmp_path, "data", "chart", load_settings=load_source_settings, cache=cache) == first
 
 

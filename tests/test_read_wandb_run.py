@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 from mutated_bytes import mutations, survives
 
-from reportgen.read.logged import LoggedRun, Unit, UnreadableError
-from reportgen.read.loggers import growing, record_log, wandb_history, wandb_run
-from reportgen.read.loggers.record_log import RecordLog
+from reportgen.formats import run_data
+from reportgen.formats.binary import record_log
+from reportgen.formats.binary.record_log import RecordLog
+from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
+from reportgen.formats.trackers import wandb, wandb_history
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -59,8 +61,8 @@ def written(folder: Path, records: Iterable[bytes], name: str = FOLDER) -> Path:
 
 def read(*files: Path, wanted: Collection[str] | None = None) -> LoggedRun:
     """The one run of files."""
-    (unit,) = wandb_run.find_units(files)
-    (run,) = wandb_run.read(unit, wanted)
+    (unit,) = wandb.find_units(files)
+    (run,) = wandb.read(unit, wanted)
     return run
 
 
@@ -125,7 +127,7 @@ def test_config_file_serves_where_the_log_has_none(tmp_path: Path) -> None:
     config.write_text(text + "model:\n  value:\n    name: gpt\n", encoding="utf-8")
     run = read(log, config)
     assert run.config == {"lr": 0.001, "model.name": "gpt"}
-    (unit,) = wandb_run.find_units([log, config])
+    (unit,) = wandb.find_units([log, config])
     assert unit == Unit("wandb", log.parent, (log, config))
 
 
@@ -360,7 +362,7 @@ def test_units_are_known_by_their_folder(tmp_path: Path) -> None:
     other.write_text("my own notes", encoding="utf-8")
     marker = tmp_path / FOLDER / "run-abc.wandb.synced"
     marker.write_text("", encoding="utf-8")
-    units = wandb_run.find_units([own, *loose, other, marker])
+    units = wandb.find_units([own, *loose, other, marker])
     assert [unit.path for unit in units] == [own.parent, *loose]
 
 
@@ -368,42 +370,42 @@ def test_a_run_whose_log_begins_with_damage_is_told(tmp_path: Path) -> None:
     """Its name says that W&B wrote it: it is not passed over in silence."""
     log = written(tmp_path, rows())
     log.write_bytes(bytes(9) + log.read_bytes()[9:])
-    (unit,) = wandb_run.find_units([log])
+    (unit,) = wandb.find_units([log])
     with pytest.raises(UnreadableError, match="it does not begin as a log of wandb does"):
-        list(wandb_run.read(unit))
+        list(wandb.read(unit))
 
 
 def test_a_copy_of_the_latest_run_is_no_run(tmp_path: Path) -> None:
     """What copies a folder often follows its links; a folder of that name with other content is a run."""
     own = written(tmp_path, rows())
     copy = made.write(tmp_path / "latest-run" / own.name, rows())
-    assert [unit.files for unit in wandb_run.find_units([copy, own])] == [(own,)]
-    assert [unit.files for unit in wandb_run.find_units([copy])] == [(copy,)]
+    assert [unit.files for unit in wandb.find_units([copy, own])] == [(own,)]
+    assert [unit.files for unit in wandb.find_units([copy])] == [(copy,)]
     made.write(copy, rows(4))
-    assert [unit.files for unit in wandb_run.find_units([copy, own])] == [(copy,), (own,)]
+    assert [unit.files for unit in wandb.find_units([copy, own])] == [(copy,), (own,)]
     copy.write_bytes(own.read_bytes()[:-1] + b"?")
-    assert [unit.files for unit in wandb_run.find_units([copy, own])] == [(copy,), (own,)]
+    assert [unit.files for unit in wandb.find_units([copy, own])] == [(copy,), (own,)]
 
 
 def test_files_that_are_not_what_they_seem(tmp_path: Path) -> None:
     """A pointer of Git LFS, another version and a file that is gone are refused in words."""
     log = written(tmp_path, rows())
-    (unit,) = wandb_run.find_units([log])
+    (unit,) = wandb.find_units([log])
     log.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n", encoding="utf-8")
-    assert wandb_run.find_units([log]) == (unit,)
+    assert wandb.find_units([log]) == (unit,)
     with pytest.raises(UnreadableError, match="Git LFS pointer") as refused:
-        list(wandb_run.read(unit))
+        list(wandb.read(unit))
     assert refused.value.next_step == "Run git lfs pull"
     log.write_bytes(made.HEADER[:-1] + b"\x09")
-    assert wandb_run.find_units([log]) == (unit,)
+    assert wandb.find_units([log]) == (unit,)
     with pytest.raises(UnreadableError, match="in version 9"):
-        list(wandb_run.read(unit))
+        list(wandb.read(unit))
     log.write_bytes(b"something else")
     with pytest.raises(UnreadableError, match="does not begin as a log of wandb does"):
-        list(wandb_run.read(unit))
+        list(wandb.read(unit))
     log.unlink()
     with pytest.raises(UnreadableError, match="cannot be read: No such file"):
-        list(wandb_run.read(unit))
+        list(wandb.read(unit))
 
 
 def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -420,7 +422,7 @@ def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_too_many_metrics_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As where a step is in the name; those that are asked for can be read."""
-    monkeypatch.setattr(growing, "MOST_METRICS", 3)
+    monkeypatch.setattr(run_data, "MOST_METRICS", 3)
     log = written(tmp_path, [made.history({f"m{step}": step, "_step": step}) for step in range(3)])
     assert list(read(log).metrics) == ["m0", "m1", "m2"]
     log = written(tmp_path, [made.history({f"m{step}": step, "_step": step}) for step in range(4)])
@@ -435,8 +437,8 @@ def test_mutated_logs_are_read_or_refused(tmp_path: Path) -> None:
     log = written(
         tmp_path, made.numbered([*records, made.metric(glob="*", step_metric="loss"), made.ended()])
     )
-    (unit,) = wandb_run.find_units([log])
-    assert survives(log, log.read_bytes(), 300, wandb_run.read, unit) > 0
+    (unit,) = wandb.find_units([log])
+    assert survives(log, log.read_bytes(), 300, wandb.read, unit) > 0
 
 
 def test_mutated_records_are_read_or_counted(tmp_path: Path) -> None:

@@ -17,19 +17,24 @@ import numpy as np
 import pytest
 from made_measurements import measurements
 
-from reportgen.directions import find_direction
-from reportgen.facts.curve_numbers import compute_differences, find_crossings, interpolate_value, volatility
-from reportgen.observations.choosing import observe_curves
-from reportgen.observations.field import Field
-from reportgen.statements import Scale
-from reportgen.statistics.curves import compute_curves
-from reportgen.statistics.reduce import reduce
+from reportgen.claims.observations.choosing import observe_curves
+from reportgen.claims.observations.field import Field
+from reportgen.core.directions import find_direction
+from reportgen.core.statements import Scale
+from reportgen.statistics.curves.mean_curves import compute_curves
+from reportgen.statistics.curves.readings import (
+    compute_differences,
+    find_crossings,
+    interpolate_value,
+    volatility,
+)
+from reportgen.statistics.curves.reduce import reduce
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reportgen.model import Curve, CurveSet
-    from reportgen.statements import Observation
+    from reportgen.core.model import Curve, CurveSet
+    from reportgen.core.statements import Observation
 
 DATA = Path(__file__).parents[1] / "data"
 V1, V10 = "v1-l1-length-4096", "v10-l1-length-4096"

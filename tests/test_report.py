@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_projects import PAGE, RUNS, files_below, write_file, write_report
 
-from reportgen.cache import Cache, FileHashes, cache_folder
-from reportgen.drafting.project import Project
-from reportgen.errors import ReportError, Severity
-from reportgen.model import Figure, Overview, Panels, ResultTable
-from reportgen.report import draft
-from reportgen.settings.project import ProjectSettings
+from reportgen.core.cache import Cache, FileHashes, cache_folder
+from reportgen.core.errors import ReportError, Severity
+from reportgen.core.model import Figure, Overview, Panels, ResultTable
+from reportgen.draft.report import draft
+from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.model import Report, Shown
+    from reportgen.core.model import Shown
+    from reportgen.draft.result import Report
 
 AIME = "---\nbenchmark: {name: AIME, source: runs, metric: accuracy}\n---\n\n# AIME\n\n```curve\n```\n"
 MANY = """# Many

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_figures import context, curve_set
 
-from reportgen.figures.results import build_result_table
-from reportgen.model import Ending, Estimate, Lead
+from reportgen.core.model import Ending, Estimate, Lead
+from reportgen.figures.curves.key_results import build_result_table
 from reportgen.settings.blocks import TableSettings
 
 if TYPE_CHECKING:
-    from reportgen.model import ResultTable
+    from reportgen.core.model import ResultTable
 
 
 def ending(

@@ -10,13 +10,13 @@ import pytest
 from made_figures import HOSTILE
 from made_scored import score_context
 
-from reportgen.figures.runs import draw_runs
-from reportgen.model import Figure, ResultTable
-from reportgen.outcomes import RunScore, RunSpread
-from reportgen.settings.score_blocks import RunsSettings
+from reportgen.core.model import Figure, ResultTable
+from reportgen.core.outcomes import RunScore, RunSpread
+from reportgen.figures.scores.runs import draw_runs
+from reportgen.settings.blocks import RunsSettings
 
 if TYPE_CHECKING:
-    from reportgen.figures.score_context import ScoreContext
+    from reportgen.figures.plot import ScoreContext
 
 
 def spread(series: str = "A", *scores: float, **fields: Any) -> RunSpread:  # noqa: ANN401 - fields of a RunSpread

@@ -12,16 +12,16 @@ import pytest
 from made_figures import HOSTILE
 from made_outcomes import matrix
 
-from reportgen.errors import SourceLocation
-from reportgen.figures.score_benchmark import summarize_score_benchmark
-from reportgen.figures.score_context import BenchmarkScores, ScoreContext
-from reportgen.model import Lead
-from reportgen.settings.front_matter import Benchmark
-from reportgen.statistics.ranks import rank_groups
+from reportgen.core.errors import SourceLocation
+from reportgen.core.model import Lead
+from reportgen.figures.plot import BenchmarkScores, ScoreContext
+from reportgen.figures.scores.key_results import summarize_score_benchmark
+from reportgen.settings.report import Benchmark
 from reportgen.statistics.scores import score_series
+from reportgen.statistics.verdicts import rank_groups
 
 if TYPE_CHECKING:
-    from reportgen.model import BenchmarkResult, FloatArray
+    from reportgen.core.model import BenchmarkResult, FloatArray
 
 PROBLEMS = 20
 # Ten of twenty problems by everybody; "B" one more and "A" all.

@@ -11,19 +11,17 @@ from made_outcomes import matrix
 from made_scored import score_context, scored
 from scipy import stats
 
-from reportgen.facts.all_facts import collect_facts
-from reportgen.facts.fact_words import describe_fact
-from reportgen.facts.score_facts import ScoreSubject
-from reportgen.facts.subject import FactError
-from reportgen.facts.vocabulary import list_fact_kinds
-from reportgen.figures.score_words import format_difference, format_interval, format_score_estimate
-from reportgen.outcomes import Verdict
-from reportgen.statements import Scale
-from reportgen.statistics.given_scores import score_total
+from reportgen.claims.facts.fact_words import describe_fact
+from reportgen.claims.facts.score_facts import ScoreSubject
+from reportgen.claims.facts.vocabulary import FactError, collect_facts, list_fact_kinds
+from reportgen.core.comparisons import Verdict
+from reportgen.core.statements import Scale
+from reportgen.figures.scores.wording import format_difference, format_interval, format_score_estimate
+from reportgen.statistics.scores import score_total
 
 if TYPE_CHECKING:
-    from reportgen.facts.subject import Argument
-    from reportgen.figures.score_context import BenchmarkScores
+    from reportgen.claims.facts.vocabulary import Argument
+    from reportgen.figures.plot import BenchmarkScores
 
 SCALE = Scale("pass@1", step_name="", bounds=(0.0, 1.0))
 

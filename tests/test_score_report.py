@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_projects import RUNS, write_file, write_report
 
-from reportgen.cache import Cache, FileHashes, cache_folder
-from reportgen.drafting.project import Project
-from reportgen.drafting.score_answers import ScoreResults
-from reportgen.errors import ReportError
-from reportgen.model import Figure, Stack
-from reportgen.report import draft
-from reportgen.settings.project import ProjectSettings
+from reportgen.blocks.results import ScoreResults
+from reportgen.core.cache import Cache, FileHashes, cache_folder
+from reportgen.core.errors import ReportError
+from reportgen.core.model import Figure, Stack
+from reportgen.draft.report import draft
+from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from reportgen.model import Report, Shown
+    from reportgen.core.model import Shown
+    from reportgen.draft.result import Report
 
 PAGE = """---
 benchmark: {name: Contest, source: suite, baseline: base}

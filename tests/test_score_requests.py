@@ -6,19 +6,20 @@ from typing import Any
 
 import pytest
 
-from reportgen.errors import ReportError, SourceLocation
-from reportgen.model import Block, CurveRequest, Page, ScoreRequest, Source
-from reportgen.narrative.requests import list_sources, make_benchmark_request, make_requests
-from reportgen.narrative.score_requests import fill_defaults
-from reportgen.settings.blocks import BlockSettings, CurveSettings
-from reportgen.settings.front_matter import Benchmark, FrontMatter
-from reportgen.settings.score_blocks import (
+from reportgen.core.errors import ReportError, SourceLocation
+from reportgen.core.model import CurveRequest, ScoreRequest
+from reportgen.narrative.requests import fill_defaults, list_sources, make_benchmark_request, make_requests
+from reportgen.settings.blocks import (
+    BlockSettings,
     ComparisonSettings,
+    CurveSettings,
     PasskSettings,
     ProblemsSettings,
     RunsSettings,
     ScoresSettings,
 )
+from reportgen.settings.inputs import Block, Page, Source
+from reportgen.settings.report import Benchmark, FrontMatter
 from reportgen.settings.source import SourceSettings
 
 

@@ -19,23 +19,22 @@ from seen_by_vega import VegaPicture, vega_words
 
 import reportgen
 from reportgen.figures.axis import format_value, position
-from reportgen.figures.d3_format import format_d3
-from reportgen.figures.layout import LABEL_SIZE
-from reportgen.figures.line_paths import PIXELS_WIDE
-from reportgen.figures.row_names import NARROWEST, WIDEST_NAME, break_name, shorten_name
-from reportgen.figures.row_poster import draw_rows_file
-from reportgen.figures.row_spec import write_rows_spec
-from reportgen.figures.score_axis import make_difference_axis, make_score_axis
-from reportgen.figures.score_rows import (
+from reportgen.figures.number_format import format_d3
+from reportgen.figures.paths import PIXELS_WIDE
+from reportgen.figures.scores.dot_plot import (
     SHIFT,
     Row,
     RowDot,
     compute_rows_margins,
     draw_rows,
+    draw_rows_file,
     measure_rows,
     name_rows_class,
+    write_rows_spec,
 )
-from reportgen.figures.text_width import measure_text
+from reportgen.figures.scores.wording import make_difference_axis, make_score_axis
+from reportgen.figures.style import LABEL_SIZE
+from reportgen.figures.text import NARROWEST, WIDEST_NAME, break_name, measure_text, shorten_name
 
 if TYPE_CHECKING:
     from reportgen.figures.axis import Axis

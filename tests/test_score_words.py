@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_scored import score_context
 
-from reportgen.figures.score_words import (
+from reportgen.core.outcomes import OutcomeNotes, Score
+from reportgen.figures.scores.wording import (
     describe_estimand,
     describe_method,
     find_protocol_differences,
@@ -24,7 +25,6 @@ from reportgen.figures.score_words import (
     list_protocol_notes,
     name_metric,
 )
-from reportgen.outcomes import OutcomeNotes, Score
 
 SHARE = score_context()
 TEN = score_context(lowest=0.0, highest=10.0)
@@ -158,7 +158,7 @@ def test_what_was_found_of_series_that_are_not_shown_is_not_told() -> None:
 
 def test_many_series_that_lack_problems_are_counted() -> None:
     """A caption is not a list."""
-    found = OutcomeNotes(lacking=tuple((f"S{n}", tuple(f"p{m}" for m in range(9))) for n in range(7)))
+    found = OutcomeNotes(incomplete=tuple((f"S{n}", tuple(f"p{m}" for m in range(9))) for n in range(7)))
     said = list_found_notes(found)
     assert said[0] == "S0 lacks 9 problems (p0, p1, p2, p3 and 5 more) that others have."
     assert "3 more series lack problems." in said

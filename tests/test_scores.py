@@ -16,14 +16,13 @@ from scipy.special import expit, logit
 
 from reportgen.statistics.intervals import estimate_over_problems
 from reportgen.statistics.problem_scores import group_problem_scores
-from reportgen.statistics.run_spreads import measure_run_spreads
-from reportgen.statistics.scores import score_series
+from reportgen.statistics.scores import measure_run_spreads, score_series
 
 if TYPE_CHECKING:
     from random import Random
 
-    from reportgen.model import FloatArray
-    from reportgen.outcomes import Score
+    from reportgen.core.model import FloatArray
+    from reportgen.core.outcomes import Score
     from reportgen.statistics.intervals import Interval
 
 _LOGIT = "t over problems on the logit scale"

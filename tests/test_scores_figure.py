@@ -14,16 +14,16 @@ from made_figures import HOSTILE
 from made_outcomes import matrix, outcomes
 from made_scored import score_context, scored
 
-from reportgen.figures.scores import draw_scores
-from reportgen.model import Figure, Lead, ResultTable
-from reportgen.outcomes import OutcomeNotes
-from reportgen.settings.score_blocks import ScoresSettings
-from reportgen.statistics.given_scores import score_total
+from reportgen.core.model import Figure, Lead, ResultTable
+from reportgen.core.outcomes import OutcomeNotes
+from reportgen.figures.scores.scores import draw_scores
+from reportgen.settings.blocks import ScoresSettings
 from reportgen.statistics.problem_scores import group_problem_scores
+from reportgen.statistics.scores import score_total
 
 if TYPE_CHECKING:
-    from reportgen.figures.score_context import BenchmarkScores, ScoreContext
-    from reportgen.outcomes import ProblemScores
+    from reportgen.core.outcomes import ProblemScores
+    from reportgen.figures.plot import BenchmarkScores, ScoreContext
 
 NAMES = ("low", "high", "twin")
 
@@ -141,7 +141,7 @@ def test_few_problems_decide_nothing() -> None:
 
 def test_the_caption_says_how_the_numbers_came_about() -> None:
     """Problems × samples, metric, estimand, method, level, groups, protocol, what was found, source."""
-    found = OutcomeNotes(replaced=2, missing=1, lacking=(("low", ("p1",)),))
+    found = OutcomeNotes(replaced=2, missing=1, incomplete=(("low", ("p1",)),))
     one = scored(problems())
     one = replace(one, problems=replace(one.problems, notes=found))
     protocol = tuple((name, (("temperature", "0.6" if name == "low" else "0.8"),)) for name in NAMES)

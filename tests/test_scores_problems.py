@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_outcomes import matrix, outcomes
 
-from reportgen.outcomes import ScoresError
+from reportgen.core.outcomes import ScoresError
 from reportgen.statistics.problem_scores import group_problem_scores, group_problem_scores_by
 from reportgen.statistics.scores import score_series
 
 if TYPE_CHECKING:
     from random import Random
 
-    from reportgen.outcomes import ProblemScores
+    from reportgen.core.outcomes import ProblemScores
 
 
 def _answer(
@@ -141,7 +141,7 @@ def test_what_differs_between_series_is_told() -> None:
         _answer("B", "p", 1, 1.0, gold="8"),
     ]
     found = group_problem_scores(outcomes(rows)).notes
-    assert found.lacking == (("B", ("q",)),)
+    assert found.incomplete == (("B", ("q",)),)
     assert found.uneven == (("A", 1, 3),)
     assert found.differing_gold == ("p",)
 

@@ -8,7 +8,7 @@ from html import escape
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.site.search import find_lunr, make_index_script
+from reportgen.site.assembly import find_lunr, make_index_script
 
 DOCS = st.lists(st.fixed_dictionaries({"location": st.text(), "title": st.text(), "text": st.text()}))
 

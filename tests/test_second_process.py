@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from made_projects import RUNS, write_report
 
-from reportgen.cache import Cache, FileHashes, cache_folder
-from reportgen.drafting.project import Project
-from reportgen.drafting.second import split_plan
-from reportgen.report import draft
-from reportgen.settings.project import ProjectSettings
-from reportgen.site.beside import WorkerProcess
+from reportgen.core.cache import Cache, FileHashes, cache_folder
+from reportgen.draft.report import draft
+from reportgen.draft.worker import split_plan
+from reportgen.settings.report import Project, ProjectSettings
+from reportgen.site.worker import WorkerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,8 +20,9 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from reportgen.drafting.plan import Plan
-    from reportgen.model import Report, Shown
+    from reportgen.blocks.plan import Plan
+    from reportgen.core.model import Shown
+    from reportgen.draft.result import Report
 
 PAGES = 30
 
@@ -128,7 +128,7 @@ def test_pages_with_a_source_in_common_stay_together(tmp_path: Path, monkeypatch
         seen.append(split_plan(*arguments))
         return seen[-1]
 
-    monkeypatch.setattr("reportgen.report.shared", spied)
+    monkeypatch.setattr("reportgen.draft.report.shared", spied)
     drafted(report(tmp_path, sources=12), Travelling())
     ((here, away),) = seen
     used = [{name for block in plan.blocks for name in block.sources} for plan in (here, away)]

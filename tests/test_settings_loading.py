@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from reportgen.errors import ReportError, SourceLocation
-from reportgen.settings import parsing
+from reportgen.core.errors import ReportError, SourceLocation
+from reportgen.settings import yaml_tree
 from reportgen.settings.blocks import (
     AltairSettings,
     Band,
@@ -260,7 +260,7 @@ def test_invalid_yaml_is_explained(
     body: str, line: int, expected: str, loader: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What YAML refuses is said in plain words, with either parser of PyYAML."""
-    monkeypatch.setattr(parsing, "_LOADER", loader)
+    monkeypatch.setattr(yaml_tree, "_LOADER", loader)
     said = problems("curve", body)[0]
     assert expected in said
     assert int(said.split(":")[1]) in (line, line - 1)

@@ -9,10 +9,9 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 import yaml
 
-from reportgen.errors import ReportError, SourceLocation
-from reportgen.settings.kinds import BLOCKS
-from reportgen.settings.loading import load_block
-from reportgen.settings.schema import make_schemas
+from reportgen.core.errors import ReportError, SourceLocation
+from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.loading import load_block, make_schemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.errors import ReportError, SourceLocation
+from reportgen.core.errors import ReportError, SourceLocation
 from reportgen.settings.blocks import VegaLiteSettings
 from reportgen.settings.loading import load_block
 from reportgen.settings.vega_expressions import check_expression

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from made_figures import curve, curve_set, figure
 
-from reportgen.cache import Cache, CachedText
-from reportgen.drafting.kept import restore_block, store_block
-from reportgen.errors import SourceLocation
-from reportgen.model import Block, Cell, Figure, Page, Report, ResultTable, Stack
-from reportgen.settings.front_matter import FrontMatter
-from reportgen.settings.score_blocks import ScoresSettings
-from reportgen.site.fences import collect_search_text
+from reportgen.core.cache import Cache, CachedText
+from reportgen.core.errors import SourceLocation
+from reportgen.core.model import Cell, Figure, ResultTable, Stack
+from reportgen.draft.block_cache import restore_block, store_block
+from reportgen.draft.result import Report
+from reportgen.settings.blocks import ScoresSettings
+from reportgen.settings.inputs import Block, Page
+from reportgen.settings.report import FrontMatter
+from reportgen.site.marks import collect_search_text
 from reportgen.site.outputs import format_report_json, list_figure_files, list_figures, list_tables
 from reportgen.site.provenance import Provenance
 

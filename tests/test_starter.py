@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from reportgen.errors import ReportError
-from reportgen.settings.front_matter import FrontMatter
+from reportgen.core.errors import ReportError
+from reportgen.settings.report import FrontMatter
 from reportgen.settings.source import SourceSettings
 from reportgen.site.starter import write_starter
 

@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING
 import pytest
 from made_projects import write_file, write_report
 
-from reportgen.cache import Cache, FileHashes, cache_folder
-from reportgen.drafting.project import Project
-from reportgen.errors import ReportError, Severity
-from reportgen.figures.link_states import write_link_state
-from reportgen.model import Figure, Observations
-from reportgen.report import draft
-from reportgen.settings.project import ProjectSettings
-from reportgen.statements import Truth
+from reportgen.core.cache import Cache, FileHashes, cache_folder
+from reportgen.core.errors import ReportError, Severity
+from reportgen.core.model import Figure, Observations
+from reportgen.core.statements import Truth
+from reportgen.draft.report import draft
+from reportgen.figures.vega.live import write_link_state
+from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.model import Report
+    from reportgen.draft.result import Report
 
 HEAD = "---\nbenchmark: {name: Small, source: runs, metric: accuracy}\n---\n\n# Small\n\n"
 CURVE = "```curve\nid: scores\n```\n\n"

@@ -8,12 +8,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.statistics.align import align, find_common_steps, interpolate
+from reportgen.statistics.curves.mean_curves import align, find_common_steps, interpolate
 
 if TYPE_CHECKING:
     from random import Random
 
-    from reportgen.model import FloatArray
+    from reportgen.core.model import FloatArray
 
 _run = st.dictionaries(st.integers(-100, 100), st.floats(-1e300, 1e300), min_size=1, max_size=20).map(
     lambda points: (

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from reportgen.model import GivenInterval
-from reportgen.statistics.band import compute_band, get_given_band
+from reportgen.core.model import GivenInterval
+from reportgen.statistics.curves.bands import compute_band, get_given_band
 
 if TYPE_CHECKING:
     from random import Random
 
-    from reportgen.model import FloatArray
+    from reportgen.core.model import FloatArray
 
 _KINDS = ("ci", "se", "sd", "range", "iqr")
 _shape = st.tuples(st.integers(1, 6), st.integers(1, 4))

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_measurements import measurements
 
-from reportgen.model import GivenInterval, ReducedMetric, Run
-from reportgen.statistics.curves import compute_curves
-from reportgen.statistics.reduce import reduce
+from reportgen.core.model import GivenInterval, ReducedMetric, Run
+from reportgen.statistics.curves.mean_curves import compute_curves
+from reportgen.statistics.curves.reduce import reduce
 
 if TYPE_CHECKING:
     from random import Random

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from reportgen.model import CurveSet, GivenInterval, ReducedMetric, Run
-from reportgen.statistics.curves import compute_curves
-from reportgen.statistics.endings import summarise_curves
+from reportgen.core.model import CurveSet, GivenInterval, ReducedMetric, Run
+from reportgen.statistics.curves.mean_curves import compute_curves, summarise_curves
 
 
 def _metric(*runs: Run, **said: Any) -> CurveSet:  # noqa: ANN401 - settings of the curves

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from made_figures import curve
 
-from reportgen.model import Lead
-from reportgen.outcomes import Verdict
-from reportgen.statistics.compare_curves import compare_at_end
-from reportgen.statistics.leading import find_leader, find_leads_at_end
-from reportgen.statistics.verdicts import swap_sides
+from reportgen.core.comparisons import Verdict
+from reportgen.core.model import Lead
+from reportgen.statistics.curves.compare_curves import compare_at_end, find_leads_at_end
+from reportgen.statistics.verdicts import find_leader, swap_sides
 
 if TYPE_CHECKING:
-    from reportgen.outcomes import Comparison
+    from reportgen.core.comparisons import Comparison
 
 A, B, C = (curve(name, [0.2, end], half=0.01, runs=5) for name, end in (("A", 0.9), ("B", 0.5), ("C", 0.5)))
 NOBODY = Lead(None, tested=True)

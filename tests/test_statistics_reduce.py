@@ -14,16 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_measurements import measurements
 
-from reportgen.errors import Problem, ReportError, SourceLocation
-from reportgen.statistics import reduce as reduce_module
-from reportgen.statistics import reduce_large
-from reportgen.statistics.reduce import reduce
+from reportgen.core.errors import Problem, ReportError, SourceLocation
+from reportgen.statistics.curves import reduce as reduce_module
+from reportgen.statistics.curves import reduce_large
+from reportgen.statistics.curves.reduce import reduce
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from random import Random
 
-    from reportgen.model import Measurements, ReducedMetric
+    from reportgen.core.model import Measurements, ReducedMetric
 
 _FEW = settings(max_examples=20, deadline=None)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from reportgen.statistics.simultaneous import Noise, estimate_run_noise, find_peak_ends, find_pointwise_level
+from reportgen.statistics.curves.bands import Noise, estimate_run_noise, find_peak_ends, find_pointwise_level
 
 
 def _readings(runs: int, steps: int, *, near: float = 0.0, far: float = 0.0, seed: int = 1) -> np.ndarray:

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.statistics.smooth import smooth
+from reportgen.statistics.curves.points import smooth
 
 if TYPE_CHECKING:
-    from reportgen.model import FloatArray
+    from reportgen.core.model import FloatArray
 
 _values = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)
 _weights = st.floats(0, 0.999)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from reportgen.statistics.student_t import t_quantile, t_tail
+from reportgen.statistics.distributions import t_quantile, t_tail
 
 _PROBABILITIES = st.floats(0.001, 0.999)
 _DEGREES = st.floats(0.5, 2000)

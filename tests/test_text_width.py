@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reportgen.figures.advances import ADVANCES, UNITS_PER_EM
-from reportgen.figures.text_width import Weight, measure_text
+from reportgen.figures.text import Weight, measure_text
 
 ROOT = Path(__file__).parent.parent
 TTF = ROOT / "reportgen" / "figures" / "fonts"

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from theme_site import HASH, PAGE, PAGES, SITE, TOKENS, build_site
 
-from reportgen.site.page_context import POLICY
+from reportgen.site.security import POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

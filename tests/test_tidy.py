@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from made_figures import HOSTILE, curve, curve_set, wave
 
-from reportgen.figures.tidy import (
+from reportgen.figures.csv_text import (
     escape_field,
     escape_formula,
     write_curves_csv,
@@ -23,7 +23,7 @@ from reportgen.figures.tidy import (
 )
 
 if TYPE_CHECKING:
-    from reportgen.model import CurveSet
+    from reportgen.core.model import CurveSet
 
 NAN = float("nan")
 NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1, max_size=30)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from test_colours import theme
 
-from reportgen.figures.text_width import measure_text
-from reportgen.figures.tokens import LIGHT, resolve, resolve_specification, resolve_svg
+from reportgen.figures.style import LIGHT, resolve, resolve_specification, resolve_svg
+from reportgen.figures.text import measure_text
 
 FIGURES = Path(__file__).parent.parent / "reportgen" / "figures"
 

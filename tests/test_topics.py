@@ -9,18 +9,17 @@ import pytest
 from command_line import run
 from made_projects import SETTINGS, write_report
 
-from reportgen.cache import Cache, FileHashes
-from reportgen.drafting.gathering import gather_pages, gather_sources
-from reportgen.drafting.project import Project
-from reportgen.errors import Problems, ReportError, SourceLocation
+from reportgen.core.cache import Cache, FileHashes
+from reportgen.core.errors import Problems, ReportError, SourceLocation
+from reportgen.draft.gathering import gather_pages, gather_sources
 from reportgen.narrative.topics import find_topics, list_named_sources, list_page_sources
-from reportgen.settings.project import ProjectSettings
+from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.model import Page, Source
     from reportgen.narrative.topics import Topic
+    from reportgen.settings.inputs import Page, Source
 
 TWO = "model,step,reward,loss\nMEL,0,0.1,2.0\nMEL,1,0.3,1.0\nbase,0,0.1,2.0\nbase,1,0.2,1.5\n"
 ANSWERS = "series,problem,score\nMEL,1,1\nMEL,2,0\nbase,1,1\nbase,2,1\n"

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from reportgen.expressions.faults import ExpressionError
-from reportgen.judging.agreement import agrees, check_unit, get_typed_value
-from reportgen.judging.retyping import repair
-from reportgen.judging.typed import Typed, read_typed
-from reportgen.statements import Quantity, Scale
+from reportgen.claims.expressions.faults import ExpressionError
+from reportgen.claims.judging.agreement import agrees, check_unit, get_typed_value, repair
+from reportgen.claims.judging.typed import Typed, read_typed
+from reportgen.core.statements import Quantity, Scale
 
 PLAIN = Scale("accuracy")
 SHARE = Scale("score", step_name="", bounds=(0.0, 1.0))

@@ -13,8 +13,8 @@ from example_site import ROOT
 from html_tree import read_html
 from made_projects import PAGE, write_file, write_report
 
-from reportgen.cli import cli
-from reportgen.site.untrusted import ENDINGS, EXTENSIONS
+from reportgen.cli.main import cli
+from reportgen.site.security import ENDINGS, EXTENSIONS
 
 if TYPE_CHECKING:
     from pathlib import Path

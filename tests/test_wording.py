@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_figures import context, curve, curve_set, plot, wanted
 
-from reportgen.figures.summary import write_summary
-from reportgen.figures.wording import name_band, write_caption, write_subtitle
-from reportgen.model import Estimate
-from reportgen.words import lower_axis_title
+from reportgen.core.model import Estimate
+from reportgen.core.words import lower_axis_title
+from reportgen.figures.curves.figure import name_band, write_caption, write_subtitle
+from reportgen.figures.curves.standing import write_summary
 
 if TYPE_CHECKING:
-    from reportgen.model import Curve, CurveSet
+    from reportgen.core.model import Curve, CurveSet
 
 NAN = float("nan")
 ONE_RUN = curve_set(curve("MEL", [0.2, 0.84, 0.80]), curve("GRPO", [0.2, 0.7, 0.82]))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.model import Estimate
-from reportgen.words import (
+from reportgen.core.model import Estimate
+from reportgen.core.words import (
     describe_chance,
     format_count,
     format_estimate,

@@ -12,8 +12,8 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.plugins import BasePlugin
 
-from reportgen.site.page_context import POLICY
-from reportgen.site.search import find_lunr, make_index_script
+from reportgen.site.assembly import find_lunr, make_index_script
+from reportgen.site.security import POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

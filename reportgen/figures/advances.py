@@ -1,5 +1,7 @@
 """Advance widths of Reportgen Sans, written by site_templates/fonts/make_fonts.py."""
 
+from __future__ import annotations
+
 UNITS_PER_EM = 2048
 
 # Weight, then the first character of a run, then the advance of each character of the run.

@@ -1,4 +1,4 @@
-"""The static picture of a plot, written as SVG.
+"""The static picture of a plot as SVG: for a page, as a file of its own, and as a card for link previews.
 
 The picture on the page is fluid: its root is the plot rectangle, lines live in a stretched inner
 ``svg`` whose strokes do not scale, and words stand at percentages, so that it fits 360 to 960 pixels
@@ -9,32 +9,65 @@ security policy allows no style attribute. The live view draws at the same place
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from reportgen.figures.axis import position
-from reportgen.figures.layout import LABEL_SIZE, TICK_SIZE
-from reportgen.figures.line_paths import PIXELS_WIDE, UNITS_A_PIXEL
-from reportgen.figures.palette import DASHES, SYMBOLS
-from reportgen.figures.svg_text import escape_text
-from reportgen.figures.x_axis import draw_x_axis, format_position
+from reportgen.figures.paths import PIXELS_WIDE, UNITS_A_PIXEL
+from reportgen.figures.style import (
+    DASHES,
+    LABEL_SIZE,
+    SYMBOL_PATHS,
+    SYMBOLS,
+    TICK_SIZE,
+    get_colour,
+    resolve,
+    resolve_svg,
+)
+from reportgen.figures.text import cut_text, escape_text, measure_text, wrap_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from reportgen.figures.line_paths import LinePaths
-    from reportgen.figures.plot import Mark, Plot, SeriesLine
+    from reportgen.figures.axis import Axis
+    from reportgen.figures.paths import LinePaths
+    from reportgen.figures.plot import Margins, Mark, Plot, SeriesLine
 
-SYMBOL_PATHS: dict[str, str] = {
-    "circle": "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0-7.2 0z",
-    "square": "M-3.2-3.2h6.4v6.4h-6.4z",
-    "triangle-up": "M0-4.4L4 3H-4z",
-    "diamond": "M0-4.6L4.2 0L0 4.6L-4.2 0z",
-    "triangle-down": "M0 4.4L4-3H-4z",
-    "cross": "M-1.4-4h2.8v2.6h2.6v2.8h-2.6v2.6h-2.8v-2.6h-2.6v-2.8h2.6z",
-    "triangle-right": "M4.4 0L-3 4V-4z",
-    "triangle-left": "M-4.4 0L3 4V-4z",
-}
+
+def draw_x_grid(axis: Axis, height: int) -> Iterator[str]:
+    """A line at each tick, ``height`` pixels high."""
+    yield '<g class="rg-grid" stroke="var(--rg-grid)">'
+    for tick in axis.ticks:
+        x = format_position(axis, tick)
+        yield f'<line x1="{x}" x2="{x}" y2="{height}"/>'
+    yield "</g>"
+
+
+def draw_rule(axis: Axis, height: int, rule: float | None) -> Iterator[str]:
+    """A line at ``rule``, if there is to be one: where there is no difference, say."""
+    if rule is not None:
+        x = format_position(axis, rule)
+        yield f'<line class="rg-zero" x1="{x}" x2="{x}" y2="{height}" stroke="var(--rg-muted)"/>'
+
+
+def draw_x_axis(axis: Axis, bottom: int) -> Iterator[str]:
+    """The axis below, ``bottom`` pixels down."""
+    # In a narrow figure every second tick goes, with its label.
+    ticks = [(format_position(axis, tick), ' class="rg-odd"' * (n % 2)) for n, tick in enumerate(axis.ticks)]
+    yield f'<g class="rg-x-axis" stroke="var(--rg-rule)"><line x2="100%" y1="{bottom}" y2="{bottom}"/>'
+    for x, odd in ticks:
+        yield f'<line{odd} x1="{x}" x2="{x}" y1="{bottom}" y2="{bottom + 5}"/>'
+    yield '</g><g class="rg-x-labels" text-anchor="middle" fill="var(--rg-muted)">'
+    for (x, odd), label in zip(ticks, axis.labels, strict=True):
+        yield f'<text{odd} x="{x}" y="{bottom + 19}">{escape_text(label)}</text>'
+    yield f'</g><text class="rg-x-title" x="50%" y="{bottom + 38}" text-anchor="middle" '
+    yield f'fill="var(--rg-text)">{escape_text(axis.title)}</text>'
+
+
+def format_position(axis: Axis, value: float) -> str:
+    """Where a value stands on the axis, as a length in SVG."""
+    return f"{position(axis, value) * 100:.6g}%"
 
 
 def draw_picture(plot: Plot, paths: tuple[LinePaths, ...], *, labelled_by: str) -> str:
@@ -58,11 +91,6 @@ def draw_body(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
             *_draw_ends(plot),
         ]
     )
-
-
-def get_colour(slot: int | None) -> str:
-    """The CSS variable of a palette slot; None is the muted grey."""
-    return f"var(--rg-series-{'muted' if slot is None else slot + 1})"
 
 
 def get_dash(plot: Plot, line: SeriesLine) -> tuple[float, ...]:
@@ -131,10 +159,16 @@ def _draw_symbols(plot: Plot) -> Iterator[str]:
     for number, line in enumerate(plot.lines):
         shape = SYMBOL_PATHS[SYMBOLS[line.slot or 0]]
         name = f"{plot.id}-symbol-{number}"
-        yield f'<g class="rg-symbols" fill="{get_colour(line.slot)}"><defs><path id="{name}" d="{shape}"/></defs>'
+        yield (
+            f'<g class="rg-symbols" fill="{get_colour(line.slot)}"><defs><path id="{name}" '
+            f'd="{shape}"/></defs>'
+        )
         for step, value in zip(line.steps.tolist(), line.values.tolist(), strict=True):
             if math.isfinite(value) and _is_inside(plot, step, value):
-                yield f'<use href="#{name}" x="{format_position(plot.x, step)}" y="{_format_pixel(plot, value)}"/>'
+                yield (
+                    f'<use href="#{name}" x="{format_position(plot.x, step)}" '
+                    f'y="{_format_pixel(plot, value)}"/>'
+                )
         yield "</g>"
 
 
@@ -198,3 +232,153 @@ def _format_pixel(plot: Plot, value: float) -> str:
 
 def _height(plot: Plot, value: float) -> float:
     return (1 - position(plot.y, value)) * plot.height
+
+
+_EDGE = 24
+_TITLE_SIZE, _SOURCE_SIZE = 17, 11
+_LEGEND_ROW = 20
+
+
+def draw_file(plot: Plot, paths: tuple[LinePaths, ...], *, title: str, subtitle: str, source: str) -> str:
+    """An SVG of fixed size on white, complete with words; fonts are named, not embedded."""
+    width = PIXELS_WIDE + plot.margins.left + plot.margins.right + 2 * _EDGE
+    title_lines = wrap_words(title, _TITLE_SIZE, 600, width - 2 * _EDGE)
+    under = [line for part in (subtitle,) for line in wrap_words(part, TICK_SIZE, 400, width - 2 * _EDGE)]
+    words = list(_draw_lines(title_lines, _TITLE_SIZE, 600, "text", _EDGE + 14))
+    y = _EDGE + 14 + 22 * len(title_lines)
+    words += _draw_lines(under, TICK_SIZE, 400, "muted", y)
+    y += 16 * len(under)
+    if not plot.ends:
+        legend, rows = _draw_legend(plot, y + 6, width)
+        words += legend
+        y += _LEGEND_ROW * rows
+    top = y + plot.margins.top + 4
+    left = _EDGE + plot.margins.left
+    height = top + plot.height + plot.margins.bottom + 34
+    origin = wrap_words(f"Source: {source}", _SOURCE_SIZE, 400, width - 2 * _EDGE)
+    ending = " …" if len(origin) > 1 else ""
+    words.append(_draw_text(_EDGE, height - 14, _SOURCE_SIZE, 400, "muted", f"{origin[0]}{ending}"))
+    picture = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" font-family="var(--rg-font)" font-size="{TICK_SIZE}">'
+        f'<title>{escape_text(title)}</title><rect width="100%" height="100%" fill="var(--rg-bg)"/>'
+        f'{"".join(words)}<svg x="{left}" y="{top}" width="{PIXELS_WIDE}" height="{plot.height}" '
+        f'overflow="visible">{draw_body(plot, paths, fluid=False)}</svg></svg>\n'
+    )
+    return resolve_svg(picture)
+
+
+_SHIFTED = re.compile(r' y="(-?[\d.]+)" dy="(-?[\d.]+)"')
+# Words that no card has room for; an entity is one character.
+_TOO_LONG = re.compile(r">((?:&[^;<]*;|[^<&]){400})[^<]+<")
+
+
+def draw_card(picture: str) -> str:
+    """A 1200 x 630 card for link previews, with a figure's own picture fitted into it."""
+    wide, high = _size(picture)
+    scale = min(1120 / wide, 600 / high)
+    # Clipping at the edge of a nested svg costs the rasteriser five times the drawing.
+    # A preview is small: runs would cost two thirds of the time and not be seen.
+    picture = re.sub(r'<path class="rg-run"[^>]*/>', "", picture)
+    # A shift of the baseline makes a text three times as slow to draw as the same sum written out.
+    picture = _SHIFTED.sub(lambda found: f' y="{float(found[1]) + float(found[2]):g}"', picture)
+    # Setting a text takes the rasteriser the square of its length.
+    picture = _TOO_LONG.sub(r">\1…<", picture)
+    visible = picture.replace("<svg ", '<svg overflow="visible" ', 1)
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="630" viewBox="0 0 1200 630">'
+        f'<rect width="1200" height="630" fill="{resolve("var(--rg-bg)")}"/>'
+        f'<g transform="translate({(1200 - wide * scale) / 2:.2f} {(630 - high * scale) / 2:.2f}) '
+        f'scale({scale:.4f})">{visible}</g></svg>'
+    )
+
+
+def _draw_lines(lines: list[str], size: int, weight: Literal[400, 600], ink: str, y: float) -> Iterator[str]:
+    for number, line in enumerate(lines):
+        yield _draw_text(_EDGE, y + number * (size + 5), size, weight, ink, line)
+
+
+def _draw_text(x: float, y: float, size: float, weight: Literal[400, 600], ink: str, words: str) -> str:  # noqa: PLR0917
+    return (
+        f'<text x="{x:g}" y="{y:g}" font-size="{size}" font-weight="{weight}" '
+        f'fill="var(--rg-{ink})">{escape_text(words)}</text>'
+    )
+
+
+def _draw_legend(plot: Plot, y: float, width: float) -> tuple[list[str], int]:
+    parts, x, rows = [], float(_EDGE), 1
+    for line in plot.lines:
+        name = cut_text(line.name, LABEL_SIZE, 400, width - 2 * _EDGE - 40)
+        wide = 34 + measure_text(name, LABEL_SIZE) + 18
+        if x + wide > width - _EDGE and x > _EDGE:
+            x, rows = float(_EDGE), rows + 1
+        here = y + (rows - 1) * _LEGEND_ROW
+        parts.append(_draw_swatch(plot, line, x, here - 4))
+        parts.append(_draw_text(x + 30, here, LABEL_SIZE, 400, "text", name))
+        x += wide
+    return parts, rows
+
+
+def _draw_swatch(plot: Plot, line: SeriesLine, x: float, y: float) -> str:
+    ink = get_colour(line.slot)
+    pattern = " ".join(f"{length:g}" for length in get_dash(plot, line))
+    dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
+    swatch = f'<path d="M{x:g} {y:g}h24" stroke="{ink}" stroke-width="2"{dashed}/>'
+    if plot.symbols:
+        shape = SYMBOL_PATHS[SYMBOLS[line.slot or 0]]
+        swatch += f'<path transform="translate({x + 12:g} {y:g})" d="{shape}" fill="{ink}"/>'
+    return swatch
+
+
+def _size(picture: str) -> tuple[int, int]:
+    wide, high = re.findall(r'(?:width|height)="(\d+)"', picture)[:2]
+    return int(wide), int(high)
+
+
+_FRAME_EDGE = 24
+_FRAME_TITLE_SIZE, _FRAME_SOURCE_SIZE = 17, 11
+_TITLE_LINE, _TEXT_LINE = 22, 16
+
+
+def draw_framed(
+    drawing: str, height: int, margins: Margins, *, title: str, subtitle: str, source: str
+) -> str:
+    """Elements that are as wide as their place, set ``PIXELS_WIDE`` pixels wide into a file of their own.
+
+    Args:
+        drawing: SVG elements; their colours may be tokens.
+        height: of the plot without its margins, in pixels.
+        margins: room around it for what the drawing has outside of the plot.
+        title: what is shown.
+        subtitle: how.
+        source: where the numbers are from.
+    """
+    width = PIXELS_WIDE + margins.left + margins.right + 2 * _FRAME_EDGE
+    room = width - 2 * _FRAME_EDGE
+    heading, how = wrap_words(title, _FRAME_TITLE_SIZE, 600, room), wrap_words(subtitle, TICK_SIZE, 400, room)
+    y = _FRAME_EDGE + 14
+    words = list(
+        _draw_framed_lines(
+            heading, y, _TITLE_LINE, f'font-size="{_FRAME_TITLE_SIZE}" font-weight="600"', "text"
+        )
+    )
+    y += _TITLE_LINE * len(heading)
+    words += _draw_framed_lines(how, y, _TEXT_LINE, f'font-size="{TICK_SIZE}"', "muted")
+    top = y + _TEXT_LINE * len(how) + margins.top
+    total = top + height + margins.bottom + 34
+    origin = wrap_words(f"Source: {source}", _FRAME_SOURCE_SIZE, 400, room)
+    shown = [f"{origin[0]}{' …' if len(origin) > 1 else ''}"]
+    words += _draw_framed_lines(shown, total - 14, _TEXT_LINE, f'font-size="{_FRAME_SOURCE_SIZE}"', "muted")
+    return resolve_svg(
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{total}" '
+        f'viewBox="0 0 {width} {total}" font-family="var(--rg-font)" font-size="{TICK_SIZE}">'
+        f'<title>{escape_text(title)}</title><rect width="100%" height="100%" fill="var(--rg-bg)"/>'
+        f'{"".join(words)}<svg x="{_FRAME_EDGE + margins.left}" y="{top}" width="{PIXELS_WIDE}" '
+        f'height="{height}" overflow="visible">{drawing}</svg></svg>\n'
+    )
+
+
+def _draw_framed_lines(lines: Sequence[str], y: int, step: int, font: str, ink: str) -> Iterator[str]:
+    for number, line in enumerate(lines):
+        at = y + number * step
+        yield f'<text x="{_FRAME_EDGE}" y="{at}" {font} fill="var(--rg-{ink})">{escape_text(line)}</text>'

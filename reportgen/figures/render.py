@@ -10,7 +10,7 @@ from typing import Any
 
 import vl_convert
 
-from reportgen.figures.svg_text import clean_text
+from reportgen.figures.text import clean_text
 
 FONTS = Path(__file__).with_name("fonts")
 # An escaped backslash, so that what follows it is not taken for an escape; then those of control characters.

@@ -1,7 +1,7 @@
-"""Bound values and claims of a page, exactly those that the site will show.
+"""Finds the bound values and claims of a page, exactly those that the site will show.
 
-Each is a problem where it is badly written, or where Markdown would show its braces to the reader. What is
-code or a comment is no binding. The site looks through the same text with the same steps (``spans``).
+A binding that is badly written, or whose braces Markdown would show to the reader, is a problem. In code and
+comments there are none. The site processes the same text in the same steps (``markdown_extensions``).
 """
 
 from __future__ import annotations
@@ -12,18 +12,81 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from reportgen.errors import Problem, ReportError, SourceLocation
-from reportgen.narrative.candidates import find_candidates, has_binding_marks
-from reportgen.narrative.plain_prose import find_surely_shown
-from reportgen.settings.kinds import BLOCKS
-from reportgen.statements import Binding
+from reportgen.core.errors import Problem, ReportError, SourceLocation
+from reportgen.core.statements import Binding
+from reportgen.narrative.binding_syntax import find_candidates, has_binding_marks
+from reportgen.settings.blocks import BLOCKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reportgen.errors import Problems
-    from reportgen.narrative.candidates import Candidate
+    from reportgen.core.errors import Problems
+    from reportgen.narrative.binding_syntax import Candidate
     from reportgen.narrative.superfences import Walk
+
+
+_OPENING: Final = re.compile(r"rgb[0-9a-f]{16}o(\d+)z")
+_CLOSING: Final = re.compile(r"rgb[0-9a-f]{16}c(\d+)p\d+z")
+# A definition makes terms of the lines of the block in front of it.
+_BLOCKS: Final = re.compile(r"\n(?:[> ]*\n)++(?![> ]*:)")
+# Comments and raw HTML may hide whatever follows them.
+_HTML: Final = re.compile(r"<[A-Za-z!?/]")
+# Indented text, definitions, titles of admonitions and tabs; tables, escapes, targets of links and notes.
+_HARD: Final = re.compile(r"^(?:[-+*>]|\d+[.)]| )*?(?:    |:|!!!|\?\?\?|===|///)|[\\|]|\]:", re.MULTILINE)
+_CODE: Final = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)")
+_LINK: Final = re.compile(r"!?\[[^\[\]]*\](?:\([^()]*\)| ?\[[^\[\]]*\])?")
+_BRACKETS: Final = re.compile(r"[\[\]]|\x00 ?\(")
+_QUOTES: Final = re.compile(r"[> ]*")
+_HEADING: Final = re.compile(r"(?:[-+*> ]|\d+[.)])*#")
+# What begins another block, so that words do not go on there.
+_BEGINS: Final = re.compile(r"[> ]*(?:[-+*#=_:~{\[]|\d+[.)] )")
+
+
+def find_surely_shown(signed: str) -> frozenset[int]:
+    """The numbers of the candidates that stand in plain prose.
+
+    Args:
+        signed: the page after superfences, with signs for its candidates (see ``spans.signs``).
+    """
+    if _HTML.search(signed):
+        return frozenset()
+    return frozenset(number for block in _BLOCKS.split(signed) for number in _find_in_block(block))
+
+
+def _find_in_block(block: str) -> frozenset[int]:
+    numbers = {int(number) for number in _OPENING.findall(block)}
+    if not numbers or _HARD.search(block):
+        return frozenset()
+    without_code = "\n".join(_CODE.sub("\x01", line) for line in block.split("\n"))
+    prose = _LINK.sub("\x00", without_code)
+    if "`" in prose or _BRACKETS.search(prose):
+        return frozenset()
+    left = {int(number) for number in _OPENING.findall(prose)}
+    whole = left & {int(number) for number in _CLOSING.findall(prose)}
+    return frozenset(whole - _find_broken(block.split("\n")))
+
+
+def _find_broken(lines: list[str]) -> set[int]:
+    """Candidates on several lines of which one may begin another block, or a quote of another depth."""
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for at, line in enumerate(lines):
+        first.update((int(number), at) for number in _OPENING.findall(line))
+        last.update((int(number), at) for number in _CLOSING.findall(line))
+    broken = set()
+    for number, begin in first.items():
+        inside = lines[begin : last.get(number, begin) + 1]
+        depths = {_count_quotes(line) for line in inside}
+        heading = len(inside) > 1 and _HEADING.match(lines[begin]) is not None
+        if heading or len(depths) > 1 or any(_BEGINS.match(line) for line in inside[1:]):
+            broken.add(number)
+    return broken
+
+
+def _count_quotes(line: str) -> int:
+    match = _QUOTES.match(line)
+    return match.group().count(">") if match else 0
+
 
 MAX_CHARACTERS: Final = 2_000_000
 
@@ -144,19 +207,15 @@ def _find_shown(
     walked: Walk, left: str, found: tuple[Candidate, ...]
 ) -> tuple[frozenset[int], frozenset[int]]:
     """Which candidates the page shows as bindings, and of which it shows the braces."""
-    from reportgen.narrative.spans import (  # noqa: PLC0415 - as above
-        BindingsExtension,
-        find_left_placeholders,
-        find_marks,
-        put_placeholders,
-    )
+    from reportgen.narrative import markdown_extensions as extensions  # noqa: PLC0415 - most pages bind nothing
 
     if not any(one.faults for one in found):
-        sure = find_surely_shown(put_placeholders(left, found).text)
+        sure = find_surely_shown(extensions.put_placeholders(left, found).text)
         if len(sure) == len(found):
             return sure, frozenset()
-    page = walked.render(BindingsExtension(restoring=False))
-    return frozenset(mark.number for mark in find_marks(page)), find_left_placeholders(page)
+    page = walked.render(extensions.BindingsExtension(restoring=False))
+    shown = frozenset(mark.number for mark in extensions.find_marks(page))
+    return shown, extensions.find_left_placeholders(page)
 
 
 def _make_binding(one: Candidate, found: _FoundBindings, file: str, first_line: int, offset: int) -> Binding:

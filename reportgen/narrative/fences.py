@@ -1,8 +1,8 @@
 """Finds reportgen's fences in Markdown, exactly where superfences will find them.
 
-superfences (pymdownx) renders the page later and hands each fence's text to us, so nobody else is asked
-here: its own scanner walks the lines, and Python-Markdown decides what ends up in a comment or in a block
-of indented code. What it does not take for a fence although the author plainly meant one is a problem.
+superfences (pymdownx) renders the page later and hands each fence's text to us, so its own scanner walks the
+lines here too, and Python-Markdown decides what ends up in a comment or in a block of indented code. What it
+does not take for a fence although the author plainly meant one is a problem.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from reportgen.errors import Problem, ReportError, SourceLocation
-from reportgen.naming import find_nearest
-from reportgen.settings.kinds import BLOCKS
+from reportgen.core.errors import Problem, ReportError, SourceLocation
+from reportgen.core.words import find_nearest
+from reportgen.settings.blocks import BLOCKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.narrative.superfences import Walk
+
 
 MAX_CHARACTERS: Final = 2_000_000
 

@@ -1,4 +1,4 @@
-"""Pages for benchmarks that nobody has written about: a figure and a table, and few words."""
+"""Generates a page for each benchmark that nobody has written about: a figure, a table and few words."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 import yaml
 
-from reportgen.errors import Problem, Problems, SourceLocation, Stage
-from reportgen.narrative.headings import make_slug
-from reportgen.narrative.pages import read_page
+from reportgen.core.errors import Problem, Problems, SourceLocation, Stage
+from reportgen.narrative.pages import make_slug, read_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reportgen.model import Page
-    from reportgen.settings.front_matter import Benchmark
+    from reportgen.settings.inputs import Page
+    from reportgen.settings.report import Benchmark
+
 
 # What Markdown and its extensions read as markup inside a line, and at its beginning.
 _MARKUP: Final = re.compile(r"[\\`*_{}\[\]#|~^$<>&]")

@@ -1,28 +1,177 @@
-"""Markdown files to pages: front matter, title, and blocks with their settings and places."""
+"""Markdown files to pages: front matter, title, headings, and blocks with ids, settings and locations."""
 
 from __future__ import annotations
 
+import html
 import re
+import unicodedata
+from dataclasses import dataclass
+from itertools import count
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from reportgen.errors import Problem, Problems, ReportError, SourceLocation, Stage
-from reportgen.model import Block, Page
+from reportgen.core.errors import Problem, Problems, ReportError, SourceLocation, Stage
 from reportgen.narrative.bindings import find_bindings, strip_bindings
 from reportgen.narrative.fences import find_conflict_marks, find_fences
-from reportgen.narrative.headings import find_headings
-from reportgen.narrative.ids import make_block_ids
-from reportgen.settings.front_matter import FrontMatter
+from reportgen.settings.blocks import AltairSettings, CurveSettings, TableSettings
+from reportgen.settings.inputs import Block, Page
 from reportgen.settings.loading import load_block, load_front_matter
+from reportgen.settings.report import FrontMatter
 from reportgen.settings.text import normalise_text, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.narrative.fences import Fence
-    from reportgen.narrative.headings import Heading
     from reportgen.settings.blocks import BlockSettings
+
+
+_LONGEST_ID: Final = 60
+
+_FENCE: Final = re.compile(r"[> \t]*(`{3,}|~{3,})(.*)")
+_COMMENT_ENDS: Final = re.compile("-->")
+_HASHES: Final = re.compile(r"(#{1,6})(.*)")
+_UNDERLINE: Final = re.compile(r"=+|-+")
+_GIVEN_ID: Final = re.compile(r"#([^\s#.}]+)")
+_LINK: Final = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])")
+_TAG: Final = re.compile(r"</?[A-Za-z][^<>]*>")
+_EMPHASIS: Final = re.compile(r"(?<!\\)(\*{1,3}|`+)|(?<![\w\\])_{1,3}|(?<!\\)_{1,3}(?!\w)")
+_ESCAPE: Final = re.compile(r"\\([\\`*_{}\[\]()<>#+\-.!|])")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading outside fences: its level from 1 to 6, its words without markup, its id, its 0-based line."""
+
+    level: int
+    words: str
+    id: str
+    line: int
+
+
+def find_headings(text: str) -> tuple[Heading, ...]:
+    """The headings of a page in order. Ids are those that Python-Markdown's table of contents gives."""
+    lines = list(_iterate_prose(text))
+    found = []
+    for index, (number, line) in enumerate(lines):
+        after = lines[index + 1][1].rstrip() if index + 1 < len(lines) else ""
+        if (match := _HASHES.fullmatch(line)) and match[2].strip(" \t#"):
+            found.append(_parse_heading(len(match[1]), match[2].strip().rstrip("#"), number))
+        elif line[:1].strip(" \t>") and _UNDERLINE.fullmatch(after):
+            found.append(_parse_heading(1 if after[0] == "=" else 2, line, number))
+    return tuple(found)
+
+
+def make_slug(words: str) -> str:
+    """Words as an id: small ASCII letters, digits and hyphens; empty where nothing of that is in them."""
+    ascii_words = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii")
+    joined = re.sub(r"[^a-z0-9]+", "-", ascii_words.lower()).strip("-")
+    if len(joined) <= _LONGEST_ID:
+        return joined
+    cut = joined[: _LONGEST_ID + 1]
+    return (cut.rpartition("-")[0] or cut)[:_LONGEST_ID].strip("-")
+
+
+def _iterate_prose(text: str) -> Iterator[tuple[int, str]]:
+    """The lines outside fences and comments, with their 0-based numbers."""
+    closing: re.Pattern[str] | None = None
+    for number, line in enumerate(text.split("\n")):
+        match = _FENCE.fullmatch(line)
+        if closing is not None:
+            if closing.search(line):
+                closing = None
+        elif line.lstrip().startswith("<!--"):
+            closing = None if "-->" in line else _COMMENT_ENDS
+        elif match and not (match[1][0] == "`" and "`" in match[2]):
+            closing = re.compile(rf"^[> \t]*{re.escape(match[1])}[ \t]*$")
+        else:
+            yield number, line
+
+
+def _parse_heading(level: int, marked_up: str, line: int) -> Heading:
+    before, brace, attributes = marked_up.rstrip().rpartition("{")
+    if not (brace and attributes.endswith("}")):
+        before, attributes = marked_up, ""
+    given = _GIVEN_ID.search(attributes)
+    words = strip_markup(before)
+    return Heading(level, words, given[1] if given else _id_in_contents(words), line)
+
+
+def strip_markup(marked_up: str) -> str:
+    """Words of one line without links, emphasis, code marks, tags and escapes."""
+    plain = _EMPHASIS.sub("", _TAG.sub("", _LINK.sub(r"\1", marked_up)))
+    return " ".join(html.unescape(_ESCAPE.sub(r"\1", plain)).split())
+
+
+def _id_in_contents(words: str) -> str:
+    """What ``markdown.extensions.toc.slugify`` makes of a heading, without importing all of Markdown."""
+    ascii_words = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii")
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", ascii_words).strip().lower())
+
+
+# The theme's landmarks; a figure of such an id would take their links.
+RESERVED: Final = frozenset({"content", "navigation", "search-results", "toc", "toc-title"})
+
+
+def make_block_ids(
+    blocks: Sequence[tuple[str, BlockSettings, SourceLocation]], headings: Mapping[str, int]
+) -> tuple[str, ...]:
+    """The id of each block of a page.
+
+    Args:
+        blocks: kind, settings and place of each block in the page's order.
+        headings: the ids of the page's headings, each with its line in the file.
+
+    Returns:
+        ``id:`` where it is given; otherwise the slug of the title, metric, function or kind, with ``-2``,
+        ``-3`` where that is taken. Letters' case is no difference: the ids become file names.
+
+    Raises:
+        ReportError: a given id stands twice on the page, or is that of a heading or of the theme.
+    """
+    problems = Problems()
+    given: dict[str, SourceLocation] = {}
+    for _, settings, place in blocks:
+        if settings.id:
+            problems.add(_find_clashes(settings.id, place, given, headings))
+            given.setdefault(settings.id.lower(), place)
+    problems.raise_errors()
+    taken = {*given, *(name.lower() for name in headings), *RESERVED}
+    return tuple(settings.id or _free(_suggest_id(kind, settings), taken) for kind, settings, _ in blocks)
+
+
+def _find_clashes(
+    name: str, place: SourceLocation, given: Mapping[str, SourceLocation], headings: Mapping[str, int]
+) -> Iterable[Problem]:
+    another = f'Choose another, such as "{name}-figure"'
+    if name.lower() in given:
+        said = f'"id: {name}" is used twice; the first is in line {given[name.lower()].line}'
+        yield Problem(place, said, "Change one of them")
+    elif name in headings:
+        said = f'"id: {name}" is also the id of the heading in line {headings[name]}'
+        yield Problem(place, said, another)
+    elif name in RESERVED:
+        yield Problem(place, f'"id: {name}" belongs to the page itself', another)
+
+
+def _suggest_id(kind: str, settings: BlockSettings) -> str:
+    """What a block is called where it has no id."""
+    candidates = [settings.title or ""]
+    if isinstance(settings, CurveSettings | TableSettings):
+        candidates.append(settings.metric or "")
+    if isinstance(settings, AltairSettings):
+        candidates.append(settings.function.rpartition(":")[2])
+    base = next((name for words in candidates if (name := make_slug(words))), kind)
+    # An id begins with a letter.
+    return base if base[0].isalpha() else f"{kind}-{base}"
+
+
+def _free(base: str, taken: set[str]) -> str:
+    name = next(name for n in count(1) if (name := base if n == 1 else f"{base}-{n}") not in taken)
+    taken.add(name)
+    return name
+
 
 # As MkDocs finds front matter (mkdocs/utils/meta.py), which strips it before it renders the page.
 _FRONT_MATTER: Final = re.compile(r"---[ \t]*\n(.*?\n)(?:\.{3}|---)[ \t]*\n", re.DOTALL)
@@ -53,7 +202,7 @@ def read_pages(
             text = read_text(root / content_dir / path, file, Stage.NARRATIVE)
             pages.append(_parse_page(path, text, file, problems))
             if untrusted:
-                from reportgen.narrative.raw_html import find_raw_html  # noqa: PLC0415 - few reports need it
+                from reportgen.narrative.markdown_extensions import find_raw_html  # noqa: PLC0415 - few reports need it
 
                 _, body, first_line = _split(text, file)
                 problems.add(find_raw_html(body, file, first_line))

@@ -1,25 +1,47 @@
-"""What statements and observations are about: a figure of their page, a source, or the page's benchmark."""
+"""What statements and observations are about: a figure, a source or the page's benchmark."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Problem, ReportError, Stage
-from reportgen.model import Page, ScoreRequest
-from reportgen.naming import quote_names, suggest_name
-from reportgen.narrative.ranking import choose_direction
+from reportgen.core.directions import find_direction
+from reportgen.core.errors import Problem, ReportError, Stage
+from reportgen.core.model import ScoreRequest
+from reportgen.core.words import quote_names, suggest_name
 from reportgen.narrative.requests import list_sources, make_benchmark_request, make_requests
-from reportgen.settings.blocks import DataSettings, PanelsSettings
-from reportgen.settings.front_matter import Benchmark, FrontMatter
-from reportgen.settings.observation_blocks import ObservationsSettings
-from reportgen.settings.score_blocks import OutcomeSettings
+from reportgen.settings.blocks import DataSettings, ObservationsSettings, OutcomeSettings, PanelsSettings
+from reportgen.settings.inputs import Page
+from reportgen.settings.report import Benchmark, FrontMatter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from reportgen.errors import SourceLocation
-    from reportgen.model import Block, Request, Source
+    from reportgen.core.errors import SourceLocation
+    from reportgen.core.model import Request
+    from reportgen.settings.inputs import Block, Source
+
+
+def get_ranked_metric(benchmark: Benchmark | None, source: Source) -> str | None:
+    """The metric of a source that a benchmark ranks its series by; None of another source's benchmark."""
+    if benchmark is None or benchmark.source != source.name:
+        return None
+    return benchmark.metric or (source.metrics[0] if len(source.metrics) == 1 else None)
+
+
+def choose_direction(
+    metric: str, benchmark: Benchmark | None, source: Source, *said: bool | None
+) -> bool | None:
+    """Whether a larger value is better; None where that is not known, or where neither is.
+
+    Args:
+        metric: a metric of the source.
+        benchmark: the page's, which counts if it is ranked by this metric: of another it says nothing.
+        source: where the metric stands.
+        said: what panel and block say, before the benchmark.
+    """
+    own = benchmark if benchmark and metric == get_ranked_metric(benchmark, source) else None
+    return find_direction(metric, *said, own.higher_is_better if own else None, ranks=own is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,8 @@
 
 from __future__ import annotations
 
-from reportgen.notebook.comparison_frames import compare
 from reportgen.notebook.curve_frames import curves, draw
-from reportgen.notebook.score_frames import scores
+from reportgen.notebook.score_frames import compare, scores
 from reportgen.notebook.table import Table, read
 
 __all__ = ["Table", "compare", "curves", "draw", "read", "scores"]

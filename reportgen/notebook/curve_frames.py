@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.drafting.answers import CurveResult, ResultsStore
-from reportgen.errors import Problem, ReportError, SourceLocation, Stage
-from reportgen.figures.chart import write_chart_spec
-from reportgen.figures.palette import assign_slots
-from reportgen.figures.plotting import make_plot
-from reportgen.figures.shape import get_shape
-from reportgen.figures.specification import build_spec
-from reportgen.figures.tidy import write_curves_csv
-from reportgen.figures.wanted import DrawContext, make_curve_spec
-from reportgen.figures.wording import write_subtitle
-from reportgen.model import CurveRequest
-from reportgen.naming import quote_names, suggest_name
+from reportgen.blocks.results import CurveResult, ResultsStore
+from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.model import CurveRequest
+from reportgen.core.words import quote_names, suggest_name
+from reportgen.figures.csv_text import write_curves_csv
+from reportgen.figures.curves.figure import write_subtitle
+from reportgen.figures.curves.plotting import make_plot
+from reportgen.figures.plot import DrawContext, get_shape, make_curve_spec
+from reportgen.figures.style import assign_slots
+from reportgen.figures.vega.altair_chart import write_chart_spec
+from reportgen.figures.vega.specification import build_spec
 from reportgen.settings.blocks import CurveSettings
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from reportgen.notebook.table import Table
-    from reportgen.settings.blocks import CellValue
+    from reportgen.settings.base import CellValue
 
 
 def curves(

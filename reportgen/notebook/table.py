@@ -1,14 +1,26 @@
-"""Opening run data in a notebook."""
+"""Opening run data in a notebook, and the parts of it that statistics ask for."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.outcomes import Outcomes, ScoresError
+from reportgen.settings.blocks import MetricSettings, split_metric
+from reportgen.statistics.problem_scores import group_problem_scores
+from reportgen.statistics.scores import score_totals
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from reportgen.model import Source
+    import pandas as pd
+
+    from reportgen.core.outcomes import ProblemScores, Score
+    from reportgen.settings.base import CellValue
+    from reportgen.settings.inputs import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +49,126 @@ def read(path: str | Path) -> Table:
     from reportgen.settings.loading import load_source_settings  # noqa: PLC0415
 
     return Table(*open_path(path, load_settings=load_source_settings))
+
+
+MACRO: Final = "macro average"
+"""The benchmark of the rows that average several."""
+
+_NOTEBOOK: Final = SourceLocation("notebook")
+_COUNTS: Final = (
+    *("group", "problems", "fewest_samples", "most_samples", "runs", "tested_together", "shared"),
+    *("runs_a", "runs_b", "family_blocks"),
+)
+_NUMBERS: Final = (
+    *("estimate", "low", "high", "level", "between_runs", "stderr", "tokens", "seconds", "cost"),
+    *("difference", "spread", "p", "adjusted_p", "run_stderr", "df", "family_stderr", "critical"),
+)
+
+
+class Totals(NamedTuple):
+    """The totals of one benchmark, with their range, which may be infinite, and their direction."""
+
+    scores: tuple[Score, ...]
+    ends: tuple[float, float]
+    higher_is_better: bool
+
+
+def parse_metric(metric: str) -> tuple[str, int]:
+    """A metric as the statistics take it, read as a block reads it: ``pass@8`` is ``pass@k`` and 8.
+
+    Raises:
+        ReportError: there is no such metric.
+    """
+    try:
+        return split_metric(MetricSettings(metric=metric).metric)
+    except ValueError:
+        message = f'"{metric}" is not a metric of scores'
+        advice = "Write mean, or avg@N, pass@K, maj@K or pass^K with a number, such as pass@8"
+        raise ReportError(Problem(_NOTEBOOK, message, advice, Stage.DATA)) from None
+
+
+@contextmanager
+def locate_errors(data: Table | Outcomes) -> Iterator[None]:
+    """A context: what outcomes cannot give is told with the place they came from."""
+    try:
+        yield
+    except ScoresError as error:
+        place = _NOTEBOOK if isinstance(data, Outcomes) else data.source.location
+        raise ReportError(Problem(place, error.message, error.next_step, Stage.DATA)) from error
+
+
+def read_problem_scores(
+    data: Table | Outcomes,
+    benchmark: str | None,
+    series: tuple[str, ...] | None,
+    where: Mapping[str, CellValue | tuple[CellValue, ...]] | None,
+    *,
+    answers: bool,
+) -> dict[str, ProblemScores]:
+    """The problem scores of what was asked for, by the name of their benchmark.
+
+    Args:
+        data: from ``read``, or outcomes that are narrowed already.
+        benchmark: only this one of a table with several.
+        series: only these.
+        where: column to the values it may have.
+        answers: whether the metric needs them.
+    """
+    if isinstance(data, Outcomes):
+        if benchmark or series or where:
+            raise ValueError("outcomes are narrowed where they are read")
+        return {"": group_problem_scores(data, answers=answers)}
+    from reportgen.read import read_outcomes  # noqa: PLC0415 - imports the database
+
+    source = data.source
+    titles: Sequence[str | None] = [benchmark] if benchmark else source.benchmarks or [None]
+    return {
+        title or source.settings.title or source.name: group_problem_scores(
+            read_outcomes(data.root, source, benchmark=title, series=series, where=where or {}),
+            answers=answers,
+        )
+        for title in titles
+    }
+
+
+def read_totals(
+    table: Table,
+    benchmark: str | None,
+    series: tuple[str, ...] | None,
+    where: Mapping[str, CellValue | tuple[CellValue, ...]] | None,
+    *,
+    level: float,
+    higher_is_better: bool,
+) -> dict[str, Totals]:
+    """The totals of a table by the name of their benchmark.
+
+    Args:
+        table: of totals.
+        benchmark: only this one of several.
+        series: only these.
+        where: column to the values it may have.
+        level: confidence level.
+        higher_is_better: whether a larger score is the better one.
+    """
+    from reportgen.read import TotalsTable  # noqa: PLC0415 - imports the database
+
+    source = table.source
+    totals = TotalsTable(table.root, source)
+    titles: Sequence[str | None] = [benchmark] if benchmark else source.benchmarks or [None]
+    found = {}
+    for title in titles:
+        reported = totals.get_scores(title, series, where or {})
+        better = higher_is_better and (title or "") not in source.lower_is_better
+        ends = totals.get_range(reported, higher_is_better=better)
+        name = title or source.settings.title or source.name
+        found[name] = Totals(score_totals(reported, level=level, ends=ends), ends, better)
+    return found
+
+
+def as_frame(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> pd.DataFrame:
+    """Rows as a frame of these columns: numbers float64, counts Int64, words and tuples objects."""
+    import pandas as pd  # noqa: PLC0415 - slow to import
+
+    frame = pd.DataFrame([[row[name] for name in columns] for row in rows], columns=list(columns))
+    kinds = {name: "float64" if name in _NUMBERS else "Int64" for name in (*_NUMBERS, *_COUNTS)}
+    return frame.astype({name: kind for name, kind in kinds.items() if name in columns})

@@ -1,40 +1,31 @@
-"""Which sources there are, and which files belong to each."""
+"""Which sources there are in the data folder, and every file below the folder of one."""
 
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from reportgen.errors import Problem, ReportError, SourceLocation, Stage
-from reportgen.naming import suggest_name
-from reportgen.read.units import is_unit_name
-from reportgen.read.wording import list_names
+from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.words import suggest_name
+from reportgen.formats.files import natural_key, split_ending
+from reportgen.formats.messages import list_names
+from reportgen.formats.registry import is_unit_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reportgen.repository import Boundary
+    from reportgen.core.repository import Boundary
 
-TABLE_ENDINGS: Final = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "json",
-    ".parquet": "parquet",
-}
+
 # What stands behind the dots of an event file's name is no ending.
 _EVENTS: Final = "events.out."
-COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd"}
 SETTINGS: Final = "source.yml"
 MOST_FILES: Final = 200_000
 DEEPEST: Final = 100
 """Folders within folders that a source may have."""
-_DIGITS: Final = re.compile(r"(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +61,6 @@ class Location:
 def locate_file(path: Path, root: Path, line: int | None = None) -> SourceLocation:
     """A file as users know it: relative to the root where it is below it, with forward slashes."""
     return SourceLocation((path.relative_to(root) if path.is_relative_to(root) else path).as_posix(), line)
-
-
-def split_ending(path: Path) -> tuple[str, str | None, str]:
-    """Name without endings, format (None if the ending tells none) and compression (may be empty)."""
-    name = path.name
-    compression = COMPRESSIONS.get(path.suffix.lower(), "")
-    if compression:
-        name = name[: -len(path.suffix)]
-    suffix = PurePosixPath(name).suffix
-    kind = TABLE_ENDINGS.get(suffix.lower())
-    return (name[: -len(suffix)] if kind else name), kind, compression
 
 
 def name_source(path: Path) -> str:
@@ -199,14 +179,6 @@ def walk_files(
             message = f"the folder holds more than {MOST_FILES:,} files"
             advice = "Name those to read with files: in source.yml, or move the others elsewhere"
             raise ReportError(Problem(locate_file(folder, root), message, advice, Stage.DATA))
-
-
-def natural_key(path: Path) -> list[tuple[tuple[int, int, str], ...]]:
-    """A sort key by which ``run2`` stands before ``run10``."""
-    return [
-        tuple((0, int(piece), piece) if piece.isdecimal() else (1, 0, piece) for piece in _DIGITS.split(part))
-        for part in path.parts
-    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,24 +1,27 @@
-"""What a caller asks of a source, in the source's own columns; unknown names are told with near ones."""
+"""Which columns and rows of a source make a table of measurements, as one lazy SQL statement."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reportgen.errors import Problem, ReportError, Stage
-from reportgen.read.cells import Kind
-from reportgen.read.columns import INTERVAL_PARTS, find_column
-from reportgen.read.layout import get_layout
-from reportgen.read.tabular.survey import complete_layout
-from reportgen.read.wording import list_names, suggest_names
+from reportgen.core.errors import Problem, ReportError, Stage
+from reportgen.formats import sql
+from reportgen.formats.cells import Kind
+from reportgen.formats.messages import list_names, suggest_names
+from reportgen.read.tables.columns import INTERVAL_PARTS, find_column
+from reportgen.read.tables.layout import get_layout
+from reportgen.read.tables.rows import group_files, make_where, select_run, select_seed, select_series
+from reportgen.read.tables.survey import complete_layout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from reportgen.model import Source
-    from reportgen.read.layout import Filters, Layout, RawNames
-    from reportgen.settings.blocks import CellValue
+    from reportgen.read.tables.layout import Filters, Layout, RawNames
+    from reportgen.read.tables.rows import Rows
+    from reportgen.settings.base import CellValue
+    from reportgen.settings.inputs import Source
 
 
 EXTREMES: Final = "minimum and maximum"
@@ -177,3 +180,238 @@ def _find_interval(raw: str, layout: Layout) -> dict[str, str]:
         found |= {part: f"{raw}_{part}" for part in INTERVAL_PARTS if f"{raw}_{part}" in layout.kinds}
     # A lone n says nothing.
     return found if set(found) - {"n"} else {}
+
+
+_COLUMNS: Final = ("series", "run", "seed", "metric", "step", "value", "row")
+_NOTHING: Final = {"series": "''", "run": "''", "seed": "''", "metric": "''", "row": "0::BIGINT"}
+# The columns of the frame that each way of giving an interval fills.
+_GIVEN: Final = {
+    **dict.fromkeys(("low and high", EXTREMES), ("low", "high")),
+    **dict.fromkeys(("stderr", "std and n"), ("stderr", "n")),
+}
+_NULL: Final = "CAST(NULL AS DOUBLE)"
+# The step of a row by its own column, where another one is used as x and rows of one step are one or several.
+_OWN: Final = "own"
+_BY_OWN_STEP: Final = ("mean", "runs")
+
+
+def build_statement(root: Path, plan: Plan) -> str:
+    """The SELECT of a plan; its columns are those of ``Measurements.frame``."""
+    select = " UNION ALL ".join(_select_files(root, plan)) or _select_nothing(plan)
+    if plan.series is not None:
+        select = f"SELECT * FROM ({select}) WHERE series IN ({sql.quote_all(plan.series) or 'NULL'})"  # noqa: S608
+    if plan.repeat == "mean":
+        select = _reduce_to_mean(select)
+    elif plan.repeat == "runs":
+        select = _number_runs(select)
+    if plan.step_metric:
+        return _join_step_metric(select, plan)
+    return select
+
+
+def _select_files(root: Path, plan: Plan) -> Iterator[str]:
+    """One SELECT or more for the files of each shape."""
+    for rows in group_files(root, plan.layout):
+        if plan.layout.long:
+            yield _select_long(rows, plan)
+            continue
+        if plan.layout.spread:
+            yield from _select_spread(rows, plan)
+            continue
+        found = [(name, raw) for name, raws in plan.metrics.items() for raw in raws if rows.has(raw)]
+        if rows.columnar or len(found) == 1:
+            # A columnar file gives up one column at a time for free; a text file has to be parsed again.
+            yield from (_select_metric(rows.copy(), plan, name, raw) for name, raw in found)
+        elif found:
+            yield _select_metrics(rows, plan, found)
+
+
+def _select_long(rows: Rows, plan: Plan) -> str:
+    roles = plan.layout.roles
+    metrics = {**plan.metrics, plan.step_name: plan.step_metric} if plan.step_metric else plan.metrics
+    names = {raw: name for name, raws in metrics.items() for raw in raws}
+    raw = rows.as_words(roles.metric or "")
+    if len(set(names.values())) == 1:
+        metric = sql.quote(next(iter(names.values())))
+    else:
+        metric = _rename_metric(raw, {old: new for old, new in names.items() if old != new})
+    fields = {
+        **_select_names(rows, plan),
+        "metric": metric,
+        "value": rows.as_number(roles.value or ""),
+        **_select_interval(rows, plan, next(iter(plan.intervals.values()), {})),
+    }
+    where = make_where(rows, plan.filters, f"{raw} IN ({sql.quote_all(names) or 'NULL'})")
+    return f"SELECT {_list_fields(fields)} FROM {rows.build_source()}{where}"  # noqa: S608 - quoted
+
+
+def _select_metric(rows: Rows, plan: Plan, name: str, raw: str) -> str:
+    value = rows.as_number(raw)
+    fields = {
+        **_select_names(rows, plan),
+        "metric": sql.quote(name),
+        "value": value,
+        **_select_interval(rows, plan, plan.intervals[raw]),
+    }
+    where = make_where(rows, plan.filters, f"{value} IS NOT NULL" if _has_gaps(plan) else "")
+    return f"SELECT {_list_fields(fields)} FROM {rows.build_source()}{where}"  # noqa: S608 - quoted
+
+
+def _select_metrics(rows: Rows, plan: Plan, found: Sequence[tuple[str, str]]) -> str:
+    """Several metrics out of rows that are parsed once."""
+    cells = [
+        {"value": rows.as_number(raw), **_select_interval(rows, plan, plan.intervals[raw])}
+        for _, raw in found
+    ]
+    fields = {
+        **_select_names(rows, plan),
+        "metric": f"unnest([{sql.quote_all(name for name, _ in found)}])",
+        **{part: f"unnest([{', '.join(cell[part] for cell in cells)}])" for part in cells[0]},
+    }
+    select = f"SELECT {_list_fields(fields)} FROM {rows.build_source()}{make_where(rows, plan.filters)}"  # noqa: S608 - quoted
+    return f"SELECT * FROM ({select}) WHERE value IS NOT NULL" if _has_gaps(plan) else select  # noqa: S608
+
+
+def _select_spread(rows: Rows, plan: Plan) -> Iterator[str]:
+    """Values of several runs out of rows that are parsed once, a column a run; without empty cells."""
+    metrics = {**plan.metrics, plan.step_name: plan.step_metric} if plan.step_metric else plan.metrics
+    found = {
+        raw: (plan.layout.spread[raw], name)
+        for name, raws in metrics.items()
+        for raw in raws
+        if rows.has(raw)
+    }
+    series = {raw: plan.rename.get(one.series, one.series) for raw, (one, _) in found.items()}
+    selected = [raw for raw in found if plan.series is None or series[raw] in plan.series]
+    if not selected:
+        return
+    fields = {
+        "series": _expand_texts(series[raw] for raw in selected),
+        "run": _expand_texts(found[raw][0].run for raw in selected),
+        "seed": _expand_texts(found[raw][0].seed for raw in selected),
+        "metric": _expand_texts(found[raw][1] for raw in selected),
+        "step": rows.as_time(plan.step) if plan.step_is_time else rows.as_number(plan.step),
+        "row": rows.get_position(),
+        **_select_own_step(rows, plan),
+        "value": f"unnest([{', '.join(map(rows.as_number, selected))}])",
+    }
+    for part in _GIVEN.get(plan.given_interval or "", ()):
+        ends = [plan.intervals.get(raw, {}).get(part) for raw in selected]
+        cells = (_NULL if end is None else rows.as_number(end) for end in ends)
+        fields[part] = f"unnest([{', '.join(cells)}])"
+    names = {part: f'"{part}"' for part in fields}
+    if all(found[raw][0].run == series[raw] for raw in selected):
+        # Each name unnested costs a tenth of the time.
+        names["run"], fields["run"] = '"series"', "NULL"
+    select = f"SELECT {_list_fields(fields)} FROM {rows.build_source()}{make_where(rows, plan.filters)}"  # noqa: S608 - quoted
+    yield f"SELECT {_list_fields(names)} FROM ({select}) WHERE value IS NOT NULL"  # noqa: S608 - same
+
+
+def _expand_texts(words: Iterable[str | None]) -> str:
+    """Texts one after the other in rows, or the one that they all are."""
+    literals = [f"CAST(NULL AS {sql.TEXT})" if word is None else sql.quote(word) for word in words]
+    return literals[0] if len(set(literals)) == 1 else f"unnest([{', '.join(literals)}])"
+
+
+def _has_gaps(plan: Plan) -> bool:
+    """Whether an empty cell means that this row is about other metrics, as where loggers share a table."""
+    return sum(map(len, plan.layout.metrics.values())) > 1
+
+
+def _select_names(rows: Rows, plan: Plan) -> dict[str, str]:
+    """What every row has beside metric and value."""
+    return {
+        "series": select_series(rows, plan.layout, plan.rename),
+        "run": select_run(rows, plan.layout),
+        "seed": select_seed(rows, plan.layout),
+        "step": rows.as_time(plan.step) if plan.step_is_time else rows.as_number(plan.step),
+        "row": rows.get_position(),
+        **_select_own_step(rows, plan),
+    }
+
+
+def _select_own_step(rows: Rows, plan: Plan) -> dict[str, str]:
+    """The step of a row by its own column, where ``repeat:`` asks what several rows of it are."""
+    if plan.repeat not in _BY_OWN_STEP:
+        return {}
+    is_time = plan.layout.kinds[plan.own_step] is Kind.TIME
+    return {_OWN: rows.as_time(plan.own_step) if is_time else rows.as_number(plan.own_step)}
+
+
+def _reduce_to_mean(select: str) -> str:
+    """One row a step: the mean of its finite values, added in the order of writing to be always the same."""
+    finite = f"FILTER (value BETWEEN -{sql.LARGEST} AND {sql.LARGEST})"
+    mean = f'list_avg(list(value ORDER BY "row") {finite})'
+    x = 'CASE WHEN min(step) = max(step) THEN min(step) ELSE list_avg(list(step ORDER BY "row")) END'
+    return (
+        f"SELECT series, run, min(seed) AS seed, metric, {x} AS step, "  # noqa: S608 - our own names
+        f'coalesce({mean}, arg_max(value, "row")) AS value, min("row") AS "row" '
+        f"FROM ({select}) GROUP BY series, run, metric, {_OWN}"
+    )
+
+
+def _number_runs(select: str) -> str:
+    """Rows of one step as runs of their own: whole curves one after the other, or else in turn."""
+    run = "PARTITION BY series, run, metric"
+    lagged = (
+        f'SELECT *, lag({_OWN}) OVER ({run} ORDER BY "row") AS before '  # noqa: S608 - our own names
+        f"FROM ({select}) WHERE value IS NOT NULL"
+    )
+    placed = (
+        f'SELECT *, 1 + count(*) FILTER ({_OWN} <= before) OVER ({run} ORDER BY "row") AS curve, '  # noqa: S608
+        f'row_number() OVER ({run}, {_OWN} ORDER BY "row") AS nth FROM ({lagged})'
+    )
+    counted = (
+        f"SELECT *, max(curve) OVER ({run}) AS curves, max(nth) OVER ({run}) AS most, "  # noqa: S608
+        f"max(nth) OVER (PARTITION BY series, run) AS several FROM ({placed})"
+    )
+    number = "CASE WHEN curves = most THEN curve ELSE nth END"
+    named = (
+        f"CASE WHEN several = 1 THEN run WHEN run = '' THEN {number}::{sql.TEXT} "
+        f"ELSE run || ' #' || {number} END"
+    )
+    without = f"{_OWN}, before, curve, nth, curves, most, several"
+    return f"SELECT * EXCLUDE ({without}) REPLACE ({named} AS run) FROM ({counted})"  # noqa: S608
+
+
+def _select_interval(rows: Rows, plan: Plan, interval: Mapping[str, str]) -> dict[str, str]:
+    """The columns of the data's own interval; empty for a metric without one."""
+    parts = {part: rows.as_number(name) for part, name in interval.items()}
+    if "stderr" not in parts and {"std", "n"} <= set(parts):
+        # The standard error of a mean over n.
+        parts["stderr"] = f"{parts['std']} / sqrt(nullif({parts['n']}, 0))"
+    return {part: parts.get(part, _NULL) for part in _GIVEN.get(plan.given_interval or "", ())}
+
+
+def _join_step_metric(select: str, plan: Plan) -> str:
+    """Values of each run beside those of the metric used as x, at the same step."""
+    given = "".join(f", measured.{part}" for part in _GIVEN.get(plan.given_interval or "", ()))
+    metrics = sql.quote_all(plan.metrics) or "NULL"
+    return (
+        f"WITH measured AS ({select}), x AS (SELECT series, run, step, arg_max(value, row) AS value "  # noqa: S608 - quoted
+        f"FROM measured WHERE metric = {sql.quote(plan.step_name)} GROUP BY series, run, step) "
+        "SELECT measured.series, measured.run, measured.seed, measured.metric, x.value AS step, "
+        f"measured.value, measured.row{given} FROM measured JOIN x "
+        "ON measured.series = x.series AND measured.run = x.run AND measured.step = x.step "
+        f"WHERE measured.metric IN ({metrics})"
+    )
+
+
+def _rename_metric(raw: str, names: Mapping[str, str]) -> str:
+    if not names:
+        return raw
+    cases = " ".join(f"WHEN {sql.quote(old)} THEN {sql.quote(new)}" for old, new in names.items())
+    return f"CASE {raw} {cases} ELSE {raw} END"
+
+
+def _list_fields(fields: Mapping[str, str]) -> str:
+    """Fields as a SELECT list, in one order everywhere."""
+    order = [*_COLUMNS, *(part for part in fields if part not in _COLUMNS)]
+    return ", ".join(f'{fields[part]} AS "{part}"' for part in order)
+
+
+def _select_nothing(plan: Plan) -> str:
+    given = dict.fromkeys(_GIVEN.get(plan.given_interval or "", ()), _NULL)
+    own = {_OWN: _NULL} if plan.repeat in _BY_OWN_STEP else {}
+    fields = {**dict.fromkeys(_COLUMNS, _NULL), **_NOTHING, **own, **given}
+    return f"SELECT {_list_fields(fields)} WHERE FALSE"

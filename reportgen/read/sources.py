@@ -1,20 +1,100 @@
-"""A source as a value, from its place, its settings and what was seen in its files."""
+"""Opens a source: its settings, its files, what they hold, and their hashes."""
 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from reportgen.model import Source
-from reportgen.read.tabular.outcome_columns import list_free_columns
+from reportgen.core.errors import Problem, Problems, ReportError, SourceLocation, Stage
+from reportgen.core.repository import find_data_boundary
+from reportgen.formats.cells import Kind
+from reportgen.formats.files import hash_file, split_ending
+from reportgen.formats.layout import FileLayout
+from reportgen.formats.messages import list_names, merge_problems
+from reportgen.formats.registry import is_unit_name
+from reportgen.read.check_repeats import find_series, set_series
+from reportgen.read.choose import choose_files
+from reportgen.read.find import locate, locate_file, make_location, name_source
+from reportgen.read.runs.file_names import report_file_names
+from reportgen.read.runs.ingest import ImportedSource, read_units
+from reportgen.read.runs.stored import get_temporary_cache
+from reportgen.read.tables.check import check_setting_names, find_unmatched_names, warn_no_metrics
+from reportgen.read.tables.columns import list_free_columns
+from reportgen.read.tables.layout import Layout, OutcomeRoles, Roles, RunColumn, Survey, TotalRoles
+from reportgen.read.tables.mapped_json import map_tables
+from reportgen.read.tables.survey import survey
+from reportgen.read.tables.table_files import hash_files, list_tables
+from reportgen.read.unread import find_outward_source, refuse_outward_links, report_unread
+from reportgen.settings.inputs import Source
+from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from reportgen.model import SourceFile
+    from reportgen.core.cache import Cache
+    from reportgen.core.model import SourceFile
+    from reportgen.read.choose import ChosenFiles
     from reportgen.read.find import Location
-    from reportgen.read.layout import Survey
-    from reportgen.settings.source import SourceSettings
+    from reportgen.read.tables.layout import DataFile
+
+
+def make_survey_key(
+    cache: Cache, files: Sequence[DataFile], hashed: Sequence[SourceFile], settings: SourceSettings
+) -> str:
+    """The key of a survey: the files' content, how they are read, and what ``source.yml`` says."""
+    read = [
+        [
+            *(file.content.name, known.sha256, file.format, file.content.compression),
+            *(file.label, file.given, file.copy),
+        ]
+        for file, known in zip(files, hashed, strict=True)
+    ]
+    return cache.make_key("survey", json.dumps(read), settings.model_dump_json())
+
+
+def store_survey(cache: Cache, key: str, survey: Survey) -> None:
+    """Keep a survey, unless it has warnings: these are told of what was really looked at."""
+    if not survey.warnings:
+        layout = {**asdict(survey.layout), "gapless": sorted(survey.layout.gapless)}
+        cache.put(key, json.dumps([layout, survey.columns, survey.raw_metrics]).encode())
+
+
+def load_survey(cache: Cache, key: str) -> Survey | None:
+    """What ``store_survey`` kept; None where there is nothing."""
+    data = cache.get(key)
+    if data is None:
+        return None
+    layout, columns, metrics = json.loads(data)
+    return Survey(_load_layout(layout), tuple(columns), tuple(metrics), ())
+
+
+def _load_layout(data: dict[str, Any]) -> Layout:
+    return Layout(
+        files=tuple(_load_file(file) for file in data["files"]),
+        labels=tuple(data["labels"]),
+        kinds={name: Kind(kind) for name, kind in data["kinds"].items()},
+        roles=Roles(**data["roles"]),
+        long=data["long"],
+        metrics={name: tuple(raw) for name, raw in data["metrics"].items()},
+        series=tuple(data["series"]),
+        exhaustive=data["exhaustive"],
+        gapless=frozenset(data["gapless"]),
+        outcomes=OutcomeRoles(**data["outcomes"]) if data["outcomes"] else None,
+        totals=TotalRoles(**data["totals"]) if data["totals"] else None,
+        benchmarks=tuple(data["benchmarks"]),
+        lower_is_better=tuple(data["lower_is_better"]),
+        step_name=data["step_name"],
+        spread={column: RunColumn(**one) for column, one in data["spread"].items()},
+    )
+
+
+def _load_file(data: dict[str, Any]) -> FileLayout:
+    given = tuple((name, tuple(values)) for name, values in data["given"])
+    lists = {"columns": tuple(data["columns"]), "types": tuple(data["types"]), "given": given}
+    return FileLayout(**{**data, **lists})
 
 
 def make_source(
@@ -66,3 +146,210 @@ def _hash_source(name: str, files: Sequence[SourceFile], settings: SourceSetting
     contents = " ".join(f"{file.path} {file.sha256}" for file in files)
     warnings = " ".join(map(str, found.warnings))
     return hashlib.sha256(f"{name} {contents} {settings.model_dump_json()} {warnings}".encode()).hexdigest()
+
+
+def open_source(
+    project_root: Path,
+    data_dir: str,
+    name: str,
+    *,
+    load_settings: Callable[[Path, str], SourceSettings],
+    hashes: Callable[[Path], str] | None = None,
+    cache: Cache | None = None,
+    follow_links: bool = False,
+) -> Source:
+    """Find and understand a source; of its data only a bounded sample and the benchmarks are looked at.
+
+    Args:
+        project_root: the folder of ``mkdocs.yml``; places of problems are relative to it.
+        data_dir: the folder with the data, relative to the root.
+        name: the source's name: a file or folder below the data folder, without ending.
+        load_settings: reads a ``source.yml``, given its path and its name for messages.
+        hashes: SHA-256 of a file in hex; computed here if left out.
+        cache: what was seen in unchanged files before; they are looked at afresh if left out.
+        follow_links: whether links may lead out of the repository that holds the root.
+
+    Raises:
+        ReportError: there is no such source, or everything that is wrong with its settings or files.
+    """
+    boundary = None if follow_links else find_data_boundary(project_root, data_dir)
+    location = locate(project_root, data_dir, name, boundary)
+    return open_location(location, load_settings, hashes or hash_file, cache)
+
+
+def open_path(
+    path: str | Path,
+    *,
+    load_settings: Callable[[Path, str], SourceSettings],
+    hashes: Callable[[Path], str] | None = None,
+) -> tuple[Path, Source]:
+    """Open any file or folder as a source, as a notebook does.
+
+    Returns:
+        The root that the paths of the source are relative to (the working folder if the path is below
+        it, otherwise the folder around it), and the source.
+
+    Raises:
+        ReportError: there is no such file, or everything that is wrong with it.
+    """
+    path = Path(path).absolute()
+    root = Path.cwd() if path.is_relative_to(Path.cwd()) and path != Path.cwd() else path.parent
+    if not path.exists():
+        raise ReportError(
+            Problem(SourceLocation(str(path)), "there is no such file or folder", "", Stage.DATA)
+        )
+    if path.is_file() and not (split_ending(path)[1] or is_unit_name(path.name)):
+        message = "its ending tells no format that reportgen reads"
+        raise ReportError(
+            Problem(locate_file(path, root), message, "Give it an ending such as .csv", Stage.DATA)
+        )
+    return root, open_location(
+        make_location(path, path.name if path.is_dir() else name_source(path), root),
+        load_settings,
+        hashes or hash_file,
+    )
+
+
+def open_location(
+    location: Location,
+    load_settings: Callable[[Path, str], SourceSettings],
+    hashes: Callable[[Path], str],
+    cache: Cache | None = None,
+) -> Source:
+    """Open a source whose file or folder is known; see ``open_source``.
+
+    Raises:
+        ReportError: everything that is wrong with its settings or files.
+    """
+    settings = load_source_settings(location, load_settings)
+    return open_files(location, settings, choose_files(location, settings), hashes, cache)[0]
+
+
+def load_source_settings(
+    location: Location, load_settings: Callable[[Path, str], SourceSettings]
+) -> SourceSettings:
+    """What the ``source.yml`` of a source says, if there is one.
+
+    Raises:
+        ReportError: everything that is wrong with it, or it or the source is a link out of the repository.
+    """
+    refuse_outward_links(find_outward_source(location), location)
+    if location.has_settings:
+        return load_settings(location.settings, locate_file(location.settings, location.root).file)
+    return SourceSettings()
+
+
+def open_files(
+    location: Location,
+    settings: SourceSettings,
+    chosen: ChosenFiles,
+    hashes: Callable[[Path], str],
+    cache: Cache | None = None,
+) -> tuple[Source, ImportedSource | None]:
+    """Open a source whose settings and files are known; see ``open_source``.
+
+    Returns:
+        The source, and what loggers or harnesses wrote if it is that.
+
+    Raises:
+        ReportError: everything that is wrong with its files.
+    """
+    problems = Problems()
+    with problems.collecting():
+        imported = read_units(location, settings, chosen, hashes, cache)
+        source = (
+            _open_imported(location, settings, imported)
+            if imported
+            else _open_tables(location, settings, chosen, hashes, cache)
+        )
+        taken = {file for unit in imported.found.units for file in unit.files} if imported else ()
+        lost = report_unread(chosen.skipped, chosen.unreadable.difference(taken), location.root)
+        return replace(source, warnings=(*lost, *source.warnings)), imported
+    known_places = {problem.place for problem in problems.found}
+    lost = report_unread(chosen.skipped, chosen.unreadable, location.root)
+    raise ReportError(
+        *(one for one in lost if one.place not in known_places), *merge_problems(problems.found)
+    )
+
+
+def _open_tables(
+    location: Location,
+    settings: SourceSettings,
+    chosen: ChosenFiles,
+    hashes: Callable[[Path], str],
+    cache: Cache | None,
+) -> Source:
+    """The source of the tables that a source has.
+
+    Raises:
+        ReportError: everything that is wrong with its settings or files.
+    """
+    files = list_tables(location, settings, chosen)
+    hashed = hash_files(files, hashes)
+    if settings.format == "mapped":
+        _check_names(location, settings)
+        return _open_mapped(location, settings, files, hashed, cache)
+    key = make_survey_key(cache, files, hashed, settings) if cache else ""
+    found = load_survey(cache, key) if cache else None
+    if found is None:
+        found = _survey_tables(location, files, settings)
+        if cache:
+            store_survey(cache, key, found)
+    if not found.layout.spread:
+        _check_names(location, settings)
+    named = report_file_names(location, settings, found)
+    found = replace(found, warnings=(*found.warnings, *named))
+    return make_source(location, settings, set_series(settings, found.layout.roles.series), hashed, found)
+
+
+def _open_imported(location: Location, settings: SourceSettings, imported: ImportedSource) -> Source:
+    """The source of runs or evaluations that were imported.
+
+    Raises:
+        ReportError: its settings name something that the runs do not have.
+    """
+    found = check_setting_names(imported.survey, imported.settings, location.place)
+    return make_source(location, settings, imported.settings, imported.files, found)
+
+
+def _open_mapped(
+    location: Location,
+    settings: SourceSettings,
+    files: tuple[DataFile, ...],
+    hashed: tuple[SourceFile, ...],
+    cache: Cache | None,
+) -> Source:
+    """The source of JSON files whose rows and columns the settings tell."""
+    tables = map_tables(location, settings, files, hashed, cache or get_temporary_cache())
+    found = _survey_tables(location, tables.files, tables.settings)
+    named = report_file_names(location, tables.settings, found)
+    found = replace(found, warnings=(*tables.warnings, *found.warnings, *named))
+    known = set_series(tables.settings, found.layout.roles.series)
+    return make_source(location, settings, known, hashed, found)
+
+
+def _check_names(location: Location, settings: SourceSettings) -> None:
+    """Refuse settings that only runs can meet: those of loggers and harnesses, or the columns of a chart.
+
+    Raises:
+        ReportError: there are such settings.
+    """
+    keys = [key for key in ("series_from", "seed_from", "run_from") if getattr(settings, key)]
+    if keys:
+        verb = "tells" if len(keys) == 1 else "tell"
+        message = f"{list_names(f'{key}:' for key in keys)} {verb} of runs, and there are only tables here"
+        advice = "Name columns with columns:, or take names out of paths with groups in files:"
+        raise ReportError(Problem(location.place, message, advice, Stage.SETTINGS))
+
+
+def _survey_tables(location: Location, files: tuple[DataFile, ...], settings: SourceSettings) -> Survey:
+    """The survey of a source, with what its settings name in vain among the warnings."""
+    found = survey(location.root, files, settings, location.place)
+    column, merged = find_series(location.root, found.layout, settings, location.place)
+    if column:
+        settings = set_series(settings, column)
+        found = survey(location.root, files, settings, location.place)
+    if any(find_unmatched_names(found, settings, location.place)) and not found.layout.exhaustive:
+        found = survey(location.root, files, settings, location.place, whole=True)
+    found = check_setting_names(found, settings, location.place)
+    return replace(found, warnings=(*found.warnings, *merged, *warn_no_metrics(found, location.place)))

@@ -1,4 +1,4 @@
-"""A source's totals: scores of whole benchmarks, used as a harness, a paper or a leaderboard reports them."""
+"""Totals: scores of whole benchmarks as a harness or a paper reports them, and what scores are called."""
 
 from __future__ import annotations
 
@@ -8,26 +8,38 @@ from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from reportgen.errors import Problem, ReportError, Stage
-from reportgen.outcomes import ReportedScore
-from reportgen.read import sql
-from reportgen.read.answering import find_unknown_names
-from reportgen.read.columns import resolve_filters
-from reportgen.read.engine import get_engine
-from reportgen.read.layout import get_layout
-from reportgen.read.tabular.faults import NUMBER, explain_errors, find_wrong_cells
-from reportgen.read.tabular.rows import group_files, make_where, select_run, select_seed, select_series
-from reportgen.read.wording import list_names
+from reportgen.core.errors import Problem, ReportError, Stage
+from reportgen.core.outcomes import ReportedScore
+from reportgen.formats import sql
+from reportgen.formats.engine import get_engine
+from reportgen.formats.messages import list_names
+from reportgen.read.outcomes import find_unknown_names
+from reportgen.read.tables.check import NUMBER, explain_errors, find_wrong_cells
+from reportgen.read.tables.columns import resolve_filters
+from reportgen.read.tables.layout import get_layout
+from reportgen.read.tables.rows import group_files, make_where, select_run, select_seed, select_series
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from reportgen.model import Source
-    from reportgen.read.cells import Text
-    from reportgen.read.layout import Filters, Layout
-    from reportgen.read.tabular.rows import Rows
-    from reportgen.settings.blocks import CellValue
+    from reportgen.formats.cells import Text
+    from reportgen.read.tables.layout import Filters, Layout
+    from reportgen.read.tables.rows import Rows
+    from reportgen.settings.base import CellValue
+    from reportgen.settings.inputs import Source
+
+
+def get_score_names(source: Source) -> Mapping[str, str]:
+    """Benchmark to the name of its score, as ``source.yml`` says it or else the harness.
+
+    The name of a benchmark is empty where the data name none. One whose score has no name is left out.
+    """
+    said, benchmarks = source.settings.score_name, source.benchmarks or ("",)
+    given = dict.fromkeys(benchmarks, said) if isinstance(said, str) else said or {}
+    named = {**get_layout(source).score_names, **given}
+    return {name: named[name] for name in benchmarks if name in named}
+
 
 _EVERYTHING: Mapping[str, CellValue | tuple[CellValue, ...]] = MappingProxyType({})
 _UNKNOWN: Final = (-math.inf, math.inf)

@@ -1,8 +1,8 @@
-"""The base of every settings value: frozen, unknown keys refused, names in the user's spelling."""
+"""The base of every settings model: frozen, unknown keys refused, names in the user's spelling."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -15,3 +15,6 @@ class Settings(BaseModel):
 
     # Validators are made when they are first needed: no report needs all of them.
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
+
+
+CellValue: TypeAlias = str | int | float | bool

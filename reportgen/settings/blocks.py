@@ -1,16 +1,15 @@
-"""What the bodies of fenced blocks may say, of all but those about scores."""
+"""What the bodies of fenced blocks may say: a model for each kind, and the table of kinds."""
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
-from reportgen.settings.base import Name, Number, Settings
-
-CellValue: TypeAlias = str | int | float | bool
+from reportgen.settings.base import CellValue, Name, Number, Settings
 
 
 class Band(StrEnum):
@@ -224,3 +223,159 @@ CHART_BLOCKS: dict[str, type[BlockSettings]] = {
     "vega-lite": VegaLiteSettings,
     "altair": AltairSettings,
 }
+
+
+_METRIC = r"^(mean|(avg@|pass@|maj@|pass\^)[1-9]\d{0,5})$"
+ScoreMetric = Annotated[str, StringConstraints(strip_whitespace=True, pattern=_METRIC)]
+"""``mean``, or one of ``avg@``, ``pass@``, ``maj@`` and ``pass^`` with its k, such as ``pass@8``."""
+
+
+def is_score_metric(metric: str) -> bool:
+    """Whether a text is a ``ScoreMetric``."""
+    return re.fullmatch(_METRIC, metric.strip()) is not None
+
+
+def split_metric(metric: str) -> tuple[str, int]:
+    """A ``ScoreMetric`` as the statistics take it: ``pass@8`` is ``pass@k`` and 8, ``mean`` has 1."""
+    found = re.fullmatch(r"(\D+)(\d+)", metric)
+    if found is None:
+        return metric, 1
+    return found[1] + ("n" if found[1] == "avg@" else "k"), int(found[2])
+
+
+class OutcomeSettings(BlockSettings):
+    """What every block about scores may say."""
+
+    source: Name | None = Field(
+        None, description="A file or folder of data/ with outcomes; the page's benchmark if left out."
+    )
+    benchmark: Name | None = Field(
+        None, description="Only rows of this benchmark, where the data have a benchmark column."
+    )
+    series: tuple[Name, ...] | None = Field(None, description="Only these series, in this order.")
+    filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(
+        default_factory=dict, description="Only rows whose column has this value, or one of these."
+    )
+    level: Annotated[float, Field(gt=0, lt=1)] = Field(0.95, description="The confidence level.")
+    higher_is_better: bool | None = Field(
+        None, description="Whether a larger score is better; the benchmark's if left out."
+    )
+
+
+class MetricSettings(OutcomeSettings):
+    """What the blocks share that show one metric."""
+
+    metric: ScoreMetric = Field(
+        "mean", description="mean, or avg@N, pass@K, maj@K, pass^K with a number, such as pass@8."
+    )
+
+
+class ComparedSettings(MetricSettings):
+    """What the blocks share that test differences."""
+
+    family: Literal["block", "page"] = Field(
+        "block",
+        description="Which comparisons are adjusted together: those of this block, or those of all blocks of "
+        "the page that say page.",
+    )
+
+
+class ScoresSettings(ComparedSettings):
+    """A ``scores`` block: each series' score with its interval, in groups."""
+
+    estimand: Literal["problems like these", "these problems"] = Field(
+        "problems like these",
+        description="What the interval is about: problems like these, or these problems with other samples.",
+    )
+    order: Literal["best", "given", "name"] = Field(
+        "best", description="Order of the series: best first, as in the data, by name."
+    )
+
+
+class PasskSettings(OutcomeSettings):
+    """A ``passk`` block: pass@k against k, a line for each series."""
+
+    highlight: tuple[Name, ...] = Field((), description="These series keep colour, the rest turn grey.")
+    height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
+
+
+class ComparisonSettings(ComparedSettings):
+    """A ``comparison`` block: all pairs on one benchmark, or all series on several benchmarks."""
+
+    sources: tuple[Name, ...] = Field(
+        (), description="Several sources, each of them a benchmark; instead of source."
+    )
+    benchmarks: tuple[Name, ...] = Field(
+        (), description="These benchmarks of the source, side by side; all if it has several."
+    )
+    baseline: Name | None = Field(
+        None, description="The series that the others are held against; the benchmark's if left out."
+    )
+
+
+class ProblemsSettings(OutcomeSettings):
+    """A ``problems`` block: who solves which problem."""
+
+    slices: tuple[Name, ...] = Field((), description="Columns to slice the scores by, such as subject.")
+
+
+class RunsSettings(MetricSettings):
+    """A ``runs`` block: the spread of each series between its runs."""
+
+
+class PlanSettings(MetricSettings):
+    """A ``plan`` block: what more problems, samples or runs would find."""
+
+    difference: Annotated[float, Field(gt=0)] | None = Field(
+        None, description="The true difference to find: in points where scores go from 0 to 1."
+    )
+    height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
+
+
+SCORE_BLOCKS: dict[str, type[OutcomeSettings]] = {
+    "scores": ScoresSettings,
+    "passk": PasskSettings,
+    "comparison": ComparisonSettings,
+    "problems": ProblemsSettings,
+    "runs": RunsSettings,
+    "plan": PlanSettings,
+}
+
+
+class Rule(StrEnum):
+    """A rule that makes observations; its name is what a reader sees."""
+
+    SAME_START = "same start"
+    BEST = "best"
+    RISE = "rise"
+    PLATEAU = "plateau"
+    STEADY = "steady"
+    DIP = "dip"
+    SPIKE = "spike"
+    LATE_DECLINE = "late decline"
+    CROSSING = "crossing"
+    WIDEST_GAP = "widest gap"
+    CONVERGE = "converge"
+    TIERS = "tiers"
+    INSTABILITY = "instability"
+    UNCERTAIN_HERE = "uncertain here"
+    PART_COMPANY = "part company"
+
+
+class ObservationsSettings(BlockSettings):
+    """An ``observations`` block: what rules find in a figure's data, in sentences."""
+
+    of: Name | None = Field(
+        None,
+        description="Id of a figure or panels on the page, or a source; the page's benchmark if left out.",
+    )
+    count: Annotated[int, Field(ge=1, le=100)] = Field(
+        8, description="How many sentences at most, most telling first."
+    )
+    rules: tuple[Rule, ...] = Field((), description="Only these rules; all if left out.")
+
+
+OBSERVATION_BLOCKS: dict[str, type[BlockSettings]] = {"observations": ObservationsSettings}
+
+
+BLOCKS: dict[str, type[BlockSettings]] = {**CHART_BLOCKS, **SCORE_BLOCKS, **OBSERVATION_BLOCKS}

@@ -1,32 +1,41 @@
-"""What the user wrote, as typed settings; every problem at once, each with its line."""
+"""Loads settings from YAML and validates them, all problems at once; JSON Schema of them for editors."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic.json_schema import GenerateJsonSchema
 
-from reportgen.errors import Problem, Problems, ReportError, SourceLocation, Stage
-from reportgen.naming import suggest_name
-from reportgen.settings.faults import find_misread_names, locate_faults
-from reportgen.settings.front_matter import Benchmark, FrontMatter
-from reportgen.settings.kinds import BLOCKS
-from reportgen.settings.parsing import Origin, parse
-from reportgen.settings.project import ProjectSettings
+from reportgen.core.errors import Problem, Problems, ReportError, SourceLocation, Stage
+from reportgen.core.words import suggest_name
+from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.report import Benchmark, FrontMatter, ProjectSettings
 from reportgen.settings.source import SourceSettings
 from reportgen.settings.text import normalise_text, read_text
-from reportgen.settings.tree import MappingNode, ScalarNode, SequenceNode, from_value, to_values
+from reportgen.settings.validation_errors import describe_faults, find_misread_names, locate_faults
 from reportgen.settings.vega_lite import split_specification
-from reportgen.settings.wording import describe_faults
+from reportgen.settings.yaml_tree import (
+    MappingNode,
+    Origin,
+    ScalarNode,
+    SequenceNode,
+    from_value,
+    parse,
+    to_values,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from collections.abc import Mapping as AnyMapping
     from pathlib import Path
 
+    from pydantic_core import CoreSchema
+
     from reportgen.settings.blocks import BlockSettings
-    from reportgen.settings.faults import KeyPath as KeyPath
-    from reportgen.settings.tree import Node
+    from reportgen.settings.validation_errors import KeyPath
+    from reportgen.settings.yaml_tree import Node
+
 
 _Model = TypeVar("_Model", bound=BaseModel)
 _Declaring = TypeVar("_Declaring", FrontMatter, ProjectSettings)
@@ -160,7 +169,7 @@ def _add_lines(settings: _Declaring, node: Node) -> _Declaring:
             found[key] = declared.place_at_line(_find_line(written))
         elif declared and isinstance(written, SequenceNode):
             pairs = zip(declared, written.items, strict=True)
-            found[key] = tuple(benchmark.at_line(_find_line(item)) for benchmark, item in pairs)
+            found[key] = tuple(benchmark.place_at_line(_find_line(item)) for benchmark, item in pairs)
     return settings.model_copy(update=found) if found else settings
 
 
@@ -194,3 +203,77 @@ def _find_plugin_options(text: str, file: str) -> Node | None:
         item.entries[PLUGIN] for item in named if isinstance(item, MappingNode) and PLUGIN in item.entries
     )
     return next(found, None)
+
+
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+def make_schemas() -> dict[str, dict[str, Any]]:
+    """The schemas of block bodies, by the block's name, of ``source.yml``, front matter and plugin options.
+
+    Returns:
+        ``curve``, ``panels``, …, ``source``, ``front-matter``, ``plugin``, in this order, each a complete
+        JSON Schema. The same models give the same bytes.
+    """
+    models: dict[str, type[BaseModel]] = {
+        **BLOCKS,
+        "source": SourceSettings,
+        "front-matter": FrontMatter,
+        "plugin": ProjectSettings,
+    }
+    schemas = {name: _make_schema(model) for name, model in models.items()}
+    schemas["vega-lite"] = _make_spec_schema(schemas["vega-lite"])
+    schemas["altair"] = _add_short_form(schemas["altair"])
+    return schemas
+
+
+class _Quiet(GenerateJsonSchema):
+    """Without a title on each field, which only repeats its key."""
+
+    def field_title_should_be_set(self, _: CoreSchema | Any) -> bool:  # noqa: ANN401  # pydantic's own signature
+        return False
+
+
+def _make_schema(model: type[BaseModel]) -> dict[str, Any]:
+    made = model.model_json_schema(schema_generator=_Quiet)
+    made.pop("title", None)
+    accepted: dict[str, Any] = _add_number_names(made)
+    return {"$schema": _DIALECT, **accepted}
+
+
+def _add_number_names(part: Any) -> Any:  # noqa: ANN401  # any part of a schema
+    """A name may be written as a number: it is read as the text that was written."""
+    if isinstance(part, list):
+        return [_add_number_names(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    same = {key: _add_number_names(item) for key, item in part.items()}
+    if same.get("type") == "string" and "enum" not in same and "pattern" not in same:
+        same["type"] = ["string", "number"]
+    return same
+
+
+def _make_spec_schema(made: dict[str, Any]) -> dict[str, Any]:
+    """The body of a ``vega-lite`` block is the specification itself, with our keys beside Vega-Lite's own."""
+    ours = {key: made["properties"][key] for key in ("id", "caption", "summary", "source")}
+    source = {
+        "type": "object",
+        "properties": {"source": ours["source"]},
+        "description": "source: a file or folder of data/; or values written here.",
+    }
+    return {
+        "$schema": _DIALECT,
+        "description": "A Vega-Lite specification. It names no outside address.",
+        "type": "object",
+        "minProperties": 1,
+        "properties": {**ours, "data": source},
+    }
+
+
+def _add_short_form(made: dict[str, Any]) -> dict[str, Any]:
+    """The body of an ``altair`` block may be ``file.py:function`` and nothing else."""
+    dialect, definitions = made.pop("$schema"), made.pop("$defs", None)
+    whole: dict[str, Any] = {"$schema": dialect, "anyOf": [made["properties"]["function"], made]}
+    if definitions:
+        whole["$defs"] = definitions
+    return whole

@@ -1,4 +1,4 @@
-"""What ``data/<source>/source.yml`` may say."""
+"""What the ``source.yml`` of a source of data may say."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, ValidationError, model_validator
 
-from reportgen.settings.base import Name, Number, Settings
-from reportgen.settings.blocks import CellValue
+from reportgen.settings.base import CellValue, Name, Number, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

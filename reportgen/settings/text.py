@@ -1,10 +1,10 @@
-"""Bytes of the user's to text: UTF-8 with or without a mark, one kind of line end, or a problem."""
+"""Text that users write: decoded from UTF-8, with one kind of line end, and shortened for messages."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reportgen.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,3 +53,9 @@ def read_text(path: Path, file: str, stage: Stage) -> str:
         message = f"this is not UTF-8: byte {data[error.start]:#04x} stands where a character should"
         problem = Problem(SourceLocation(file, line), message, "Save the file with the encoding UTF-8", stage)
         raise ReportError(problem) from error
+
+
+def shorten(text: str, limit: int = 80) -> str:
+    """A text of the user's for a message: one line, at most ``limit`` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -1,7 +1,7 @@
-r"""Expressions in a Vega-Lite specification: what of Vega's expression language an author may use.
+"""Vega's expression language: which functions and properties an author's specification may use.
 
 Vega keeps expressions away from the page by a list of function names, and holes in it have been found again
-and again: an event leads to the window (``event.view``), an item of the scene to its element, a value to its
+and again: an event leads to the window (``event.view``), a scene item to its element, a value to its
 ``constructor``, and Vega-Lite's own ``vlSelectionTuples`` calls what it is given. So the functions and the
 properties of an event that may be used are listed here, and whatever leads out of the data is refused.
 """
@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from reportgen.naming import suggest_name
+from reportgen.core.words import suggest_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
 
 Fault: TypeAlias = tuple[str, str]
 """What is wrong, and the next step."""
@@ -180,7 +181,10 @@ def _check_name(tokens: Sequence[str], place: int, before: str, after: str) -> I
     elif name == "event":
         attribute = tokens[place + 2] if after == "." and place + 2 < len(tokens) else ""
         if attribute not in _EVENT_PROPERTIES:
-            step = f"{suggest_name(attribute, _EVENT_PROPERTIES)}Use such as event.shiftKey, event.key or event.x"
+            step = (
+                f"{suggest_name(attribute, _EVENT_PROPERTIES)}Use such as event.shiftKey, "
+                "event.key or event.x"
+            )
             yield "an event leads out of the chart but for its keys and places", step
     elif name == "item":
         yield "an item of the scene leads out of the chart", "Use datum, which has its data"

@@ -1,8 +1,8 @@
-"""The body of a ``vega-lite`` block: our keys lifted out of the specification, and what may harm refused.
+"""The body of a ``vega-lite`` block: our own keys taken out of it, and everything dangerous refused.
 
 Refused are outside addresses, files, code (see ``vega_expressions``), attributes of the page's elements, and
 data that only a browser could parse. The browser's policy and the loaders of the live view and of the
-renderer refuse the network as well; this is the wall that names the line.
+renderer refuse the network as well; this check is the one that names the line.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ import math
 import re
 from typing import TYPE_CHECKING, Final
 
-from reportgen.errors import Problem, ReportError, SourceLocation, Stage
-from reportgen.settings.parsing import shorten
-from reportgen.settings.tree import MappingNode, ScalarNode, SequenceNode, iterate_scalars
+from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.settings.text import shorten
 from reportgen.settings.vega_expressions import check_expression, decode_escapes, find_unsafe_name
+from reportgen.settings.yaml_tree import MappingNode, ScalarNode, SequenceNode, iterate_scalars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reportgen.settings.tree import Node
+    from reportgen.settings.yaml_tree import Node
+
 
 _OURS: Final = ("id", "caption", "summary", "source")
 _SCHEMA: Final = re.compile(r"https?://vega\.github\.io/schema/vega-lite/v\d+(\.\d+)*\.json")

@@ -1,21 +1,34 @@
-"""Puts a drafted report together with the pages that MkDocs makes: pure but for its last step."""
+"""Puts a drafted report into the pages that MkDocs makes: fragments, page context, search, link cards."""
 
 from __future__ import annotations
 
+import json
 import re
+from html import unescape
 from importlib.resources import files as resource_files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
+from mkdocs.contrib import search
 from mkdocs.utils import get_relative_url
 
-from reportgen.cache import Cache
-from reportgen.errors import Problem, Severity, Stage
-from reportgen.figures.live import name_view
-from reportgen.site.bound_spans import find_unmatched, insert_statements, match_statements
-from reportgen.site.fences import Fences
-from reportgen.site.fragments import hash_fragments, render_benchmark_head, render_block, render_view
+from reportgen.core import __version__
+from reportgen.core.cache import Cache
+from reportgen.core.errors import Problem, Severity, Stage
+from reportgen.figures.vega.live import name_view
+from reportgen.narrative.topics import list_page_sources
+from reportgen.site.fragments import (
+    BADGE,
+    CHECKED,
+    add_anchors,
+    group_states,
+    hash_fragments,
+    render_benchmark_head,
+    render_block,
+    render_view,
+)
+from reportgen.site.marks import Fences, find_unmatched, insert_statements, match_statements
 from reportgen.site.outputs import (
     format_report_json,
     get_page_folder,
@@ -23,20 +36,98 @@ from reportgen.site.outputs import (
     list_figures,
     list_tables,
 )
-from reportgen.site.page_context import list_page_figures, list_sources, make_site_context
 from reportgen.site.provenance import find_provenance
-from reportgen.site.search import find_lunr, make_index_script
-from reportgen.site.statement_fragments import BADGE, CHECKED, add_anchors, group_states
+from reportgen.site.security import POLICY, make_script_policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from reportgen.cache import CachedText
-    from reportgen.model import Page, Report, Shown
-    from reportgen.narrative.candidates import Candidate
-    from reportgen.site.beside import BackgroundJobs
-    from reportgen.site.bound_spans import BoundMarks
-    from reportgen.site.earlier import LastBuild
+    from reportgen.core.cache import CachedText
+    from reportgen.core.model import Figure, Shown
+    from reportgen.draft.result import Report
+    from reportgen.narrative.binding_syntax import Candidate
+    from reportgen.settings.inputs import Page, Source
+    from reportgen.site.manifest import LastBuild
+    from reportgen.site.marks import BoundMarks
+    from reportgen.site.provenance import Provenance
+    from reportgen.site.worker import BackgroundJobs
+
+
+def make_site_context(
+    report: Report, provenance: Provenance, *, serving: bool, scripts: dict[str, str] | None = None
+) -> dict[str, Any]:
+    """What is the same on every page.
+
+    Args:
+        report: the draft.
+        provenance: of the build.
+        serving: ``serve`` sends the policy itself, since it knows the script of the live reload.
+        scripts: those that stand in the page, where all scripts are named by their hashes.
+    """
+    scripts = {} if serving else scripts or {}
+    policy = f"{POLICY}; {make_script_policy(scripts)}" if scripts else POLICY
+    return {
+        "version": __version__,
+        "csp": "" if serving else policy,
+        "inline_scripts": scripts,
+        "commit": provenance.commit,
+        "date": provenance.date,
+        "all_sources": [_describe_source(source) for source in report.sources.values()],
+        "sources": [],
+        "og_image": "",
+        "description": "",
+    }
+
+
+def list_sources(page: Page, report: Report) -> list[dict[str, Any]]:
+    """The sources behind a page, in the order of its blocks."""
+    return [_describe_source(report.sources[name]) for name in list_page_sources(page)]
+
+
+def list_page_figures(page: Page, report: Report) -> tuple[Figure, ...]:
+    """The figures of a page, in its order."""
+    return tuple(
+        figure for block in page.blocks for figure in list_figures(report.shown[page.path, block.id])
+    )
+
+
+def _describe_source(source: Source) -> dict[str, Any]:
+    return {
+        "name": source.name,
+        "title": source.settings.title or source.name,
+        "approximate": source.settings.approximate or "",
+        "files": [{"path": f.path, "sha256": f.sha256, "size": f.size} for f in source.files],
+    }
+
+
+SETTINGS = ("lang", "separator", "min_search_length")
+
+
+def make_index_script(index_json: str) -> str:
+    """Return a classic script that hands MkDocs' search index to the theme.
+
+    Args:
+        index_json: the text of ``search/search_index.json``: ``{"config": {…}, "docs": [{"location",
+            "title", "text"}, …]}``.
+
+    Returns:
+        ``window.reportgenSearch={…};`` with the documents and the settings that a search needs, titles
+        as text (MkDocs writes them as HTML). No character in it can end a script or a line of one.
+    """
+    index = json.loads(index_json)
+    config = {key: index["config"][key] for key in SETTINGS if key in index["config"]}
+    docs = [doc | {"title": unescape(doc["title"])} for doc in index["docs"]]
+    content = {"config": config, "docs": docs}
+    text = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    for char in "<\u2028\u2029":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return f"window.reportgenSearch={text};\n"
+
+
+def find_lunr() -> Path:
+    """Return the file of lunr, the library that MkDocs ships; a site serves it as ``search/lunr.js``."""
+    return Path(str(search.__file__)).with_name("templates") / "search" / "lunr.js"
+
 
 _SOURCES = Path(__file__).with_name("assets")
 _FONTS = Path(str(resource_files("reportgen.site_templates") / "fonts"))
@@ -192,7 +283,7 @@ class Assembly:
 
     def finish(self, site: Path) -> None:
         """Write what had to wait: ``report.json``, cards, the search script."""
-        with self._ahead.beside:
+        with self._ahead.worker:
             for path, card in self._ahead.cards.items():
                 name = f"{get_page_folder(path)}/card.png"
                 if not (self._earlier and self._earlier.link(name, card.key, site)):

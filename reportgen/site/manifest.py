@@ -1,4 +1,4 @@
-"""Tells in milliseconds that nothing changed since the last build, before anything heavy is imported.
+"""Recognizes in milliseconds that nothing changed since the last build, and reuses its unchanged files.
 
 ``manifest.json`` in the report's cache holds size, time of change and SHA-256 of everything that went in,
 and size and time of everything that came out. A file whose size and time stand is taken as unchanged; one
@@ -16,11 +16,55 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reportgen.cache import cache_folder
-from reportgen.repository import find_checkout
+from reportgen.core.cache import cache_folder
+from reportgen.core.repository import find_checkout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+
+
+def link(source: str, target: str) -> None:
+    """Give a file a second name; the folder of ``target`` is made if need be.
+
+    Raises:
+        OSError: it lies on another file system, or on one without links.
+    """
+    try:
+        os.link(source, target)
+    except FileNotFoundError:  # cheaper than to ask of each of hundreds whether its folder is there
+        Path(target).parent.mkdir(parents=True, exist_ok=True)
+        os.link(source, target)
+
+
+class LastBuild:
+    """The site of the last build, which stands until the new one takes its place.
+
+    Attributes:
+        keys: what decided each file of this build that the next may take over, by its path below the site.
+    """
+
+    def __init__(self, site: Path, written: Mapping[str, tuple[str, int, int]]) -> None:
+        """Take a site and its files: by path below it the key, the size, and the time of change in ns."""
+        self._site = site
+        self._written = written
+        self.keys: dict[str, str] = {}
+
+    def link(self, path: str, key: str, site: Path) -> bool:
+        """Put a file into a new site if this key decided it and nobody has written into it since."""
+        self.keys[path] = key
+        known, size, changed = self._written.get(path, ("", 0, 0))
+        if known != key:
+            return False
+        source = self._site / path
+        try:
+            found = source.stat()
+            if (found.st_size, found.st_mtime_ns) != (size, changed):
+                return False
+            link(str(source), str(site / path))
+        except OSError:  # gone, or a file system without links
+            return False
+        return True
+
 
 _NAME = "manifest.json"
 _FORMAT = 4

@@ -7,17 +7,20 @@ from dataclasses import asdict, fields
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from reportgen import __version__
-from reportgen.model import Figure, Observations, Overview, Panels, ResultTable, Stack
-from reportgen.statements import Fact
+from reportgen.core import __version__
+from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack
+from reportgen.core.statements import Fact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reportgen.cache import CachedText
-    from reportgen.model import Block, Page, Report, Shown, Source
+    from reportgen.core.cache import CachedText
+    from reportgen.core.model import Shown
+    from reportgen.core.statements import Statement
+    from reportgen.draft.result import Report
+    from reportgen.settings.inputs import Block, Page, Source
     from reportgen.site.provenance import Provenance
-    from reportgen.statements import Statement
+
 
 FORMAT = 1
 _FACT = tuple(one.name for one in fields(Fact))

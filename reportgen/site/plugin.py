@@ -17,24 +17,26 @@ from mkdocs.config.config_options import ExtraScriptValue
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
 
-from reportgen.cache import Cache, FileHashes, cache_folder
-from reportgen.errors import Problem, ReportError, SourceLocation
-from reportgen.narrative.spans import BindingsExtension
-from reportgen.repository import find_boundary
+from reportgen.core.cache import Cache, FileHashes, cache_folder
+from reportgen.core.errors import Problem, ReportError, SourceLocation
+from reportgen.core.repository import find_boundary
+from reportgen.narrative.markdown_extensions import BindingsExtension
 from reportgen.settings.loading import load_project
-from reportgen.site.added import make_file, make_page
 from reportgen.site.assembly import Assembly
-from reportgen.site.beside import BackgroundJobs
-from reportgen.site.checking.excerpts import clean_text
-from reportgen.site.fences import make_custom_fences
-from reportgen.site.languages import find_language_folder
-from reportgen.site.ownership import refuse_foreign_folder
-from reportgen.site.page_context import POLICY
-from reportgen.site.project_of import make_project, warn_of_omitted_pages
+from reportgen.site.files import (
+    BoundedSnippets,
+    find_language_folder,
+    make_file,
+    make_page,
+    make_project,
+    refuse_foreign_folder,
+    warn_of_omitted_pages,
+)
+from reportgen.site.marks import make_custom_fences
 from reportgen.site.provenance import check_build_date, fix_build_date, restore_build_date
-from reportgen.site.request_guard import guard_requests
-from reportgen.site.script_hashes import read_inline_scripts
-from reportgen.site.snippets import BoundedSnippets
+from reportgen.site.security import POLICY, guard_requests, read_inline_scripts
+from reportgen.site.terminal import clean_text
+from reportgen.site.worker import BackgroundJobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,11 +47,11 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
     from mkdocs.utils.templates import TemplateContext
 
-    from reportgen.drafting.project import Project
-    from reportgen.model import Report
-    from reportgen.repository import Boundary
-    from reportgen.settings.project import ProjectSettings
-    from reportgen.site.earlier import LastBuild
+    from reportgen.core.repository import Boundary
+    from reportgen.draft.result import Report
+    from reportgen.settings.report import Project, ProjectSettings
+    from reportgen.site.manifest import LastBuild
+
 
 # Only loggers below this name count for ``--strict``.
 log = logging.getLogger("mkdocs.plugins.reportgen")
@@ -142,7 +144,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             within = BoundedSnippets(self._find_snippet_boundary(config), lambda: self._reading)
             config.markdown_extensions.append(within)  # type: ignore[arg-type]  # as above
         if self._settings.untrusted:
-            from reportgen.narrative.raw_html import NoRawHtml  # noqa: PLC0415 - few reports need it
+            from reportgen.narrative.markdown_extensions import NoRawHtml  # noqa: PLC0415 - few reports need it
 
             config.markdown_extensions.append(NoRawHtml())  # type: ignore[arg-type]  # as above
         # An aligned column would otherwise get a style attribute, which our policy refuses.
@@ -188,7 +190,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._assemblies.append(assembly)
 
     def _draft(self, project: Project, config: MkDocsConfig) -> tuple[Report, BackgroundJobs]:
-        from reportgen.report import draft  # noqa: PLC0415 - imports the statistics
+        from reportgen.draft.report import draft  # noqa: PLC0415 - imports the statistics
 
         folder = cache_folder(self._root)
         cache = Cache(folder)
@@ -204,10 +206,10 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
                 FileHashes(folder),
                 progress=self.progress,
                 drawn=ahead.start_jobs,
-                start_worker=ahead.beside.call,
+                start_worker=ahead.worker.call,
             )
         except ReportError:
-            ahead.beside.abandon()
+            ahead.worker.abandon()
             raise
         return report, ahead
 
@@ -260,7 +262,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     def on_page_content(self, html: str, *, page: Page, **_: object) -> str:
         """Put the key results under the title of a benchmark's page, and let links find its figures."""
         if self._settings.untrusted:
-            from reportgen.site.untrusted import check_html  # noqa: PLC0415 - few reports need it
+            from reportgen.site.security import check_html  # noqa: PLC0415 - few reports need it
 
             mark = self._assembly.fences.get_salt(page.file.src_uri)
             self._unsafe += check_html(html, page.file.content_string, self._reading, mark)

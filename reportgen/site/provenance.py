@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Problem, ReportError, SourceLocation, Stage
-from reportgen.repository import find_checkout
+from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.repository import find_checkout
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 EPOCH = "SOURCE_DATE_EPOCH"
 _NO_DATE = "0"

@@ -1,37 +1,127 @@
-"""Builds a site beside the old one and swaps them: the old site stays until the new one is complete."""
+"""Runs MkDocs: reads ``mkdocs.yml``, builds a site beside the old one and swaps them, or serves it."""
 
 from __future__ import annotations
 
 import errno
 import json
+import logging
 import os
 import re
 import shutil
+import tempfile
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mkdocs.commands.build import build
+from mkdocs.config import load_config
 from mkdocs.exceptions import Abort, MkDocsException
 
-from reportgen.cache import Cache, cache_folder, is_running
-from reportgen.errors import Problem, ReportError, SourceLocation, Stage, describe_disk_problem
+from reportgen.core.cache import Cache, cache_folder, is_running, make_temporary_folder
+from reportgen.core.errors import Problem, ReportError, Severity, SourceLocation, Stage, describe_disk_problem
 from reportgen.settings.blocks import AltairSettings
+from reportgen.settings.text import LARGEST, make_size_problem
 from reportgen.site import manifest
-from reportgen.site.configuration import collect_warnings, explain_refusal, load_configuration
-from reportgen.site.earlier import LastBuild
+from reportgen.site.files import refuse_foreign_folder
+from reportgen.site.manifest import LastBuild
 from reportgen.site.outputs import list_figures
-from reportgen.site.ownership import refuse_foreign_folder
+from reportgen.site.plugin import ReportPlugin, find_problems
+from reportgen.site.terminal import clean_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from mkdocs.config.defaults import MkDocsConfig
 
-    from reportgen.model import Report
-    from reportgen.site.plugin import ReportPlugin
+    from reportgen.draft.result import Report
+
+
+_PAGE_NAMED = re.compile(r"Doc file '([^']+)'")
+
+
+def load_configuration(
+    config_file: Path, *, strict: bool, words: list[str]
+) -> tuple[MkDocsConfig, ReportPlugin]:
+    """A ``mkdocs.yml`` as MkDocs reads it, and our plugin in it.
+
+    Args:
+        config_file: the ``mkdocs.yml``.
+        strict: whether the build will fail on any warning.
+        words: what MkDocs warned of, see ``collect_warnings``.
+
+    Raises:
+        ReportError: the file is too large, MkDocs refuses it, or our plugin is not switched on.
+    """
+    if config_file.stat().st_size > LARGEST:
+        raise ReportError(make_size_problem(config_file.name, Stage.SETTINGS))
+    try:
+        config = load_config(config_file=str(config_file), strict=strict or None)
+    except RecursionError as error:
+        problem = Problem(
+            SourceLocation(config_file.name),
+            "this file is nested too deep",
+            "Write it flatter",
+            Stage.SETTINGS,
+        )
+        raise ReportError(problem) from error
+    except (Abort, MkDocsException) as error:
+        raise explain_refusal(words, error) from error
+    return config, _find_plugin(config)
+
+
+def _find_plugin(config: MkDocsConfig) -> ReportPlugin:
+    plugin = config.plugins.get("reportgen")
+    if isinstance(plugin, ReportPlugin):
+        return plugin
+    step = "Add a line with - reportgen under plugins:"
+    said = "the reportgen plugin is not switched on"
+    raise ReportError(Problem(SourceLocation("mkdocs.yml"), said, step, Stage.SETTINGS))
+
+
+def explain_refusal(
+    words: list[str], error: Exception, warned: Iterable[Problem] = (), content: str = ""
+) -> ReportError:
+    """The report's own problems, or what MkDocs complained of, each at its place if that is known."""
+    problems = find_problems(error)
+    if problems:
+        return ReportError(*problems)
+    ours = {clean_text(str(problem)): problem for problem in warned}
+    reported = (ours.get(word) or _locate_problem(word, content) for word in words or [str(error)])
+    return ReportError(*reported)
+
+
+def make_mkdocs_problem(word: str, severity: Severity = Severity.ERROR, file: str = "mkdocs.yml") -> Problem:
+    """What MkDocs complained of."""
+    return Problem(SourceLocation(file), " ".join(word.split()).rstrip("."), "", Stage.SITE, severity)
+
+
+def _locate_problem(word: str, content: str) -> Problem:
+    page = _PAGE_NAMED.search(word)
+    return (
+        make_mkdocs_problem(word, file=f"{content}/{page[1]}")
+        if page and content
+        else make_mkdocs_problem(word)
+    )
+
+
+@contextmanager
+def collect_warnings() -> Iterator[list[str]]:
+    """Collect what MkDocs warns of, instead of having it printed."""
+    words: list[str] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: words.append(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("mkdocs")
+    before = logger.propagate
+    logger.propagate = False
+    logger.addHandler(handler)
+    try:
+        yield words
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = before
+
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 # What decides a site besides its folders is not known of other plugins, of extensions that read files, and
@@ -218,3 +308,34 @@ def _list_inputs(root: Path, config: MkDocsConfig, data: str, report: Report) ->
         for block in page.blocks:
             if isinstance(block.settings, AltairSettings):
                 yield root / block.settings.function.partition(":")[0]
+
+
+def serve_site(
+    config_file: Path, *, dev_addr: str | None, open_browser: bool, report: Callable[[str], None]
+) -> None:
+    """Serve until interrupted; ``report`` gets what MkDocs says.
+
+    Raises:
+        ReportError: the first build fails, or the address is taken.
+    """
+    # It brings a server and a watcher, which a build does without.
+    from mkdocs.commands.serve import serve  # noqa: PLC0415
+
+    # MkDocs serves from a temporary folder: one that goes, even if this process is killed.
+    tempfile.tempdir = str(make_temporary_folder(cache_folder(config_file.resolve().parent)))
+    handler = logging.Handler(logging.INFO)
+    handler.emit = lambda record: report(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("mkdocs")
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+    options: dict[str, Any] = {"dev_addr": dev_addr} if dev_addr else {}
+    try:
+        serve(config_file=str(config_file), open_in_browser=open_browser, **options)
+    except (Abort, MkDocsException, OSError) as error:
+        if problems := find_problems(error):
+            raise ReportError(*problems) from error
+        said = str(error) or "MkDocs stopped"
+        raise ReportError(Problem(SourceLocation("mkdocs.yml"), said, "", Stage.SITE)) from error
+    finally:
+        logger.removeHandler(handler)
+        tempfile.tempdir = None

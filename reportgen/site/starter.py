@@ -1,18 +1,138 @@
-"""The small working report that ``reportgen init`` writes."""
+"""The small working report that ``reportgen init`` writes, and the requirement that its workflow installs.
+
+Only what names one fixed content counts as a requirement: a commit of a repository, or an archive by its
+hash (PEP 610).
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
+from importlib.metadata import distributions
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
-from reportgen.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from importlib.resources.abc import Traversable
-    from pathlib import Path
+
+
+DISTRIBUTION = "mkdocs-reportgen"
+
+# No character of these means anything to a shell, to YAML or to pip, and there is no room for a password.
+_ADDRESS = re.compile(r"https://(?:[A-Za-z0-9-]+\.)+[A-Za-z][A-Za-z0-9-]*(?::\d+)?/[A-Za-z0-9._~/+-]+")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class UnknownSourceError(Exception):
+    """Nobody else could install this reportgen from where it came from; its text says why."""
+
+
+def find_requirement() -> str:
+    """The requirement that installs this reportgen, such as ``mkdocs-reportgen @ git+https://…@COMMIT``.
+
+    Raises:
+        UnknownSourceError: it came from somewhere that others cannot reach, or that is not one fixed content.
+    """
+    records = (one.read_text("direct_url.json") for one in distributions(name=DISTRIBUTION))
+    record = next(filter(None, records), None)
+    if record is None:
+        raise UnknownSourceError("its installation does not say from which repository it came")
+    try:
+        return f"{DISTRIBUTION} @ {_find_source(json.loads(record))}"
+    except (ValueError, TypeError, AttributeError, KeyError):
+        raise UnknownSourceError("what its installation says of its origin cannot be read") from None
+    except OSError as error:
+        raise UnknownSourceError(f"{error.filename} cannot be read: {error.strerror}") from None
+
+
+def _find_source(record: dict[str, Any]) -> str:
+    url = record["url"]
+    if "vcs_info" in record:
+        if record["vcs_info"]["vcs"] != "git" or "subdirectory" in record:
+            raise UnknownSourceError("it came from something else than the top of a git repository")
+        return _format_commit(url, record["vcs_info"]["commit_id"])
+    if "archive_info" in record:
+        hashes = record["archive_info"].get("hashes") or {}
+        sha256 = hashes.get("sha256") or record["archive_info"].get("hash", "").removeprefix("sha256=")
+        if not _SHA256.fullmatch(sha256):
+            raise UnknownSourceError("it came from an archive of which no SHA-256 was noted")
+        return f"{_check_public(url)}#sha256={sha256}"
+    parts = urlsplit(url)
+    if parts.scheme != "file":
+        raise UnknownSourceError("what its installation says of its origin cannot be read")
+    return _find_commit(Path(url2pathname(parts.path)))
+
+
+def _format_commit(url: str, commit: str) -> str:
+    address = _check_public(url)
+    if not _COMMIT.fullmatch(commit):
+        raise UnknownSourceError("the commit that it came from was not noted")
+    return f"git+{address}@{commit}"
+
+
+def _check_public(url: str) -> str:
+    """The address, if anybody may see it and reach it; another is not repeated, it may hold a password."""
+    if _ADDRESS.fullmatch(url):
+        return url
+    raise UnknownSourceError("it did not come from a plain https:// address without a user name")
+
+
+def _find_commit(folder: Path) -> str:
+    """The commit of a checkout, if whoever reads its ``origin`` can have it; git itself is not run there."""
+    git = folder / ".git"
+    if git.is_file():  # a worktree, or a submodule
+        git = folder / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+    if not (git / "HEAD").is_file():
+        raise UnknownSourceError(f"it came from {folder}, which is no checkout of a git repository")
+    shared = git / "commondir"
+    common = git / shared.read_text(encoding="utf-8").strip() if shared.is_file() else git
+    refs = dict(_read_refs(common))
+    head = (git / "HEAD").read_text(encoding="utf-8").strip()
+    if head.startswith("ref:"):
+        head = refs.get(head.removeprefix("ref:").strip(), "")
+    origin = _find_origin((common / "config").read_text(encoding="utf-8"))
+    if not origin:
+        raise UnknownSourceError(
+            f"it came from {folder}, and the repository there has no remote called origin"
+        )
+    source = _format_commit(origin, head)
+    published = ("refs/remotes/origin/", "refs/tags/")
+    if head not in {commit for name, commit in refs.items() if name.startswith(published)}:
+        raise UnknownSourceError(
+            f"commit {head[:12]} of {folder} is not the last one of a branch of its origin; push it first"
+        )
+    return source
+
+
+def _read_refs(common: Path) -> Iterator[tuple[str, str]]:
+    """Names and commits; of a name that comes twice the later one counts."""
+    packed = common / "packed-refs"
+    name = ""
+    for line in packed.read_text(encoding="utf-8").splitlines() if packed.is_file() else ():
+        if line.startswith("^"):  # the commit behind the tag of the line before
+            yield name, line[1:]
+        elif not line.startswith("#"):
+            commit, _, name = line.partition(" ")
+            yield name, commit
+    for path in sorted((common / "refs").rglob("*")):
+        if path.is_file():
+            yield path.relative_to(common).as_posix(), path.read_text(encoding="utf-8").strip()
+
+
+def _find_origin(settings: str) -> str:
+    """The address of ``origin`` in the text of a repository's settings; empty without one."""
+    section = re.search(r'^\s*\[remote "origin"\]([^\[]*)', settings, re.MULTILINE)
+    url = re.search(r"^\s*url\s*=\s*(\S+)\s*$", section[1], re.MULTILINE) if section else None
+    return url[1] if url else ""
+
 
 # Names without their dot, so that the files are neither hidden in the package nor mistaken for its own.
 _DOTTED = {"gitignore": ".gitignore", "github": ".github"}

@@ -6,18 +6,25 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
-from reportgen.outcomes import Comparison, ScoresError, Verdict
-from reportgen.statistics.intervals import check_level
-from reportgen.statistics.macro import compare_macro, make_average_hypothesis
+from reportgen.core.comparisons import Comparison, Verdict
+from reportgen.core.outcomes import ScoresError
+from reportgen.statistics.distributions import check_level
+from reportgen.statistics.intervals import RunVariance, shrink_variances
 from reportgen.statistics.metrics import compute_problem_values
-from reportgen.statistics.pairs import Pair, PairedBenchmark, compute_average_run_variance
-from reportgen.statistics.run_variance import RunVariance, shrink_variances
-from reportgen.statistics.step_down import Adjusted, Hypothesis, adjust_step_down, count_draws
+from reportgen.statistics.pairs import (
+    Pair,
+    PairedBenchmark,
+    compare_macro,
+    compute_average_run_variance,
+    make_average_hypothesis,
+)
+from reportgen.statistics.permutation_tests import Adjusted, Hypothesis, adjust_step_down, count_draws
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.outcomes import Metric, ProblemScores
+    from reportgen.core.outcomes import Metric, ProblemScores
+
 
 _RunVariances: TypeAlias = dict[str, RunVariance | None]
 
@@ -73,7 +80,8 @@ def compare_all(
       both series have several runs, over runs like these: of methods then, otherwise of these checkpoints;
     - interval: mean ± t √V, V = s_d²/P + τ_a²/r_a + τ_b²/r_b (``intervals.over_differences``);
     - p: two-sided, by flipping the signs of d_p (``statistics.sign_flips``), or by t where runs add to V;
-    - adjusted p: ``adjust_step_down`` over all pairs. Fewer than ``pairs.FEWEST`` shared problems are not tested.
+    - adjusted p: ``adjust_step_down`` over all pairs. Fewer than ``pairs.FEWEST`` shared problems are not
+    tested.
     - verdict: ``BETTER`` or ``WORSE`` needs both an adjusted p below ``alpha`` and an interval without 0; the
       p guards against many comparisons, the interval against a difference whose size is not known.
 

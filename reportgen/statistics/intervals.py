@@ -1,21 +1,91 @@
-"""Intervals of a mean over problems, and what is said where there is none."""
+"""Intervals of a mean over problems and over runs, and what is reported where there is none."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.statistics.student_t import t_quantile
+from reportgen.statistics.distributions import deviation, mean, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.model import FloatArray
-    from reportgen.statistics.run_variance import RunVariance
+    from reportgen.core.model import FloatArray
+
+
+class RunVariance(NamedTuple):
+    """The variance between the runs of a series, in the unit of its squared scores.
+
+    Attributes:
+        runs: r, at least 2.
+        between: S², the variance (ddof = 1) of the runs' own scores.
+        residual: what of it the answers alone explain: the mean square of run × problem, over the problems.
+    """
+
+    runs: int
+    between: float
+    residual: float
+
+    @property
+    def excess(self) -> float:
+        """τ², the variance between runs that answers do not explain; never below 0."""
+        return max(0.0, self.between - self.residual)
+
+    @property
+    def of_mean(self) -> float:
+        """τ²/r, which the mean of the runs inherits."""
+        return self.excess / self.runs
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of τ²: (r - 1)(τ²/S²)², as Satterthwaite (1946) has for a difference."""
+        return (self.runs - 1) * (self.excess / self.between) ** 2 if self.excess else math.inf
+
+
+def estimate_run_variance(values: FloatArray) -> RunVariance | None:
+    """The analysis of variance of runs × problems, one value a cell (Searle et al. 1992, 4.7).
+
+    With S² the variance of the runs' scores and M the mean square of what neither run nor problem explains,
+    S² estimates τ² + (variance of run × problem and of sampling)/P and M/P the latter part alone.
+
+    Args:
+        values: shape (r, P), NaN where a run lacks a problem; problems that a run lacks are left out.
+
+    Returns:
+        None under 2 runs or 2 problems that all of them have.
+    """
+    whole = values[:, np.isfinite(values).all(axis=0)]
+    runs, problems = whole.shape
+    if min(runs, problems) < 2:  # noqa: PLR2004 - one says nothing of how others vary
+        return None
+    scores = np.array([mean(row) for row in whole])
+    rest = whole - scores[:, np.newaxis] - whole.mean(axis=0) + mean(scores)
+    square = math.fsum((rest**2).ravel()) / ((runs - 1) * (problems - 1))
+    return RunVariance(runs, deviation(scores) ** 2, square / problems)
+
+
+def shrink_variances(found: Sequence[RunVariance | None]) -> list[RunVariance | None]:
+    """Variances of several series, each halfway to their mean, and with twice the degrees of freedom.
+
+    Two to five runs say little about their own variance. In a family of comparisons the series with the
+    smallest estimates would win by that alone; the mean over series, weighed by r - 1, makes them alike.
+    """
+    known = [one for one in found if one is not None]
+    weight = sum(one.runs - 1 for one in known)
+    if not weight:
+        return list(found)
+    between = math.fsum((one.runs - 1) * one.between for one in known) / weight
+    residual = math.fsum((one.runs - 1) * one.residual for one in known) / weight
+    return [
+        None
+        if one is None
+        else RunVariance(one.runs, (one.between + between) / 2, (one.residual + residual) / 2)
+        for one in found
+    ]
+
 
 # Values that differ by less than this share of their range are the same number, computed in two ways.
 _SAME = 1e-9
@@ -110,7 +180,8 @@ def estimate_over_problems(
     Problems are taken as drawn at random from problems like these, so how many samples each has does not
     enter.
 
-    Spread cannot show what none of the problems had. Where all have one value the interval is ``make_unseen_interval``;
+    Spread cannot show what none of the problems had. Where all have one value the interval is
+    ``make_unseen_interval``;
     where at least half stand within 0.5 % of one end of the range it is never less than that, so that a
     single wrong answer among right ones makes nothing surer, nor pass@k near 1. Where what is unseen reaches
     at least half as far as t, the end away from there hardly ever errs, and the end near it takes the whole
@@ -170,8 +241,8 @@ def estimate_over_differences(
 
     Problems are taken as drawn at random from problems like these, and runs from runs like these where both
     series have several. The ends are cut at the range of differences. Where all problems differ by the same
-    it is ``make_unseen_interval``; where 19 of 20 do, it is never less than that, since few problems carry what is left.
-    The reason says so.
+    it is ``make_unseen_interval``; where 19 of 20 do, it is never less than that, since few problems carry
+    what is left. The reason says so.
 
     Args:
         differences: shape (P,), one a shared problem, without NaN.
@@ -247,7 +318,7 @@ def _extend_interval(
     ends: tuple[float, float],
     level: float,
 ) -> tuple[float, float, str]:
-    """An interval made at least ``make_unseen_interval`` about the mean if half of the problems stand at one end.
+    """An interval widened to ``make_unseen_interval`` if half of the problems are at one end of the range.
 
     ``one_sided`` are the ends that leave out 1 - level each, for the one that takes the whole error.
     """
@@ -335,29 +406,3 @@ def estimate_within_problems(
 def is_constant(values: FloatArray, lowest: float, highest: float) -> bool:
     """Whether all values are one number, up to how it was computed."""
     return bool(np.ptp(values) <= _SAME * (highest - lowest))
-
-
-def mean(values: FloatArray) -> float:
-    """The mean, its sum rounded once, so that the order of values is irrelevant."""
-    return math.fsum(values) / values.size
-
-
-def deviation(values: FloatArray) -> float:
-    """Standard deviation (ddof = 1), its sum rounded once."""
-    return math.sqrt(math.fsum((values - mean(values)) ** 2) / (values.size - 1))
-
-
-def normal_quantile(level: float) -> float:
-    """What a standard normal variable stays below in absolute value with probability ``level``."""
-    return NormalDist().inv_cdf((1 + level) / 2)
-
-
-def check_level(level: float) -> float:
-    """``level``, if it lies between 0 and 1.
-
-    Raises:
-        ValueError: if it does not.
-    """
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie between 0 and 1, not {level}")
-    return level

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.outcomes import Outcomes, ProblemScores, ScoresError
-from reportgen.statistics.groups import LARGEST_FLOAT, as_texts
-from reportgen.statistics.problem_cells import Cells, add_votes, assemble_scores, find_split_problems
+from reportgen.core.outcomes import Outcomes, ProblemScores, ScoresError
+from reportgen.statistics.curves.points import LARGEST_FLOAT, as_texts
+from reportgen.statistics.problem_matrix import Cells, add_votes, assemble_scores, find_split_problems
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reportgen.statistics.groups import Column
+    from reportgen.statistics.curves.points import Column
+
 
 # Sums of whole millionths are exact, hence the same however rows are spread over threads. An answer may
 # cost less than a millionth of a currency's unit.

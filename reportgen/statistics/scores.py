@@ -1,18 +1,23 @@
-"""Scores of series on one benchmark, each with its interval and what that interval is about."""
+"""Scores of series on one benchmark with intervals, scores of runs, and totals as reported."""
 
 from __future__ import annotations
 
+import math
+import statistics
+from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.outcomes import Score
+from reportgen.core.outcomes import REPORTED, OutcomeNotes, ProblemScores, RunScore, RunSpread, Score
+from reportgen.statistics.distributions import check_level, deviation, mean, normal_quantile, t_quantile
 from reportgen.statistics.intervals import (
     Interval,
-    check_level,
     estimate_over_problems,
+    estimate_run_variance,
     estimate_within_problems,
-    mean,
+    is_constant,
     wilson,
 )
 from reportgen.statistics.metrics import (
@@ -22,16 +27,97 @@ from reportgen.statistics.metrics import (
     find_sample_range,
     list_units,
 )
-from reportgen.statistics.run_spreads import measure_between_runs
-from reportgen.statistics.run_variance import estimate_run_variance
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     import numpy.typing as npt
 
-    from reportgen.model import FloatArray
-    from reportgen.outcomes import Estimand, Metric, ProblemScores
+    from reportgen.core.model import FloatArray
+    from reportgen.core.outcomes import Estimand, Metric, ReportedScore
+    from reportgen.statistics.intervals import RunVariance
     from reportgen.statistics.metrics import ProblemValues
-    from reportgen.statistics.run_variance import RunVariance
+
+
+def measure_run_spreads(
+    problem_scores: ProblemScores, metric: Metric | str = "mean", k: int | None = None, *, level: float = 0.95
+) -> tuple[RunSpread, ...]:
+    """Each run's own score, and their mean with the t interval over runs (runs - 1 degrees of freedom).
+
+    Runs of a series are scored on the problems that all of them answered: otherwise a run with the harder
+    problems would look like a worse seed. The estimand is the mean score of other runs like these on these
+    problems.
+
+    Args:
+        problem_scores: of one benchmark.
+        metric: see ``scores``.
+        k: see ``scores``.
+        level: confidence level.
+
+    Raises:
+        ScoresError: see ``compute_problem_values``.
+    """
+    check_level(level)
+    values = compute_problem_values(problem_scores, metric, k)
+    found = []
+    for place, name in enumerate(problem_scores.series):
+        rows = find_rows(problem_scores, place)
+        between = measure_between_runs(values.runs[rows])
+        runs = [problem_scores.runs[row] for row in rows]
+        low, high, reason = _estimate_over_runs(problem_scores, between, level)
+        found.append(
+            RunSpread(
+                series=name,
+                metric=values.name,
+                level=level,
+                runs=tuple(
+                    RunScore(run.run, run.seed, score)
+                    for run, score in zip(runs, between.scores, strict=False)
+                ),
+                mean=mean(np.array(between.scores)) if between.scores else None,
+                sd=between.sd,
+                low=low,
+                high=high,
+                reason=reason,
+                problems=between.problems,
+                left_out=int(np.isfinite(values.runs[rows]).any(axis=0).sum()) - between.problems,
+            )
+        )
+    return tuple(found)
+
+
+class BetweenRuns(NamedTuple):
+    """Scores of runs on the problems that all of them have, and their standard deviation."""
+
+    scores: list[float]
+    sd: float | None
+    problems: int
+
+
+def measure_between_runs(values: FloatArray) -> BetweenRuns:
+    """Scores of runs, shape (runs, P), on the problems that none of them lacks."""
+    shared = np.isfinite(values).all(axis=0)
+    if not shared.any():
+        return BetweenRuns([], None, 0)
+    totals = [mean(run[shared]) for run in values]
+    sd = deviation(np.array(totals)) if len(totals) > 1 else None
+    return BetweenRuns(totals, sd, int(shared.sum()))
+
+
+def _estimate_over_runs(
+    scores: ProblemScores, between: BetweenRuns, level: float
+) -> tuple[float | None, float | None, str]:
+    totals = np.array(between.scores)
+    if not totals.size:
+        return None, None, "no problem that every run answered"
+    if between.sd is None:
+        return None, None, "1 run: no spread between runs"
+    if is_constant(totals, scores.lowest, scores.highest):
+        return None, None, f"all {totals.size} runs have the same score: no interval"
+    half = t_quantile((1 + level) / 2, totals.size - 1) * between.sd / math.sqrt(totals.size)
+    centre = mean(totals)
+    return max(centre - half, scores.lowest), min(centre + half, scores.highest), ""
+
 
 _ESTIMANDS = ("problems like these", "these problems")
 
@@ -105,7 +191,7 @@ def make_missing_score(series: str, level: float, reason: str) -> Score:
 
 
 class _Request(NamedTuple):
-    """What ``score_series`` was asked for, with each problem's value and, where it matters, its sampling noise."""
+    """The settings of ``score_series`` with each problem's value and sampling noise."""
 
     scores: ProblemScores
     values: ProblemValues
@@ -182,3 +268,123 @@ def _compute_mean_cost(cost: FloatArray) -> float | None:
     count = known.sum(axis=0)
     each = np.where(known, cost, 0.0).sum(axis=0)[count > 0] / count[count > 0]
     return mean(each) if each.size else None
+
+
+def score_totals(
+    reported: Iterable[ReportedScore],
+    *,
+    level: float = 0.95,
+    ends: tuple[float, float] | None = None,
+) -> tuple[Score, ...]:
+    """The score of each series from its totals on one benchmark, in order of first appearance.
+
+    Several totals of a series are taken for runs on the same problems: their mean, with the mean of their
+    standard errors, which the mean's own never exceeds, however the runs depend on each other (the standard
+    deviation of a sum is at most the sum of standard deviations). Their spread is given beside.
+
+    Args:
+        reported: totals of one benchmark and metric.
+        level: confidence level.
+        ends: the smallest and the largest possible score; None where the range is not known.
+    """
+    totals: dict[str, list[ReportedScore]] = defaultdict(list)
+    for one in reported:
+        totals[one.series].append(one)
+    return tuple(_score_runs(name, runs, level, ends) for name, runs in totals.items())
+
+
+def _score_runs(
+    series: str, runs: Sequence[ReportedScore], level: float, ends: tuple[float, float] | None
+) -> Score:
+    values = [one.value for one in runs if one.value is not None]
+    errors = [one.stderr for one in runs if one.value is not None and one.stderr is not None]
+    problems = {one.problems for one in runs}
+    score = score_total(
+        series,
+        statistics.fmean(values) if values else None,
+        statistics.fmean(errors) if values and len(errors) == len(values) else None,
+        metric=runs[0].metric,
+        problems=(problems.pop() or 0) if len(problems) == 1 else 0,
+        level=level,
+        ends=ends,
+    )
+    between = statistics.stdev(values) if len(values) > 1 else None
+    reasons = [
+        f"{len(runs) - len(values)} of {len(runs)} runs have no score" if 0 < len(values) < len(runs) else "",
+        f"{len(values) - len(errors)} of {len(values)} report no standard error"
+        if 0 < len(errors) < len(values)
+        else score.reason,
+    ]
+    reason = "; ".join(filter(None, reasons))
+    return replace(score, runs=len(values), between_runs=between, reason=reason)
+
+
+def make_empty_scores(series: Sequence[str], ends: tuple[float, float]) -> ProblemScores:
+    """What is known by problem of series of which there are totals only: nothing but their names."""
+    floats, counts = np.empty((0, 0)), np.empty((0, 0), np.int64)
+    return ProblemScores(
+        series=tuple(series),
+        problems=(),
+        runs=(),
+        samples=counts,
+        correct=counts,
+        mean=floats,
+        variance=floats,
+        binary=(False,) * len(series),
+        lowest=ends[0],
+        highest=ends[1],
+        tokens=floats,
+        seconds=floats,
+        cost=floats,
+        notes=OutcomeNotes(),
+    )
+
+
+def score_total(
+    series: str,
+    value: float | None,
+    stderr: float | None = None,
+    *,
+    metric: str = "mean",
+    problems: int = 0,
+    level: float = 0.95,
+    ends: tuple[float, float] | None = None,
+) -> Score:
+    """A total as it is reported, such as ``acc`` with ``acc_stderr``.
+
+    The interval is value ± z stderr, cut at the range of scores if it is stated. Without problems nothing can
+    be paired: such a score is never compared.
+
+    Args:
+        series: its name.
+        value: the total; None or not finite where there is none.
+        stderr: its standard error; None where it is not given.
+        metric: as it is called there.
+        problems: how many it is over; 0 where that is not said.
+        level: confidence level.
+        ends: the smallest and the largest possible score; None where the range is not known.
+    """
+    known = value is not None and math.isfinite(value)
+    reason, half = "", None
+    lowest, highest = ends or (-math.inf, math.inf)
+    if not known:
+        reason = "no score is reported"
+    elif stderr is None or not math.isfinite(stderr):
+        reason = "no standard error is reported"
+    elif stderr <= 0:
+        reason = f"the reported standard error is {stderr:g}, which leaves nothing to build an interval from"
+    else:
+        half = normal_quantile(check_level(level)) * stderr
+    return Score(
+        series=series,
+        metric=metric,
+        estimand="",
+        level=level,
+        estimate=value if known else None,
+        low=max(value - half, min(lowest, value)) if value is not None and half is not None else None,
+        high=min(value + half, max(highest, value)) if value is not None and half is not None else None,
+        method=REPORTED,
+        reason=reason,
+        problems=problems,
+        stderr=stderr if half is not None else None,
+    )

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reportgen.errors import SourceLocation
-from reportgen.figures.chart import write_chart_spec
-from reportgen.figures.curve import draw_curve, draw_panels
-from reportgen.figures.custom import draw_author_figure
-from reportgen.figures.live import compile_view, name_view, write_compact_json
-from reportgen.figures.palette import assign_slots
+from reportgen.core.errors import SourceLocation
+from reportgen.core.model import Cell, Curve, CurveSet, ResultTable, Run
+from reportgen.figures.author_charts import draw_author_figure
+from reportgen.figures.curves.figure import draw_curve, draw_panels
+from reportgen.figures.plot import DrawContext, PlotSpec
 from reportgen.figures.render import compile_to_vega
-from reportgen.figures.wanted import DrawContext, PlotSpec
-from reportgen.model import Cell, Curve, CurveSet, ResultTable, Run
+from reportgen.figures.style import assign_slots
+from reportgen.figures.vega.altair_chart import write_chart_spec
+from reportgen.figures.vega.live import compile_view, name_view, write_compact_json
 from reportgen.settings.blocks import Annotation, PanelsSettings, ReferenceLine
 from reportgen.site.fragments import render_block, render_view
 from reportgen.site.outputs import list_figures
@@ -26,7 +26,7 @@ from reportgen.site.vega_bundle import BUNDLE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.model import Figure, FloatArray, Panels, Shown
+    from reportgen.core.model import Figure, FloatArray, Panels, Shown
 
 ROOT = Path(__file__).parents[2]
 ASSETS = ROOT / "reportgen" / "site" / "assets"

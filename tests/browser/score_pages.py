@@ -9,20 +9,20 @@ from made_outcomes import matrix
 from made_scored import score_context, scored
 
 from browser.figure_pages import HOSTILE, points, write_assets, write_page
-from reportgen.figures.comparison import draw_comparison
-from reportgen.figures.problems import draw_problems
-from reportgen.figures.runs import draw_runs
-from reportgen.figures.scores import draw_scores
-from reportgen.model import Cell, ResultTable, Stack
-from reportgen.outcomes import RunScore, RunSpread
-from reportgen.settings.score_blocks import ComparisonSettings, ProblemsSettings, RunsSettings, ScoresSettings
-from reportgen.statistics.difficulty import build_problem_grid
+from reportgen.core.model import Cell, ResultTable, Stack
+from reportgen.core.outcomes import RunScore, RunSpread
+from reportgen.figures.scores.comparison import draw_comparison
+from reportgen.figures.scores.problems import draw_problems
+from reportgen.figures.scores.runs import draw_runs
+from reportgen.figures.scores.scores import draw_scores
+from reportgen.settings.blocks import ComparisonSettings, ProblemsSettings, RunsSettings, ScoresSettings
+from reportgen.statistics.breakdowns import build_problem_grid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from reportgen.outcomes import ProblemScores
+    from reportgen.core.outcomes import ProblemScores
 
 NAMES = ("Large", "Medium-long-name/with-parts and more words", "Small", "Tiny")
 PROBLEMS = 40

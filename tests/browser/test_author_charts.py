@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from browser.conftest import Site, Tabs, served
 from browser.figure_pages import POLICY, chart, write_assets, write_page
-from reportgen.errors import SourceLocation
+from reportgen.core.errors import SourceLocation
 from reportgen.settings.blocks import VegaLiteSettings
 from reportgen.settings.loading import load_block
 

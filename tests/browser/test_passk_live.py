@@ -25,11 +25,11 @@ from browser.test_live import (
     wake,
     x_labels,
 )
-from reportgen.errors import SourceLocation
-from reportgen.figures.pass_curve import draw_passk
-from reportgen.figures.score_context import ScoreContext
-from reportgen.settings.score_blocks import PasskSettings
-from reportgen.statistics.pass_curves import score_pass_at_k
+from reportgen.core.errors import SourceLocation
+from reportgen.figures.plot import ScoreContext
+from reportgen.figures.scores.pass_curve import draw_passk
+from reportgen.settings.blocks import PasskSettings
+from reportgen.statistics.breakdowns import score_pass_at_k
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
     from browser.conftest import Site, Tabs
-    from reportgen.model import Figure
+    from reportgen.core.model import Figure
 
 pytestmark = pytest.mark.browser
 

@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from theme_site import HASH, PAGES, build_site
 
-from reportgen.figures.text_width import Weight, measure_text
+from reportgen.figures.text import Weight, measure_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from made_outcomes import matrix
 
-from reportgen.outcomes import RunOfSeries, Verdict
+from reportgen.core.comparisons import Verdict
+from reportgen.core.outcomes import RunOfSeries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.model import FloatArray
-    from reportgen.outcomes import Comparison, ProblemScores
+    from reportgen.core.comparisons import Comparison
+    from reportgen.core.model import FloatArray
+    from reportgen.core.outcomes import ProblemScores
 
 Generator = np.random.Generator
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.model import ReducedMetric, Run
-from reportgen.statistics.curves import compute_curves
-from reportgen.statistics.leading import find_leads_at_end
+from reportgen.core.model import ReducedMetric, Run
+from reportgen.statistics.curves.compare_curves import find_leads_at_end
+from reportgen.statistics.curves.mean_curves import compute_curves
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reportgen.model import CurveSet, FloatArray
+    from reportgen.core.model import CurveSet, FloatArray
 
 _PROBLEMS = 30
 SHAPES = ("flat", "rise", "hump", "peak")

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from reportgen.model import Curve, CurveSet, Run
-from reportgen.observations.choosing import observe_curves
-from reportgen.statements import Scale
-from reportgen.statistics.band import compute_band
+from reportgen.claims.observations.choosing import observe_curves
+from reportgen.core.model import Curve, CurveSet, Run
+from reportgen.core.statements import Scale
+from reportgen.statistics.curves.bands import compute_band
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reportgen.model import FloatArray
-    from reportgen.statements import Observation
+    from reportgen.core.model import FloatArray
+    from reportgen.core.statements import Observation
 
 Law: TypeAlias = "Callable[[np.random.Generator, int, int], FloatArray]"
 """Noise of so many runs at so many steps, shape (runs, n)."""

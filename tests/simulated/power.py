@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from reportgen.outcomes import Verdict
+from reportgen.core.comparisons import Verdict
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.power import estimate_power, find_half_step
 from simulated.answers import Field, draw_difficulties, draw_runs
 
 if TYPE_CHECKING:
-    from reportgen.outcomes import Power, ProblemScores
+    from reportgen.core.comparisons import Power
+    from reportgen.core.outcomes import ProblemScores
 
 _LARGEST_SHIFT, _MANY = 12.0, 100_000
 # Data whose statements are averaged: with 3 runs they differ by a third of themselves.

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from made_outcomes import matrix
 
-from reportgen.outcomes import Verdict
+from reportgen.core.comparisons import Verdict
 from reportgen.statistics.across import compare_benchmarks
 from reportgen.statistics.compare import compare, compare_all
-from reportgen.statistics.ranks import rank_groups
 from reportgen.statistics.scores import score_series
+from reportgen.statistics.verdicts import rank_groups
 
 if TYPE_CHECKING:
-    from reportgen.model import FloatArray
-    from reportgen.outcomes import ProblemScores, Score
+    from reportgen.core.model import FloatArray
+    from reportgen.core.outcomes import ProblemScores, Score
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reportgen.statistics.endings import summarise_curves
+from reportgen.statistics.curves.mean_curves import summarise_curves
 from simulated.curves import (
     Coverage,
     bands_without_width,

@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 from made_outcomes import matrix
 
-from reportgen.outcomes import Verdict
+from reportgen.core.comparisons import Verdict
+from reportgen.statistics.across import compare_pairs_across
 from reportgen.statistics.compare import compare_all
-from reportgen.statistics.pairs_across import compare_pairs_across
-from reportgen.statistics.ranks import rank_groups
 from reportgen.statistics.scores import score_series
+from reportgen.statistics.verdicts import rank_groups
 from simulated.answers import Field, count_called
 
 if TYPE_CHECKING:
-    from reportgen.outcomes import Comparison
+    from reportgen.core.comparisons import Comparison
 
 pytestmark = pytest.mark.slow
 

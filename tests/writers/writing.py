@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reportgen.formats.registry import find_format, load_reader
+from reportgen.formats.runs import Evaluation, LoggedRun
 from reportgen.read import make_frame, open_path, read_measurements
-from reportgen.read.logged import Evaluation, LoggedRun
-from reportgen.read.units import find_format, load_reader
 from reportgen.settings.loading import load_source_settings
 from writers.telling import Told, heard
 

@@ -1,21 +1,22 @@
-"""What a check makes of a draft's problems and statements: which rule each breaks, and whether that fails."""
+"""Findings of a check: the rule that each problem or statement breaks, and whether it fails the check."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reportgen.errors import Severity, Stage
-from reportgen.site.checking.excerpts import read_source_line
-from reportgen.statements import Truth
-from reportgen.words import format_count
+from reportgen.core.errors import Severity, Stage
+from reportgen.core.statements import Truth
+from reportgen.core.words import format_count
+from reportgen.site.terminal import read_source_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.errors import Problem, SourceLocation
-    from reportgen.statements import Statement
+    from reportgen.core.errors import Problem, SourceLocation
+    from reportgen.core.statements import Statement
+
 
 FAILS, UNDECIDED, UNEXPECTED = "statement-fails", "statement-undecided", "expected-failure-holds"
 RULES: dict[str, tuple[str, str]] = {
@@ -143,3 +144,26 @@ def _describe_parts(found: dict[str, int]) -> Iterator[str]:
         "hold_unexpectedly": ("holds unexpectedly", "hold unexpectedly"),
     }
     return (format_count(found[name], one, many) for name, (one, many) in phrases.items() if found[name])
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What a check found.
+
+    Attributes:
+        findings: every problem with its rule, in the order of files and lines.
+        statements: every bound value and claim, in the order of the report; none where a problem kept the
+            draft from being finished.
+        is_whole: whether the draft was finished.
+    """
+
+    findings: tuple[Finding, ...]
+    statements: tuple[Statement, ...]
+    is_whole: bool
+
+    @property
+    def fails(self) -> bool:
+        """Whether there is an error, or a statement that is not as expected; warnings do not count."""
+        return any(finding.fails for finding in self.findings) or not all(
+            statement.as_expected for statement in self.statements
+        )

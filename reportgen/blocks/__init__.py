@@ -1,0 +1,1 @@
+"""Blocks of a page: what each kind asks for and draws."""

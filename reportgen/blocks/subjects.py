@@ -1,0 +1,230 @@
+"""The subjects of facts, made from curves or scores; their facts and judgements are kept in the cache."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from reportgen.blocks.results import ScoreErrorsAt, format_step_title
+from reportgen.core.model import CurveRequest, ScoreRequest
+from reportgen.core.statements import Fact, Judgement, Quantity, Scale, Truth
+from reportgen.figures.vega.live import write_link_state
+from reportgen.narrative.requests import name_benchmark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from reportgen.blocks.results import ResultsStore
+    from reportgen.claims.facts.vocabulary import Argument, Subject
+    from reportgen.core.cache import Cache
+    from reportgen.core.errors import SourceLocation
+    from reportgen.core.statements import Binding
+    from reportgen.narrative.topics import Topic
+    from reportgen.settings.inputs import Source
+
+
+_PERCENT = (0.0, 100.0)
+
+
+def make_subject(topic: Topic, place: SourceLocation, answers: ResultsStore) -> Subject:
+    """The subject of a topic, from data that are read if they were not yet.
+
+    Raises:
+        ReportError: what the data have wrong, or do not give, told at ``place``.
+    """
+    request = topic.request
+    if isinstance(request, ScoreRequest):
+        from reportgen.claims.facts.score_facts import ScoreSubject  # noqa: PLC0415 - only where something is computed
+
+        with ScoreErrorsAt(place):
+            scored = answers.scores.score_benchmark(request)
+            return ScoreSubject(
+                scored.scores,
+                scored.comparisons,
+                scored.groups,
+                make_score_scale(request, scored.problems.lowest, scored.problems.highest),
+            )
+    from reportgen.claims.facts.curve_facts import CurveSubject  # noqa: PLC0415 - as above
+
+    answer = answers.get_every_step(request)
+    return CurveSubject(
+        answer.curve_set, make_curve_scale(topic, answer.step_name, is_time=answer.step_is_time)
+    )
+
+
+def make_curve_scale(topic: Topic, step_name: str, *, is_time: bool) -> Scale:
+    """What the numbers of a topic's curves mean."""
+    metric = topic.request.metric
+    return Scale(
+        metric=topic.title or metric,
+        higher_is_better=topic.higher_is_better,
+        step_name=format_step_title(step_name),
+        step_is_time=is_time,
+        percent="%" in metric,
+    )
+
+
+def make_score_scale(request: ScoreRequest, lowest: float, highest: float) -> Scale:
+    """What the numbers of scores mean."""
+    return Scale(
+        metric=request.metric,
+        higher_is_better=request.higher_is_better,
+        step_name="",
+        bounds=(lowest, highest),
+        percent=(lowest, highest) == _PERCENT,
+    )
+
+
+def describe_topic(topic: Topic, sources: Mapping[str, Source]) -> str:
+    """What statements of a topic are about, for their reader: the metric, and the benchmark of scores."""
+    request = topic.request
+    if isinstance(request, CurveRequest):
+        return topic.title or request.metric
+    metric = "score" if request.metric == "mean" else request.metric
+    return f"{metric} on {name_benchmark(request, sources[request.source], None)}"
+
+
+def link_topic(
+    topic: Topic,
+    series: tuple[str, ...],
+    x: tuple[float, float] | None,
+    mark: tuple[float, str] | None,
+) -> str:
+    """The fragment of the link that shows something in a topic's figure; empty where none shows it.
+
+    Args:
+        topic: what it is about; scores have no steps, and so neither range nor point.
+        series: whom it is about.
+        x: the range of steps to look at; a single step is none.
+        mark: the step and series of the point to mark.
+    """
+    if not topic.figure:
+        return ""
+    if isinstance(topic.request, ScoreRequest):
+        return write_link_state(topic.figure, series)
+    return write_link_state(topic.figure, series, x if x and x[0] < x[1] else None, mark)
+
+
+class SubjectStore:
+    """The subjects of a draft's statements, by topic."""
+
+    def __init__(self, answers: ResultsStore, sources: Mapping[str, Source], cache: Cache) -> None:
+        self._answers, self._sources, self._cache = answers, sources, cache
+        self._known: dict[Topic, CachedSubject] = {}
+
+    def get_subject(self, topic: Topic, place: SourceLocation) -> CachedSubject:
+        """The subject of a topic; ``place`` is told what its data have wrong."""
+        if topic not in self._known:
+            source = self._sources[topic.request.source]
+            better, request = str(topic.higher_is_better), repr(topic.request)
+            key = self._cache.make_key("facts", request, better, topic.title, source.digest)
+            self._known[topic] = CachedSubject(
+                self._cache.get(key),
+                lambda: make_subject(topic, place, self._answers),
+                lambda stored: self._cache.put(key, stored),
+            )
+        return self._known[topic]
+
+    def keep(self) -> None:
+        """Keep what was asked for, where some of it was not kept before."""
+        for subject in self._known.values():
+            subject.keep()
+
+
+class CachedSubject:
+    """A subject that outlives the draft; what a draft no longer asks for is forgotten."""
+
+    def __init__(
+        self, stored: bytes | None, make: Callable[[], Subject], keep: Callable[[bytes], None]
+    ) -> None:
+        self._make, self._store = make, keep
+        self._stored: dict[str, Any] = json.loads(stored) if stored else {"facts": {}, "judgements": {}}
+        self._facts: dict[str, Fact] = {}
+        self._judgements: dict[str, Judgement] = {}
+        self._fresh = not stored
+
+    @property
+    def holds(self) -> Literal["curves", "scores"]:
+        """See ``Subject``."""
+        return self._about.holds
+
+    @property
+    def scale(self) -> Scale:
+        """See ``Subject``."""
+        return self._about.scale
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """See ``Subject``."""
+        return self._about.series
+
+    def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
+        """See ``Subject``."""
+        call = json.dumps([name, *arguments])
+        if call not in self._facts:
+            stored = self._stored["facts"].get(call)
+            self._facts[call] = _build_fact(stored) if stored else self._subject.fact(name, arguments)
+            self._fresh = self._fresh or not stored
+        return self._facts[call]
+
+    def get_judgement(self, binding: Binding, judge: Callable[[Binding, Subject], Judgement]) -> Judgement:
+        """What the data say to a binding: as ``judge`` told it when it was first asked."""
+        key = json.dumps([binding.kind, binding.words, binding.expression])
+        if key not in self._judgements:
+            stored = self._stored["judgements"].get(key)
+            self._judgements[key] = _build_judgement(stored) if stored else judge(binding, self)
+            self._fresh = self._fresh or not stored
+        return self._judgements[key]
+
+    def keep(self) -> None:
+        """Keep what was asked for, if some of it was not kept before."""
+        if not self._fresh:
+            return
+        value = {
+            "about": asdict(self._about),
+            "facts": {call: asdict(fact) for call, fact in sorted(self._facts.items())},
+            "judgements": {key: asdict(one) for key, one in sorted(self._judgements.items())},
+        }
+        self._store(json.dumps(value, allow_nan=False).encode())
+
+    @cached_property
+    def _subject(self) -> Subject:
+        return self._make()
+
+    @cached_property
+    def _about(self) -> _About:
+        if "about" in self._stored:
+            return _build_about(self._stored["about"])
+        return _About(self._subject.holds, self._subject.scale, self._subject.series)
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What a subject says of itself before it is asked for a fact."""
+
+    holds: Literal["curves", "scores"]
+    scale: Scale
+    series: tuple[str, ...]
+
+
+def _build_about(fields: dict[str, Any]) -> _About:
+    scale = fields["scale"]
+    bounds = tuple(scale["bounds"]) if scale["bounds"] else None
+    return _About(fields["holds"], Scale(**{**scale, "bounds": bounds}), tuple(fields["series"]))
+
+
+def _build_fact(fields: dict[str, Any]) -> Fact:
+    named = {"quantity": Quantity(fields["quantity"]), "series": tuple(fields["series"])}
+    return Fact(**{**fields, **named})
+
+
+def _build_judgement(fields: dict[str, Any]) -> Judgement:
+    return Judgement(
+        truth=Truth(fields["truth"]),
+        found=fields["found"],
+        evidence=tuple(fields["evidence"]),
+        repaired=fields["repaired"],
+        facts=tuple(map(_build_fact, fields["facts"])),
+    )

@@ -1,0 +1,1 @@
+"""The language of values and claims: parsing, checking, evaluation."""

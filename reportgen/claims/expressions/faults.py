@@ -1,0 +1,43 @@
+"""What is wrong with an expression, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Fault:
+    """One thing in an expression for its author to mend.
+
+    Attributes:
+        position: where it starts in the expression, from 0; the expression's length where it is too short.
+        length: how many characters it covers, at least 1.
+        message: what was found, a sentence without its full stop.
+        next_step: what to do about it, a sentence without its full stop; may be empty.
+    """
+
+    position: int
+    length: int
+    message: str
+    next_step: str = ""
+
+
+class ExpressionError(ValueError):
+    """An expression that cannot be judged.
+
+    Attributes:
+        faults: everything found, in the order of the expression; at least one.
+    """
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults = tuple(sorted(set(faults)))
+        super().__init__("\n".join(fault.message for fault in self.faults))
+
+
+def shorten(text: str, most: int = 60) -> str:
+    """Words of an expression inside a sentence."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,1 @@
+"""Facts about results: named, typed, with their evidence."""

@@ -1,0 +1,211 @@
+"""A call of a fact and the fact that answers it, also from a comparison of two series."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from reportgen.claims.facts.fact_words import format_quantity, format_quantity_interval
+from reportgen.claims.facts.vocabulary import FACTS, FactError, ParameterKind, quote_name
+from reportgen.core.comparisons import Verdict
+from reportgen.core.statements import Fact, Quantity
+from reportgen.core.words import format_equation, format_moment, format_p, join_names
+from reportgen.statistics.distributions import t_quantile
+
+if TYPE_CHECKING:
+    from reportgen.claims.facts.vocabulary import Argument, Subject
+    from reportgen.core.comparisons import Comparison
+    from reportgen.core.statements import Scale
+
+
+# Beyond these a whole number is written with its exponent, as 1e16 and not as digits nobody can count.
+_PLAIN_BELOW = 1e15
+TOO_LARGE = "the numbers are too large to compute with"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What there is to say of a call; the fields are those of ``Fact``."""
+
+    value: float | bool | None
+    reason: str = ""
+    step: float | None = None
+    from_step: float | None = None
+    to_step: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A fact that is asked for: its name, the series it names, and its other numbers, each in order."""
+
+    name: str
+    text: str
+    quantity: Quantity
+    series: tuple[str, ...]
+    numbers: tuple[float, ...]
+
+
+def make_call(name: str, arguments: tuple[Argument, ...], subject: Subject) -> Call:
+    """A fact's call, from its name and arguments.
+
+    Raises:
+        FactError: there is no such series, one is held against itself, or a number is not finite.
+    """
+    series = tuple(one for one in arguments if isinstance(one, str))
+    for one in series:
+        if one not in subject.series:
+            raise FactError(f"There is no series {one}", f"The series are {join_names(subject.series)}")
+    numbers = tuple(float(one) for one in arguments if not isinstance(one, str))
+    if len(set(series)) < len(series):
+        raise FactError(f"{name} holds {series[0]} against itself", "Name two different series")
+    if not all(math.isfinite(one) for one in numbers):
+        raise FactError(f"{name} is asked for a number that is not finite", "Give a finite number")
+    return Call(name, format_call(name, arguments, subject.scale), FACTS[name].quantity, series, numbers)
+
+
+def format_call(name: str, arguments: tuple[Argument, ...], scale: Scale) -> str:
+    """A call as an expression has it: ``peak(MEL)``, ``at('Series A', 15)``, ``at(A, '2024-05-01')``."""
+    kinds = (parameter.kind for parameter in FACTS[name].parameters)
+    texts = (
+        quote_name(one)
+        if isinstance(one, str)
+        else _format_number(float(one), dated=scale.step_is_time and kind is ParameterKind.STEP)
+        for one, kind in zip(arguments, kinds, strict=True)
+    )
+    return f"{name}({', '.join(texts)})"
+
+
+def make_fact(call: Call, found: Answer) -> Fact:
+    """The fact that answers a call; a number that is too large for a float is none."""
+    low, high = _keep_finite(found.low), _keep_finite(found.high)
+    if any(one is not None and not math.isfinite(one) for one in (found.value, found.step)):
+        return Fact(call.text, call.quantity, None, TOO_LARGE, call.series)
+    if low is None or high is None:
+        low = high = None
+    return Fact(
+        call=call.text,
+        quantity=call.quantity,
+        value=found.value,
+        reason=found.reason,
+        series=call.series,
+        step=found.step,
+        from_step=found.from_step,
+        to_step=found.to_step,
+        low=low,
+        high=high,
+        n=found.n,
+        note=found.note,
+    )
+
+
+def _keep_finite(end: float | None) -> float | None:
+    return end if end is not None and math.isfinite(end) else None
+
+
+def _format_number(number: float, *, dated: bool) -> str:
+    moment = format_moment(number) if dated else None
+    if moment is not None:
+        return f"'{moment}'"
+    return str(int(number)) if number == round(number) and abs(number) < _PLAIN_BELOW else repr(number)
+
+
+VERDICT_FACTS = frozenset({"p_value", "better", "unclear", "equivalent", "tied"})
+"""The facts that are answered here."""
+
+
+def evaluate_verdict(
+    name: str,
+    one: Comparison,
+    scale: Scale,
+    numbers: tuple[float, ...] = (),
+    *,
+    behind: str,
+    few: str,
+    step: float | None = None,
+) -> Answer:
+    """What a comparison says to one of ``VERDICT_FACTS``.
+
+    A pair that was not tested is neither better nor unclear: equal runs on both sides leave nothing to test
+    with, and a difference between them may still be real. Of two that differ none is known to be better where
+    it is not known which way is.
+
+    Args:
+        name: the fact.
+        one: a minus b, adjusted together with all pairs of the subject.
+        scale: what its numbers mean.
+        numbers: the margin, for ``equivalent``.
+        behind: what the test rests on, such as ``30 problems``.
+        few: why it could not be tested where that is for too few runs or problems.
+        step: where two curves were compared.
+
+    Raises:
+        FactError: the margin is not above 0.
+    """
+    if name == "equivalent":
+        return replace(_test_equivalence(one, numbers[0], scale, behind, few), step=step, n=one.shared)
+    if one.adjusted_p is None:
+        reason = few if one.verdict is Verdict.TOO_FEW else one.reason or few
+        return Answer(None, reason, step=step, n=one.shared)
+    said = _difference(one, scale)
+    if name == "p_value":
+        return Answer(one.adjusted_p, step=step, n=one.shared, note=f"{said}, {behind}")
+    p = format_equation("adjusted p" if one.tested_together > 1 else "p", format_p(one.adjusted_p))
+    note = f"{said}, {p}, {behind}"
+    if name in {"unclear", "tied"}:
+        return replace(_unclear(name, one, note), step=step, n=one.shared)
+    if scale.higher_is_better is None and one.verdict is not Verdict.UNCLEAR:
+        return Answer(None, _no_way(scale), step=step, n=one.shared, note=note)
+    return Answer(one.verdict is Verdict.BETTER, step=step, n=one.shared, note=note)
+
+
+def _unclear(name: str, one: Comparison, note: str) -> Answer:
+    if name == "tied" and one.verdict is Verdict.UNCLEAR and not is_within(one.low, one.high):
+        return Answer(
+            None, f"the interval of the difference excludes 0, and the test does not decide: {note}"
+        )
+    remark = f"; {one.reason}" if one.reason else ""
+    return Answer(one.verdict is Verdict.UNCLEAR, note=f"{note}{remark}")
+
+
+def is_within(low: float | None, high: float | None, value: float = 0.0) -> bool:
+    """Whether an interval holds a value; one that is not known may hold any."""
+    return low is None or high is None or low <= value <= high
+
+
+def _test_equivalence(one: Comparison, margin: float, scale: Scale, behind: str, few: str) -> Answer:
+    """Two one-sided t tests at 5 % each (Schuirmann 1987): the 90 % interval lies inside the margin.
+
+    An interval that was widened for what the standard error does not show stays as much wider.
+    """
+    if not margin > 0:
+        raise FactError("The margin of equivalent is not above 0", "Give the largest difference that is none")
+    if one.difference is None or not one.stderr or one.df is None or one.low is None or one.high is None:
+        return Answer(None, few if one.verdict is Verdict.TOO_FEW else one.reason or few)
+    half = t_quantile(0.95, one.df) * one.stderr
+    narrower = t_quantile(0.95, one.df) / t_quantile((1 + one.level) / 2, one.df)
+    low = one.difference - max(half, (one.difference - one.low) * narrower)
+    high = one.difference + max(half, (one.high - one.difference) * narrower)
+    inside = -margin < low and high < margin
+    said = format_quantity_interval(one.difference, low, high, Quantity.DIFFERENCE, scale)
+    limit = format_quantity(margin, Quantity.DIFFERENCE, scale, signed=False)
+    where = "inside" if inside else "not inside"
+    return Answer(inside, note=f"difference {said} at 90 %, {where} ±{limit}, {behind}")
+
+
+def _no_way(scale: Scale) -> str:
+    return (
+        f"the two differ, and it is not said whether a higher or a lower {scale.metric} is better: "
+        "say higher_is_better: true or false in the block, or in a benchmark ranked by it"
+    )
+
+
+def _difference(one: Comparison, scale: Scale) -> str:
+    value = one.difference or 0.0
+    if one.low is None or one.high is None:
+        return f"difference {format_quantity(value, Quantity.DIFFERENCE, scale)}"
+    return f"difference {format_quantity_interval(value, one.low, one.high, Quantity.DIFFERENCE, scale)}"

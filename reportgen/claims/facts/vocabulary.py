@@ -1,0 +1,277 @@
+"""The facts there are, how their names are written, and the subject that answers them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+from reportgen.core.statements import Quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.core.statements import Fact, Scale
+
+
+KEYWORDS = ("and", "or", "not")
+"""Words of the language that are no names."""
+
+# Every branch that repeats can match in one way only, so that reading takes linear time.
+PLAIN_NAME = r"[^\W\d][\w.]*(?:-[\w.]+)*"
+"""A name that needs no quotes, as a pattern."""
+
+
+def quote_name(name: str) -> str:
+    """A name as expressions hold it: ``MEL``, and in quotes where it needs them: ``'Series A'``."""
+    if re.fullmatch(PLAIN_NAME, name) and name not in KEYWORDS:
+        return name
+    return "'" + name.replace("'", "''") + "'"
+
+
+Held: TypeAlias = Literal["curves", "scores"]
+"""What a subject holds, and so which facts there are."""
+
+
+class ParameterKind(StrEnum):
+    """What a fact can be asked with."""
+
+    SERIES = "series"
+    STEP = "step"
+    LEVEL = "level"
+    MARGIN = "margin"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument that a fact takes, by the name it has in lists of facts."""
+
+    name: str
+    kind: ParameterKind
+
+
+@dataclass(frozen=True, slots=True)
+class FactKind:
+    """A fact that an author can ask for.
+
+    Attributes:
+        name: as it is written in expressions.
+        holds: for what there is such a fact.
+        parameters: what it takes, in order; series first.
+        quantity: what kind of number it gives.
+        says: its meaning, one sentence with its full stop; ``s``, ``a``, ``b``, ``x`` are the parameters.
+        instead: of an old name, what to write instead, a phrase; lists leave such a fact out.
+    """
+
+    name: str
+    holds: frozenset[Held]
+    parameters: tuple[Parameter, ...]
+    quantity: Quantity
+    says: str
+    instead: str = ""
+
+    @property
+    def signature(self) -> str:
+        """How it is written: ``at(s, x)``."""
+        return f"{self.name}({', '.join(parameter.name for parameter in self.parameters)})"
+
+
+_PARAMETERS = {
+    "s": Parameter("s", ParameterKind.SERIES),
+    "a": Parameter("a", ParameterKind.SERIES),
+    "b": Parameter("b", ParameterKind.SERIES),
+    "x": Parameter("x", ParameterKind.STEP),
+    "from": Parameter("from", ParameterKind.STEP),
+    "to": Parameter("to", ParameterKind.STEP),
+    "level": Parameter("level", ParameterKind.LEVEL),
+    "margin": Parameter("margin", ParameterKind.MARGIN),
+}
+
+
+def _make_kind(signature: str, quantity: Quantity, says: str, *holds: Held, instead: str = "") -> FactKind:
+    name, _, rest = signature.partition("(")
+    parameters = tuple(_PARAMETERS[parameter] for parameter in rest.removesuffix(")").split(", "))
+    return FactKind(name, frozenset(holds), parameters, quantity, says, instead)
+
+
+_C: Held = "curves"
+_S: Held = "scores"
+# Definitions: "Facts" in the design's statistics, all on the mean curve, unsmoothed and unbinned.
+_ALL = (
+    _make_kind("start(s)", Quantity.VALUE, "The first value of the mean curve.", _C),
+    _make_kind("final(s)", Quantity.VALUE, "The last value of the mean curve.", _C),
+    _make_kind(
+        "peak(s)",
+        Quantity.VALUE,
+        "The best value: the highest, or the lowest where lower is better; the highest where neither is.",
+        _C,
+    ),
+    _make_kind("peak_step(s)", Quantity.STEP, "The first step that has the best value.", _C),
+    _make_kind(
+        "trough(s)",
+        Quantity.VALUE,
+        "The worst value: the lowest, or the highest where lower is better; the lowest where neither is.",
+        _C,
+    ),
+    _make_kind("trough_step(s)", Quantity.STEP, "The first step that has the worst value.", _C),
+    _make_kind(
+        "at(s, x)", Quantity.VALUE, "The value at step x, interpolated between the steps around it.", _C
+    ),
+    _make_kind("mean(s, from, to)", Quantity.VALUE, "The mean of the curve from one step to another.", _C),
+    _make_kind(
+        "steps_to(s, level)",
+        Quantity.STEP,
+        "The step at which the curve first reaches the level, interpolated.",
+        _C,
+    ),
+    _make_kind("gap(a, b, x)", Quantity.DIFFERENCE, "The value of a minus that of b at step x.", _C),
+    _make_kind("widest_gap(a, b)", Quantity.DIFFERENCE, "The largest distance of the two curves.", _C),
+    _make_kind("widest_gap_step(a, b)", Quantity.STEP, "The step at which the two are furthest apart.", _C),
+    _make_kind("crossings(a, b)", Quantity.NUMBER, "How often the two change places between the ends.", _C),
+    _make_kind(
+        "volatility(s)",
+        Quantity.DIFFERENCE,
+        "The standard deviation of the changes from step to step, with the trend taken out.",
+        _C,
+    ),
+    _make_kind("band_width(s, x)", Quantity.DIFFERENCE, "The width of the band at step x.", _C),
+    _make_kind("score(s)", Quantity.VALUE, "The score, as the table shows it.", _S),
+    _make_kind("low(s)", Quantity.VALUE, "The lower end of the score's confidence interval.", _S),
+    _make_kind("high(s)", Quantity.VALUE, "The upper end of the score's confidence interval.", _S),
+    _make_kind("rank(s)", Quantity.NUMBER, "The place in the order of scores, from 1 for the best.", _S),
+    _make_kind(
+        "best_rank(s)", Quantity.NUMBER, "The best rank that the verdicts of all pairs leave to it.", _S
+    ),
+    _make_kind(
+        "worst_rank(s)", Quantity.NUMBER, "The worst rank that the verdicts of all pairs leave to it.", _S
+    ),
+    _make_kind(
+        "group(s)",
+        Quantity.NUMBER,
+        "The group, from 1 for the best; its series are better than all series of the groups below.",
+        _S,
+    ),
+    _make_kind(
+        "tier(s)",
+        Quantity.NUMBER,
+        "An old name of group.",
+        _S,
+        instead="group(s), best_rank(s) or worst_rank(s)",
+    ),
+    _make_kind(
+        "difference(a, b)", Quantity.DIFFERENCE, "The score of a minus that of b on shared problems.", _S
+    ),
+    _make_kind(
+        "p_value(a, b)",
+        Quantity.PROBABILITY,
+        "The p value of the difference, adjusted for all pairs: Welch's t test over runs at the last step"
+        " that both have, or a sign-flip test over shared problems.",
+        *(_C, _S),
+    ),
+    _make_kind(
+        "better(a, b)",
+        Quantity.TRUTH,
+        "True where a is better, with an adjusted p below 0.05 and an interval of the difference without 0.",
+        *(_C, _S),
+    ),
+    _make_kind(
+        "unclear(a, b)",
+        Quantity.TRUTH,
+        "True where neither is better in that sense; that does not make them equal.",
+        *(_C, _S),
+    ),
+    _make_kind(
+        "equivalent(a, b, margin)",
+        Quantity.TRUTH,
+        "True where the difference is smaller than the margin: its 90 % interval lies between −margin and"
+        " +margin (two one-sided tests at 5 %).",
+        *(_C, _S),
+    ),
+    _make_kind(
+        "tied(a, b)",
+        Quantity.TRUTH,
+        "An old name of unclear; it cannot be decided where the interval of the difference excludes 0.",
+        *(_C, _S),
+        instead="unclear(a, b), or equivalent(a, b, margin) for two that are equal within a margin",
+    ),
+)
+
+FACTS: dict[str, FactKind] = {fact.name: fact for fact in _ALL}
+"""Every fact by its name, with old names, in the order in which lists show them."""
+
+
+def list_fact_kinds(holds: Held) -> tuple[FactKind, ...]:
+    """The facts that there are for curves or for scores, without old names, in the order of lists."""
+    return tuple(fact for fact in FACTS.values() if holds in fact.holds and not fact.instead)
+
+
+Argument: TypeAlias = str | float
+"""A series' name, or a step or level."""
+
+
+class FactError(ValueError):
+    """A question that the results have no answer to, such as a step outside a series' range.
+
+    Not for what nobody can know: that is a fact without a value.
+
+    Attributes:
+        message: what was found, a sentence without its full stop.
+        next_step: what to do about it, a sentence without its full stop; may be empty.
+    """
+
+    def __init__(self, message: str, next_step: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.next_step = next_step
+
+
+class Subject(Protocol):
+    """Curves or scores of one metric, and the facts about them."""
+
+    @property
+    def holds(self) -> Literal["curves", "scores"]:
+        """Which of the vocabulary's facts there are."""
+
+    @property
+    def scale(self) -> Scale:
+        """What its numbers mean."""
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """The names of its series."""
+
+    def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
+        """A fact of the vocabulary.
+
+        Args:
+            name: a fact that there is for what it holds.
+            arguments: as many and of the kinds that the vocabulary says; names of its series.
+
+        Raises:
+            FactError: the results have no answer.
+        """
+
+
+def collect_facts(subject: Subject) -> tuple[Fact, ...]:
+    """The facts of every series, then those of every pair, in the order of series and of the vocabulary.
+
+    Each pair is asked once, in the order of series; ``better`` the other way round where that is true.
+    """
+    named = {1: [], 2: []}  # type: dict[int, list[str]]
+    for kind in list_fact_kinds(subject.holds):
+        if all(parameter.kind is ParameterKind.SERIES for parameter in kind.parameters):
+            named[len(kind.parameters)].append(kind.name)
+    one = [subject.fact(name, (series,)) for series in subject.series for name in named[1]]
+    return (*one, *_collect_pair_facts(subject, named[2]))
+
+
+def _collect_pair_facts(subject: Subject, names: list[str]) -> Iterator[Fact]:
+    for a, b in combinations(subject.series, 2):
+        for name in names:
+            fact = subject.fact(name, (a, b))
+            if name == "better" and fact.value is False:
+                other = subject.fact(name, (b, a))
+                fact = other if other.value is True else fact
+            yield fact

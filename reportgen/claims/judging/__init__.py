@@ -1,0 +1,1 @@
+"""What an author typed, compared with the data."""

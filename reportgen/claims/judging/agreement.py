@@ -1,0 +1,328 @@
+"""Whether a typed number agrees with the data to the digits typed, and how it should read where it does not.
+
+A typed number agrees if it is the value correctly rounded to the digits that were typed, with ties either
+to even or away from zero; the sign has to be right even where nothing but zeros is left. It may not seem to
+reach a bound that the value does not reach: 0.9996 is no ``100 %``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
+from typing import TYPE_CHECKING
+
+from reportgen.claims.expressions.faults import Fault
+from reportgen.claims.judging.typed import Unit, get_other_number
+from reportgen.core.statements import Quantity
+from reportgen.core.words import MINUS, format_number, get_unit, parse_moment, to_datetime
+
+if TYPE_CHECKING:
+    from reportgen.claims.judging.typed import Typed
+    from reportgen.core.statements import Scale
+
+
+# Room for every digit of every double beside every exponent that may be typed.
+EXACT = Context(prec=2000)
+# Sums of measured values are right to this many digits: a tie within them counts as a tie.
+_RELIABLE = Context(prec=12)
+
+_NUMBERS = frozenset(Quantity) - {Quantity.TRUTH}
+_FITTING = {
+    Unit.NONE: _NUMBERS,
+    Unit.PERCENT: {Quantity.VALUE, Quantity.DIFFERENCE, Quantity.NUMBER, Quantity.PROBABILITY},
+    Unit.POINTS: {Quantity.DIFFERENCE},
+    Unit.STEPS: {Quantity.STEP, Quantity.STEPS},
+    Unit.STEP: {Quantity.STEP},
+    Unit.TIMES: {Quantity.NUMBER},
+    Unit.MOMENT: {Quantity.STEP},
+    Unit.DURATION: {Quantity.STEPS},
+}
+_SAID = {
+    Quantity.VALUE: ("a value", "0.84 or 84 %"),
+    Quantity.DIFFERENCE: ("a difference of values", "+0.032 or +3.2 points"),
+    Quantity.STEP: ("a step", "step 120"),
+    Quantity.STEPS: ("a number of steps", "120 steps"),
+    Quantity.PROBABILITY: ("a p value", "p = 0.03 or p < 0.001"),
+    Quantity.NUMBER: ("a plain number", "2 or 2 times"),
+}
+_SAID_OF_TIMES = {
+    Quantity.STEP: ("a date", "2024-05-03 or 2024-05-03 12:30"),
+    Quantity.STEPS: ("a span of time", "3 days or 12 hours"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A value in the unit that was typed.
+
+    ``exact`` is the double, ``reliable`` those decimals that can be relied on; ``within`` are bounds that
+    the value lies strictly between.
+    """
+
+    exact: Decimal
+    reliable: tuple[Decimal, ...]
+    within: tuple[Decimal, Decimal] | None
+
+
+def check_unit(typed: Typed, quantity: Quantity, scale: Scale) -> Fault | None:
+    """What is wrong with a unit that does not go with what a number is; None where it goes."""
+    by_time = _SAID_OF_TIMES if scale.step_is_time else {}
+    what, examples = by_time.get(quantity, _SAID[quantity])
+    timed = quantity in by_time
+    fits = quantity in _FITTING[typed.unit] and (not timed or typed.unit in {Unit.MOMENT, Unit.DURATION})
+    if fits and (quantity is Quantity.PROBABILITY or not (typed.p or typed.relation not in {"", "="})):
+        return None
+    return Fault(-1, 1, f'"{typed.words}" is typed, but the expression is {what}', f"Write it as {examples}")
+
+
+def agrees(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> bool:
+    """Whether what was typed is the value, correctly rounded to the digits typed.
+
+    Args:
+        typed: words whose unit fits.
+        value: a finite number.
+        quantity: what it is.
+        scale: the subject's.
+    """
+    if typed.moment:
+        return format_moment(typed, value) == typed.moment
+    reading = make_reading(typed, value, quantity, scale)
+    if typed.relation not in {"", "="}:
+        return _is_within_limit(reading, typed.relation, typed.number)
+    if (
+        typed.sign
+        and not typed.number
+        and not (reading.exact > 0 if typed.sign == "+" else reading.exact < 0)
+    ):
+        return False
+    if reading.within is not None:
+        low, high = reading.within
+        if not low < typed.number < high:
+            return False
+        if quantity is not Quantity.PROBABILITY and typed.number == _round_inside_bounds(
+            reading, _find_last_place(typed)
+        ):
+            return True
+    unit = get_unit(_find_last_place(typed))
+    return typed.number in {
+        one.quantize(unit, rounding=rounding, context=EXACT)
+        for one in (reading.exact, *reading.reliable)
+        for rounding in (ROUND_HALF_EVEN, ROUND_HALF_UP)
+    }
+
+
+def get_typed_value(typed: Typed, quantity: Quantity, scale: Scale) -> float:
+    """What was typed, as a number of the data's own unit; for a date milliseconds since 1970."""
+    if typed.moment:
+        return parse_moment(typed.moment) or 0.0
+    size = Decimal(typed.milliseconds or 1).scaleb(-_find_shift(typed, quantity, scale), EXACT)
+    return float(EXACT.multiply(typed.number, size))
+
+
+def format_moment(typed: Typed, milliseconds: float) -> str:
+    """The time in the precision typed: a day goes on to its end. Empty outside the years 1 to 9999."""
+    try:
+        moment = to_datetime(milliseconds)
+    except OverflowError:
+        return ""
+    return moment.replace(tzinfo=None).isoformat(timespec="seconds")[: len(typed.moment)]
+
+
+def make_reading(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> Reading:
+    """A value in the unit that was typed."""
+    shift = _find_shift(typed, quantity, scale)
+
+    def convert(one: Decimal) -> Decimal:
+        shifted = one.scaleb(shift, EXACT)
+        return EXACT.divide(shifted, Decimal(typed.milliseconds)) if typed.milliseconds else shifted
+
+    exact = convert(Decimal(value))
+    nearly = _RELIABLE.plus(exact)
+    reliable = [convert(Decimal(repr(value)))]
+    if _find_last_place(typed) < _RELIABLE.prec - 1 - exact.adjusted():
+        reliable.append(nearly)
+    bounds = {Quantity.VALUE: scale.bounds, Quantity.PROBABILITY: (0.0, 1.0)}.get(quantity)
+    if bounds is not None:
+        low, high = (convert(Decimal(bound)) for bound in bounds)
+        if low < nearly < high and low < exact < high:
+            return Reading(exact, tuple(reliable), (low, high))
+    return Reading(exact, tuple(reliable), None)
+
+
+def _find_shift(typed: Typed, quantity: Quantity, scale: Scale) -> int:
+    """The power of ten between the data's own unit and the one typed."""
+    as_written = scale.percent and quantity in {Quantity.VALUE, Quantity.DIFFERENCE}
+    hundredfold = typed.unit in {Unit.PERCENT, Unit.POINTS} and not as_written
+    return (2 if hundredfold else 0) - typed.magnitude
+
+
+def _is_within_limit(reading: Reading, relation: str, limit: Decimal) -> bool:
+    """Whether the value is on the right side of a limit; what is as good as equal is equal."""
+    ones = (reading.exact, *reading.reliable)
+    if relation in {"<", "≤"}:
+        return all(one < limit for one in ones) or (relation == "≤" and any(one <= limit for one in ones))
+    return all(one > limit for one in ones) or (relation == "≥" and any(one >= limit for one in ones))
+
+
+def _round_inside_bounds(reading: Reading, decimals: int) -> Decimal:
+    """The value rounded so that it does not seem to reach its bounds."""
+    text = format_number(reading.exact, decimals=decimals, within=reading.within)
+    return Decimal(text.replace(",", "").replace(MINUS, "-"))
+
+
+def _find_last_place(typed: Typed) -> int:
+    """Decimals of the last digit typed; below 0 where it counts tens or hundreds."""
+    return typed.decimals - typed.exponent
+
+
+_LARGE, _SIGNIFICANT = 15, 4
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+# A p value typed without decimals has no digits to keep.
+_DECIMALS_OF_P = 2
+
+
+def repair(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> str:
+    """The words as they should be typed; unchanged where they agree.
+
+    More digits stand only where the author's would say that a bound is reached; for a p value stands
+    ``<`` there.
+
+    Args:
+        typed: words whose unit fits (see ``unfitting``).
+        value: a finite number; for a typed date in the years 1 to 9999.
+        quantity: what it is.
+        scale: the subject's.
+    """
+    if agrees(typed, value, quantity, scale):
+        return typed.words
+    if typed.moment:
+        return _apply_edits(
+            typed.words, (typed.start, typed.end, _replace_date(typed, format_moment(typed, value)))
+        )
+    reading = make_reading(typed, value, quantity, scale)
+    if quantity is Quantity.PROBABILITY:
+        return _format_p(typed, reading)
+    text = _format_number(typed, reading.exact, reading.within)
+    return _apply_edits(typed.words, (typed.start, typed.end, text), _edit_noun(typed, text, scale))
+
+
+def _replace_date(typed: Typed, moment: str) -> str:
+    """A time with what its author wrote between day and clock, and behind them."""
+    old = typed.words[typed.start : typed.end]
+    day, _, clock = moment.partition("T")
+    if not clock:
+        return day or old
+    place = old.index(typed.moment[11:], 10)
+    return day + old[10:place] + clock + old[place + len(clock) :]
+
+
+def _format_p(typed: Typed, reading: Reading) -> str:
+    """Words for a p value, with ``<`` where its digits would say 0, and ``>`` where they would say 1."""
+    if typed.exponent_mark:
+        text = _format_number(typed, reading.exact, reading.within)
+        relation = "=" if text == _format_number(typed, reading.exact, None) else ">"
+    else:
+        decimals = typed.decimals or (_DECIMALS_OF_P if typed.unit is Unit.NONE else 0)
+        rounded = reading.exact.quantize(get_unit(decimals), rounding=ROUND_HALF_EVEN, context=EXACT)
+        shown = rounded
+        if reading.within is not None:
+            low, high = reading.within
+            shown = min(max(rounded, low + get_unit(decimals)), high - get_unit(decimals))
+        relation = "<" if shown > rounded else ">" if shown < rounded else "="
+        text = _apply_style(typed, f"{shown:,f}")
+    return _apply_edits(typed.words, _edit_relation(typed, relation), (typed.start, typed.end, text))
+
+
+def _edit_relation(typed: Typed, relation: str) -> tuple[int, int, str]:
+    """The edit that puts a relation before the number; without a ``p``, none stands for ``=``."""
+    start, end = typed.relation_start, typed.relation_end
+    if relation == (typed.relation or "="):
+        return start, start, ""
+    if relation == "=" and not typed.p:
+        while typed.words[end] == " ":
+            end += 1
+        return start, end, ""
+    return (start, end, relation) if end > start else (typed.start, typed.start, f"{relation} ")
+
+
+def _format_number(typed: Typed, value: Decimal, within: tuple[Decimal, Decimal] | None) -> str:
+    """Sign, digits and exponent in the author's style, with as many digits.
+
+    A number with more digits than a double has is written with an exponent, whatever the style.
+    """
+    if not typed.exponent_mark and value.adjusted() >= _LARGE:
+        typed = replace(typed, exponent_mark="e", exponent_digits="1", significant=_SIGNIFICANT)
+    if not typed.exponent_mark or not value:
+        return _apply_style(typed, _format_rounded(value, typed.decimals, within))
+    exponent = value.adjusted()
+    text = _format_mantissa(typed, value, exponent, within)
+    if text.lstrip(MINUS).startswith("10"):
+        exponent += 1
+        text = _format_mantissa(typed, value, exponent, within)
+    return _apply_style(typed, text) + typed.exponent_mark + _format_exponent(typed, exponent)
+
+
+def _format_mantissa(
+    typed: Typed, value: Decimal, exponent: int, within: tuple[Decimal, Decimal] | None
+) -> str:
+    scaled = None
+    if within is not None:
+        scaled = within[0].scaleb(-exponent, EXACT), within[1].scaleb(-exponent, EXACT)
+    return _format_rounded(value.scaleb(-exponent, EXACT), typed.significant - 1, scaled)
+
+
+def _format_rounded(value: Decimal, decimals: int, within: tuple[Decimal, Decimal] | None) -> str:
+    if within is not None:
+        return format_number(value, decimals=decimals, within=within)
+    text = f"{value.quantize(get_unit(decimals), rounding=ROUND_HALF_EVEN, context=EXACT):,f}"
+    return text.replace("-", MINUS)
+
+
+def _apply_style(typed: Typed, text: str) -> str:
+    """A number with commas and U+2212, dressed with the author's signs and marks."""
+    digits = text.removeprefix("-").removeprefix(MINUS)
+    minus = typed.sign if typed.sign not in {"", "+"} else MINUS
+    sign = minus if digits != text else "+" if typed.sign == "+" else ""
+    if not digits.strip("0.,"):
+        sign = ""
+    gap = typed.words[typed.start + len(typed.sign) : typed.digits]
+    if not sign:
+        # What the sign kept apart stays apart: "step−5".
+        before = typed.words[: typed.start][-1:]
+        gap = " " * bool(typed.sign and (before.isalnum() or before in {".", ","})) + gap.lstrip()
+    if typed.separator is not None:
+        digits = digits.replace(",", typed.separator)
+    if typed.bare_point and digits.startswith("0."):
+        digits = digits.removeprefix("0")
+    return sign + gap + digits
+
+
+def _format_exponent(typed: Typed, exponent: int) -> str:
+    """An exponent, raised or not, with the sign and the zeros in front that its author writes."""
+    raised = typed.exponent_digits[0] in _RAISED
+    minus, plus = ("⁻", "⁺") if raised else ("-" if typed.exponent_mark in {"e", "E"} else MINUS, "+")
+    if typed.exponent_sign not in {"", plus}:
+        minus = typed.exponent_sign
+    sign = minus if exponent < 0 else plus if typed.exponent_sign == plus else ""
+    digits = f"{abs(exponent):0{len(typed.exponent_digits)}d}"
+    # Zeros in front are a style only where the author's exponent has them.
+    digits = digits if typed.exponent_digits[0] in "0⁰" else f"{abs(exponent)}"
+    return sign + (digits.translate(str.maketrans("0123456789", _RAISED)) if raised else digits)
+
+
+def _edit_noun(typed: Typed, text: str, scale: Scale) -> tuple[int, int, str]:
+    """The edit that makes one step of several, or several of one."""
+    other = get_other_number(typed.noun, scale)
+    one, was_one = (part.lstrip("+-−–") == "1" for part in (text, typed.words[typed.digits : typed.end]))
+    singular = len(other) > len(typed.noun)
+    if not other or typed.magnitude or not ((one and not singular) or (was_one and not one and singular)):
+        return typed.end, typed.end, ""
+    start = typed.noun_start
+    return start, start + len(typed.noun), other.capitalize() if typed.noun[0].isupper() else other
+
+
+def _apply_edits(words: str, *edits: tuple[int, int, str]) -> str:
+    """Some words after edits, given as start, end and new text."""
+    for start, end, new in sorted(edits, reverse=True):
+        words = words[:start] + new + words[end:]
+    return words

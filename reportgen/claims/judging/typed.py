@@ -1,0 +1,350 @@
+"""The number that an author typed in prose: its digits, its unit and its style, each with its place.
+
+::
+
+    words     := lead* [sign] digits [magnitude] [unit]
+    lead      := "p" | "=" | "<" | "<=" | ">" | ">=" | about | the step's name
+    about     := "~" or a sign like it | "about" | "around" | "roughly" | "approximately"
+    sign      := "+" | a minus sign, a hyphen or an en dash
+    digits    := 0.84 | .84 | 1,234 | 1e-3 | 1.6 times 10 raised to 3, in its signs
+                 on an axis of times also 2024-05-03 | 2024-05-03 12:30 | 2024-05-03 12:30:15, in UTC
+    magnitude := "k" | "M" | "B" or "G" | "T" | "thousand" | "million" | "billion" | "trillion"
+    unit      := "%" | "percent" | "points" | "pp" | "percentage points" | "steps" | the step's name
+                 | a times sign | "x" | "times"; on an axis of times also seconds, minutes, hours, days, weeks
+
+Thousands may be parted by thin or fixed spaces. Between the parts may stand spaces, emphasis, code marks,
+tags, quotes and the marks of a sentence. Anything else, and a second number, is a fault: what is not
+understood is not checked.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from reportgen.claims.expressions.faults import ExpressionError, Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.core.statements import Scale
+
+
+SPACE = r"(?:\s|&(?:nbsp|thinsp|ensp);)"
+_MINUS = r"(?:[-−–]|&(?:minus|ndash);)"
+_TIMES = r"(?:×|&times;)"
+_GROUPED = r"[0-9]{1,3}(?P<separator>[,\u2009\u202f\u00a0])[0-9]{3}(?:(?P=separator)[0-9]{3})*(?![0-9])"
+# Every branch takes what it can and never gives back more than one choice, so that reading takes linear time.
+_TOKEN = re.compile(
+    r"(?P<tag></?[A-Za-z][^<>]*>)"
+    rf"|(?P<moment>(?P<day>[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})"
+    rf"(?:(?:T|{SPACE})(?P<clock>[0-9]{{2}}:[0-9]{{2}}(?::[0-9]{{2}})?)Z?)?)"
+    rf"|(?P<number>(?P<mantissa>(?:{_GROUPED}|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)"
+    rf"(?:(?P<mark>[eE]|{SPACE}?(?:{_TIMES}|[x·⋅]){SPACE}?10(?:\^|(?=[⁰¹²³⁴-⁹⁺⁻])))"
+    rf"(?P<exponent_sign>[+⁺⁻]|{_MINUS})?(?P<exponent>[0-9]+|[⁰¹²³⁴-⁹]+))?)"
+    rf"|(?P<sign>\+|{_MINUS})"
+    r"|(?P<relation><=|>=|[<>=≤≥]|&[lg][te];)"
+    r"|(?P<about>[~≈≃≅]|&(?:approx|asymp);)"
+    r"|(?P<percent>%)"
+    rf"|(?P<times>{_TIMES})"
+    r"|(?P<word>[^\W\d_](?:[\w.'/-]*[^\W_])?)"
+    rf"""|(?P<space>{SPACE}|[*_`\\"'\u2018\u2019“”„«».,;:!?()])"""
+    r"|(?P<other>.)",
+    re.DOTALL,
+)
+RELATIONS = {"&lt;": "<", "&gt;": ">", "&le;": "≤", "&ge;": "≥", "<=": "≤", ">=": "≥"}
+ABOUT = {"about", "around", "roughly", "approximately"}
+MAGNITUDES = {
+    **dict.fromkeys(("k", "K", "thousand"), 3),
+    **dict.fromkeys(("M", "million"), 6),
+    **dict.fromkeys(("B", "G", "billion"), 9),
+    **dict.fromkeys(("T", "trillion"), 12),
+}
+
+
+class Unit(StrEnum):
+    """What a typed number counts; the words are for messages."""
+
+    NONE = "a plain number"
+    PERCENT = "in percent"
+    POINTS = "in percentage points"
+    STEPS = "a number of steps"
+    STEP = "a step"
+    TIMES = "a ratio"
+    MOMENT = "a date"
+    DURATION = "a span of time"
+
+
+UNITS = {
+    **dict.fromkeys(("%", "percent", "per cent"), Unit.PERCENT),
+    **dict.fromkeys(("points", "point", "pp", "ppt", "% points"), Unit.POINTS),
+    **dict.fromkeys(("percentage points", "percentage point"), Unit.POINTS),
+    **dict.fromkeys(("×", "x", "times", "time"), Unit.TIMES),
+}
+MILLISECONDS = {
+    **dict.fromkeys(("second", "seconds"), 1000),
+    **dict.fromkeys(("minute", "minutes"), 60_000),
+    **dict.fromkeys(("hour", "hours"), 3_600_000),
+    **dict.fromkeys(("day", "days"), 86_400_000),
+    **dict.fromkeys(("week", "weeks"), 604_800_000),
+}
+
+
+def tokenize_typed(words: str, scale: Scale) -> tuple[re.Match[str], ...]:
+    """The parts of some words, each with its kind as ``lastgroup``; together they are all of the words.
+
+    On an axis of steps, what looks like a date is several numbers.
+
+    Raises:
+        ExpressionError: a comma that parts no thousands, as in ``0,84``.
+    """
+    found: list[re.Match[str]] = []
+    at = 0
+    while match := _TOKEN.match(words, at):
+        if match.lastgroup == "moment" and not scale.step_is_time:
+            match = _TOKEN.match(words, at, at + 4) or match
+        found.append(match)
+        at = match.end()
+        if (
+            match[0] == ","
+            and re.search(r"[0-9]\Z", words[: match.start()])
+            and re.match("[0-9]", words[at:])
+        ):
+            step = "Write a point before decimals, and commas before each three digits: 0.84, 12,345"
+            raise make_misread_error(f'"{words}" has a comma that parts no thousands', step)
+    return tuple(found)
+
+
+def make_misread_error(message: str, next_step: str) -> ExpressionError:
+    """A fault of the words: it has no place in the expression."""
+    return ExpressionError([Fault(-1, 1, message, next_step)])
+
+
+def list_step_nouns(scale: Scale) -> dict[str, str]:
+    """What steps may be called, in lower case: one and several, each with the other of the two."""
+    nouns: dict[str, str] = {}
+    for name in ("step", (scale.step_name or "step").lower()):
+        one = name[:-1] if name.endswith("s") and not name.endswith("ss") else name
+        many = f"{one}s"
+        if one.endswith(("s", "x", "sh", "tch")):
+            many = f"{one}es"
+        elif one.endswith("y") and one[-2:-1] not in set("aeiou"):
+            many = f"{one[:-1]}ies"
+        nouns |= {one: many, many: one}
+    return nouns
+
+
+def get_other_number(noun: str, scale: Scale) -> str:
+    """``steps`` for ``step`` and the other way round; empty for what has one form, such as ``pp``."""
+    if noun.lower() in {"x", "pp", "ppt", "percent", "cent", ""}:
+        return ""
+    known = list_step_nouns(scale).get(noun.lower())
+    if known is not None:
+        return known
+    return noun[:-1] if noun.endswith("s") else f"{noun}s"
+
+
+MOST_CHARACTERS, MOST_DIGITS = 1_000, 40
+# No double has more digits before or behind its point.
+_MOST_EXPONENT = 330
+_NUMBERS = {"number", "moment"}
+_NOT_READ = {"tag", "space"}
+_FORMS = "a number such as 0.84, 84 %, +3.2 points, 120 steps, 1.2k or 1e-3"
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A typed number.
+
+    Attributes:
+        words: all that stands between the brackets.
+        start, end: the sign and digits in ``words``, with their exponent, without magnitude and unit.
+        digits: where the digits begin; behind ``start`` where there is a sign.
+        number: what was typed with its sign and exponent, before magnitude and unit; 0 for a date.
+        sign: the sign as typed; empty without one.
+        decimals: digits behind the mantissa's point.
+        separator: what parts thousands, empty for nothing; None where there are too few digits to tell.
+        bare_point: whether no digit stands before the point, as in ``.84``.
+        significant: digits of the mantissa without leading zeros, at least 1.
+        exponent: the power of ten behind the mantissa; 0 without one.
+        exponent_mark: what stands between mantissa and exponent, such as ``e``; empty without one.
+        exponent_sign, exponent_digits: the exponent as typed; empty without one.
+        magnitude: the power of ten that ``k`` or ``million`` stands for.
+        unit: what it counts.
+        milliseconds: of one of a span of time; otherwise 0.
+        noun: the unit's last word; empty without one.
+        noun_start: where that stands.
+        p: whether ``p`` stands before it.
+        relation: ``=``, ``<``, ``≤``, ``>`` or ``≥``; empty without one; ``≈`` counts as ``=``.
+        relation_start, relation_end: where that stands; equal without one.
+        moment: the date as ISO 8601 writes it, in its own precision; empty without one.
+    """
+
+    words: str
+    start: int
+    digits: int
+    end: int
+    number: Decimal = Decimal(0)
+    sign: str = ""
+    decimals: int = 0
+    separator: str | None = None
+    bare_point: bool = False
+    significant: int = 1
+    exponent: int = 0
+    exponent_mark: str = ""
+    exponent_sign: str = ""
+    exponent_digits: str = ""
+    magnitude: int = 0
+    unit: Unit = Unit.NONE
+    milliseconds: int = 0
+    noun: str = ""
+    noun_start: int = 0
+    p: bool = False
+    relation: str = ""
+    relation_start: int = 0
+    relation_end: int = 0
+    moment: str = ""
+
+
+def read_typed(words: str, scale: Scale) -> Typed:
+    """Read what an author typed.
+
+    Args:
+        words: what stands between the brackets.
+        scale: the subject's: its step's name is a unit, and on an axis of times there are dates.
+
+    Raises:
+        ExpressionError: there is no number, more than one, or something that is not understood. The fault
+            has position -1: it is one of the words, not of the expression.
+    """
+    if len(words) > MOST_CHARACTERS:
+        said = f"a bound value has {len(words):,} characters, and there may be {MOST_CHARACTERS:,}"
+        raise make_misread_error(said, f"Bind {_FORMS} alone")
+    found = [match for match in tokenize_typed(words, scale) if match.lastgroup not in _NOT_READ]
+    at = _find_number(words, found)
+    signed = at > 0 and found[at - 1].lastgroup == "sign"
+    typed = _read_digits(words, found[at], found[at - 1] if signed else None)
+    typed = _read_lead(typed, found[: at - signed], scale)
+    return _read_unit(typed, found[at + 1 :], scale)
+
+
+def _find_number(words: str, found: Sequence[re.Match[str]]) -> int:
+    numbers = [at for at, match in enumerate(found) if match.lastgroup in _NUMBERS]
+    if not numbers:
+        raise make_misread_error(f'"{words}" holds no number', f"Type {_FORMS}, or make it a claim")
+    if len(numbers) > 1:
+        several = ", ".join(found[at][0] for at in numbers)
+        raise make_misread_error(
+            f'"{words}" holds more than one number: {several}', "Bind each number by itself"
+        )
+    for at, match in enumerate(found):
+        if match.lastgroup == "other" or (match.lastgroup == "sign" and at != numbers[0] - 1):
+            raise _make_foreign_error(words, match[0])
+    return numbers[0]
+
+
+def _make_foreign_error(words: str, part: str) -> Exception:
+    step = "Keep it outside the brackets; units that can be checked are %, points, steps, times, k and M"
+    return make_misread_error(f'"{words}" holds "{part}", which is no number and no unit', step)
+
+
+def _read_digits(words: str, match: re.Match[str], sign: re.Match[str] | None) -> Typed:
+    """The number with its sign, without what stands around it."""
+    start, typed_sign = (sign.start(), sign[0]) if sign else (match.start(), "")
+    if match.lastgroup == "moment":
+        if sign:
+            raise make_misread_error(
+                f'"{words}" has a sign before a date', "Write the date alone, such as 2024-05-03"
+            )
+        return Typed(words, start, start, match.end(), unit=Unit.MOMENT, moment=_read_date(match))
+    separator = match["separator"]
+    whole, _, fraction = match["mantissa"].replace(separator or ",", "").partition(".")
+    exponent_sign, exponent_digits = match["exponent_sign"] or "", match["exponent"] or ""
+    # Python refuses to read thousands of digits, and nobody wants them.
+    exponent = int(exponent_digits.translate(_RAISED)[:6] or "0")
+    exponent = exponent if exponent_sign in {"", "+", "⁺"} else -exponent
+    if abs(exponent) > _MOST_EXPONENT or len(whole + fraction) > MOST_DIGITS:
+        said = f'"{words}" has more digits, or a larger exponent, than any number here'
+        raise make_misread_error(said, "Type as many digits as tell something")
+    number = Decimal(f"{whole}.{fraction}E{exponent}")
+    return Typed(
+        words,
+        start,
+        match.start(),
+        match.end(),
+        number if typed_sign in {"", "+"} else number.copy_negate(),
+        typed_sign,
+        decimals=len(fraction),
+        separator=separator or ("" if len(whole) > 3 else None),  # noqa: PLR2004 - thousands have three digits
+        bare_point=not whole,
+        significant=max(1, len((whole + fraction).lstrip("0"))),
+        exponent=exponent,
+        exponent_mark=match["mark"] or "",
+        exponent_sign=exponent_sign,
+        exponent_digits=exponent_digits,
+    )
+
+
+def _read_date(match: re.Match[str]) -> str:
+    moment = f"{match['day']}T{match['clock']}" if match["clock"] else match["day"]
+    try:
+        datetime.fromisoformat(moment)
+    except ValueError:
+        raise make_misread_error(
+            f'"{match[0]}" is no date there is', "Write year, month and day: 2024-05-03"
+        ) from None
+    return str(moment)
+
+
+def _read_lead(typed: Typed, lead: Sequence[re.Match[str]], scale: Scale) -> Typed:
+    """The number with what stands before it."""
+    name: list[str] = []
+    for match in lead:
+        kind, part = str(match.lastgroup), match[0]
+        if kind == "word" and part in {"p", "P"} and not typed.p:
+            typed = replace(typed, p=True)
+        elif kind == "relation" and typed.relation in {"", "≈"}:
+            said = RELATIONS.get(part, part)
+            typed = replace(typed, relation=said, relation_start=match.start(), relation_end=match.end())
+        elif kind == "about" and not typed.relation:
+            typed = replace(typed, relation="≈", relation_start=match.start(), relation_end=match.end())
+        elif kind == "word":
+            name += [part] if part.lower() not in ABOUT else []
+        else:
+            raise _make_foreign_error(typed.words, part)
+    if typed.relation == "≈":
+        typed = replace(typed, relation="=")
+    if not name:
+        return typed
+    if " ".join(name).lower() not in list_step_nouns(scale) or typed.unit is Unit.MOMENT:
+        raise _make_foreign_error(typed.words, " ".join(name))
+    return replace(typed, unit=Unit.STEP)
+
+
+def _read_unit(typed: Typed, tail: Sequence[re.Match[str]], scale: Scale) -> Typed:
+    """The number with what stands behind it."""
+    if tail and tail[0][0] in MAGNITUDES and typed.unit is not Unit.MOMENT:
+        typed = replace(typed, magnitude=MAGNITUDES[tail[0][0]])
+        tail = tail[1:]
+    said = " ".join("×" if match.lastgroup == "times" else match[0].lower() for match in tail)
+    if not tail or (typed.unit is Unit.MOMENT and said == "utc"):
+        return typed
+    times = MILLISECONDS if scale.step_is_time else {}
+    unit = (
+        Unit.STEPS if said in list_step_nouns(scale) else Unit.DURATION if said in times else UNITS.get(said)
+    )
+    if unit is None or typed.unit is not Unit.NONE:
+        raise _make_foreign_error(typed.words, " ".join(match[0] for match in tail))
+    noun = tail[-1] if tail[-1].lastgroup == "word" else None
+    return replace(
+        typed,
+        unit=unit,
+        milliseconds=times.get(said, 0),
+        noun=noun[0] if noun else "",
+        noun_start=noun.start() if noun else 0,
+    )

@@ -1,0 +1,1 @@
+"""Sentences that rules find in curves and scores."""

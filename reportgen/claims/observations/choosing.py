@@ -1,0 +1,210 @@
+"""All that the rules find, each event once, most telling first and of many kinds."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from reportgen.claims.facts.score_facts import ScoreSubject
+from reportgen.claims.observations.field import Field
+from reportgen.claims.observations.rules.dips import observe_dips, observe_spikes
+from reportgen.claims.observations.rules.gaps import (
+    observe_convergence,
+    observe_same_start,
+    observe_widest_gap,
+)
+from reportgen.claims.observations.rules.instability import observe_instability, observe_uncertainty
+from reportgen.claims.observations.rules.leads import observe_crossing
+from reportgen.claims.observations.rules.moves import observe_rises, observe_steady
+from reportgen.claims.observations.rules.part_company import observe_part_company
+from reportgen.claims.observations.rules.plateaus import observe_late_decline, observe_plateaus
+from reportgen.claims.observations.rules.ranking import observe_best, observe_tiers
+from reportgen.claims.observations.rules.score_rules import SCORE_RULES, ScoreField
+from reportgen.core.statements import Observation
+from reportgen.settings.blocks import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from reportgen.core.comparisons import Comparison, RankGroup
+    from reportgen.core.model import CurveSet
+    from reportgen.core.outcomes import Score
+    from reportgen.core.statements import Scale
+
+
+FieldRule: TypeAlias = Callable[[Field], Iterator[Observation]]
+
+RULES: dict[Rule, FieldRule] = {
+    Rule.SAME_START: observe_same_start,
+    Rule.BEST: observe_best,
+    Rule.RISE: observe_rises,
+    Rule.PLATEAU: observe_plateaus,
+    Rule.STEADY: observe_steady,
+    Rule.DIP: observe_dips,
+    Rule.SPIKE: observe_spikes,
+    Rule.LATE_DECLINE: observe_late_decline,
+    Rule.CROSSING: observe_crossing,
+    Rule.WIDEST_GAP: observe_widest_gap,
+    Rule.CONVERGE: observe_convergence,
+    Rule.TIERS: observe_tiers,
+    Rule.INSTABILITY: observe_instability,
+    Rule.UNCERTAIN_HERE: observe_uncertainty,
+}
+"""Each looks at the curves of one metric and yields what it finds, strongest first or in no order.
+
+``PART_COMPANY`` looks at two metrics and stands apart.
+"""
+
+
+_MOST_STRENGTH = 10.0
+"""More thresholds than these make nothing more telling."""
+
+_WEIGHTS = {
+    Rule.BEST: 3.5,
+    Rule.TIERS: 1.3,
+    Rule.CROSSING: 1.2,
+    Rule.LATE_DECLINE: 1.2,
+    Rule.RISE: 0.8,
+    Rule.SAME_START: 0.8,
+    Rule.STEADY: 0.6,
+}
+"""What a reader asks for first counts for more, and what nobody misses for less."""
+
+_SAME_RULE, _SAME_SERIES, _SAME_METRIC = 0.4, 0.8, 0.7
+"""What a further sentence of a rule, about a single series, or about a metric counts for."""
+
+_READING = 0.6
+"""What a reading counts for beside what a test has found."""
+
+_ORDER = {rule: place for place, rule in enumerate(Rule)}
+
+# Of two rules that tell of one event, the first has told it.
+_COVERED_BY = {
+    Rule.WIDEST_GAP: (Rule.SAME_START,),
+    Rule.SPIKE: (Rule.BEST,),
+    Rule.LATE_DECLINE: (Rule.BEST,),
+}
+
+
+def observe_curves(
+    curve_sets: Sequence[tuple[CurveSet, Scale]],
+    rules: Collection[Rule] = (),
+    precisions: Sequence[float] = (),
+) -> tuple[Observation, ...]:
+    """What the rules find in the curves of one figure or the panels of one block, most telling first.
+
+    Args:
+        curve_sets: one for each metric, unsmoothed and unbinned, with what its numbers mean.
+        rules: only these; all if empty.
+        precisions: by how much readings may be off, for each metric; 0 for each if empty.
+    """
+    exact = precisions or [0.0] * len(curve_sets)
+    fields = [
+        _field(*one, len(curve_sets), precision) for one, precision in zip(curve_sets, exact, strict=True)
+    ]
+    fields = [field for field in fields if field.curves]
+    found = [
+        replace(one, metric=field.scale.metric)
+        for field in fields
+        for rule, find in RULES.items()
+        if not rules or rule in rules
+        for one in find(field)
+    ]
+    if not rules or Rule.PART_COMPANY in rules:
+        found += observe_part_company(fields)
+    return order_observations(merge_duplicates(found))
+
+
+def observe_scores(
+    scores: Sequence[Score],
+    comparisons: Sequence[Comparison],
+    groups: Sequence[RankGroup],
+    scale: Scale,
+    rules: Collection[Rule] = (),
+) -> tuple[Observation, ...]:
+    """What the rules find in the scores of one benchmark, most telling first.
+
+    Args:
+        scores: one a series.
+        comparisons: of all pairs, adjusted together.
+        groups: of these.
+        scale: what the scores mean.
+        rules: only these; all if empty.
+    """
+    field = ScoreField(ScoreSubject(tuple(scores), tuple(comparisons), tuple(groups), scale))
+    found = [
+        replace(one, metric=scale.metric)
+        for rule, finders in SCORE_RULES.items()
+        if not rules or rule in rules
+        for find in finders
+        for one in find(field)
+    ]
+    return order_observations(found)
+
+
+def merge_duplicates(found: Sequence[Observation]) -> list[Observation]:
+    """Without those whose event another one tells; that one has their evidence, too.
+
+    The same event: the point that the best of all has, for a spike or a late decline of the same series;
+    the first step, where series that start apart are furthest apart.
+    """
+    remaining: dict[str, Observation] = {f"{one.metric}\n{one.text}": one for one in found}
+    for key, one in list(remaining.items()):
+        for other_key, other in list(remaining.items()):
+            if key in remaining and one.metric == other.metric and _is_covered_by(one, other):
+                evidence = tuple(dict.fromkeys([*remaining[other_key].evidence, *one.evidence]))
+                remaining[other_key] = replace(remaining[other_key], evidence=evidence)
+                del remaining[key]
+    return list(remaining.values())
+
+
+def _is_covered_by(one: Observation, other: Observation) -> bool:
+    if other.rule not in _COVERED_BY.get(Rule(one.rule), ()) or "reading" not in one.text:
+        return False
+    if one.rule == Rule.WIDEST_GAP:
+        return one.mark == other.from_step == other.to_step and set(one.series) <= set(other.series)
+    return other.mark is not None and (one.mark, one.mark_series) == (other.mark, other.mark_series)
+
+
+def order_observations(found: Iterable[Observation]) -> tuple[Observation, ...]:
+    """Most telling first: by strength, where each further one of a rule, series or metric counts for less."""
+    left = sorted(found, key=_sort_key)
+    rules: Counter[str] = Counter()
+    series: Counter[str] = Counter()
+    metrics: Counter[str] = Counter()
+    chosen: list[Observation] = []
+    while left:
+        best = max(left, key=lambda one: _calculate_weight(one, rules, series, metrics))
+        left.remove(best)
+        chosen.append(best)
+        rules[best.rule] += 1
+        metrics[best.metric] += 1
+        if len(best.series) == 1:
+            series[best.series[0]] += 1
+    return tuple(chosen)
+
+
+def _calculate_weight(
+    one: Observation, rules: Counter[str], series: Counter[str], metrics: Counter[str]
+) -> float:
+    voice = _READING if "reading" in one.text and one.rule != Rule.BEST else 1.0
+    weight = voice * _WEIGHTS.get(Rule(one.rule), 1.0) * math.log1p(min(one.strength, _MOST_STRENGTH))
+    alone = series[one.series[0]] if len(one.series) == 1 else 0
+    many = _SAME_RULE ** rules[one.rule] * _SAME_SERIES**alone
+    # Equal up to rounding is equal: the order of names decides then.
+    return round(weight * many * _SAME_METRIC ** metrics[one.metric], 9)
+
+
+def _sort_key(one: Observation) -> tuple[object, ...]:
+    step = -math.inf if one.from_step is None else one.from_step
+    return (_ORDER[Rule(one.rule)], one.metric, step, one.series, one.text)
+
+
+def _field(curve_set: CurveSet, scale: Scale, metrics: int, precision: float) -> Field:
+    whole = Field(curve_set.curves, scale, curve_set.band, metrics=metrics, precision=precision)
+    return replace(
+        whole, curves=tuple(one for one in whole.curves if whole.get_points(one.series).steps.size)
+    )

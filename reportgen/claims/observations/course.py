@@ -1,0 +1,448 @@
+"""The course of a curve: what of it noise does not explain, found change by change.
+
+A course is a level with changes: ramps, bumps and saturating curves, each from a fixed list of places and
+widths. The noise around it is autoregressive of first order, its size local where it changes along the curve.
+A change is added where the list's best one explains more than noise would make of the best of all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from reportgen.claims.observations.noise_model import cut_outliers, estimate_from_one, estimate_from_runs
+from reportgen.statistics.distributions import t_quantile, t_tail
+
+if TYPE_CHECKING:
+    from reportgen.claims.observations.noise_model import NoiseModel
+    from reportgen.core.model import FloatArray, IntArray
+
+
+MOST_READINGS = 160
+"""Longer curves are looked at in means of neighbouring readings."""
+
+_STRENGTHS = np.array([0.0, 0.2, 0.4, 0.55, 0.7, 0.8, 0.87, 0.92, 0.95, 0.97, 0.985])
+_NARROWEST, _WIDEST, _WIDER = 4, 0.7, 1.5
+_NARROW = (1, 2)  # of several runs the last kinds
+_MOST_CHANGES = 6
+_SURE, _USUAL = 0.05, 0.0125
+_PLACES = 0.8
+_UNEVEN, _UNEVEN_COSTS = 1.5, 2.0
+_PAIR, _SHARED, _SHARED_NARROW, _SHARED_BY_TWO = 2, 0.005, 0.015, 0.05
+_NOTHING = 1e-9
+_NEARLY = 0.995
+_GEARY, _DOUBT = math.sqrt(2 / math.pi), 0.3
+_NEIGHBOURS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A fitted course.
+
+    Attributes:
+        values: what it is fitted to, shape (n,).
+        columns: the level and its changes, shape (q, n): ones first.
+        weights: how much of each, shape (q,).
+        covariance: of the weights, shape (q, q).
+        p: of each change the largest p of it and those before, over all places and widths, shape (q − 1,).
+        spread: the noise around it.
+    """
+
+    values: FloatArray
+    columns: FloatArray
+    weights: FloatArray
+    covariance: FloatArray
+    p: tuple[float, ...]
+    spread: NoiseModel
+
+    @property
+    def level(self) -> FloatArray:
+        """The course at each reading, shape (n,)."""
+        found: FloatArray = self.weights @ self.columns
+        return found
+
+    def compute_error(self, one: int, other: int) -> float:
+        """The standard error of the course at one place less that at another."""
+        apart = self.columns[:, one] - self.columns[:, other]
+        return math.sqrt(max(float(apart @ self.covariance @ apart), 0.0))
+
+    def compare_means(self, one: slice, other: slice) -> float:
+        """How many standard errors the readings of one stretch lie above those of another, by their means."""
+        weights = np.zeros(self.values.size)
+        weights[one] = 1 / weights[one].size
+        weights[other] -= 1 / weights[other].size
+        at = np.flatnonzero(weights)
+        strength = min(self.spread.strength, _NEARLY)
+        correlation = strength ** np.abs(at[:, None] - at[None, :]) / (1 - strength**2)
+        by = weights[at] * self.spread.along[at]
+        error = self.spread.innovation * math.sqrt(max(float(by @ correlation @ by), 0.0))
+        found = float(weights @ self.values)
+        return found / error if error > 0 else math.copysign(math.inf, found) if found else 0.0
+
+    def get_around(self, place: int, width: int) -> slice:
+        """So many neighbouring places around one, or those beside the end."""
+        first = min(max(place % self.values.size - width // 2, 0), max(self.values.size - width, 0))
+        return slice(first, first + width)
+
+
+class _Moments(NamedTuple):
+    """Sums of products of two sets of columns at lags 0 and 1, from which those at any φ follow."""
+
+    now: FloatArray
+    mixed: FloatArray
+    before: FloatArray
+    first: FloatArray
+
+    def combine(self, strength: float) -> FloatArray:
+        """Products of whitened columns; of the first reading (1 − φ²) counts."""
+        whole = self.now - strength * self.mixed + strength**2 * self.before
+        found: FloatArray = whole + max(1 - strength**2, 1e-6) * self.first
+        return found
+
+
+class Shapes(NamedTuple):
+    """The changes that are looked for, (K, n), a number for each kind and width, and the number of bumps."""
+
+    every: FloatArray
+    kinds: IntArray
+    bumps: int
+
+
+@lru_cache(maxsize=64)
+def make_shapes(n: int, narrowest: int) -> Shapes:
+    """Bumps, ramps and curves that saturate from the start, among n readings; of runs narrow ones, too."""
+    t = np.arange(n, dtype=np.float64)
+    widths = [narrowest]
+    while widths[-1] * _WIDER <= _WIDEST * n:
+        widths.append(round(widths[-1] * _WIDER))
+    found: list[list[FloatArray]] = [
+        [
+            (1 + np.cos(np.pi * np.clip(np.abs(t - middle) / (width / 2), 0, 1))) / 2
+            for middle in _place_shapes(width / 2, n - 1 - width / 2, width)
+        ]
+        for width in widths
+    ]
+    bumps = sum(len(one) for one in found)
+    for width in (1, *widths, n):
+        margin = max(width / 2, narrowest / 2 + 1)
+        found.append(
+            [np.clip((t - middle) / width + 0.5, 0, 1) for middle in _place_shapes(margin, n - margin, width)]
+        )
+    found.append([1 - np.exp(-t / (n * share)) for share in (0.03, 0.06, 0.12, 0.25)])
+    if narrowest <= _NARROWEST:
+        found += [
+            [((t >= at) & (t < at + width)).astype(np.float64) for at in range(1, n - width)]
+            for width in _NARROW
+        ]
+    kinds = np.repeat(np.arange(len(found)), [len(one) for one in found])
+    return Shapes(np.stack([shape for one in found for shape in one]), kinds, bumps)
+
+
+def _place_shapes(first: float, last: float, width: float) -> FloatArray:
+    return (
+        np.arange(first, last + 1e-9, max(width / 5, 1.0))
+        if last >= first
+        else np.array([(first + last) / 2])
+    )
+
+
+def fit_course(runs: FloatArray, share: float = _SURE) -> Course:
+    """The course of a run, or of the mean of several.
+
+    Changes are added one by one. After each, those before are looked for again beside the others, and dropped
+    where they are no longer needed.
+
+    Args:
+        runs: their readings at shared steps, shape (r, n).
+        share: a change is added where its p, over all places and widths, is at most this.
+    """
+    data = _prepare_data(cut_outliers(runs) if runs.shape[0] > 1 else runs)
+    chosen: list[int] = []
+    p: list[float] = []
+    while len(p) < _MOST_CHANGES:
+        best, found = data.find_best(chosen)
+        if found > share:
+            break
+        p.append(max([found, *p]))
+        chosen = _fit_again(data, [*chosen, best], share)
+        if len(chosen) < len(p):
+            p = p[: len(chosen)]
+            break
+    return data.fit(chosen, tuple(p))
+
+
+def _fit_again(data: _CourseData, chosen: list[int], share: float) -> list[int]:
+    """Each change but the last looked for once more beside all others."""
+    place = 0
+    while len(chosen) > 1 and place < len(chosen) - 1:
+        others = chosen[:place] + chosen[place + 1 :]
+        best, found = data.find_best(others)
+        if found > share:
+            chosen = others
+        else:
+            chosen = [*chosen[:place], best, *chosen[place + 1 :]]
+            place += 1
+    return chosen
+
+
+@dataclass(frozen=True)
+class _CourseData:
+    """Readings and all shapes that are tried on them.
+
+    Attributes:
+        values: readings of a run or means of several, shape (n,).
+        y: the same, less their mean and divided by ``scale``, shape (1, n).
+        size: the weight of each reading, shape (n,).
+        every, kinds, bumps: the shapes.
+        own, to_y: products of shapes with themselves and with the readings.
+        runs: each run less the mean of all, divided by ``scale``, shape (r, n).
+        each: products of all shapes with these, shape (K, r); None of one run.
+    """
+
+    values: FloatArray
+    y: FloatArray
+    scale: float
+    size: FloatArray
+    spread: NoiseModel
+    every: FloatArray
+    kinds: IntArray
+    bumps: int
+    own: _Moments
+    to_y: _Moments
+    runs: FloatArray
+    each: FloatArray | None
+
+    def _columns(self, chosen: list[int]) -> FloatArray:
+        return np.vstack([np.ones(self.values.size), self.every[chosen]])
+
+    def find_best(self, chosen: list[int]) -> tuple[int, float]:
+        """The shape that explains most beside those that are chosen, and its p over all shapes."""
+        columns = self._columns(chosen)
+        at, to_at = self.y, self.to_y
+        if self.each is None:
+            along = self.spread.along
+            rest = (self.y[0] - _fit_weights(self.y, columns, self.size, self.spread)[0] @ columns) / along
+            at = (rest if looks_normal(rest) else compute_normal_scores(rest))[None] * along
+            to_at = _compute_moments(self.every, at, self.size)
+        to_columns = _compute_moments(self.every, columns, self.size)
+        search = _Search(at, columns, self.size, self.own, to_at, to_columns, self.spread, self.scale)
+        if self.each is None:
+            return _search_one_run(search, self.bumps)
+        run_products = _compute_moments(columns, self.runs, self.size).combine(self.spread.strength)
+        return _search_runs(
+            search, self.each - search.compute_projection(self.spread.strength, run_products), self.kinds
+        )
+
+    def fit(self, chosen: list[int], p: tuple[float, ...]) -> Course:
+        """The course with the chosen changes."""
+        columns = self._columns(chosen)
+        weights, inverse, spread = _fit_weights(self.y, columns, self.size, self.spread, self.scale)
+        weights = self.scale * weights
+        weights[0] += float(self.values.mean())
+        return Course(self.values, columns, weights, inverse * spread.innovation**2, p, spread)
+
+
+def _prepare_data(runs: FloatArray) -> _CourseData:
+    spread = estimate_from_runs(runs) if runs.shape[0] > 1 else estimate_from_one(runs[0])
+    values, n = runs.mean(axis=0), runs.shape[1]
+    size = 1 / spread.along**2
+    scale = float(np.abs(values - values.mean()).max()) or 1.0
+    y = ((values - values.mean()) / scale)[None]
+    every, kinds, bumps = make_shapes(n, _NARROWEST if spread.known else max(min(n // 8, 8), 6))
+    apart = (runs - values) / scale
+    each = _compute_moments(every, apart, size).combine(spread.strength) if spread.known else None
+    own, to_y = _compute_own_moments(every, size), _compute_moments(every, y, size)
+    return _CourseData(values, y, scale, size, spread, every, kinds, bumps, own, to_y, apart, each)
+
+
+class _Search(NamedTuple):
+    """A step of the search: readings, the columns so far, and products with all shapes."""
+
+    y: FloatArray
+    columns: FloatArray
+    size: FloatArray
+    own: _Moments
+    to_y: _Moments
+    to_columns: _Moments
+    spread: NoiseModel
+    scale: float
+
+    def compute_projection(self, strength: float, products: FloatArray) -> FloatArray:
+        """What of products with all shapes the columns make up, given their own products; shape (K, r)."""
+        gram = _compute_moments(self.columns, self.columns, self.size).combine(strength)
+        found: FloatArray = self.to_columns.combine(strength) @ (
+            np.linalg.pinv(gram, hermitian=True) @ products
+        )
+        return found
+
+    def compute_gains(self, strength: float) -> tuple[float, FloatArray, FloatArray]:
+        """The squares left by the columns, and of each shape its estimate's numerator and denominator."""
+        gram = _compute_moments(self.columns, self.columns, self.size).combine(strength)
+        with_y = _compute_moments(self.columns, self.y, self.size).combine(strength)[:, 0]
+        left = float(_compute_moments(self.y, self.y, self.size).combine(strength)[0, 0])
+        inverse = np.linalg.pinv(gram, hermitian=True)
+        mixed = self.to_columns.combine(strength)
+        alone = self.own.combine(strength) - np.einsum("kq,qr,kr->k", mixed, inverse, mixed)
+        along = self.to_y.combine(strength)[:, 0] - mixed @ (inverse @ with_y)
+        # A shape that the columns make up already explains nothing.
+        alone = np.where(alone > 1e-8 * self.own.combine(strength), alone, np.inf)
+        return max(left - float(with_y @ inverse @ with_y), 1e-30), along, alone
+
+
+def _search_one_run(search: _Search, bumps: int) -> tuple[int, float]:
+    """The best shape for one run, and p of the likelihood ratio: the noise is fitted with and without it."""
+    n = search.y.size
+    free = n - search.columns.shape[0]
+    without = -math.inf
+    most = [(-math.inf, 0, 0.0), (-math.inf, 0, 0.0)]
+    for tried in _STRENGTHS.tolist():
+        left, along, alone = search.compute_gains(tried)
+        first = math.log(1 - tried**2) / 2
+        without = max(without, first - n / 2 * math.log(left))
+        gain = along**2 / alone
+        for kind, places in enumerate((slice(bumps), slice(bumps, None))):
+            at = (places.start or 0) + int(np.argmax(gain[places]))
+            here = first - n / 2 * math.log(max(left - float(gain[at]), 1e-12 * left))
+            most[kind] = max(most[kind], (here, at, tried))
+    along = search.spread.along
+    costs = _UNEVEN_COSTS if float(along.max()) > _UNEVEN * float(along.min()) else 0.0
+    found = [
+        (_estimate_p(2 * (here - without) * free / n - costs, n, strength, bump=kind == 0), -here, at)
+        for kind, (here, at, strength) in enumerate(most)
+    ]
+    p, _, best = min(found, key=lambda one: (one[0] > _USUAL, one[1]))
+    return best, p
+
+
+def _estimate_p(ratio: float, n: int, strength: float, *, bump: bool) -> float:
+    """How often noise alone makes so large a ratio of the best of all bumps, or of all other shapes.
+
+    From simulation: of autoregressive noise with φ from 0 to 0.985 and 20 to 300 readings 1.25 % at most go
+    beyond what is ``usual`` of either, and each 5.5 more are ten times as rare. Noise that is strongly alike
+    makes ramps, but seldom comes back.
+    """
+    usual = 14.4 + 5.5 * strength if bump else 15.2 + 12 * strength
+    usual += 0.13 * max(60 - n, 0) + max(math.log(n / 60), 0)
+    return min(_USUAL * math.exp(-(ratio - usual) * 0.42), 1.0)
+
+
+def _search_runs(search: _Search, each: FloatArray, kinds: IntArray) -> tuple[int, float]:
+    """The best shape for the mean of several runs, and its p over all shapes.
+
+    Where the runs' own estimates of shapes of one kind differ by more than the noise makes them, they are
+    held to how they differ. A shape that the runs do not share is none.
+
+    Args:
+        search: the readings are the runs' means.
+        each: the numerators of the runs' own estimates beside the columns, less their mean, shape (K, r).
+        kinds: of each shape, shape (K,).
+    """
+    spread, runs = search.spread, each.shape[1]
+    _, along, alone = search.compute_gains(spread.strength)
+    apart = (each**2).sum(axis=1) / (runs - 1) / runs
+    usual = alone * (spread.innovation / search.scale) ** 2
+    there = np.isfinite(alone) & (usual > 0)
+    ratios = np.where(there, apart / np.where(there, usual, 1.0), 1.0)
+    counts = np.bincount(kinds)
+    more = np.maximum(np.bincount(kinds, ratios) / counts, 1.0)[kinds]
+    error = np.sqrt(np.where(there, usual, np.inf) * more)
+    own = np.sqrt(np.maximum(apart, 1e-300))
+    tails = (_SHARED, _SHARED_NARROW) if runs > _PAIR else (_SHARED_BY_TWO, _SHARED_BY_TWO)
+    wide, narrow = (t_quantile(1 - one / 2, runs - 1) for one in tails)
+    shared = np.abs(along) > np.where(kinds < kinds.max() + 1 - len(_NARROW), wide, narrow) * own
+    z = np.where(shared, np.abs(along) / error, 0.0)
+    if not spread.innovation:
+        size = np.where(np.isfinite(alone) & (np.abs(along) > _NOTHING), np.abs(along), 0.0)
+        z = 1e6 * size / np.sqrt(alone)
+    found = []
+    for kind in range(counts.size):
+        own_kind = np.flatnonzero(kinds == kind)
+        best = int(own_kind[np.argmax(z[own_kind])])
+        # A fifth of a width is from one place to the next, of narrow ones all; in walks each counts twice.
+        overlap = 1 if kind >= counts.size - len(_NARROW) else 5
+        places = _PLACES * (1 + spread.strength**40) * counts.size * (counts[kind] / overlap + 1)
+        found.append((2 * t_tail(float(z[best]), spread.df) * places, -float(z[best]), best))
+    p, _, best = min(found)
+    return best, min(p, 1.0)
+
+
+def _fit_weights(
+    y: FloatArray, columns: FloatArray, size: FloatArray, spread: NoiseModel, scale: float = 1.0
+) -> tuple[FloatArray, FloatArray, NoiseModel]:
+    """Weights of columns by generalised least squares, their covariance for unit noise, and the noise.
+
+    Of one run at the strength that is likeliest.
+    """
+    n, q = y.size, columns.shape[0]
+    between, to_y, whole = (
+        _compute_moments(columns, columns, size),
+        _compute_moments(columns, y, size),
+        _compute_moments(y, y, size),
+    )
+
+    def solve(strength: float) -> tuple[float, FloatArray, FloatArray]:
+        inverse = np.asarray(np.linalg.pinv(between.combine(strength), hermitian=True), dtype=np.float64)
+        with_y: FloatArray = to_y.combine(strength)[:, 0]
+        rest = float(whole.combine(strength)[0, 0] - with_y @ inverse @ with_y)
+        weights: FloatArray = inverse @ with_y
+        return max(rest, 1e-300), inverse, weights
+
+    if spread.known:
+        _, inverse, weights = solve(spread.strength)
+        return weights, inverse, spread
+    tried = _STRENGTHS.tolist()
+    chances = [math.log(1 - one**2) / 2 - n / 2 * math.log(solve(one)[0]) for one in tried]
+    likeliest = tried[int(np.argmax(chances))]
+    rest, inverse, weights = solve(likeliest)
+    free = float(max(n - q, 1))
+    noise = spread.replace_fit(likeliest, scale * math.sqrt(rest / free), free)
+    return weights, inverse, noise
+
+
+def looks_normal(rest: FloatArray) -> bool:
+    """Whether changes between neighbours have the mean deviation of normal ones (Geary 1935), shape (n,).
+
+    Otherwise ranks are looked at, so that neither outliers nor a skewed law nor unsteady noise make a change.
+    """
+    change = np.diff(rest)
+    size = math.sqrt(float((change**2).mean()))
+    return size == 0 or float(np.abs(change).mean()) / size > _GEARY - _DOUBT / math.sqrt(change.size)
+
+
+def compute_normal_scores(values: FloatArray) -> FloatArray:
+    """What normal deviates of the same ranks would be, equal ones alike (van der Waerden); shape (n,)."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks = np.cumsum(counts) - (counts - 1) / 2
+    return _compute_deviates(values.size)[np.rint(2 * ranks[place]).astype(np.int64)]
+
+
+@lru_cache(maxsize=64)
+def _compute_deviates(n: int) -> FloatArray:
+    """The normal deviates of ranks 0, 1/2, 1 and so on up to n among n."""
+    law = NormalDist()
+    return np.array([law.inv_cdf(max(min(half / 2 / (n + 1), 1 - 1e-9), 1e-9)) for half in range(2 * n + 2)])
+
+
+def _compute_moments(one: FloatArray, other: FloatArray, size: FloatArray) -> _Moments:
+    """Weighted products of rows of ``one`` (K, n) with rows of ``other`` (q, n), parts of shape (K, q)."""
+    now, before = one[:, 1:], one[:, :-1]
+    there = (other * 1.0)[:, 1:] * size[1:], other[:, :-1] * size[1:]
+    return _Moments(
+        now @ there[0].T,
+        now @ there[1].T + before @ there[0].T,
+        before @ there[1].T,
+        np.outer(one[:, 0], other[:, 0]) * size[0],
+    )
+
+
+def _compute_own_moments(every: FloatArray, size: FloatArray) -> _Moments:
+    """Weighted products of each shape with itself, each part of shape (K,)."""
+    now, before = every[:, 1:], every[:, :-1]
+    return _Moments(
+        (now**2) @ size[1:], 2 * (now * before) @ size[1:], (before**2) @ size[1:], every[:, 0] ** 2 * size[0]
+    )

@@ -1,0 +1,1 @@
+"""The rules of observations, one or a few related ones a module."""

@@ -1,0 +1,221 @@
+"""``reportgen describe`` and ``reportgen freeze``: what a file or folder holds, and a small copy of it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from reportgen.cli.options import cache_dir_option, format_option
+from reportgen.cli.output import Column, print_problem, print_table, report_problems, show_reading
+
+if TYPE_CHECKING:
+    from reportgen.core.description import Description
+    from reportgen.site.describing.description import Section
+    from reportgen.site.describing.sources import DataPath
+
+
+_LONGEST = 120
+"""Characters of a cell where no terminal limits it."""
+_SHORTEST = 24
+"""Characters of a cell that even a narrow terminal shows."""
+_GAP = 2
+_LEAST = ("where", "metrics", "logged (UTC)", "seed", "standard error", "highest", "lowest", "runs", "run")
+"""Columns that a narrow terminal does without, the first ones first."""
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@format_option("json", said="For people, or for other programs, with lists that are never cut.")
+@cache_dir_option
+def describe(path: Path, form: str) -> None:
+    """Tell what PATH holds: format, runs, metrics or answers, and what is irregular about them.
+
+    PATH is any file or folder that a trainer, a logger, an evaluation or a script wrote, in a report or
+    anywhere else. Nothing is changed. At the end stand the settings that are worth writing and a block that
+    draws the data, both to be pasted. Leaves with 1 if PATH cannot be read.
+
+    \b
+    Examples:
+      reportgen describe ~/experiments/run-7
+      reportgen describe data/math500.csv --format json
+    """
+    from reportgen.draft import describing
+    from reportgen.site.describing.description import format_json
+    from reportgen.site.describing.sources import locate_data
+
+    with report_problems("nothing can be told"):
+        place = locate_data(path)
+        if place.data_dir and place.path == place.root / place.data_dir:
+            description = describing.describe_data_folder(
+                place.path, place.root, place.data_dir, place.boundary
+            )
+        else:
+            with show_reading(place.hashes) as hashes:
+                description = describing.describe_path(
+                    place.path, place.root, place.name, hashes, place.cache, boundary=place.boundary
+                )
+    if place.cache:
+        place.hashes.save()
+    settings, block = describing.suggest_settings(description), describing.suggest_block(description)
+    others = {
+        "repetitions": describing.suggest_repetitions(description),
+        "clusters": describing.suggest_clusters(description),
+    }
+    if form == "json":
+        click.echo(format_json(description, settings, others, block), nl=False)
+    else:
+        _print_description(description)
+        _print_settings(description, settings, others)
+        _print_block(place, block)
+    sys.exit(1 if any(problem.severity == "error" for problem in description.problems) else 0)
+
+
+def _print_description(description: Description) -> None:
+    from reportgen.site.describing.description import describe_amounts, format_headline, make_sections
+    from reportgen.site.terminal import clean_text
+
+    click.secho(clean_text(format_headline(description)), bold=True)
+    for words in describe_amounts(description):
+        click.echo(clean_text(words))
+    for section in make_sections(description):
+        click.echo()
+        _print_section(section)
+    if description.problems:
+        click.echo()
+        click.secho("Found on the way", bold=True)
+    for problem in description.problems:
+        print_problem(problem, err=False)
+
+
+def _print_section(section: Section) -> None:
+    from reportgen.site.terminal import clean_text
+
+    click.secho(section.title, bold=True, nl=not section.note)
+    if section.note:
+        click.secho(f"  {clean_text(section.note)}", dim=True)
+    rows = [tuple(map(clean_text, row)) for row in section.rows]
+    if not sys.stdout.isatty():
+        columns = [Column(title, longest=_LONGEST) for title in section.header]
+        print_table(columns, [section.header, *rows])
+    else:
+        _print_fitted(section.header, rows, shutil.get_terminal_size((100, 24)).columns)
+    if section.more:
+        click.secho(section.more, dim=True)
+
+
+def _print_fitted(header: tuple[str, ...], rows: list[tuple[str, ...]], room: int) -> None:
+    """A table on a terminal: without columns that it has no room for, which it names."""
+    from reportgen.core.words import join_names
+
+    indices = list(range(len(header)))
+
+    def measure_width(longest: int) -> int:
+        cells = ([header[place], *(row[place] for row in rows)] for place in indices)
+        return sum(_GAP + min(longest, max(map(len, texts))) for texts in cells)
+
+    for title in _LEAST:
+        if title in header and measure_width(_SHORTEST) > room:
+            indices.remove(header.index(title))
+    longest = next((size for size in range(room, _SHORTEST, -1) if measure_width(size) <= room), _SHORTEST)
+    columns = [Column(header[place], longest=longest) for place in indices]
+    print_table(columns, [tuple(row[place] for place in indices) for row in rows])
+    if left := [title for place, title in enumerate(header) if place not in indices]:
+        click.secho(f"A wider terminal has room for: {join_names(left)}.", dim=True)
+
+
+def _print_settings(description: Description, settings: str, others: dict[str, str]) -> None:
+    """What to write into ``source.yml``."""
+    from reportgen.site.terminal import clean_text
+
+    why_repeated = "if the numbers in their names only count repetitions"
+    if method := description.repetitions.get("series_from"):
+        why_repeated = f"if runs of one {clean_text(str(method))} with different seeds are repetitions"
+    why_settled = "so that nothing is left to a guess"
+    columns = description.settings.get("columns")
+    if isinstance(columns, dict) and "step" in columns and not description.step_name:
+        why_settled = f"if {clean_text(str(columns['step']))} is the step"
+    cluster = clean_text(str(description.clusters.get("cluster")))
+    verb = "To add to" if description.has_settings else "To write into"
+    for text, why in (
+        (settings, why_settled),
+        (others["repetitions"], why_repeated),
+        (others["clusters"], f"if problems of one {cluster} are answered right or wrong together"),
+    ):
+        if text:
+            click.echo()
+            click.secho(f"{verb} {clean_text(description.settings_file)}", bold=True, nl=False)
+            click.secho(f"  {why}", dim=True)
+            click.echo(text, nl=False)
+
+
+def _print_block(place: DataPath, block: str) -> None:
+    """What to paste into a page."""
+    if block:
+        click.echo()
+        where = _describe_place(place)
+        click.secho("To paste into a page", bold=True, nl=not where)
+        if where:
+            click.secho(f"  {where}", dim=True)
+        click.echo(block, nl=False)
+
+
+def _describe_place(place: DataPath) -> str:
+    if place.name:
+        return ""
+    if place.data_dir:
+        return f"after it was put into {place.data_dir}/ of the report"
+    return "after it was put into data/ of a report; reportgen init my-report makes one"
+
+
+@click.command()
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option(
+    "-t",
+    "--to",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Where to write; the source's name with -frozen, beside it, if left out.",
+)
+@cache_dir_option
+def freeze(source: Path, folder: Path | None) -> None:
+    """Write SOURCE as one Parquet file and a source.yml, small enough to be committed and reviewed.
+
+    SOURCE is the path of any file or folder that reportgen describe can read. Every row stays, also repeated
+    and missing ones, so that a report says the same of both. The source.yml names the original files with
+    their SHA-256, tells what was irregular in them and what the table holds, and keeps the settings that
+    still matter. The same source gives the same bytes. What was frozen into the folder before is replaced;
+    a folder that holds anything else is refused.
+
+    \b
+    Examples:
+      reportgen freeze ~/experiments/sweep --to data/sweep
+      reportgen freeze data/runs
+    """
+    from reportgen.core.words import format_count
+    from reportgen.draft.freezing import freeze_source
+    from reportgen.site.describing.description import format_bytes
+    from reportgen.site.describing.sources import TOOL, locate_data, refuse_foreign, write_frozen
+    from reportgen.site.terminal import clean_text
+
+    with report_problems("nothing was written"):
+        place = locate_data(source)
+        target = folder or place.path.with_name(f"{place.path.name.split('.')[0]}-frozen")
+        refuse_foreign(target, place.path)
+        with show_reading(place.hashes) as hashes:
+            read = freeze_source(place.path, place.root, TOOL, hashes, place.cache, boundary=place.boundary)
+            written = write_frozen(read, target)
+    if place.cache:
+        place.hashes.save()
+    for problem in read.source.warnings:
+        print_problem(problem)
+    for file in written.files:
+        click.echo(f"  {clean_text(str(file))}")
+    over = ", in place of what was frozen there before" if written.replaced else ""
+    files = format_count(len(read.source.files), "file")
+    before = format_bytes(sum(file.size for file in read.source.files))
+    click.echo(f"\n{files} ({before}) frozen into {format_bytes(written.size)}{over}")

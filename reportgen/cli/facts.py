@@ -1,0 +1,220 @@
+"""``reportgen facts``, ``observations`` and ``plan``: what the data of one source say."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from reportgen.cli.options import (
+    benchmark_option,
+    cache_dir_option,
+    config_option,
+    format_option,
+    metric_option,
+)
+from reportgen.cli.output import Column, print_line, print_table, report_problems
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from reportgen.claims.facts.vocabulary import Subject
+    from reportgen.core.statements import Observation
+    from reportgen.draft.questions import PlanAnswer
+    from reportgen.site.describing.facts import FactGroup
+
+
+class _WithVocabulary(click.Command):
+    """A command whose help ends with every fact there is."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what each fact says."""
+        from reportgen.claims.facts.vocabulary import list_fact_kinds
+
+        super().format_epilog(ctx, formatter)
+        for title, facts in (("curves", list_fact_kinds("curves")), ("scores", list_fact_kinds("scores"))):
+            with formatter.section(f"Facts of {title}"):
+                formatter.write_dl([(fact.signature, fact.says) for fact in facts])
+
+
+@click.command(cls=_WithVocabulary)
+@click.argument("source")
+@metric_option
+@benchmark_option
+@config_option
+@cache_dir_option
+def facts(source: str, metric: str | None, benchmark: str | None, config_file: Path) -> None:
+    """List every fact about SOURCE with its value, to be pasted into a page.
+
+    SOURCE is a name that blocks use: math500 for data/math500.csv. What stands on the left is what a bound
+    value or a claim names. Facts at a step or level of your choice are shown with one example.
+
+    \b
+    Examples:
+      reportgen facts math500
+      reportgen facts training --metric reward
+    """
+    from reportgen.draft.questions import prepare_question
+    from reportgen.site.checking.check import open_report
+    from reportgen.site.describing.facts import group_facts
+
+    with report_problems("no facts can be told"):
+        report = open_report(config_file)
+        question = prepare_question(
+            report.project, source, report.cache, report.hashes, metric=metric, benchmark=benchmark
+        )
+        subject = question.get_subject()
+        groups = group_facts(subject)
+    click.secho(_format_title(source, subject), bold=True)
+    width = max((len(call) for group in groups for call, _ in group.rows), default=0)
+    for group in groups:
+        _print_group(group, width)
+    _print_usage(groups)
+
+
+def _format_title(source: str, subject: Subject) -> str:
+    from reportgen.core.words import format_count
+    from reportgen.site.terminal import clean_text
+
+    scale = subject.scale
+    ways = {
+        True: "higher is better",
+        False: "lower is better",
+        None: "no better way is known (say higher_is_better in the block, or in a benchmark ranked by it)",
+    }
+    count = format_count(len(subject.series), "series", "series")
+    return f"{clean_text(source)}: {clean_text(scale.metric)} of {count}, {ways[scale.higher_is_better]}"
+
+
+def _print_group(group: FactGroup, width: int) -> None:
+    from reportgen.site.terminal import clean_text
+
+    click.echo()
+    click.secho(group.signature, fg="cyan", nl=False)
+    click.secho(f"  {' '.join(filter(None, [group.says, group.note]))}", dim=True)
+    for call, said in group.rows:
+        click.echo(f"  {clean_text(call).ljust(width)}  {clean_text(said)}")
+
+
+def _print_usage(groups: Iterable[FactGroup]) -> None:
+    """One fact as an author writes it; the other kind of quotes goes around a name that has some."""
+    call = next((call for group in groups for call, _ in group.rows), "")
+    if call:
+        quote = "'" if '"' in call else '"'
+        click.echo()
+        print_line(
+            f"In a page: [the number]{{value={quote}{call}{quote}}}, "
+            f"or in a claim: [the sentence]{{claim={quote}{call} > 0{quote}}}"
+        )
+
+
+_MOST = 8
+
+
+@click.command()
+@click.argument("source")
+@metric_option
+@benchmark_option
+@click.option(
+    "-n", "--count", type=click.IntRange(1), default=_MOST, show_default=True, help="How many sentences."
+)
+@config_option
+@cache_dir_option
+def observations(
+    source: str, metric: str | None, benchmark: str | None, count: int, config_file: Path
+) -> None:
+    """Print what rules find in SOURCE, most telling first, each sentence with what it rests on.
+
+    SOURCE is a name that blocks use: math500 for data/math500.csv. An observations block shows the same
+    sentences on a page.
+
+    \b
+    Examples:
+      reportgen observations math500
+      reportgen observations training --metric reward --count 3
+    """
+    from reportgen.draft.questions import prepare_question
+    from reportgen.site.checking.check import open_report
+
+    with report_problems("nothing can be observed"):
+        report = open_report(config_file)
+        question = prepare_question(
+            report.project, source, report.cache, report.hashes, metric=metric, benchmark=benchmark
+        )
+        found = question.find_observations()
+    for observation in found[:count]:
+        _print_observation(observation)
+    if not found:
+        click.echo("No rule has found anything to say.")
+    elif len(found) > count:
+        click.echo(f"{len(found) - count} more; --count {len(found)} shows all.", err=True)
+
+
+def _print_observation(observation: Observation) -> None:
+    from reportgen.site.terminal import clean_text
+
+    click.echo(clean_text(observation.text))
+    behind = "; ".join(part for part in (*observation.evidence, observation.threshold) if part)
+    click.secho(f"  {observation.rule}: {clean_text(behind)}", dim=True)
+
+
+@click.command()
+@click.argument("source")
+@metric_option
+@benchmark_option
+@click.option(
+    "-d",
+    "--difference",
+    type=click.FloatRange(0, min_open=True),
+    help="The true difference to find, in points where scores go from 0 to 1. If left out, the one that is "
+    "found four times in five now.",
+)
+@format_option("json", said="For people, or for other programs.")
+@config_option
+@cache_dir_option
+def plan(
+    source: str,
+    metric: str | None,
+    benchmark: str | None,
+    difference: float | None,
+    *,
+    form: str,
+    config_file: Path,
+) -> None:
+    """Say how often a true difference is found on SOURCE, now and with more problems, samples or runs.
+
+    SOURCE is a name that blocks use: contest for data/contest.csv. It holds answers to problems. All pairs of
+    its series are the family that is tested. A plan block shows the same on a page.
+
+    \b
+    Examples:
+      reportgen plan contest
+      reportgen plan contest --difference 3
+      reportgen plan suite --benchmark Contest --metric pass@4 --format json
+    """
+    from reportgen.draft.questions import prepare_question
+    from reportgen.site.checking.check import open_report
+
+    with report_problems("nothing can be planned"):
+        report = open_report(config_file)
+        question = prepare_question(
+            report.project, source, report.cache, report.hashes, metric=metric, benchmark=benchmark
+        )
+        answer = question.plan(difference)
+    if form == "json":
+        click.echo(json.dumps(answer.numbers, indent=2, ensure_ascii=False))
+    else:
+        _print_plan(answer)
+
+
+def _print_plan(answer: PlanAnswer) -> None:
+    from reportgen.site.terminal import clean_text
+
+    for sentence in answer.sentences:
+        click.echo(clean_text(sentence))
+    click.echo()
+    click.secho(clean_text(answer.table.title), bold=True)
+    rows = [[cell.text for cell in row] for row in answer.table.rows]
+    print_table([Column(title) for title in answer.table.header], [answer.table.header, *rows])

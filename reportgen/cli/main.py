@@ -1,0 +1,197 @@
+"""The command line. Heavy imports wait until a command needs them."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reportgen.cli.check import check, fix
+from reportgen.cli.describe import describe, freeze
+from reportgen.cli.facts import facts, observations, plan
+from reportgen.cli.options import cache_dir_option, config_option
+from reportgen.cli.output import print_line, print_lines, report_problems, show_progress, warn
+from reportgen.core import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.site.manifest import Summary
+
+
+_HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class _Commands(click.Group):
+    """The commands; what is wrong with a call is told so that a path in it gives no orders."""
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:  # noqa: ANN401 - as click declares it
+        """Read the options before the command."""
+        with _clean_errors():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click declares it
+        """Read the command's own arguments, and run it."""
+        with _clean_errors():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _clean_errors() -> Iterator[None]:
+    try:
+        yield
+    except click.UsageError as error:
+        from reportgen.site.terminal import clean_lines
+
+        said = error.format_message()
+        if (safe := clean_lines(said)) != said:
+            raise click.UsageError(safe, error.ctx) from None
+        raise
+
+
+@click.group(cls=_Commands, context_settings=_HELP)
+@click.version_option(__version__, "-V", "--version", prog_name="reportgen")
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """Build honest static report sites from run data and Markdown.
+
+    \b
+    Examples:
+      reportgen describe ~/runs         what a file or folder holds
+      reportgen init my-report          a small working report
+      cd my-report && reportgen serve   look at it while you write
+      reportgen build --strict          write site/, fail on any warning
+      reportgen check                   hold every statement against the data
+    """
+    if os.environ.get("NO_COLOR"):
+        context.color = False
+
+
+def run() -> int:
+    """Run the command line and return its exit code, which is 130 after Ctrl+C."""
+    try:
+        code: int | None = cli.main(prog_name="reportgen", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        click.echo("Interrupted.", err=True)
+        return 130
+    return code or 0
+
+
+for command in (describe, freeze, check, fix, facts, observations, plan):
+    cli.add_command(command)
+
+
+@cli.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+def init(folder: Path) -> None:
+    """Write a small working report into FOLDER, with data, a page and a publishing workflow.
+
+    \b
+    Example:
+      reportgen init my-report
+    """
+    from reportgen.site.starter import UnknownSourceError, find_requirement, write_starter
+
+    requirement = reason = ""
+    try:
+        requirement = find_requirement()
+    except UnknownSourceError as error:
+        reason = str(error)
+    with report_problems("nothing was written"):
+        for path in write_starter(folder, requirement):
+            print_line(f"  {folder / path}")
+    workflow = folder / ".github/workflows/pages.yml"
+    click.echo()
+    if requirement:
+        print_line(f"{workflow} installs {requirement}")
+    else:
+        warn(
+            f"{workflow} fails until you write at REPORTGEN what it has to install, since this reportgen does"
+            f" not know where others can get it: {reason}."
+        )
+    click.echo()
+    print_line(f"Next: cd {folder} && reportgen serve")
+
+
+@cli.command()
+@config_option
+@click.option("--strict", is_flag=True, help="Fail on any warning.")
+@click.option("--force", is_flag=True, help="Build even if nothing changed.")
+@cache_dir_option
+def build(config_file: Path, *, strict: bool, force: bool) -> None:
+    """Build the site; the old one stays until the new one is complete.
+
+    \b
+    Examples:
+      reportgen build
+      reportgen build --strict --config-file reports/mkdocs.yml
+    """
+    from reportgen.site.manifest import check_unchanged
+
+    start = time.perf_counter()
+    summary = None if force else check_unchanged(config_file, strict=strict)
+    if summary:
+        warnings = (
+            f", {summary.warnings} warning{'' if summary.warnings == 1 else 's'}" if summary.warnings else ""
+        )
+        seconds = time.perf_counter() - start
+        click.echo(f"Nothing changed: {_format_counts(summary)}{warnings}; checked in {seconds:.2f} s")
+        return
+    from reportgen.site.publishing import publish
+
+    with report_problems(), show_progress() as advance:
+        summary = publish(config_file, strict=strict, progress=advance, warn=warn)
+    hits = f"{summary.cache_hits} cache hit{'' if summary.cache_hits == 1 else 's'}"
+    click.echo(f"Built {_format_counts(summary)} in {time.perf_counter() - start:.1f} s, {hits}")
+
+
+@cli.command()
+@config_option
+@click.option("-a", "--dev-addr", metavar="IP:PORT", help="Address to serve at.  [default: 127.0.0.1:8000]")
+@click.option("-o", "--open", "open_browser", is_flag=True, help="Open the site in a browser.")
+@cache_dir_option
+def serve(config_file: Path, dev_addr: str | None, *, open_browser: bool) -> None:
+    """Serve the site and build it again whenever content or data change.
+
+    \b
+    Example:
+      reportgen serve --dev-addr 127.0.0.1:8010
+    """
+    from reportgen.site.publishing import serve_site
+
+    with report_problems():
+        serve_site(config_file, dev_addr=dev_addr, open_browser=open_browser, report=print_lines)
+
+
+@cli.command()
+@click.argument("name", required=False)
+def schema(name: str | None) -> None:
+    """Print the JSON Schema of block bodies and settings files, for editors.
+
+    NAME is a block such as curve, or source, front-matter or plugin; all if left out.
+
+    \b
+    Examples:
+      reportgen schema > reportgen.schema.json
+      reportgen schema source > source.schema.json
+    """
+    import json
+
+    from reportgen.settings.loading import make_schemas as schemas
+
+    known = schemas()
+    if name is not None and name not in known:
+        raise click.UsageError(f'There is no schema "{name}". There are: {", ".join(known)}.')
+    click.echo(json.dumps(known[name] if name else known, indent=2))
+
+
+def _format_counts(summary: Summary) -> str:
+    pages = f"{summary.pages} page{'' if summary.pages == 1 else 's'}"
+    return f"{pages}, {summary.figures} figure{'' if summary.figures == 1 else 's'}"

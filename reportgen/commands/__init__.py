@@ -1,1 +1,0 @@
-"""The commands, and how they tell what they found: the only place that prints."""

@@ -1,0 +1,247 @@
+"""Comparisons of series, ranks, power, and plans for more data: frozen values without logic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from reportgen.core.model import FloatArray, IntArray
+    from reportgen.core.outcomes import Score
+
+
+class Verdict(StrEnum):
+    """What a comparison says of its first side."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    UNCLEAR = "unclear"
+    TOO_FEW = "too few"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two series on the problems that both answered: a minus b.
+
+    Attributes:
+        a, b: names of the series.
+        metric: as in ``Score``.
+        level: of the interval.
+        difference: mean of the differences; None without a shared problem.
+        low, high: interval of the mean difference over problems like these; None where there is none.
+        spread: standard deviation of the differences (ddof = 1); None under 2 shared problems.
+        p: two-sided, of this comparison by itself; None where nothing was tested.
+        adjusted_p: adjusted for everything that was tested together.
+        tested_together: how many were tested together.
+        shared: number of problems (of runs a side for curves: the smaller side) behind the difference.
+        only_a, only_b: problems that only one side answered.
+        verdict: of a, with the direction of the metric taken into account.
+        method: how p was computed.
+        interval_method: how the interval was made.
+        reason: in words, why something is missing or unusual.
+        runs: runs of a and of b. From 2 a side on the comparison is of methods, below of these checkpoints.
+        stderr: standard error of the difference, problems and runs together; None where not known.
+        run_stderr: the part of it that comes from runs; 0 where none is estimated.
+        df: degrees of freedom of ``stderr``.
+        family_stderr: the standard error that the test of the family uses, with spreads averaged over it.
+        critical: how many ``family_stderr`` a difference needs for a verdict; both None where it was
+            tested by itself.
+        family_blocks: how many blocks of a page are adjusted together.
+    """
+
+    a: str
+    b: str
+    metric: str
+    level: float
+    difference: float | None
+    low: float | None
+    high: float | None
+    spread: float | None
+    p: float | None
+    adjusted_p: float | None
+    tested_together: int
+    shared: int
+    only_a: tuple[str, ...]
+    only_b: tuple[str, ...]
+    verdict: Verdict
+    method: str
+    interval_method: str
+    reason: str
+    runs: tuple[int, int] = (1, 1)
+    stderr: float | None = None
+    run_stderr: float = 0.0
+    df: float | None = None
+    family_stderr: float | None = None
+    critical: float | None = None
+    family_blocks: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RankGroup:
+    """Series of which none is shown to be better than all that follow; ``rank`` counts groups, 1 is the best.
+
+    Every series of a group is better than every series of the groups below it.
+    """
+
+    rank: int
+    series: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RankRange:
+    """The ranks that the verdicts leave to a series, among ``count`` series.
+
+    ``best_probability`` is the share of resampled problems (and runs) on which it is the best; None unless
+    it was computed.
+    """
+
+    series: str
+    best: int
+    worst: int
+    count: int
+    best_probability: float | None = None
+
+
+TARGET_POWER: Final = 0.8
+"""The probability that ``Power`` states differences for: four times in five (Cohen 1988, 2.4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """How large a true difference of two series has to be to be found, which is to get a verdict.
+
+    Attributes:
+        difference: the one that a comparison by itself finds four times in five; None with a reason.
+        half: the probability that a comparison by itself finds half of it.
+        problems: problems that a pair shares.
+        runs: fewest and most runs of a series.
+        stderr: standard error of the difference of a typical pair.
+        together: how many comparisons were tested together.
+        family_difference: the one that is found four times in five among all of them; None for one alone.
+        family_half: the probability that half of it is found among them.
+        reason: in words, why nothing is known.
+    """
+
+    difference: float | None
+    half: float | None
+    problems: int
+    runs: tuple[int, int]
+    stderr: float | None
+    together: int
+    family_difference: float | None
+    family_half: float | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A part of a standard error: ``problems``, ``answers``, ``run_problem`` or ``runs``.
+
+    ``stderr`` is None where the data do not show it, then ``reason`` says why. Squares add up to the whole.
+    """
+
+    name: str
+    stderr: float | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedDesign:
+    """What a design finds: so many problems, samples of each in a run, and runs of each series.
+
+    ``alone`` and ``together`` are the probabilities that the planned difference gets a verdict by itself and
+    in the family (None without one); ``notes`` is the difference that gets one four times in five, in the
+    family where there is one.
+    """
+
+    problems: int
+    samples: int
+    runs: int
+    stderr: float
+    alone: float
+    together: float | None
+    found: float
+
+
+@dataclass(frozen=True, slots=True)
+class Halving:
+    """How many ``problems``, ``samples`` or ``runs`` halve the width of an interval, if nothing else changes.
+
+    ``needed`` is None where no number does, or where that is not known; then ``reason`` says why.
+    """
+
+    what: str
+    needed: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What other numbers of problems, samples and runs would find on a benchmark.
+
+    Attributes:
+        difference: the true difference that is looked for.
+        power: of the data as they are.
+        samples, runs: samples of a problem in a run, and runs of a series, as they are.
+        components: the parts of the standard error of a difference.
+        designs: by samples and runs, then by problems; the present design is among them.
+        halvings: of problems, samples and runs.
+    """
+
+    difference: float
+    power: Power
+    samples: int
+    runs: int
+    components: tuple[Component, ...]
+    designs: tuple[PlannedDesign, ...]
+    halvings: tuple[Halving, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkCell:
+    """One series on one benchmark, or on the average of all; ``against`` is the comparison with the baseline.
+
+    ``reason`` says why there is no score, or no comparison; ``against`` is None for the baseline itself,
+    without a baseline, and where problems are not known.
+    """
+
+    score: Score
+    against: Comparison | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AcrossBenchmarks:
+    """Series × benchmark. ``cells`` has a row for each of ``series`` and a column for each of ``benchmarks``.
+
+    ``macro`` has the average over benchmarks of each series; its estimand is named in its score.
+    """
+
+    series: tuple[str, ...]
+    benchmarks: tuple[str, ...]
+    cells: tuple[tuple[BenchmarkCell, ...], ...]
+    macro: tuple[BenchmarkCell, ...]
+    baseline: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProblemGrid:
+    """Problem × series, the hardest problem last.
+
+    Attributes:
+        series: names, in order of first appearance.
+        problems: names, from the problem that the series solve best to the one they solve worst.
+        score: shape (series, problems); NaN where a series lacks a problem.
+        samples: same shape, over all runs; 0 where a series lacks a problem.
+        difficulty: mean score over the series that have the problem, shape (problems,).
+        solved_by_one: problems that exactly one series ever got right, and that series. Empty unless
+            every series' scores are right or wrong.
+    """
+
+    series: tuple[str, ...]
+    problems: tuple[str, ...]
+    score: FloatArray
+    samples: IntArray
+    difficulty: FloatArray
+    solved_by_one: tuple[tuple[str, str], ...]

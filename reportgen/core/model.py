@@ -1,0 +1,419 @@
+"""The values that travel between stages: frozen, without logic.
+
+Missing is ``None`` with a reason elsewhere, or NaN inside a numeric array; it is never 0, and no NaN
+reaches an output file.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from reportgen.core.cache import CachedText  # noqa: TC001 - the kept figures' schema is made of it at run time
+from reportgen.core.statements import Observation  # noqa: TC001 - as above
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    import narwhals as nw
+
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+
+
+# ---- data ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file behind a source: path relative to the project, size in bytes, SHA-256 in hex."""
+
+    path: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Measurements:
+    """A lazy tidy table of measured values.
+
+    Attributes:
+        frame: columns ``series: str, run: str, seed: str | null, metric: str, step: float64,
+            value: float64, row: int64``; ``row`` is the order of writing. When the input gives its own
+            interval also ``low, high: float64``, or ``stderr, n: float64`` with ``n`` null where it is
+            not given. Null, NaN and infinite values are still in, except that an empty cell in a wide
+            table of several metrics is no measurement: such tables have rows for one metric alone.
+        step_name: the column that became ``step``, for the axis title.
+        step_is_time: True where ``step`` is milliseconds since 1970 UTC.
+        given_interval: how the input gave its interval ("low and high", "minimum and maximum", "stderr",
+            "std and n").
+        order: series names in order of first appearance, as far as a sample shows: a series that is
+            met only later, far apart from all others of a large file, may be missing here.
+        reading: enter it where the frame is read: what the files have wrong is then a ``ReportError``
+            that names every file and line, not an error of the database.
+        check_repeats: call it where rows of one run and step were found: it raises a ``ReportError`` unless
+            it is known which of them counts.
+    """
+
+    frame: nw.LazyFrame[Any]
+    step_name: str
+    step_is_time: bool
+    given_interval: str | None
+    order: tuple[str, ...]
+    reading: Callable[[], AbstractContextManager[None]] = field(
+        default=nullcontext, repr=False, compare=False
+    )
+    check_repeats: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
+
+
+# ---- results ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number and how sure we are; ``low`` and ``high`` are None where nobody can know."""
+
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenInterval:
+    """The interval that the input itself gives, at each step of a run; NaN where it gives none.
+
+    Either ``low`` and ``high``, or ``stderr`` with or without ``n``, the number of runs behind it. In a
+    bin these are the means over its steps, for ``n`` the smallest: intervals of neighbouring steps are
+    not independent, so averaging does not make them narrower.
+    """
+
+    low: FloatArray | None = None
+    high: FloatArray | None = None
+    stderr: FloatArray | None = None
+    n: FloatArray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One metric of one run after reduction: 1-d arrays of equal length, steps strictly increasing.
+
+    ``low`` and ``high`` are the smallest and largest value of each bin when steps were binned, otherwise
+    None. ``smoothed`` is None where no smoothing was asked for, ``given`` where the input gives no
+    interval. The arrays are empty where the run has no finite value.
+    """
+
+    series: str
+    run: str
+    seed: str | None
+    steps: FloatArray
+    values: FloatArray
+    low: FloatArray | None = None
+    high: FloatArray | None = None
+    smoothed: FloatArray | None = None
+    given: GivenInterval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReducedMetric:
+    """Every run of one metric, one value a step, and what reduction did on the way.
+
+    ``replaced`` counts rows that a later row of the same run and step replaced, ``dropped`` counts
+    non-finite or missing values (``empty`` of them had no value at all), ``bins`` is the number of bins
+    or None where all steps are kept.
+    """
+
+    metric: str
+    runs: tuple[Run, ...]
+    replaced: int
+    dropped: int
+    bins: int | None
+    given_interval: str | None
+    empty: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One series of one metric: an estimate at each step. Arrays are 1-d and of equal length, 1 or more.
+
+    ``low`` and ``high`` are NaN where no interval can be known. ``n`` is the number of runs that
+    support each step. ``raw`` is the unsmoothed centre where smoothing was asked for, else None.
+    ``given`` is True where ``low``, ``high`` and ``n`` are the input's own. ``equal`` is the number of steps
+    without a band because all their runs are equal. ``extremes`` are the highest and the lowest unsmoothed
+    value with intervals that know that their steps were picked; None unless asked for and known.
+    """
+
+    series: str
+    steps: FloatArray
+    values: FloatArray
+    low: FloatArray
+    high: FloatArray
+    n: IntArray
+    runs: tuple[Run, ...]
+    raw: FloatArray | None = None
+    given: bool = False
+    equal: int = 0
+    extremes: tuple[Estimate, Estimate] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """Who is better than every other series by a test: ``series``, or None for nobody.
+
+    ``tested`` is False where a pair that decides it could not be tested, as with one run: then readings can
+    be said, and no winner.
+    """
+
+    series: str | None
+    tested: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """One series of one metric in three numbers, with the steps at which two of them stand.
+
+    ``runs`` is the number of runs of the series; an estimate's own ``n`` may be smaller. ``readings`` is the
+    number of steps that the peak was picked from.
+    """
+
+    series: str
+    final: Estimate
+    final_step: float
+    peak: Estimate
+    peak_step: float
+    mean: Estimate
+    runs: int
+    readings: int
+
+
+@dataclass(frozen=True, slots=True)
+class CurveSet:
+    """All series of one metric that have values, aligned, with the choices that made them.
+
+    ``exact`` is True where nothing was interpolated: the runs of each series share their steps.
+    ``given_interval`` is None unless a curve's band is the input's own; ``given_ignored`` is True where
+    the input gave one and the band across several runs was used. ``without_values`` names what has no
+    finite value and is not drawn: pairs of series and run, the run None for a whole series. ``leads`` are
+    who ends above all others, and who below.
+    """
+
+    metric: str
+    curves: tuple[Curve, ...]
+    band: str
+    level: float
+    smooth: float
+    exact: bool
+    replaced: int
+    dropped: int
+    bins: int | None
+    given_interval: str | None
+    empty: int = 0
+    given_ignored: bool = False
+    without_values: tuple[tuple[str, str | None], ...] = ()
+    leads: tuple[Lead, Lead] = (Lead(None, tested=False), Lead(None, tested=False))
+
+
+# ---- figures ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The table behind a figure, in finished words: header cells and rows of equal length."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A finished figure, as values.
+
+    Attributes:
+        id: unique on its page; also the file stem in ``figures/<page>/``.
+        kind: ``curve``, ``panel``, ``vega-lite``, ``altair``.
+        title: what is shown.
+        subtitle: how: metric, band, n.
+        caption: sentences: n, band and level, smoothing, alignment, what was dropped.
+        summary: one sentence: who leads, where, how sure.
+        inline_svg: the static picture for the page, fluid in width, coloured by CSS variables. This and
+            the other long texts wait in files once the figure is kept.
+        file_svg: the same as a picture of its own, with title, legend and resolved colours.
+        table: what ``<details>`` shows.
+        csv: the points drawn, before thinning.
+        spec: a complete Vega-Lite specification, as JSON with a newline at the end.
+        view: the Vega-Lite specification that the live figure is compiled from, as JSON; figures of one
+            shape share it.
+        payload: what the browser needs to make the figure live, as JSON (see ``site/assets/live.js``).
+        numbers: the figure's numbers for ``report.json``.
+        legend: series name and palette slot (None is the muted grey).
+        plot_class: CSS classes that give the plot its margins.
+    """
+
+    id: str
+    kind: str
+    title: str
+    subtitle: str
+    caption: str
+    summary: str
+    inline_svg: str | CachedText
+    file_svg: str | CachedText
+    table: Table
+    csv: str | CachedText
+    spec: str | CachedText
+    view: str
+    payload: str | CachedText
+    numbers: dict[str, Any]
+    legend: tuple[tuple[str, int | None], ...] = ()
+    plot_class: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """Figures side by side that share a legend and a pointer."""
+
+    id: str
+    title: str
+    caption: str
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A finished table cell.
+
+    Attributes:
+        text: what it says.
+        sort: orders its column; None where there is nothing to order by.
+        mark: a CSS class without its ``rg-`` for its meaning (``better``, ``worse``, ``unclear``,
+            ``missing``, ``self``); the text alone says the same.
+    """
+
+    text: str
+    sort: float | None = None
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultTable:
+    """A table: a row for each series, its name first."""
+
+    id: str
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str
+    csv: str
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkResult:
+    """What happened on a benchmark, in finished words, for its page's head and its card.
+
+    ``leader`` is the series that a test finds better than all others, empty where there is none; ``score``
+    is what else its card says. ``facts`` are pairs of a label and a text (at the end, best, runs, date,
+    protocol); ``spark`` is a small SVG.
+    """
+
+    name: str
+    page: str
+    description: str
+    leader: str
+    score: str
+    facts: tuple[tuple[str, str], ...]
+    spark: str
+    legend: tuple[tuple[str, int | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """An ``overview`` block: one card for each benchmark."""
+
+    id: str
+    title: str
+    cards: tuple[BenchmarkResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A block of several parts, one below the other: figures, tables and paragraphs (a text of its own).
+
+    ``parts`` have ids of their own, ``<id>`` or ``<id>-<word>``; the title and caption are the block's.
+    ``numbers`` are the block's numbers for ``report.json``.
+    """
+
+    id: str
+    title: str
+    subtitle: str
+    parts: tuple[Figure | ResultTable | str, ...]
+    caption: str
+    numbers: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """An ``observations`` block: what the rules found, most telling first.
+
+    ``more`` is the number of observations that its author's ``count`` leaves out.
+    """
+
+    id: str
+    title: str
+    items: tuple[Observation, ...]
+    caption: str
+    more: int = 0
+
+
+Shown: TypeAlias = Figure | Panels | ResultTable | Overview | Stack | Observations
+
+
+# ---- the whole ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CurveRequest:
+    """Which curves a block asks for, with the page's defaults filled in.
+
+    ``where`` holds pairs of a column and its allowed values; ``max_points`` is None where every step
+    counts. ``peak`` says which interval a peak has. Two equal requests have one answer.
+    """
+
+    source: str
+    metric: str
+    x: str | None
+    series: tuple[str, ...] | None
+    where: tuple[tuple[str, tuple[str | int | float | bool, ...]], ...]
+    max_points: int | None
+    smooth: float
+    band: str
+    level: float
+    peak: str = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRequest:
+    """Which outcomes a block asks for and how they are scored, with the page's defaults filled in.
+
+    ``benchmark`` is a value of the benchmark column, None where the data have none; ``metric`` is written
+    with its k, such as ``pass@8``; ``where`` is as in ``CurveRequest``; ``family_blocks`` is the number of
+    blocks of the page that are one family of comparisons with this one. Two equal requests have one answer.
+    """
+
+    source: str
+    benchmark: str | None
+    series: tuple[str, ...] | None
+    where: tuple[tuple[str, tuple[str | int | float | bool, ...]], ...]
+    metric: str
+    level: float
+    higher_is_better: bool
+    family_blocks: int = 1
+
+
+Request: TypeAlias = CurveRequest | ScoreRequest

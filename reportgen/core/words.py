@@ -1,0 +1,349 @@
+"""Words for numbers, dates and names, with as many digits as an interval deserves."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, datetime, timedelta
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from difflib import get_close_matches
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from reportgen.core.model import Estimate
+
+
+MINUS = "\N{MINUS SIGN}"
+SMALLEST_P = 0.001
+"""Smaller p are told alike."""
+
+# From here on, and below, zeros are hard to count and an exponent is written.
+_LARGE, _SMALL = 12, -4
+# An interval this much smaller than its value does not share digits with it.
+_MOST_SHARED_DIGITS = 12
+# Room for every digit of every double: nothing is rounded but where it is asked for.
+_EXACT = Context(prec=1100)
+# Verdicts go by p below this.
+_ALPHA = 0.05
+_TENTH_OF_A_POINT = 0.001
+_MOST_DECIMALS = 6
+# Probabilities are told in these parts, the coarsest that is near enough.
+_ODDS = (2, 3, 4, 5, 10)
+_ROUNDED, _RARELY = 0.02, 0.025
+_COUNTS = (
+    *("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
+    *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+)
+_TIMES = tuple(f"{count} time{'' if count == 'one' else 's'}" for count in _COUNTS)
+
+
+def format_number(
+    value: float | Decimal,
+    *,
+    significant: int = 4,
+    decimals: int | None = None,
+    within: tuple[float | Decimal, float | Decimal] | None = None,
+    signed: bool = False,
+) -> str:
+    """A number to read: ``0.8214``, ``12,345``, ``1.6e24``, with U+2212 as the minus sign.
+
+    Without ``decimals``, ``significant`` digits are kept, whole digits are never cut, and zeros at the
+    end are left out. With ``decimals`` exactly so many stand; a negative one rounds to tens or hundreds.
+
+    Args:
+        value: a finite number.
+        significant: digits to keep where ``decimals`` is not given.
+        decimals: digits after the point.
+        within: bounds that the value may not seem to reach if it does not: 0.996 within (0, 1) is
+            ``0.99`` with two decimals, and 0.0004 is ``0.01``. They may be infinite.
+        signed: put a plus sign before a positive number, for differences.
+
+    Raises:
+        ValueError: if ``value`` is not finite; what is missing is said in words, not as a number.
+    """
+    exact = _check_finite(value)
+    if decimals is not None:
+        text = f"{_round(exact, decimals, within):,f}"
+    else:
+        exponent = _find_exponent(exact, significant)
+        if exact.adjusted() >= _LARGE or exponent < _SMALL:
+            mantissa = _round(exact.scaleb(-exponent, _EXACT), significant - 1, None)
+            text = f"{_strip_zeros(f'{mantissa:f}')}e{exponent}"
+        else:
+            digits = max(0, significant - 1 - exact.adjusted())
+            text = _strip_zeros(f"{_round(exact, digits, within):,f}")
+    return _add_sign(text, signed=signed)
+
+
+def format_nonzero(value: float, *, decimals: int | None = None, signed: bool = False) -> str:
+    """A difference as ``format_number`` writes it, which never seems to be 0 if it is not."""
+    far = 10 * abs(value) + 10
+    return format_number(
+        value, decimals=decimals, within=(0.0, far) if value > 0 else (-far, 0.0), signed=signed
+    )
+
+
+def format_percent(share: float, *, decimals: int = 1) -> str:
+    """A share of 1 in percent: ``82.1%``; 0.9996 is ``99.9%``, only 1 itself is ``100.0%``.
+
+    Raises:
+        ValueError: if ``share`` is not finite.
+    """
+    hundredfold = _check_finite(share).scaleb(2, _EXACT)
+    return _add_sign(f"{_round(hundredfold, decimals, (0, 100)):,f}") + "%"
+
+
+def format_estimate(estimate: Estimate, *, significant: int = 2) -> str:
+    """A value with its interval, in the digits that the interval deserves: ``0.820 ± 0.012``.
+
+    Half the interval is given ``significant`` digits, and the value as many decimals. An interval whose
+    middle is not the value is written out: ``0.820 [0.800, 0.850]``. Very large and very small numbers
+    share an exponent: ``(1.60 ± 0.12)e24``. Without an interval four significant digits stand.
+
+    Args:
+        estimate: the value; its interval may be unknown.
+        significant: digits of half the interval; 1 for running text, as in ``0.82 ± 0.01``.
+
+    Raises:
+        ValueError: if a number is not finite.
+    """
+    if estimate.low is None or estimate.high is None:
+        return format_number(estimate.value)
+    value, low, high = (_check_finite(end) for end in (estimate.value, estimate.low, estimate.high))
+    half = (high - low) / 2
+    if half == 0:
+        return f"{format_number(estimate.value)} ± 0"
+    largest = max(abs(value), abs(low), abs(high))
+    if _find_exponent(largest, 1) - _find_exponent(half, significant) > _MOST_SHARED_DIGITS:
+        return (
+            f"{format_number(estimate.value, significant=_MOST_SHARED_DIGITS)} ± "
+            f"{format_number(float(half), significant=2)}"
+        )
+    exponent = _find_exponent(largest, significant + 1)
+    if exponent >= _LARGE or exponent < _SMALL:
+        value, low, high, half = (part.scaleb(-exponent, _EXACT) for part in (value, low, high, half))
+        return f"({_format_interval(value, low, high, half, significant)})e{exponent}".replace("-", MINUS)
+    return _format_interval(value, low, high, half, significant)
+
+
+def format_p(p: float) -> str:
+    """A p value: ``0.012``, ``< 0.001``.
+
+    Rounding never carries it over 0.05: 0.0496 is ``0.049``, since the verdict goes by what it is.
+    """
+    if p < SMALLEST_P:
+        return f"< {SMALLEST_P}"
+    below = math.nextafter(_ALPHA, 0)  # the double nearest to 0.05 lies above it
+    if p < _ALPHA:
+        return format_number(min(p, math.nextafter(below, 0)), decimals=3, within=(0.0, below))
+    return format_number(p, decimals=3, within=(_ALPHA, 1.0))
+
+
+def format_equation(name: str, words: str) -> str:
+    """What something is, which may be a limit: ``p = 0.012``, ``p < 0.001``."""
+    return f"{name} {words}" if words.startswith("<") else f"{name} = {words}"
+
+
+def choose_percent_decimals(half: float | None) -> int:
+    """Decimals of a share of 1 in percent: one, more where half its interval is below a tenth of a point."""
+    if half is None or not 0 < half < _TENTH_OF_A_POINT:
+        return 1
+    return min(_MOST_DECIMALS, -math.floor(math.log10(half * 100)))
+
+
+def choose_decimals(half: float | None) -> int | None:
+    """As many decimals as give half an interval two significant digits; None where it is not known."""
+    if half is None or half <= 0:
+        return None
+    return max(0, min(_MOST_DECIMALS, 1 - math.floor(math.log10(half))))
+
+
+def format_step(step: float, name: str = "step") -> str:
+    """A step in running text: ``step 120``, ``iteration 1,200,000``, ``epoch 0.25``.
+
+    Raises:
+        ValueError: if ``step`` is not finite.
+    """
+    return (
+        f"{name} "
+        f"{format_number(step, decimals=0) if step == round(step) else format_number(step, significant=6)}"
+    )
+
+
+def join_names(names: Sequence[str], *, most: int | None = None) -> str:
+    """Names in a sentence: ``A``, ``A and B``, ``A, B and C``; beyond ``most``: ``A, B and 4 more``."""
+    shown = list(names)
+    if most is not None and len(shown) > most:
+        shown = [*shown[:most], f"{len(shown) - most:,} more"]
+    if len(shown) <= 1:
+        return "".join(shown)
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def format_count(count: int, one: str, many: str | None = None) -> str:
+    """A count with its noun: ``1 run``, ``3 runs``, ``0 runs``, ``2 series`` where ``many`` is given."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
+def _format_interval(value: Decimal, low: Decimal, high: Decimal, half: Decimal, significant: int) -> str:
+    decimals = significant - 1 - _find_exponent(half, significant)
+    texts = [_add_sign(f"{_round(part, decimals, None):,f}") for part in (value, low, high, half)]
+    if abs((low + high) / 2 - value) > half / 20:
+        return f"{texts[0]} [{texts[1]}, {texts[2]}]"
+    return f"{texts[0]} ± {texts[3]}"
+
+
+def _check_finite(value: float | Decimal) -> Decimal:
+    exact = value if isinstance(value, Decimal) else Decimal(float(value))
+    if not exact.is_finite():
+        raise ValueError(f"{value} is not a number to write; say what is missing and why")
+    return exact
+
+
+def _find_exponent(value: Decimal, significant: int) -> int:
+    """The power of ten of the first digit, after rounding to so many digits."""
+    if not value:
+        return 0
+    return (
+        _EXACT.plus(value).quantize(get_unit(significant - 1 - value.adjusted()), context=_EXACT).adjusted()
+    )
+
+
+def _round(value: Decimal, decimals: int, within: tuple[float | Decimal, float | Decimal] | None) -> Decimal:
+    """The nearest multiple of 10^-decimals, kept off bounds that ``value`` lies strictly between."""
+    unit = get_unit(decimals)
+    result = value.quantize(unit, rounding=ROUND_HALF_EVEN, context=_EXACT)
+    if within is not None and Decimal(within[0]) < value < Decimal(within[1]):
+        bottom, top = (Decimal(bound) for bound in within)
+        # The last multiple before each bound; an infinite one is never reached.
+        lowest = bottom.quantize(unit, ROUND_FLOOR, _EXACT) + unit if bottom.is_finite() else bottom
+        highest = top.quantize(unit, ROUND_CEILING, _EXACT) - unit if top.is_finite() else top
+        if lowest > highest:
+            return _round(value, decimals + 1, within)
+        result = min(max(result, lowest), highest)
+    # Rounded to hundreds, a number still shows its zeros.
+    return result.quantize(Decimal(1), context=_EXACT) if decimals < 0 else result
+
+
+def get_unit(decimals: int) -> Decimal:
+    """What one of the last of so many decimals counts; tens or hundreds where there are fewer than none."""
+    return Decimal((0, (1,), -decimals))
+
+
+def _strip_zeros(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _add_sign(text: str, *, signed: bool = False) -> str:
+    """U+2212 before a negative number, a plus before a positive one if wanted, nothing before zero."""
+    bare = text.removeprefix("-")
+    if not bare.partition("e")[0].strip("0.,"):
+        return bare
+    sign = MINUS if text.startswith("-") else "+" if signed else ""
+    return sign + bare.replace("-", MINUS)
+
+
+def lower_axis_title(title: str) -> str:
+    """An axis title inside a sentence: its capital is dropped, unless the word is all capitals."""
+    return title[:1].lower() + title[1:] if title[1:2].islower() else title
+
+
+def describe_chance(probability: float) -> str:
+    """How often something happens: ``four times in five``, ``one time in three``; off by 0.025 at most.
+
+    Args:
+        probability: between 0 and 1.
+    """
+    if probability < _RARELY:
+        return f"less than {_TIMES[1]} in forty"
+    if probability > 1 - _RARELY:
+        return "nearly always"
+    near = [(abs(round(probability * of) / of - probability), of) for of in _ODDS]
+    of = next((of for error, of in near if error <= _ROUNDED), 20)
+    share = Fraction(round(probability * of), of)
+    return "nearly always" if share == 1 else f"{_TIMES[share.numerator]} in {_COUNTS[share.denominator]}"
+
+
+_FIRST = datetime(1970, 1, 1, tzinfo=UTC)
+_ISO = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    r"(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?:Z|[+-][0-9]{2}:[0-9]{2})?)?"
+)
+
+
+def to_datetime(milliseconds: float) -> datetime:
+    """The moment so many milliseconds after the beginning of 1970, in UTC.
+
+    Raises:
+        OverflowError: it is outside the years 1 to 9999, for which there are dates.
+    """
+    return _FIRST + timedelta(milliseconds=milliseconds)
+
+
+def format_moment(milliseconds: float) -> str | None:
+    """A moment as ``2024-05-03``, or ``2024-05-03T12:30`` where it is not midnight, in UTC.
+
+    None outside the years 1 to 9999.
+    """
+    try:
+        moment = to_datetime(milliseconds)
+    except OverflowError:
+        return None
+    part = "milliseconds" if moment.microsecond % 1000 == 0 else "microseconds"
+    day, _, clock = moment.replace(tzinfo=None).isoformat(timespec=part).partition("T")
+    shortest = clock.removesuffix(".000").removesuffix(":00")
+    return day if shortest == "00:00" else f"{day}T{shortest}"
+
+
+def parse_moment(text: str) -> float | None:
+    """Milliseconds since 1970 of ``2024-05-01`` or ``2024-05-01T12:00``; None if it is no date.
+
+    A date without a time is its first moment; a time without an offset is UTC.
+    """
+    if not _ISO.fullmatch(text):
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _FIRST
+    except (ValueError, OverflowError):  # no such day, or beyond the calendar
+        return None
+    return since / timedelta(milliseconds=1)
+
+
+_LONGEST = 100
+"""Characters of a name that are looked at: comparing takes the square of its length."""
+
+
+def find_nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """The known name that is most like this one, whatever its capitals; empty if none is.
+
+    Args:
+        name: what was written.
+        known: the names there are; of equals the first counts.
+        cutoff: how like it has to be: 0 for everything, 1 for the same letters.
+    """
+    return _match_nearest(name, tuple(known), cutoff)
+
+
+def suggest_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """The nearest name as a question with a space behind; empty if there is none."""
+    near = find_nearest(name, known, cutoff)
+    return f'Did you mean "{near}"? ' if near else ""
+
+
+def quote_names(names: Sequence[str], most: int = 12) -> str:
+    """Names in quotes, the first ``most`` of them."""
+    shown = ", ".join(f'"{name}"' for name in names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+# A name that was changed is asked for on many lines, and comparing it with all others takes a while.
+@lru_cache(maxsize=256)
+def _match_nearest(name: str, known: tuple[str, ...], cutoff: float) -> str:
+    by_small = {one.lower(): one for one in reversed(known)}
+    found = get_close_matches(name.lower()[:_LONGEST], list(by_small), n=1, cutoff=cutoff)
+    return by_small[found[0]] if found else ""

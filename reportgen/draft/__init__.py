@@ -1,0 +1,1 @@
+"""The spine: a project to a report."""

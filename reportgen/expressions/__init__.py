@@ -1,1 +1,0 @@
-"""The language of claims: an expression is read, checked against what there is to ask, and evaluated."""

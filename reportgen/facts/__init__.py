@@ -1,1 +1,0 @@
-"""Facts: one vocabulary of named statements about curves and scores, and their words."""

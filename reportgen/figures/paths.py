@@ -1,0 +1,214 @@
+"""SVG path data of a plot's lines and bands: thinned to what pixels can show, in whole units."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reportgen.figures.axis import LOGS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.core.model import FloatArray, IntArray
+    from reportgen.figures.axis import Axis
+    from reportgen.figures.plot import Plot, RunLine, SeriesLine
+
+
+_MOST_POINTS = 320
+_FARTHEST = 10_000_000
+"""Drawing units; a point so far outside the picture may as well stand here."""
+
+
+def write_line_path(x: FloatArray, y: FloatArray) -> str:
+    """Path data of a line through the points (drawing units); NaN in ``y`` breaks the line."""
+    return "".join(_write_stretch(x[part], y[part]) for part in _find_stretches(y))
+
+
+def write_band_path(x: FloatArray, low: FloatArray, high: FloatArray) -> str:
+    """Path data of the area between ``low`` and ``high``; NaN in either breaks it."""
+    parts = []
+    for part in _find_stretches(low + high):
+        there, back = x[part], x[part][::-1]
+        outline = _write_stretch(np.concatenate([there, back]), np.concatenate([high[part], low[part][::-1]]))
+        parts.append(outline + "z")
+    return "".join(parts)
+
+
+def thin(x: FloatArray, y: FloatArray, most: int = _MOST_POINTS) -> tuple[FloatArray, FloatArray]:
+    """About ``most`` points, at most half as many again, that look the same.
+
+    The range of ``x``, which rises, is cut into buckets of equal width; the lowest and highest point of
+    each are kept, so no spike is lost (min-max decimation, after M4 of Jugel et al. 2014), and so is the
+    first gap of each, so that a gap stays one.
+    """
+    if x.size <= most:
+        return x, y
+    if np.isfinite(y).all() and is_even(x):
+        across, down = thin_rows(x, y[np.newaxis], most)
+        fresh = np.diff(across[0], prepend=-np.inf) > 0
+        return across[0][fresh], down[0][fresh]
+    span = x[-1] - x[0]
+    bucket = np.minimum((x - x[0]) * (most // 2 / span), most // 2 - 1).astype(np.int64)
+    known = np.isfinite(y)
+    ranked = np.lexsort((y, bucket))
+    ranked = ranked[known[ranked]]
+    change = np.flatnonzero(np.diff(bucket[ranked], prepend=-1, append=-1))
+    gaps = np.flatnonzero(~known)
+    first_gaps = gaps[np.diff(bucket[gaps], prepend=-1) > 0]
+    ends = np.array([0, x.size - 1])
+    chosen = np.unique(np.concatenate([ends, ranked[change[:-1]], ranked[change[1:] - 1], first_gaps]))
+    return x[chosen], y[chosen]
+
+
+def is_even(x: FloatArray) -> bool:
+    """Whether steps are all as far apart, to a billionth."""
+    gaps = np.diff(x)
+    return bool(gaps.max() - gaps.min() <= 1e-9 * gaps[0])
+
+
+def thin_rows(x: FloatArray, rows: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
+    """``thin`` for many lines at once, on even steps that they share and without gaps.
+
+    A bucket is a column of a table, so that one call finds the extremes of all lines; a point that is
+    its bucket's lowest and highest stands twice.
+
+    Args:
+        x: even steps, shape (points,).
+        rows: finite values, shape (lines, points).
+        most: about how many points to keep.
+
+    Returns:
+        Steps and values, each of shape (lines, points kept).
+    """
+    lines, size = rows.shape
+    width = math.ceil(size / (most // 2))
+    buckets = math.ceil(size / width)
+    padded = np.concatenate([rows, np.repeat(rows[:, -1:], buckets * width - size, axis=1)], axis=1)
+    grid = padded.reshape(lines, buckets, width)
+    starts = np.arange(buckets) * width
+    pairs = np.sort(np.stack([starts + grid.argmin(axis=2), starts + grid.argmax(axis=2)], axis=2), axis=2)
+    ends = np.broadcast_to([0, size - 1], (lines, 2))
+    inner = pairs.reshape(lines, -1).clip(max=size - 1)
+    chosen = np.concatenate([ends[:, :1], inner, ends[:, 1:]], axis=1)
+    return x[chosen], np.take_along_axis(rows, chosen, axis=1)
+
+
+def thin_together(
+    lines: Sequence[tuple[FloatArray, FloatArray]], most: int
+) -> list[tuple[FloatArray, FloatArray]]:
+    """``thin`` for many lines, in one go where they share even steps and have no gaps."""
+    if not lines or lines[0][0].size <= most:
+        return [thin(x, y, most) for x, y in lines]
+    steps = lines[0][0]
+    if all(np.array_equal(x, steps) for x, _ in lines) and is_even(steps):
+        rows = np.stack([y for _, y in lines])
+        if np.isfinite(rows).all():
+            return list(zip(*thin_rows(steps, rows, most), strict=True))
+    return [thin(x, y, most) for x, y in lines]
+
+
+def write_rows_path(x: FloatArray, y: FloatArray) -> str:
+    """Path data of many lines without gaps; both arrays of shape (lines, points), in drawing units."""
+    points = np.rint(np.stack([x, y], axis=2).clip(-_FARTHEST, _FARTHEST)).astype(np.int64)
+    starts = points[:, 0].tolist()
+    steps = np.diff(points, axis=1).reshape(len(points), -1).tolist()
+    parts = (f"M{h} {v}l{' '.join(map(str, row))}" for (h, v), row in zip(starts, steps, strict=True))
+    return "".join(parts).replace(" -", "-")
+
+
+def _find_stretches(y: FloatArray) -> list[slice]:
+    known = np.isfinite(y)
+    if known.all():
+        return [slice(0, y.size)] if y.size else []
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], known.view(np.int8), [0]])))
+    return [slice(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
+
+
+def _write_stretch(x: FloatArray, y: FloatArray) -> str:
+    points: IntArray = np.rint(np.column_stack([x, y]).clip(-_FARTHEST, _FARTHEST)).astype(np.int64)
+    first = points[0]
+    if len(points) == 1:
+        return f"M{first[0]} {first[1]}h0"
+    steps = " ".join(map(str, np.diff(points, axis=0).ravel().tolist())).replace(" -", "-")
+    return f"M{first[0]} {first[1]}l{steps}"
+
+
+PIXELS_WIDE = 600
+"""Width of the plot in a picture of its own; the fluid one has as many drawing units and is stretched."""
+UNITS_A_PIXEL = 4
+_RUN_POINTS = 160
+
+
+@dataclass(frozen=True, slots=True)
+class LinePaths:
+    """SVG path data of one series, in drawing units; empty where there is nothing to draw."""
+
+    band: str
+    runs: str
+    raw: str
+    line: str
+
+
+def make_line_paths(plot: Plot) -> tuple[LinePaths, ...]:
+    """The path data of each line of a plot, in its order: the same for both kinds of picture."""
+    return tuple(_make_paths(plot, line) for line in plot.lines)
+
+
+def positions(axis: Axis, values: FloatArray) -> FloatArray:
+    """Where values stand on an axis, 0 to 1 over its domain; not positive on a log axis is NaN."""
+    low, high = axis.domain
+    if axis.scale not in LOGS:
+        with np.errstate(over="ignore"):
+            return (values - low) / (high - low)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        logs = np.where(values > 0, np.log(values), np.nan)
+    placed: FloatArray = (logs - np.log(low)) / (np.log(high) - np.log(low))
+    return placed
+
+
+def _make_paths(plot: Plot, line: SeriesLine) -> LinePaths:
+    x, y = _place_points(plot, line.steps, line.values)
+    band = ""
+    if plot.band != "none" and np.isfinite(line.low).any():
+        low, high = (
+            _place_points(plot, line.steps, end)[1] for end in (_raise_low_end(plot.y, line.low), line.high)
+        )
+        band = write_band_path(x, low, high)
+    return LinePaths(
+        band=band,
+        runs=_make_runs_path(plot, line.runs),
+        raw="" if line.raw is None else write_line_path(*thin(*_place_points(plot, line.steps, line.raw))),
+        line=write_line_path(*thin(x, y)),
+    )
+
+
+def _make_runs_path(plot: Plot, runs: tuple[RunLine, ...]) -> str:
+    """All runs of a series in one path; runs that share even steps are thinned and written together."""
+    if not runs:
+        return ""
+    steps = runs[0].steps
+    if all(run.steps is steps or np.array_equal(run.steps, steps) for run in runs):
+        x, y = _place_points(plot, steps, np.stack([run.values for run in runs]))
+        if x.size > _RUN_POINTS and np.isfinite(y).all() and is_even(x):
+            return write_rows_path(*thin_rows(x, y, _RUN_POINTS))
+    placed = (_place_points(plot, run.steps, run.values) for run in runs)
+    return "".join(write_line_path(*thin(*run, _RUN_POINTS)) for run in placed)
+
+
+def _place_points(plot: Plot, steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Points in drawing units; a step that a log axis cannot show is left out, such a value is NaN."""
+    x = positions(plot.x, steps) * (PIXELS_WIDE * UNITS_A_PIXEL)
+    shown = np.isfinite(x)
+    return x[shown], (1 - positions(plot.y, values[..., shown])) * (plot.height * UNITS_A_PIXEL)
+
+
+def _raise_low_end(axis: Axis, low: FloatArray) -> FloatArray:
+    """A band that reaches below what a log axis can show is drawn from its foot."""
+    if axis.scale != "log":
+        return low
+    shown: FloatArray = np.where(low <= 0, axis.domain[0], low)
+    return shown

@@ -1,0 +1,166 @@
+"""Draws charts of authors in a worker process, which is given so many seconds and no more.
+
+A specification can ask for more than any machine has: a width of 1e9, a sequence of 1e9 numbers, a regular
+expression that never ends. Vega cannot be interrupted, and where its engine lacks memory it ends the whole
+process without a word. So it runs beside the build, which ends it when the time is over, and stays up itself.
+
+The process is started for the first chart that has to be drawn and serves all others. It imports nothing from
+the working folder (``-P``), and gets of the environment only what Python and the fonts need.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+import subprocess
+import sys
+from threading import Event, Lock, Timer
+from typing import IO, Any, Final, cast
+
+SECONDS: Final = 20.0
+"""From handing over a chart to its picture; most take less than one."""
+MOST_CHARACTERS: Final = 20_000_000
+"""Of a picture: it stands on a page, and its card is drawn from it."""
+
+_ENVIRONMENT: Final = frozenset(
+    {
+        *("PATH", "HOME", "LANG", "TZ", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "USERPROFILE", "APPDATA"),
+        *("LOCALAPPDATA", "PYTHONPATH", "PYTHONHOME", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "XDG_DATA_HOME"),
+    }
+)
+_LATER: Final = 10
+"""Seconds after which the process ends itself, should nobody be left to end it."""
+
+
+def draw_chart(specification: dict[str, Any]) -> str:
+    """The SVG of a complete Vega-Lite specification, as ``svg_of_vega_lite`` draws it.
+
+    Raises:
+        ValueError: Vega-Lite or Vega refuse the specification, with their words, or the picture is too long.
+        TimeoutError: it took more than ``SECONDS``.
+        ChildProcessError: the process ended, as it does for lack of memory.
+    """
+    svg: str = _run_in_worker("render_vega_lite", specification)
+    if len(svg) > MOST_CHARACTERS:
+        raise ValueError(f"the picture has {len(svg):,} characters, and {MOST_CHARACTERS:,} are the most")
+    return svg
+
+
+def compile_chart(specification: dict[str, Any]) -> dict[str, Any]:
+    """The Vega specification of a Vega-Lite one that has been drawn, as ``compile_to_vega`` makes it.
+
+    Raises:
+        ValueError, TimeoutError, ChildProcessError: as ``draw_chart``.
+    """
+    vega: dict[str, Any] = _run_in_worker("compile_to_vega", specification)
+    return vega
+
+
+def _run_in_worker(work: str, specification: dict[str, Any]) -> Any:  # noqa: ANN401 - what the work returns
+    refused, result = json.loads(_worker.run(json.dumps([work, specification]).encode()))
+    if refused:
+        raise ValueError(refused)
+    return result
+
+
+class _Worker:
+    """The process: started when first asked, and again after it had to be ended."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._one_at_a_time = Lock()
+
+    def run(self, request: bytes) -> bytes:
+        """One line for one line; see ``draw_chart`` for what is raised."""
+        with self._one_at_a_time:
+            process = self._process = self._process or _start_process()
+            too_late = Event()
+
+            def kill_late() -> None:
+                too_late.set()
+                process.kill()
+
+            timer = Timer(SECONDS, kill_late)
+            timer.start()
+            answer = _send_line(process, request)
+            timer.cancel()
+            if not answer.endswith(b"\n"):
+                self.stop()
+                if too_late.is_set():
+                    raise TimeoutError(SECONDS)
+                raise ChildProcessError(process.returncode)
+            return answer
+
+    def stop(self) -> None:
+        """End the process, and wait until it has ended."""
+        process, self._process = self._process, None
+        if process:
+            process.kill()
+            process.communicate()
+
+
+_worker = _Worker()
+atexit.register(_worker.stop)
+
+
+def _start_process() -> subprocess.Popen[bytes]:
+    """The process, ready: importing is not part of the time that a chart has.
+
+    Raises:
+        ChildProcessError: it cannot be started.
+    """
+    known = {
+        name: text for name, text in os.environ.items() if name in _ENVIRONMENT or name.startswith("LC_")
+    }
+    process = subprocess.Popen(  # noqa: S603 - our own module
+        [sys.executable, "-P", "-m", __name__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=known | {"PYTHONSAFEPATH": "1"},
+    )
+    if not cast("IO[bytes]", process.stdout).readline():
+        process.communicate()
+        raise ChildProcessError(process.returncode)
+    return process
+
+
+def _send_line(process: subprocess.Popen[bytes], request: bytes) -> bytes:
+    """The answer to a request, without its end or empty where the process ended before it."""
+    requests, answers = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
+    try:
+        requests.write(request + b"\n")
+        requests.flush()
+    except BrokenPipeError:
+        return b""
+    return answers.readline()
+
+
+def _serve() -> None:
+    """In the process: draw what is asked for, line by line, until nobody asks any more."""
+    from reportgen.figures import render  # noqa: PLC0415 - not needed by who asks
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # nothing that a library prints is taken for an answer
+    answers.write(b"ready\n")
+    answers.flush()
+    for line in sys.stdin.buffer:
+        if hasattr(signal, "alarm"):
+            # Ends the process by itself: Python's own handlers wait for Vega as well.
+            signal.alarm(int(SECONDS) + _LATER)
+        try:
+            work, specification = json.loads(line)
+            answer = "", getattr(render, work)(specification)
+        except ValueError as error:
+            answer = str(error) or "refused", None
+        answers.write(json.dumps(answer).encode() + b"\n")
+        answers.flush()
+        if hasattr(signal, "alarm"):
+            signal.alarm(0)
+
+
+if __name__ == "__main__":
+    _serve()

@@ -1,0 +1,436 @@
+"""The ``scores`` block: each series' score with its interval, in groups, as a picture and as a table."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from reportgen.core.comparisons import Verdict
+from reportgen.core.model import Figure, Stack, Table
+from reportgen.core.outcomes import REPORTED
+from reportgen.core.words import format_count, join_names
+from reportgen.figures.scores.dot_plot import Row, draw_rows, draw_rows_file, name_rows_class, write_rows_spec
+from reportgen.figures.scores.key_results import build_score_table, write_score_csv
+from reportgen.figures.scores.wording import (
+    describe_estimand,
+    describe_family_blocks,
+    describe_method,
+    describe_source,
+    explain_metric,
+    find_protocol_differences,
+    format_difference,
+    format_interval,
+    format_level,
+    format_p_text,
+    format_rank,
+    format_score_estimate,
+    list_found_notes,
+    list_protocol_notes,
+    make_score_axis,
+    name_metric,
+)
+from reportgen.figures.style import pick_slots
+from reportgen.figures.text import isolate_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.core.comparisons import Comparison, RankRange
+    from reportgen.core.outcomes import Score
+    from reportgen.figures.axis import Axis
+    from reportgen.figures.plot import BenchmarkScores, ScoreContext
+    from reportgen.settings.blocks import ScoresSettings
+
+
+_MOST_NAMES = 6
+
+
+def write_subtitle(scores: Sequence[Score], context: ScoreContext) -> str:
+    """Metric, problems × samples, level and estimand, in a few words."""
+    first = scores[0]
+    parts = [
+        name_metric(first.metric, context),
+        describe_counts(scores),
+        f"{format_level(first.level)} interval for {first.estimand}" if first.estimand else "",
+        "" if context.higher_is_better else "lower is better",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def describe_counts(scores: Sequence[Score]) -> str:
+    """Problems × samples of all scores, and runs: ``30 problems × 16 samples, 3 runs``."""
+    problems = [score.problems for score in scores if score.problems]
+    samples = [count for score in scores for count in score.samples or ()]
+    runs = [score.runs for score in scores if score.runs]
+    said = " × ".join(filter(None, [_format_range(problems, "problem"), _format_range(samples, "sample")]))
+    return ", ".join(filter(None, [said, _format_range(runs, "run") if runs and max(runs) > 1 else ""]))
+
+
+def write_summary(ranked: Sequence[Score], scored: BenchmarkScores, context: ScoreContext) -> str:
+    """One sentence: who has the highest score, and what the test says of it against the second.
+
+    Args:
+        ranked: the scores that are shown, best first, those without a score last.
+        scored: has the comparisons.
+        context: words for scores.
+    """
+    known = [score for score in ranked if score.estimate is not None]
+    if not known:
+        return "No series has a score."
+    first = known[0]
+    if len(known) == 1:
+        return f"{first.series} scores {format_score_estimate(first, context)} on {_problems(first)}."
+    second = known[1]
+    level = [score.series for score in known if score.estimate == first.estimate]
+    if scored.lead.series == first.series:
+        others = "" if len(known) == 2 else f" than each of the {len(known) - 1} others"  # noqa: PLR2004 - the other
+        better = f", better{others}" if others else ""
+        lead = f"{first.series} leads with {format_score_estimate(first, context)}{better}"
+    elif len(level) > 1:
+        best = "highest" if context.higher_is_better else "lowest"
+        said = (
+            f"{join_names(level, most=_MOST_NAMES)} share the {best} score, "
+            f"{format_score_estimate(first, context)}"
+        )
+        return f"No clear winner: {said}{_describe_sureness(first, second, scored, context)}."
+    else:
+        best = "highest" if context.higher_is_better else "lowest"
+        lead = (
+            f"No clear winner: {first.series} has the {best} score, {format_score_estimate(first, context)}"
+        )
+        if not scored.comparisons:
+            lead = lead.removeprefix("No clear winner: ")
+    follows = f"; {second.series} follows with {format_score_estimate(second, context)}"
+    return f"{lead}{follows}{_describe_sureness(first, second, scored, context)}."
+
+
+def _describe_sureness(first: Score, second: Score, scored: BenchmarkScores, context: ScoreContext) -> str:
+    """What the paired comparison of the first two says."""
+    one = next((c for c in scored.comparisons if {c.a, c.b} == {first.series, second.series}), None)
+    if one is None or one.difference is None:
+        return ": the two were not compared problem by problem"
+    if one.verdict is Verdict.TOO_FEW:
+        return f": {format_count(one.shared, 'shared problem')} cannot decide"
+    low, high = (one.low, one.high) if one.a == first.series else (_negate(one.high), _negate(one.low))
+    half = None if low is None or high is None else (high - low) / 2
+    value = one.difference if one.a == first.series else 0.0 - one.difference
+    size = [
+        format_difference(value, context, half=half),
+        format_interval(low, high, context, signed=True),
+    ]
+    said = f"{' '.join(filter(None, size))}, {_adjusted(one)}"
+    shared = format_count(one.shared, "problem")
+    if one.verdict is Verdict.UNCLEAR:
+        return f": on {shared} no difference is clear ({said})"
+    return f": on {shared} the two differ ({said})"
+
+
+def _adjusted(one: Comparison) -> str:
+    return (
+        f"adjusted {format_p_text(one.adjusted_p)}"
+        if one.tested_together > 1
+        else format_p_text(one.adjusted_p)
+    )
+
+
+def _negate(value: float | None) -> float | None:
+    return None if value is None else 0.0 - value
+
+
+def write_caption(
+    shown: Sequence[Score], scored: BenchmarkScores, context: ScoreContext, *, words: str | None = None
+) -> str:
+    """What a dot and its line are, what ranks are, the protocol, what was found, and the source.
+
+    Args:
+        shown: the scores in the picture.
+        scored: has the comparisons, and what was found.
+        context: protocol, notes and source.
+        words: the author's, put first.
+    """
+    names = [score.series for score in shown]
+    sentences = [
+        words or "",
+        _describe_dots(shown, context),
+        explain_metric(shown[0].metric) if shown else "",
+        *_describe_intervals(shown),
+        _describe_runs(shown, context),
+        *_list_reasons(shown),
+        _describe_groups(shown, scored),
+        "" if context.higher_is_better else "Lower is better.",
+        *list_protocol_notes(context, names),
+        *list_found_notes(scored.problems.notes, names),
+        *context.notes,
+        f"Source: {describe_source(context)}.",
+    ]
+    return " ".join(filter(None, sentences))
+
+
+def _describe_dots(shown: Sequence[Score], context: ScoreContext) -> str:
+    """What a dot is made of."""
+    if not shown:
+        return ""
+    runs = max((score.runs for score in shown), default=0)
+    averaged = ", runs averaged within each problem" if runs > 1 else ""
+    counts = describe_counts(shown)
+    over = f" over {counts}{averaged}" if counts else ""
+    if any(score.method == REPORTED for score in shown):
+        return _describe_reported_dots(shown, context)
+    return f"Dot: {name_metric(shown[0].metric, context)}{over}; every problem counts the same."
+
+
+def _describe_reported_dots(shown: Sequence[Score], context: ScoreContext) -> str:
+    """What a dot is where there are totals only."""
+    problems = [score.problems for score in shown if score.problems]
+    over = f" over {_format_range(problems, 'problem')}" if problems else ""
+    runs = [score.runs for score in shown]
+    errors = ", with the mean of their standard errors, which is not too small"
+    known = any(score.stderr is not None for score in shown)
+    several = f"; of {_format_range(runs, 'run')} the mean{errors if known else ''}" if max(runs) > 1 else ""
+    metric = name_metric(shown[0].metric, context)
+    return f"Dot: {metric}{over}, as reported: the problems behind it are not known{several}."
+
+
+def _describe_intervals(shown: Sequence[Score]) -> list[str]:
+    """What the lines are; several sentences where they were not all made in one way."""
+    ways: dict[tuple[str, str], list[str]] = {}
+    for score in shown:
+        if score.low is not None:
+            ways.setdefault((describe_estimand(score), describe_method(score.method)), []).append(
+                score.series
+            )
+    if not ways:
+        return ["No interval is known."] if shown else []
+    level = format_level(shown[0].level)
+    if len(ways) == 1:
+        ((estimand, method),) = ways
+        return [f"Line: {level} interval for {estimand} ({method})."]
+    return [
+        f"Line of {join_names(names, most=_MOST_NAMES)}: {level} interval for {estimand} ({method})."
+        for (estimand, method), names in ways.items()
+    ]
+
+
+def _list_reasons(shown: Sequence[Score]) -> list[str]:
+    """Why an interval is missing or unusual, once for all series that it holds for."""
+    reasons: dict[str, list[str]] = {}
+    for score in shown:
+        if score.reason:
+            reasons.setdefault(score.reason, []).append(score.series)
+    return [f"{join_names(names, most=_MOST_NAMES)}: {reason}." for reason, names in reasons.items()]
+
+
+def _describe_groups(shown: Sequence[Score], scored: BenchmarkScores) -> str:
+    if len(shown) < 2:  # noqa: PLR2004 - one alone is in no group
+        return ""
+    if not scored.groups:
+        return "No ranks: nothing was compared problem by problem."
+    together = max((one.tested_together for one in scored.comparisons), default=0)
+    about_others = all(score.estimand != "these problems" for score in shown)
+    other = "" if about_others else " Ranks are about other problems like these, lines are not."
+    family = f", adjusted for {format_count(together, 'pair')} tested together" if together > 1 else ""
+    family += describe_family_blocks(scored.comparisons)
+    borders = (
+        "Every series of a group is better than every one of the groups below. "
+        if len(scored.groups) > 1
+        else ""
+    )
+    return (
+        f"Ranks: those that the test of pairs leaves open (paired by problem{family}, p < 0.05). {borders}"
+        f"Intervals of two series may overlap although they differ.{other}"
+    )
+
+
+def _describe_runs(shown: Sequence[Score], context: ScoreContext) -> str:
+    """What of an interval comes from runs; with one run, that nothing does."""
+    several = [
+        score for score in shown if score.run_stderr is not None and score.stderr and score.low is not None
+    ]
+    if not several:
+        single = shown and all(score.runs == 1 and score.estimand == "problems like these" for score in shown)
+        return "One run each: about these checkpoints, not about training again." if single else ""
+    widest = max(several, key=lambda score: score.stderr or 0.0)
+    half = ((widest.high or 0.0) - (widest.low or 0.0)) / 2
+    part = half / (widest.stderr or 1.0)
+    of_runs = widest.run_stderr or 0.0
+    of_problems = math.sqrt(max((widest.stderr or 0.0) ** 2 - of_runs**2, 0.0))
+    whole, problems, runs = (
+        format_difference(value, context, half=half, signed=False)
+        for value in (half, part * of_problems, part * of_runs)
+    )
+    return (
+        f"Intervals are of methods: of {widest.series}'s ± {whole}, {problems} come from problems and {runs} "
+        f"from {format_count(widest.runs, 'run')} (they add as squares)."
+    )
+
+
+def _problems(score: Score) -> str:
+    return format_count(score.problems, "problem") if score.problems else "problems that are not known"
+
+
+def _format_range(counts: Sequence[int], noun: str) -> str:
+    """``30 problems``, or ``28 to 30 problems``."""
+    if not counts:
+        return ""
+    low, high = min(counts), max(counts)
+    return format_count(low, noun) if low == high else f"{low:,} to {format_count(high, noun)}"
+
+
+def draw_scores(
+    block_id: str, settings: ScoresSettings, scored: BenchmarkScores, context: ScoreContext
+) -> Stack:
+    """Dots and intervals in groups, then a table that also has problems, samples, runs and costs.
+
+    Args:
+        block_id: id of the block on its page; the figure has it too, the table ``<id>-table``.
+        settings: title, caption and order.
+        scored: one benchmark.
+        context: words and colours.
+    """
+    shown = sort_scores(scored.scores, settings.order, context)
+    metric = name_metric(shown[0].metric if shown else settings.metric, context)
+    title = settings.title or f"{_titled(shown, metric)} on {context.benchmark}"
+    table = build_score_table(f"{block_id}-table", title, shown, scored, context)
+    figure = _draw_figure(block_id, title, shown, scored, settings, context)
+    return Stack(id=block_id, title=title, subtitle="", parts=(figure, table), caption="")
+
+
+def _titled(shown: Sequence[Score], metric: str) -> str:
+    """A metric at the beginning of a title; the name of one that is used as reported stays as it is."""
+    reported = bool(shown) and shown[0].method == REPORTED
+    return metric if reported else f"{metric[:1].upper()}{metric[1:]}"
+
+
+def sort_scores(scores: Sequence[Score], order: str, context: ScoreContext) -> tuple[Score, ...]:
+    """Scores best first (without a score last, equal ones as given), as given, or by name."""
+    if order == "given":
+        return tuple(scores)
+    if order == "name":
+        return tuple(sorted(scores, key=lambda score: score.series.casefold()))
+    sign = -1.0 if context.higher_is_better else 1.0
+    return tuple(sorted(scores, key=lambda s: float("inf") if s.estimate is None else sign * s.estimate))
+
+
+def make_score_rows(
+    shown: Sequence[Score], scored: BenchmarkScores, context: ScoreContext
+) -> tuple[Row, ...]:
+    """A row for each score, under the word of its group."""
+    slots = pick_slots(tuple(score.series for score in shown), context.slots)
+    several = len(scored.groups) > 1
+    groups = {name: one.rank for one in scored.groups for name in one.series if several}
+    ranks = {one.series: one for one in scored.ranks}
+    return tuple(
+        Row(
+            name=score.series,
+            slot=slots[score.series],
+            text=_format_score(score, context),
+            value=score.estimate,
+            low=score.low,
+            high=score.high,
+            tip=_write_tip(score, ranks.get(score.series), context),
+            group=f"Group {groups[score.series]}" if score.series in groups else "",
+        )
+        for score in shown
+    )
+
+
+def _write_tip(score: Score, rank: RankRange | None, context: ScoreContext) -> tuple[str, ...]:
+    """What is shown at the pointer: the score, its interval, what it is made of, and how it was measured."""
+    ends = format_interval(score.low, score.high, context)
+    differs = find_protocol_differences(context, dated=True)
+    measured = dict(next((pairs for name, pairs in context.protocol if name == score.series), ()))
+    lines = [
+        score.series,
+        _format_score(score, context)
+        if score.estimate is None
+        else f"{name_metric(score.metric, context)} {_format_score(score, context)}",
+        f"{format_level(score.level)} interval {ends}" if ends else "",
+        f"rank {format_rank(rank)}" if rank and rank.count > 1 else "",
+        describe_counts([score]),
+        score.reason,
+        *(f"{label}: {measured.get(label) or 'not stated'}" for label in differs),
+    ]
+    return tuple(filter(None, lines))
+
+
+def _format_score(score: Score, context: ScoreContext) -> str:
+    """The score in the digits of the table."""
+    return format_score_estimate(score, context).partition(" [")[0]
+
+
+def _draw_figure(  # noqa: PLR0917 - what a figure is made of
+    figure_id: str,
+    title: str,
+    shown: Sequence[Score],
+    scored: BenchmarkScores,
+    settings: ScoresSettings,
+    context: ScoreContext,
+) -> Figure:
+    rows = make_score_rows(shown, scored, context)
+    axis = _axis(shown, context)
+    how = write_subtitle(shown, context) if shown else ""
+    names = tuple(score.series for score in shown)
+    best = sort_scores(shown, "best", context)
+    return Figure(
+        id=figure_id,
+        kind="scores",
+        title=title,
+        subtitle=how,
+        caption=isolate_names(write_caption(shown, scored, context, words=settings.caption), names),
+        summary=isolate_names(write_summary(best, scored, context), names),
+        inline_svg=draw_rows(rows, axis, labelled_by=f"{figure_id}-title {figure_id}-summary"),
+        file_svg=draw_rows_file(rows, axis, title=title, subtitle=how, source=describe_source(context)),
+        table=_build_table(shown, scored, context),
+        csv=write_score_csv(shown, scored),
+        spec=write_rows_spec(rows, axis, title=title, subtitle=how),
+        view="",
+        payload="",
+        numbers=_collect_numbers(shown, scored, context),
+        legend=(),
+        plot_class=name_rows_class(rows),
+    )
+
+
+def _axis(shown: Sequence[Score], context: ScoreContext) -> Axis:
+    values = [value for score in shown for value in (score.estimate, score.low, score.high)]
+    return make_score_axis(values, context, title=name_metric(shown[0].metric if shown else "mean", context))
+
+
+def _build_table(shown: Sequence[Score], scored: BenchmarkScores, context: ScoreContext) -> Table:
+    """The numbers drawn."""
+    ranks = {one.series: format_rank(one) for one in scored.ranks}
+    rows = tuple(
+        (
+            score.series,
+            _format_score(score, context),
+            format_interval(score.low, score.high, context),
+            ranks.get(score.series, ""),
+        )
+        for score in shown
+    )
+    level = f"{format_level(shown[0].level)} interval" if shown else "interval"
+    metric = name_metric(shown[0].metric, context) if shown else "score"
+    return Table(("series", metric, level, "rank"), rows)
+
+
+def _collect_numbers(
+    shown: Sequence[Score], scored: BenchmarkScores, context: ScoreContext
+) -> dict[str, Any]:
+    """What ``report.json`` keeps of the figure itself."""
+    groups = {name: one.rank for one in scored.groups for name in one.series}
+    return {
+        "metric": shown[0].metric if shown else None,
+        "estimand": shown[0].estimand if shown else None,
+        "level": shown[0].level if shown else None,
+        "higher_is_better": context.higher_is_better,
+        "series": [
+            {
+                "name": score.series,
+                "score": score.estimate,
+                "low": score.low,
+                "high": score.high,
+                "group": groups.get(score.series),
+            }
+            for score in shown
+        ],
+    }

@@ -1,0 +1,377 @@
+"""Scores to words: a score, an interval, a difference, a p, a protocol, and the axis of scores."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reportgen.core.outcomes import REPORTED
+from reportgen.core.words import (
+    choose_decimals,
+    choose_percent_decimals,
+    format_count,
+    format_equation,
+    format_nonzero,
+    format_number,
+    format_p,
+    format_percent,
+    join_names,
+)
+from reportgen.figures.axis import Axis, make_linear_axis
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from reportgen.core.comparisons import Comparison, RankRange
+    from reportgen.core.outcomes import OutcomeNotes, Score
+    from reportgen.figures.plot import ScoreContext
+
+
+_NAMES, _SERIES = 4, 4
+_LEAST_SHARE = 0.005
+_DATE = "date"
+_ESTIMANDS = {
+    "problems like these": "the score on other problems like these",
+    "these problems": "the score on these very problems with other samples",
+}
+_METHODS = {
+    "t over problems on the logit scale": "Student's t over problems on the logit scale",
+    "t over problems and runs on the logit scale": "Student's t over problems and runs on the logit scale",
+    "t over clusters on the logit scale": "Student's t over clusters of problems on the logit scale",
+    "t over clusters and runs on the logit scale": (
+        "Student's t over clusters of problems and runs on the logit scale"
+    ),
+    "t over problems": "Student's t over problems",
+    "t over problems and runs": "Student's t over problems and runs",
+    "t over clusters": "Student's t over clusters of problems",
+    "t over clusters and runs": "Student's t over clusters of problems and runs",
+    "t over problems of the benchmarks and runs": "Student's t over problems of the benchmarks and runs",
+    "Wilson": "Wilson's score interval over problems",
+    "bound on unseen problems": "an exact bound on unseen problems",
+    "t over samples": "Student's t over samples within problems",
+    REPORTED: "normal, from the standard error that is reported with it",
+}
+
+
+def is_percent(context: ScoreContext) -> bool:
+    """Whether scores are shown in percent and differences in points: those from 0 to 1 are."""
+    return (context.lowest, context.highest) == (0, 1)
+
+
+def format_score(value: float, context: ScoreContext, *, half: float | None = None) -> str:
+    """A score to read: ``84.2 %`` where scores go from 0 to 1, otherwise a plain number.
+
+    Args:
+        value: a finite score in the unit of the input.
+        context: has the range of scores; a score inside it never seems to reach its ends.
+        half: half the interval, which decides the digits; percent has one decimal unless it is finer.
+
+    Raises:
+        ValueError: if ``value`` is not finite.
+    """
+    if is_percent(context):
+        return f"{format_percent(value, decimals=choose_percent_decimals(half)).removesuffix('%')} %"
+    return format_number(value, decimals=choose_decimals(half), within=(context.lowest, context.highest))
+
+
+def format_interval(
+    low: float | None, high: float | None, context: ScoreContext, *, signed: bool = False
+) -> str:
+    """An interval, to stand behind its value: ``[70.1, 92.3]``; empty where there is none.
+
+    Args:
+        low: lower end in the unit of the input, or None.
+        high: upper end, or None.
+        context: has the range of scores; in percent or points if that is 0 to 1.
+        signed: the interval is one of a difference: ``[+0.4, +6.0]``. An end that is not 0 is not written 0.
+
+    Raises:
+        ValueError: if an end is not finite.
+    """
+    if low is None or high is None:
+        return ""
+    half = (high - low) / 2
+    if signed:
+        ends = [_format_plain_difference(end, context, half, signed=True) for end in (low, high)]
+    else:
+        ends = [format_score(end, context, half=half).removesuffix(" %") for end in (low, high)]
+    return f"[{ends[0]}, {ends[1]}]"
+
+
+def format_score_estimate(score: Score, context: ScoreContext) -> str:
+    """A score with its interval: ``84.2 % [70.1, 92.3]``; without one the score alone, or ``no score``."""
+    if score.estimate is None:
+        return "no score"
+    half = None if score.low is None or score.high is None else (score.high - score.low) / 2
+    ends = format_interval(score.low, score.high, context)
+    return " ".join(filter(None, [format_score(score.estimate, context, half=half), ends]))
+
+
+def format_difference(
+    value: float, context: ScoreContext, *, signed: bool = True, half: float | None = None
+) -> str:
+    """A difference of two scores: ``+3.2 points`` where scores go from 0 to 1, otherwise a plain number.
+
+    Args:
+        value: a finite difference in the unit of the input.
+        context: has the range of scores.
+        signed: put a plus sign before a positive one.
+        half: half the interval, which decides the digits.
+
+    Raises:
+        ValueError: if ``value`` is not finite.
+    """
+    unit = " points" if is_percent(context) else ""
+    return f"{_format_plain_difference(value, context, half, signed=signed)}{unit}"
+
+
+def format_p_text(p: float | None) -> str:
+    """A p value: ``p = 0.012``, ``p < 0.001``; ``not tested`` for None.
+
+    Rounding never carries it over 0.05: 0.0496 is ``p = 0.049``, since the verdict goes by what it is.
+    """
+    if p is None:
+        return "not tested"
+    return format_equation("p", format_p(p))
+
+
+def format_level(level: float) -> str:
+    """A confidence level: ``95 %``."""
+    return f"{level * 100:.10g} %"
+
+
+def name_metric(metric: str, context: ScoreContext) -> str:
+    """A metric for titles: ``mean score`` for ``mean``, the others as they are named.
+
+    Where the score has a name, it is told: ``mean exact_match``, ``pass@4 of exact_match``.
+    """
+    if metric == "mean":
+        return f"mean {context.score_name or 'score'}"
+    return f"{metric} of {context.score_name}" if context.score_name else metric
+
+
+def describe_estimand(score: Score) -> str:
+    """What the interval of a score is about: ``the score on other problems like these``."""
+    return _ESTIMANDS.get(score.estimand, "the score as it is reported")
+
+
+def describe_method(method: str) -> str:
+    """How an interval was made: ``Student's t over problems``."""
+    return _METHODS.get(method, method)
+
+
+def list_found_notes(found: OutcomeNotes, series: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Sentences about what was found in the outcomes: duplicates, missing scores, missing problems and more.
+
+    Args:
+        found: of the whole table.
+        series: those that are shown; of others only what concerns the whole table is told. All if None.
+    """
+    shown = None if series is None else set(series)
+    incomplete = [one for one in found.incomplete if shown is None or one[0] in shown]
+    uneven = [one for one in found.uneven if shown is None or one[0] in shown]
+    sentences = [
+        _count_rows(
+            found.replaced, "", "replaced by a later row of the same series, run, problem and sample"
+        ),
+        _count_rows(found.missing, " without a usable score", "left out, and not taken for wrong"),
+        *(f"{name} lacks {_name_problems(names)} that others have." for name, names in incomplete[:_SERIES]),
+        f"{len(incomplete) - _SERIES} more series lack problems." if len(incomplete) > _SERIES else "",
+        "Each series is scored on the problems that it has." if incomplete else "",
+        *(f"{name} has {low} to {high} samples a problem." for name, low, high in uneven[:_SERIES]),
+        f"{len(uneven) - _SERIES} more series are uneven, too." if len(uneven) > _SERIES else "",
+        "Every problem counts the same, however many samples it has." if uneven else "",
+        _gold(found.differing_gold),
+    ]
+    return tuple(filter(None, sentences))
+
+
+def find_protocol_differences(
+    context: ScoreContext, series: Sequence[str] | None = None, *, dated: bool = False
+) -> dict[str, dict[str, list[str]]]:
+    """What was not measured alike: label to its texts, each with the series it holds for.
+
+    Empty where all protocols agree or none is known. What a series does not state is ``not stated``.
+
+    Args:
+        context: has the protocols.
+        series: those that are shown; all if None.
+        dated: also tell dates that differ. On which day answers were given is no way of measuring.
+    """
+    every = _collect_protocols(context, series).items()
+    return {label: texts for label, texts in every if len(texts) > 1 and (dated or label != _DATE)}
+
+
+def list_protocol_notes(context: ScoreContext, series: Sequence[str] | None = None) -> tuple[str, ...]:
+    """The protocol that all series share, and a sentence that flags what differs between them.
+
+    Args:
+        context: has the protocols.
+        series: those that are shown; all if None.
+    """
+    protocol = _collect_protocols(context, series)
+    mixed = [
+        _describe_mixed(label, texts) for label, texts in find_protocol_differences(context, series).items()
+    ]
+    common = [f"{label} {next(iter(texts))}" for label, texts in protocol.items() if len(texts) == 1]
+    notes = [f"Protocol: {', '.join(common)}."] if common else []
+    if mixed:
+        notes.append(f"Mixed protocols: {'; '.join(mixed)}. Differences in score may come from these.")
+    if len(protocol.get(_DATE, ())) > 1:
+        notes.append(f"The {_describe_mixed(_DATE, protocol[_DATE])}.")
+    return tuple(notes)
+
+
+def _collect_protocols(
+    context: ScoreContext, series: Sequence[str] | None
+) -> dict[str, dict[str, list[str]]]:
+    """Label to text to series, in the order in which they are given."""
+    given = {name: dict(pairs) for name, pairs in context.protocol if series is None or name in set(series)}
+    # A series of which nothing is known has, for each label of the others, nothing stated.
+    names = list(given) if series is None or not given else list(dict.fromkeys(series))
+    labels = dict.fromkeys(label for pairs in given.values() for label in pairs)
+    protocol: dict[str, dict[str, list[str]]] = {label: {} for label in labels}
+    for label, texts in protocol.items():
+        for name in names:
+            texts.setdefault(given.get(name, {}).get(label) or "not stated", []).append(name)
+    return protocol
+
+
+def _describe_mixed(label: str, texts: dict[str, list[str]]) -> str:
+    said = [f"{text} for {join_names(names, most=_NAMES)}" for text, names in texts.items()]
+    return f"{label} is {', '.join(said)}"
+
+
+def _count_rows(count: int, which: str, what: str) -> str:
+    return f"{format_count(count, 'row')}{which} {'was' if count == 1 else 'were'} {what}." if count else ""
+
+
+def _name_problems(names: Sequence[str]) -> str:
+    return f"{format_count(len(names), 'problem')} ({join_names(names, most=_NAMES)})"
+
+
+def _gold(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    verb = "has" if len(names) == 1 else "have"
+    return f"{_name_problems(names)} {verb} more than one gold answer: one name may stand for several."
+
+
+def _format_plain_difference(value: float, context: ScoreContext, half: float | None, *, signed: bool) -> str:
+    """A difference in points or as a plain number, kept off 0 where it is not 0."""
+    scale, decimals = (
+        (100, choose_percent_decimals(half)) if is_percent(context) else (1, choose_decimals(half))
+    )
+    return format_nonzero(value * scale, decimals=decimals, signed=signed)
+
+
+def format_rank(one: RankRange) -> str:
+    """``1``, or ``1 to 4``."""
+    return str(one.best) if one.best == one.worst else f"{one.best} to {one.worst}"
+
+
+def format_share(share: float) -> str:
+    """A share of resamples in percent; never 0 or 100, since there are only so many."""
+    if share <= _LEAST_SHARE:
+        return "< 1 %"
+    return "> 99 %" if share >= 1 - _LEAST_SHARE else f"{100 * share:.0f} %"
+
+
+def describe_family_blocks(compared: Sequence[Comparison]) -> str:
+    """That several blocks of a page are one family, to stand behind the adjustment; empty where it is one."""
+    blocks = max((one.family_blocks for one in compared), default=1)
+    return f" and for the {blocks} blocks of this page that are one family" if blocks > 1 else ""
+
+
+_METRIC_NOTES = {
+    "pass@": "{metric} is the chance that at least one of {k} samples is right, estimated without bias",
+    "pass^": "{metric} is the chance that all of {k} samples are right, estimated without bias",
+    "maj@": "{metric} is the score of the answer that most of {k} samples give",
+    "avg@": "{metric} is the mean over samples: what one expects of the average of {k}",
+}
+
+
+def describe_source(context: ScoreContext) -> str:
+    """The source's title, and why its numbers are not exact if they are not."""
+    return f"{context.source} ({context.approximate})" if context.approximate else context.source
+
+
+def explain_metric(metric: str) -> str:
+    """What a metric with a k means, a sentence; empty for a mean."""
+    if metric in {"pass@1", "pass^1"}:
+        return f"{metric} is the chance that a sample is right."
+    for start, words in _METRIC_NOTES.items():
+        if metric.startswith(start):
+            return f"{words.format(metric=metric, k=metric.removeprefix(start))}."
+    return ""
+
+
+_TICKS = 6
+_ROOM = 0.04
+
+
+def make_score_axis(values: Iterable[float | None], context: ScoreContext, *, title: str) -> Axis:
+    """An axis over scores and the ends of their intervals, cut at the stated range of scores.
+
+    Args:
+        values: in the unit of the input, as is the axis' domain; None is left out. Without any the axis
+            is over the whole range.
+        context: has the range of scores.
+        title: what it shows.
+    """
+    known = [value for value in values if value is not None] or _whole_range(context)
+    low, high = _add_room(known, context)
+    # An interval that is used as reported may reach beyond the range; then it is shown.
+    low, high = max(low, min(context.lowest, *known)), min(high, max(context.highest, *known))
+    return _make_axis(title, low, high, context, signed=False)
+
+
+def make_difference_axis(values: Iterable[float | None], context: ScoreContext, *, title: str) -> Axis:
+    """An axis over differences of scores and the ends of their intervals; 0 is always on it.
+
+    Args:
+        values: in the unit of the input, as is the axis' domain; None is left out.
+        context: has the range of scores.
+        title: what it shows, such as ``difference in points``.
+    """
+    known = [0.0, *(value for value in values if value is not None)]
+    low, high = _add_room(known, context)
+    return _make_axis(title, low, high, context, signed=True)
+
+
+def _add_room(known: list[float], context: ScoreContext) -> tuple[float, float]:
+    """The values' range, a little wider; a tenth of the range of scores where they are all one value.
+
+    Where that range is not known, it is a tenth of the value.
+    """
+    low, high = min(known), max(known)
+    least = (context.highest - context.lowest) / 10
+    if math.isinf(least):
+        least = abs(high) / 10 or 1.0
+    room = _ROOM * (high - low) if high > low else least / 2
+    return low - room, high + room
+
+
+def _whole_range(context: ScoreContext) -> list[float]:
+    """The ends of the range of scores; of one that is not known 0 and 1."""
+    ends = [context.lowest, context.highest]
+    return ends if all(map(math.isfinite, ends)) else [0.0, 1.0]
+
+
+def _make_axis(title: str, low: float, high: float, context: ScoreContext, *, signed: bool) -> Axis:
+    scale = 100.0 if is_percent(context) else 1.0
+    axis = make_linear_axis(title, low * scale, high * scale, count=_TICKS)
+    pairs = zip(axis.ticks, axis.labels, strict=True)
+    labels = [f"+{label}" if signed and tick > 0 else label for tick, label in pairs]
+    if scale == 1:
+        return replace(axis, labels=tuple(labels))
+    decimals = max(len(label.partition(".")[2]) for label in axis.labels) if axis.labels else 0
+    return replace(
+        axis,
+        domain=(axis.domain[0] / scale, axis.domain[1] / scale),
+        ticks=tuple(tick / scale for tick in axis.ticks),
+        labels=tuple(labels if signed else (f"{label} %" for label in labels)),
+        format=f".{decimals}%",
+        read_format=f".{decimals + 1}%",
+    )

@@ -1,0 +1,163 @@
+"""Text in figures: escaped for XML, measured without a browser, cut and broken into lines."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import unicodedata
+from functools import cache
+from html import escape
+from typing import TYPE_CHECKING, Literal, TypeAlias
+from unicodedata import bidirectional
+
+from reportgen.figures.advances import ADVANCES, UNITS_PER_EM
+from reportgen.figures.style import (
+    LABEL_SIZE,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+# Everything but the Char production of XML 1.0: a reader of XML stops at any of these.
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def escape_text(text: str) -> str:
+    """Text for an element or an attribute; a character that XML forbids becomes U+FFFD."""
+    return escape(clean_text(text))
+
+
+def clean_text(text: str) -> str:
+    """Text with U+FFFD for every character that XML forbids."""
+    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+Weight: TypeAlias = Literal[400, 600]
+
+
+def measure_text(text: str, size: float, weight: Weight = 400) -> float:
+    """Return the width of one line of text.
+
+    It is the sum of the advances; kerning is left out, and changes words by at most a few percent.
+    A character outside the font is drawn by one of the reader's own fonts and is estimated: nothing for
+    a combining or invisible one, an em for a wide one (CJK, emoji), the average letter for any other.
+
+    Args:
+        text: one line.
+        size: font size; the result has the same unit.
+        weight: 400 or 600.
+    """
+    known = _load_advances(weight)
+    units = sum(known[char] if char in known else _estimate_advance(char, known["x"]) for char in text)
+    return units * size / UNITS_PER_EM
+
+
+def cut_text(text: str, size: float, weight: Weight, width: float) -> str:
+    """A text that is wider than ``width`` loses its end to an ellipsis; arguments as in ``measure_text``."""
+    if measure_text(text, size, weight) <= width:
+        return text
+    start = text
+    while start and measure_text(f"{start}…", size, weight) > width:
+        start = start[: int(len(start) * 0.9)]
+    return f"{start}…"
+
+
+@cache
+def _load_advances(weight: Weight) -> dict[str, int]:
+    return {
+        chr(first + offset): int(advance)
+        for first, run in ADVANCES[weight].items()
+        for offset, advance in enumerate(run.split())
+    }
+
+
+@cache
+def _estimate_advance(char: str, average: int) -> int:
+    if unicodedata.category(char) in {"Mn", "Me", "Cf"}:
+        return 0
+    if unicodedata.category(char) == "Cc":
+        # Drawn as a replacement character, or as a space.
+        return UNITS_PER_EM
+    return UNITS_PER_EM if unicodedata.east_asian_width(char) in {"W", "F"} else average
+
+
+def wrap_words(text: str, size: float, weight: Literal[400, 600], width: float) -> list[str]:
+    """Words in lines no wider than ``width`` pixels; a word wider than a line is cut with an ellipsis."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and measure_text(longer, size, weight) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(cut_text(word, size, weight, width))
+    return lines
+
+
+WIDEST_NAME = 188
+"""Pixels that a line of a name may take beside its row."""
+NARROWEST = 296
+"""Pixels of the plot where a page is 360 wide, the narrowest that pictures are made for."""
+_BETWEEN = 28
+_MOST_LINES = 2
+_JOINT = re.compile(r"[^\s/_:,-]*[\s/_:,-]*")
+
+
+def break_name(name: str) -> tuple[str, ...]:
+    """A name in at most two lines of ``WIDEST_NAME`` pixels, broken after a space or a mark such as ``/``."""
+    lines: list[str] = []
+    for part in filter(None, _JOINT.findall(" ".join(name.split()))):
+        longer = f"{lines[-1]}{part}" if lines else part
+        if lines and _measure_label(longer.rstrip()) <= WIDEST_NAME:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    # A cut line ends in an ellipsis, and so does the last one that has room.
+    if len(lines) > _MOST_LINES:
+        lines = [*lines[: _MOST_LINES - 1], "".join(lines[_MOST_LINES - 1 :])]
+    return tuple(cut_label(line.rstrip(), WIDEST_NAME) for line in lines) or ("",)
+
+
+def shorten_name(name: str, words: str) -> str:
+    """A name in one line above its row, cut so that the words at its right still fit in ``NARROWEST``."""
+    return cut_label(" ".join(name.split()), NARROWEST - _BETWEEN - _measure_label(words))
+
+
+def cut_label(text: str, width: float) -> str:
+    """The text, or as much of it as fits into ``width`` pixels with an ellipsis."""
+    if _measure_label(text) <= width:
+        return text
+    count, taken = 0, _measure_label("…")
+    for letter in text:
+        taken += _measure_label(letter)
+        if taken > width:
+            break
+        count += 1
+    return f"{text[:count].rstrip()}…"
+
+
+def _measure_label(text: str) -> float:
+    return measure_text(text, LABEL_SIZE)
+
+
+_WIDEST = 34
+"""Letters of a line: about as wide as a score with its interval."""
+
+
+def wrap_cell(text: str) -> str:
+    """The text broken between words; a word longer than a line stays whole."""
+    return "\n".join(textwrap.wrap(text, _WIDEST, break_long_words=False, break_on_hyphens=False))
+
+
+_TURNING = {"R", "AL", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI", "PDF", "PDI"}
+
+
+def isolate_names(sentence: str, names: Sequence[str]) -> str:
+    """A sentence in which names that run from right to left do not turn the words around them.
+
+    Such a name is put between U+2068 and U+2069 (Unicode annex 9).
+    """
+    for name in names:
+        if any(bidirectional(letter) in _TURNING for letter in name):
+            sentence = sentence.replace(name, f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}")
+    return sentence

@@ -1,0 +1,1 @@
+"""Encodings that formats share: archives, records, compression."""

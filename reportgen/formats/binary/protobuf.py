@@ -1,0 +1,120 @@
+"""Protocol Buffers on the wire: the fields of a message, one after the other, without a schema.
+
+Source: "Encoding" of the Protocol Buffers documentation. A message is a sequence of tags and values; what a
+number means is known to whoever asks. Nothing is copied: a field's content is a slice of the message.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+VARINT: Final = 0
+FIXED64: Final = 1
+DELIMITED: Final = 2
+FIXED32: Final = 5
+
+_WIDTHS: Final = {FIXED64: 8, FIXED32: 4}
+_LONGEST_VARINT: Final = 10
+_DOUBLE: Final = Struct("<d")
+_FLOAT: Final = Struct("<f")
+_TWO_63: Final = 1 << 63
+_MASK_64: Final = (1 << 64) - 1
+
+
+class MalformedError(ValueError):
+    """Bytes that are no message: a varint without an end, a length beyond the end, an unknown wire type."""
+
+
+def read_varint(data: memoryview | bytes, at: int) -> tuple[int, int]:
+    """The unsigned number (64 bits) that begins at ``at``, and where it ends.
+
+    Raises:
+        MalformedError: it goes beyond the data or beyond ten bytes.
+    """
+    value = shift = 0
+    for place in range(at, min(at + _LONGEST_VARINT, len(data))):
+        byte = data[place]
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:  # noqa: PLR2004 - the bit that says "more follows"
+            return value & _MASK_64, place + 1
+        shift += 7
+    raise MalformedError("a number without an end")
+
+
+def iterate_spans(message: memoryview, start: int, stop: int) -> Iterator[tuple[int, int, int, int, int]]:
+    """Number, wire type, start and stop of the content of every field of ``message[start:stop]``.
+
+    The fifth is the value of a ``VARINT`` (see ``as_signed``), otherwise 0. What was yielded before an error
+    was whole.
+
+    Raises:
+        MalformedError: the rest is no message.
+    """
+    at = start
+    while at < stop:
+        tag, at = read_varint(message, at)
+        number, wire, value = tag >> 3, tag & 7, 0
+        begin = at
+        if wire == DELIMITED:
+            width, begin = read_varint(message, at)
+            at = begin + width
+        elif wire == VARINT:
+            value, at = read_varint(message, at)
+        elif wire in _WIDTHS:
+            at += _WIDTHS[wire]
+        else:
+            raise MalformedError(f"a field of wire type {wire}")
+        if not number:
+            raise MalformedError("a field without a number")
+        if at > stop:
+            raise MalformedError("a field that goes beyond the end")
+        yield number, wire, begin, at, value
+
+
+def iterate_fields(message: memoryview) -> Iterator[tuple[int, int, int | memoryview]]:
+    """Number, wire type and value of every field, in the order of writing.
+
+    The value is an int for ``VARINT`` (see ``as_signed``), the bare bytes for ``FIXED64``, ``FIXED32`` and
+    ``DELIMITED``.
+
+    Raises:
+        MalformedError: as ``iterate_spans``.
+    """
+    for number, wire, start, stop, value in iterate_spans(message, 0, len(message)):
+        yield number, wire, value if wire == VARINT else message[start:stop]
+
+
+def iterate_delimited(message: memoryview) -> Iterator[tuple[int, memoryview]]:
+    """Number and content of every field with a length: texts, bytes, messages within; the rest is passed.
+
+    Raises:
+        MalformedError: as ``iterate_fields``.
+    """
+    for number, wire, value in iterate_fields(message):
+        if isinstance(value, memoryview) and wire == DELIMITED:
+            yield number, value
+
+
+def as_signed(value: int) -> int:
+    """A varint as the int64 that it stands for (two's complement)."""
+    return value - (1 << 64) if value >= _TWO_63 else value
+
+
+def decode_double(content: memoryview) -> float:
+    """The content of a ``FIXED64`` field that is a double."""
+    return float(_DOUBLE.unpack(content)[0])
+
+
+def decode_float(content: memoryview) -> float:
+    """The content of a ``FIXED32`` field that is a float, widened exactly."""
+    return float(_FLOAT.unpack(content)[0])
+
+
+def decode_text(content: memoryview) -> str:
+    """A string; bytes that are no UTF-8 become U+FFFD."""
+    return str(content, "utf-8", "replace")

@@ -1,0 +1,228 @@
+"""SQLite databases of loggers: opened so that nothing is lost, and nothing is written next to the original.
+
+Source: "Database File Format" and "Write-Ahead Logging" of the SQLite documentation. A large database at
+rest is opened in place, as one that does not change (``immutable``), which takes no lock and makes no file. A
+small one is copied to a temporary folder first: in place, a program that writes to it meanwhile would mix the
+rows of two moments. Rows that were committed and not yet carried over lie in a ``-wal`` file beside it, and
+what a killed program had half overwritten lies in a ``-journal``: then all of them are copied, whatever their
+size, and SQLite puts the copy in order.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.core.errors import DISK_FULL, ReportError, describe_disk_problem
+from reportgen.formats.engine import get_engine
+from reportgen.formats.limits import LARGEST_DOCUMENT
+from reportgen.formats.runs import Finding, UnreadableError
+from reportgen.formats.text_files import HEAD, Decoder, get_size, read_head, read_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+
+SUFFIXES: Final = frozenset({".db", ".db3", ".sqlite", ".sqlite3"})
+
+_HEADER: Final = b"SQLite format 3\x00"
+_SIDECARS: Final = ("-wal", "-journal")
+_WAL_HEADER: Final = 32
+_ROWS_AT_ONCE: Final = 4096
+_COPIES: Final = 8
+_SMALL: Final = 64 << 20
+# A schema may name functions and views; neither is needed, and both are somebody else's program.
+_GUARDS: Final = ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON")
+
+
+@dataclass(frozen=True, slots=True)
+class SqliteStore:
+    """An open database: the tables that are really tables, and rows in portions.
+
+    Attributes:
+        path: the original.
+        columns: the columns of every ordinary table, in lower case.
+    """
+
+    path: Path
+    columns: dict[str, frozenset[str]]
+    _connection: sqlite3.Connection
+    _decoding: Decoder
+    _state: tuple[object, ...]
+
+    def select(self, query: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query, a few thousand in memory at a time; cells have the types of SQLite."""
+        # A cursor that nobody takes all rows of ends with the connection.
+        cursor = self._connection.execute(query, values)
+        while portion := cursor.fetchmany(_ROWS_AT_ONCE):
+            yield from portion
+
+    def name_column(self, table: str, name: str, otherwise: str = "NULL") -> str:
+        """The column in SQL, or something else where older stores lack it."""
+        return f'{table}."{name}"' if name in self.columns.get(table, ()) else otherwise
+
+    def check_columns(self, table: str, columns: Collection[str], title: str) -> None:
+        """Make sure that a table has these columns.
+
+        Raises:
+            UnreadableError: it has not.
+        """
+        if not self.columns.get(table, frozenset()) >= set(columns):
+            message = f"the database has no table {table} as a {title} has it"
+            raise UnreadableError(self.path, message, "Check the format of the source")
+
+    def list_findings(self) -> Iterator[Finding]:
+        """What was irregular so far."""
+        yield from self._decoding.list_findings()
+        if _read_state(self.path) != self._state:
+            message = "the database was written to while it was read: rows of that time are missing"
+            yield Finding(self.path, message)
+
+
+def find_columns(path: Path, table: str) -> frozenset[str] | None:
+    """The columns of a table, to recognise a store by; None where the file should be a database and is none.
+
+    Empty for a file with another ending, an empty file, and a database without the table.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        return frozenset()
+    beginning = read_head(path, HEAD)
+    if not beginning:
+        return frozenset()
+    if not beginning.startswith(_HEADER):
+        return None
+    found = None
+    with suppress(UnreadableError), _open_in_place(path) as store:
+        found = store.columns.get(table, frozenset())
+    if not found and (found is None or find_sidecars(path)):
+        # A store that was begun a moment ago has its tables in the -wal only, or is just being written to.
+        with suppress(UnreadableError), open_store(path) as store:
+            found = store.columns.get(table, frozenset())
+    return found
+
+
+def find_sidecars(path: Path) -> tuple[Path, ...]:
+    """The files beside a database that hold a part of it."""
+    candidates = (path.with_name(path.name + ending) for ending in _SIDECARS)
+    return tuple(file for file in candidates if get_size(file))
+
+
+@contextmanager
+def open_store(path: Path) -> Iterator[SqliteStore]:
+    """A database for reading, with everything that was committed; the original stays as it is.
+
+    Raises:
+        UnreadableError: it is no database, is damaged, encrypted or a Git LFS pointer, or cannot be copied.
+    """
+    real = path.resolve()
+    if not read_head(real).startswith(_HEADER):
+        raise _describe_no_database(path, real)
+    if get_size(real) > _SMALL and not find_sidecars(real):
+        with _open_in_place(path) as store:
+            yield store
+        return
+    with tempfile.TemporaryDirectory(prefix="copy-", dir=get_engine().folder) as folder:
+        copy, state = _copy(path, real, Path(folder))
+        with _open_connection(path, f"{copy.as_uri()}?mode=rw", state) as store:
+            yield store
+
+
+@contextmanager
+def _open_in_place(path: Path) -> Iterator[SqliteStore]:
+    with _open_connection(path, f"{path.resolve().as_uri()}?mode=ro&immutable=1", _read_state(path)) as store:
+        yield store
+
+
+@contextmanager
+def _open_connection(path: Path, uri: str, state: tuple[object, ...]) -> Iterator[SqliteStore]:
+    """An open connection; whatever SQLite stumbles over is told as the file's."""
+    decoding = Decoder(path)
+    try:
+        with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
+            connection.text_factory = decoding.decode
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_DOCUMENT)
+            for guard in _GUARDS:
+                connection.execute(f"PRAGMA {guard}")
+            yield SqliteStore(path, _list_tables(connection), connection, decoding, state)
+    except (sqlite3.Error, OverflowError, UnicodeError) as error:
+        # A damaged schema gets into the words of the error itself, which then are no text.
+        raise _describe_error(path, error, changed=_read_state(path) != state) from error
+
+
+def _list_tables(connection: sqlite3.Connection) -> dict[str, frozenset[str]]:
+    # Views and virtual tables have no root page: their rows are made by a program, possibly without end.
+    names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0")
+    return {
+        name: frozenset(
+            column.lower()
+            # table_info leaves out computed columns.
+            for (column,) in connection.execute("SELECT name FROM pragma_table_info(?)", (name,))
+        )
+        for (name,) in names.fetchall()
+    }
+
+
+def _copy(path: Path, real: Path, folder: Path) -> tuple[Path, tuple[object, ...]]:
+    """A copy of the database and of what lies beside it, from one moment, and the state at that moment."""
+    for attempt in range(_COPIES):
+        copy, before = folder / f"{attempt}.db", _read_state(path)
+        try:
+            shutil.copyfile(real, copy)
+            for sidecar in find_sidecars(real):
+                # The writer removes a journal when it has done its work.
+                with suppress(FileNotFoundError):
+                    shutil.copyfile(sidecar, f"{copy}{sidecar.name.removeprefix(real.name)}")
+        except OSError as error:
+            message = "the database cannot be copied"
+            if error.errno in DISK_FULL:
+                # No fault of the run, which would otherwise be left out as one that cannot be read.
+                raise ReportError(describe_disk_problem(error, str(copy), message)) from error
+            message = f"{message}: {error.strerror or error}"
+            raise UnreadableError(path, message, "Check that it may be read") from error
+        # Between the two copies the log may have been carried over and begun anew.
+        if _read_state(path)[:-1] == before[:-1]:
+            return copy, before
+    message = "the database is written to all the time, and no whole copy of it could be made"
+    raise UnreadableError(path, message, "Read it when the run has ended")
+
+
+def _read_state(path: Path) -> tuple[object, ...]:
+    """What changes when the database does: its stamp, the beginning of its log, and last the log's stamp."""
+    real = path.resolve()
+    log, journal = (Path(f"{real}{ending}") for ending in _SIDECARS)
+    return _read_stamp(real), _read_stamp(journal), read_head(log, _WAL_HEADER), _read_stamp(log)
+
+
+def _read_stamp(file: Path) -> tuple[int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _describe_no_database(path: Path, real: Path) -> UnreadableError:
+    try:
+        read_whole(real, HEAD)
+    except UnreadableError as error:
+        if "larger" not in error.message:
+            return error
+    message = "this does not begin as a SQLite database does: it is damaged or encrypted"
+    return UnreadableError(path, message, "Copy it again from where the run wrote it")
+
+
+def _describe_error(path: Path, error: Exception, *, changed: bool) -> UnreadableError:
+    if changed:
+        message = "the database changed while it was read, and does not fit together"
+        return UnreadableError(path, message, "Read it again, or when the run has ended")
+    if isinstance(error, sqlite3.OperationalError) and "lock" in str(error):
+        return UnreadableError(
+            path, "another program has locked the database", "Read it when the run has ended"
+        )
+    message = f"the database is damaged or cut short ({error})"
+    return UnreadableError(path, message, "Copy it again from where the run wrote it")

@@ -1,0 +1,1 @@
+"""What evaluation harnesses write, a module a format."""

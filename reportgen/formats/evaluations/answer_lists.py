@@ -1,0 +1,370 @@
+"""Answers as evaluation scripts keep them: JSON or JSON Lines, a record a problem, with lists of samples.
+
+There is no standard; ``answer_records`` has the names that are known. Read are
+
+- ``{"id": 1, "answer": "42", "responses": ["…", "…"], "correct": [true, false]}``, also ``scores``;
+- ``{"id": 1, "gold": "42", "samples": [{"pred": "42", "correct": true, "tokens": 812}, …]}``;
+- a record an answer, where a number behind a point numbers the samples: 1, 1.1, 1.2 and 1.3 are four samples
+  of problem 1; or where the same problem stands several times.
+
+The records are the file, a list in it, the values of an object (the keys name the problems), or its lines. A
+model and a benchmark that stand around the list are those of all its records. Reports become records first:
+
+- EvalPlus (repository evalplus/evalplus, ``evalplus/evaluate.py``) and BigCodeBench: ``{"eval":
+  {"HumanEval/0": [{"base_status": "pass", "plus_status": "fail"}, …]}}``, an object a sample; the latter has
+  one ``status``. An answer counts for the longer test only if it passes the shorter one, too.
+- SWE-bench (repository SWE-bench/SWE-bench, ``swebench/harness/reporting.py``): lists of the ids of instances
+  by what became of them. One that was never submitted has no score.
+- ``[[true, false], …]`` and ``{"1": [1, 0], …}``: the scores of each problem, without any name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.core.words import format_count, join_names
+from reportgen.formats.evaluations import answer_records as keys
+from reportgen.formats.evaluations.answer_records import (
+    GradedAnswer,
+    RecordCounts,
+    number_samples,
+    parse_record,
+    score_record,
+)
+from reportgen.formats.evaluations.scores import (
+    build_protocol,
+    compare_means,
+    find_slices,
+    parse_count,
+    parse_score,
+    parse_total,
+    select_group_fields,
+    warn_equal_answers,
+)
+from reportgen.formats.json_files import (
+    JsonLines,
+    as_mapping,
+    as_word,
+    read_head_text,
+    read_json,
+    read_json_items,
+    shorten_cell,
+)
+from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Total, Unit, UnreadableError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+
+_TESTED: Final = re.compile(r'"eval"\s*:\s*\{\s*"[^"\\\n]+"\s*:\s*\[\s*\{\s*"task_id"')
+_RESOLVED: Final = re.compile(r'"resolved_(?:instances|ids)"\s*:')
+_TRUTHS: Final = re.compile(r"\s*\[\s*\[\s*(?:true|false)\b")
+# What became of an instance of SWE-bench, and its score.
+_ENDS: Final[Mapping[str, float | None]] = {
+    "resolved_ids": 1.0,
+    "unresolved_ids": 0.0,
+    "empty_patch_ids": 0.0,
+    "error_ids": 0.0,
+    "incomplete_ids": None,
+}
+# Where an object has one of these, its lists are columns of a table.
+_COLUMNS: Final = frozenset((*keys.PROBLEM, *keys.SCORES, *keys.ANSWERS, *keys.TOKENS, *keys.SECONDS))
+_GOOD: Final = "pass"
+
+
+@dataclass(slots=True)
+class Report:
+    """What a report holds.
+
+    Attributes:
+        records: as ``answer_lists`` reads them.
+        totals: what it says of each benchmark as a whole.
+        findings: what was irregular.
+    """
+
+    records: list[dict[str, Any]]
+    totals: dict[str, Total] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+
+def is_report(text: str) -> bool:
+    """Whether the beginning of a file is one of these reports, or lists of true and false."""
+    return any(pattern.search(text) for pattern in (_TESTED, _RESOLVED)) or bool(_TRUTHS.match(text))
+
+
+def parse_report(path: Path, value: object) -> Report | None:
+    """What a file holds, if it has one of these shapes."""
+    if isinstance(value, dict):
+        if isinstance(value.get("resolved_ids"), list):
+            return _parse_resolved(path, value)
+        tested = as_mapping(value.get("eval"))
+        if tested and all(isinstance(samples, list) for samples in tested.values()):
+            return _parse_tests(path, value, tested)
+        columns = any(keys.normalize_key(key) in _COLUMNS for key in value)
+        if value and not columns and all(_is_scores(scores) for scores in value.values()):
+            return Report([{"problem_id": key, "scores": scores} for key, scores in value.items()])
+    elif isinstance(value, list) and value and all(_is_scores(scores) for scores in value):
+        return Report([{"problem_id": number, "scores": scores} for number, scores in enumerate(value)])
+    return None
+
+
+def _parse_tests(path: Path, document: Mapping[str, Any], tested: Mapping[str, list[Any]]) -> Report:
+    found = Report([])
+    rates = as_mapping(document.get("pass_at_k"))
+    for problem, samples in tested.items():
+        name = as_word(problem.rpartition("/")[0])
+        for mark, part, scores in _score_tests([as_mapping(sample) for sample in samples]):
+            benchmark = f"{name}{mark}"
+            found.records.append({"problem_id": problem, "benchmark": benchmark, "scores": scores})
+            if benchmark not in found.totals:
+                total, _ = parse_total(path, "pass@1", as_mapping(rates.get(part)).get("pass@1"))
+                found.totals |= {benchmark: total} if total else {}
+    return found
+
+
+def _score_tests(samples: list[dict[str, Any]]) -> Iterator[tuple[str, str, list[float]]]:
+    """The mark behind the benchmark's name, the name of the test, and the score of each sample."""
+    if all("base_status" in sample for sample in samples):
+        base = [float(sample["base_status"] == _GOOD) for sample in samples]
+        yield "", "base", base
+        if any(sample.get("plus_status") is not None for sample in samples):
+            plus = (float(sample.get("plus_status") == _GOOD) for sample in samples)
+            yield "+", "plus", [one * other for one, other in zip(base, plus, strict=True)]
+    else:
+        yield "", "base", [float(sample.get("status") == _GOOD) for sample in samples]
+
+
+def _parse_resolved(path: Path, document: Mapping[str, Any]) -> Report:
+    scores: dict[str, float | None] = {}
+    for key, score in _ENDS.items():
+        ids = document.get(key)
+        for name in map(as_word, ids if isinstance(ids, list) else []):
+            # An instance in several lists is what the first of them says.
+            scores.setdefault(name, score)
+    benchmark = "SWE-bench"
+    found = Report(
+        [{"problem_id": name, "benchmark": benchmark, "scores": [score]} for name, score in scores.items()]
+    )
+    if missing := sum(score is None for score in scores.values()):
+        message = f"{format_count(missing, 'instance was', 'instances were')} not submitted: without a score"
+        found.findings.append(Finding(path, message))
+    n, right = (parse_count(document.get(f"{key}_instances")) for key in ("total", "resolved"))
+    if n and (right or document.get("resolved_instances") == 0):
+        found.totals[benchmark] = Total("resolved", (right or 0) / n, n=n)
+    return found
+
+
+def _is_scores(scores: object) -> bool:
+    """Whether something is the scores of a problem, and nothing else."""
+    if not isinstance(scores, list) or not scores:
+        return False
+    return all(not isinstance(one, list | dict) and parse_score(one) is not None for one in scores)
+
+
+NAME: Final = "answer_lists"
+TITLE: Final = "lists of answers a problem"
+
+_LINES: Final = (".jsonl", ".ndjson")
+_LIST: Final = re.compile(r'"(?P<key>[^"\\\n]{1,40})"\s*:\s*\[\s*(?P<first>["{]|-?\d|true|false|null)')
+_CELL: Final = re.compile(
+    r'"(?P<key>[^"\\\n]{1,40})"\s*:\s*(?P<first>true|false|-?\d[\d.]*|"[^"\\\n]{0,60}")'
+)
+_ANY_KEY: Final = re.compile(r'"([^"\\\n]{1,40})"\s*:')
+# Scores by which no table is taken for answers, and columns that only tables have.
+_NO_TABLE: Final = frozenset(("passed", "is_passed", "accuracy", "resolved"))
+_OF_TABLES: Final = frozenset(("seed", "step", "global_step", "series", "metric"))
+_DECIMAL: Final = re.compile(r'"?\d+\.\d+"?')
+_OTHERS: Final = re.compile(
+    r'"(?:config_general|scenario_spec|log_history|train_trial_index|eval"\s*:\s*\{|doc_id"\s*:\s*\d+,\s*"doc)"?'
+    r'|"results"\s*:\s*\{\s*"version"\s*:'
+)
+_ABOUT: Final = frozenset((*keys.GOLD, *keys.TEXT, *keys.PROBLEM))
+_ENOUGH: Final = 2
+_NEVER: Final = frozenset(
+    (*_ABOUT, *keys.RESPONSES, *keys.ANSWERS, *keys.SCORES, *keys.TOKENS, *keys.SECONDS, *keys.SAMPLE)
+)
+
+
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+    """Each file of such records by itself."""
+    return tuple(Unit(NAME, path, (path,)) for path in files if _has_answers(path))
+
+
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:  # noqa: ARG001
+    """Each model and benchmark that the records of a file name; both are empty where they name none.
+
+    Args:
+        unit: a file.
+        selected: not used: an answer has one score.
+
+    Raises:
+        UnreadableError: it is not what it seemed, or none of its records has a score.
+    """
+    for path in unit.files:
+        file = _read(path)
+        for (model, benchmark), answers in file.graded.items():
+            named, findings = number_samples(path, answers)
+            named = _add_slices(named, file.said[model, benchmark])
+            totals = tuple(total for name, total in file.totals.items() if name == benchmark)
+            samples = max((len(every) for every in _group_by_problem(named).values()), default=None)
+            yield Evaluation(
+                path=path,
+                model=model,
+                benchmark=benchmark,
+                run="",
+                seed=None,
+                protocol=build_protocol({"samples": samples}),
+                answers=named,
+                totals=totals,
+                findings=(
+                    *(
+                        *file.findings,
+                        *findings,
+                        *_warn_uneven(path, named),
+                        *warn_equal_answers(path, named),
+                    ),
+                    *compare_means(path, named, dict(zip([""], totals, strict=False))),
+                ),
+            )
+            file.findings.clear()
+
+
+@dataclass(slots=True)
+class _File:
+    """The answers of a file by model and benchmark, and what its records say of their problems."""
+
+    graded: dict[tuple[str, str], list[GradedAnswer]] = field(default_factory=lambda: defaultdict(list))
+    said: dict[tuple[str, str], dict[str, dict[str, Any]]] = field(default_factory=lambda: defaultdict(dict))
+    totals: dict[str, Total] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+
+def _read(path: Path) -> _File:
+    file, counts = _File(), RecordCounts()
+    for place, record in enumerate(_read_records(path, file)):
+        parts = parse_record(record, place)
+        whose = _name(record, keys.MODEL), _name(record, keys.BENCHMARK)
+        file.said[whose].setdefault(parts.problem, select_group_fields(parts.rest))
+        file.graded[whose] += score_record(parts, counts)
+    if not any(file.graded.values()):
+        message = "no record has a score, such as correct: [true, false]"
+        advice = "Say where it is with format: mapped, rows: and columns: in source.yml"
+        raise UnreadableError(path, message, advice)
+    if counts.several:
+        named = [shorten_cell(name) for name in counts.several]
+        file.findings.append(Finding(path, f"scores stand under {join_names(named)}: {named[0]} is read"))
+    for count, one, many in (
+        (counts.ungraded, "record has no score: left out", "records have no score: left out"),
+        (
+            counts.uneven,
+            "record has another number of responses than of scores: all scores are kept",
+            "records have another number of responses than of scores: all scores are kept",
+        ),
+        (counts.strange, "score is no number: left out", "scores are no numbers: left out"),
+    ):
+        if count:
+            file.findings.append(Finding(path, format_count(count, one, many)))
+    return file
+
+
+def _read_records(path: Path, file: _File) -> Iterator[dict[str, Any]]:
+    if path.suffix in _LINES:
+        lines = JsonLines(path)
+        yield from lines.read_objects()
+        file.findings += lines.list_findings()
+        return
+    around: dict[str, Any] = {}
+    if read_head_text(path).lstrip().startswith("["):
+        items = read_json_items(path, file.findings)
+        first = next(items, None)
+        value: Any = chain([first], items) if isinstance(first, dict) else [first, *items]
+    else:
+        value, strange = read_json(path)
+        file.findings += strange
+    if report := parse_report(path, value):
+        file.totals, file.findings = report.totals, [*file.findings, *report.findings]
+        yield from report.records
+        return
+    if isinstance(value, dict):
+        lists = (
+            one for one in keys.pick_fields(value, keys.RECORDS).values() if isinstance(one, list) and one
+        )
+        inner = next((one for one in lists if isinstance(one[0], dict)), None)
+        if inner is None:
+            named = [(key, one) for key, one in value.items() if isinstance(one, dict)]
+            yield from ({"problem_id": key, **one} for key, one in named)
+            return
+        whose = keys.pick_fields(value, (*keys.MODEL, *keys.BENCHMARK))
+        around, value = {key: one for key, one in whose.items() if isinstance(one, str)}, inner
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise UnreadableError(path, "there are no records in the file", "Write a list of objects")
+    lost = 0
+    for record in value:
+        if isinstance(record, dict):
+            yield {**around, **record}
+        lost += not isinstance(record, dict)
+    if lost:
+        file.findings.append(Finding(path, f"{format_count(lost, 'entry', 'entries')} left out: no object"))
+
+
+def _add_slices(
+    answers: tuple[ScoredAnswer, ...], said: dict[str, dict[str, Any]]
+) -> tuple[ScoredAnswer, ...]:
+    """Answers with what their problems can be grouped by."""
+    hidden = frozenset(key for one in said.values() for key in one if keys.normalize_key(key) in _NEVER)
+    slices = dict(zip(said, find_slices([*said.values()], hidden), strict=True))
+    return tuple(
+        replace(answer, slices=slices[answer.problem]) if answer.problem in slices else answer
+        for answer in answers
+    )
+
+
+def _warn_uneven(path: Path, answers: Sequence[ScoredAnswer]) -> Iterator[Finding]:
+    counts = {len(every) for every in _group_by_problem(answers).values()}
+    if len(counts) > 1:
+        message = f"problems have {min(counts):,} to {max(counts):,} samples: some may be missing"
+        yield Finding(path, message)
+
+
+def _group_by_problem(answers: Sequence[ScoredAnswer]) -> dict[str, list[ScoredAnswer]]:
+    found: dict[str, list[ScoredAnswer]] = defaultdict(list)
+    for answer in answers:
+        found[answer.problem].append(answer)
+    return found
+
+
+def _name(record: dict[str, Any], names: Sequence[str]) -> str:
+    return next((as_word(one) for one in keys.pick_fields(record, names).values() if as_word(one)), "")
+
+
+def _has_answers(path: Path) -> bool:
+    """Lists a problem, or numbers of samples behind a point: other records an answer are a table."""
+    if path.suffix not in {*_LINES, ".json"}:
+        return False
+    text = read_head_text(path)
+    if path.suffix == ".json" and is_report(text):
+        return True
+    if not text.lstrip().startswith(("{", "[")) or _OTHERS.search(text):
+        return False
+    lists = {keys.normalize_key(found["key"]) for found in _LIST.finditer(text)}
+    cells = [(keys.normalize_key(found["key"]), found["first"]) for found in _CELL.finditer(text)]
+    about = (_ABOUT & {key for key, _ in cells}) - lists
+    # Scores may come later: responses are long.
+    many = bool(about and lists & set(keys.SCORES)) or (
+        len(about) >= _ENOUGH and bool(lists & set(keys.RESPONSES))
+    )
+    numbers = any(key in keys.PROBLEM and _DECIMAL.fullmatch(first) for key, first in cells)
+    return many or _is_answer(text) or (numbers and any(key in keys.SCORES for key, _ in cells))
+
+
+def _is_answer(text: str) -> bool:
+    """Whether records are answers whose score has a name by which no table is taken for answers."""
+    every = {keys.normalize_key(key) for key in _ANY_KEY.findall(text)}
+    parts = (keys.PROBLEM, (*keys.RESPONSES, *keys.ANSWERS), _NO_TABLE)
+    return all(not every.isdisjoint(names) for names in parts) and every.isdisjoint(_OF_TABLES)

@@ -1,0 +1,264 @@
+"""Results of promptfoo: JSON, or JSON Lines with a result a line.
+
+Schema: repository promptfoo/promptfoo, ``src/types/index.ts`` (EvaluateSummaryV2, EvaluateSummaryV3,
+EvaluateResult), written by ``src/evaluator.ts``. A result is one test of one provider with one prompt. With
+``--repeat`` a test comes again under another ``testIdx``, so tests are known by what they ask. A result that
+ended in an error (``failureReason`` 2) was never graded: it counts as neither passed nor failed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.core.words import format_count
+from reportgen.formats.evaluations.scores import (
+    build_protocol,
+    compare_means,
+    find_slices,
+    parse_score,
+    select_group_fields,
+)
+from reportgen.formats.json_files import (
+    JsonLines,
+    as_answer,
+    as_mapping,
+    as_word,
+    read_head_text,
+    read_json_object,
+    shorten_cell,
+)
+from reportgen.formats.run_data import parse_number
+from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Total, Unit, UnreadableError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+
+NAME: Final = "promptfoo"
+TITLE: Final = "results of promptfoo"
+
+_LINES: Final = (".jsonl", ".ndjson")
+_RESULTS: Final = re.compile(r'"results"\s*:\s*\{\s*"version"\s*:\s*\d')
+_LINE: Final = re.compile(
+    r'\{(?=[^\n]*"(?:gradingResult|promptIdx)"\s*:)(?=[^\n]*"(?:prompt|promptId|latencyMs)"\s*:)'
+)
+_ERROR: Final = 2
+_LONGEST_LABEL: Final = 40
+_MILLISECONDS: Final = 1000
+PASSED, SCORE = "success", "score"
+
+
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+    """Each file of results by itself."""
+    return tuple(Unit(NAME, path, (path,)) for path in files if _has_results(path))
+
+
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
+    """Each provider or, where there are several prompts, each provider with each of them.
+
+    Args:
+        unit: a file of results.
+        selected: only these scores: ``success``, and ``score`` where that is another number.
+
+    Raises:
+        UnreadableError: it is not what it seemed, or beyond a limit.
+    """
+    for path in unit.files:
+        results = _read(path)
+        if not results.rows:
+            raise UnreadableError(path, "there is no result in the file", "Check that promptfoo wrote it")
+        problems = _name_problems(results.rows)
+        by_prompt: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+        for row in results.rows:
+            by_prompt[_provider(row), _prompt(row)].append(row)
+        prompts = list(dict.fromkeys(prompt for _, prompt in by_prompt))
+        metrics = [name for name in results.list_metrics() if selected is None or name in selected]
+        for (provider, prompt), rows in by_prompt.items():
+            label = _label_prompt(prompt, prompts.index(prompt) + 1)
+            answers = tuple(_build_answers(rows, problems, metrics))
+            totals = tuple(results.build_totals(provider, prompt)) if PASSED in metrics else ()
+            yield Evaluation(
+                path=path,
+                model=f"{provider}, {label}" if len(prompts) > 1 else provider,
+                benchmark=as_word(results.config.get("description")),
+                run=results.date,
+                seed=None,
+                protocol=build_protocol(
+                    {
+                        "harness": "promptfoo",
+                        "version": results.version,
+                        "prompt": label if len(label) <= _LONGEST_LABEL else "",
+                        "date": results.date[:10],
+                    }
+                ),
+                answers=answers,
+                totals=totals,
+                findings=(
+                    *results.findings,
+                    *_report_errors(path, provider, rows),
+                    *compare_means(path, answers, {total.metric: total for total in totals}, "results"),
+                ),
+            )
+            results.findings.clear()
+
+
+@dataclass(slots=True)
+class _Results:
+    """What a file holds: its results, and what is said of all of them."""
+
+    rows: list[dict[str, Any]]
+    prompts: Sequence[object] = ()
+    config: Mapping[str, Any] = field(default_factory=dict)
+    date: str = ""
+    version: str = ""
+    findings: list[Finding] = field(default_factory=list)
+
+    def list_metrics(self) -> tuple[str, ...]:
+        """Whether a test passed, and its score where that says more."""
+        scores = (
+            (parse_score(row.get(PASSED)), parse_score(row.get(SCORE)))
+            for row in self.rows
+            if not _is_error(row)
+        )
+        return (PASSED, SCORE) if any(score not in {None, passed} for passed, score in scores) else (PASSED,)
+
+    def build_totals(self, provider: str, prompt: str) -> Iterator[Total]:
+        """The share of tests that passed, of those that were graded."""
+        for one in map(as_mapping, self.prompts):
+            said = as_mapping(one.get("metrics"))
+            passed, failed = parse_number(said.get("testPassCount")), parse_number(said.get("testFailCount"))
+            if (as_word(one.get("provider")), _name_prompt(one)) == (provider, prompt) and passed is not None:
+                graded = passed + (failed or 0)
+                if graded:
+                    yield Total(PASSED, passed / graded, None, None, higher_is_better=True)
+
+
+def _read(path: Path) -> _Results:
+    if path.suffix in _LINES:
+        lines = JsonLines(path)
+        rows = [row for row in lines.read_objects() if "testIdx" in row or "success" in row]
+        return _Results(rows, findings=list(lines.list_findings()))
+    document, findings = read_json_object(path, _without_transcript)
+    results = as_mapping(document.get("results"))
+    found = results.get("results")
+    if not isinstance(found, list):
+        raise UnreadableError(
+            path, 'there is no list "results" in its results', "Check that promptfoo wrote it"
+        )
+    prompts = results.get("prompts") or as_mapping(as_mapping(results.get("table")).get("head")).get(
+        "prompts"
+    )
+    return _Results(
+        [row for row in found if isinstance(row, dict)],
+        prompts if isinstance(prompts, list) else (),
+        as_mapping(document.get("config")),
+        as_word(results.get("timestamp")),
+        as_word(as_mapping(document.get("metadata")).get("promptfooVersion")),
+        list(findings),
+    )
+
+
+def _without_transcript(value: dict[str, Any]) -> dict[str, Any]:
+    """The same, or of a table or a grading, which say again what results say, nothing."""
+    return {
+        key: one for key, one in value.items() if key not in {"gradingResult", "body", "componentResults"}
+    }
+
+
+def _provider(row: Mapping[str, Any]) -> str:
+    said = row.get("provider")
+    named = as_mapping(said)
+    return as_word(named.get("label")) or as_word(named.get("id")) or as_word(said)
+
+
+def _prompt(row: Mapping[str, Any]) -> str:
+    return _name_prompt(as_mapping(row.get("prompt"))) or as_word(row.get("promptId"))
+
+
+def _name_prompt(prompt: Mapping[str, Any]) -> str:
+    """What a prompt is called, which is its template where it has no name."""
+    return as_word(prompt.get("label")) or as_word(prompt.get("raw"))
+
+
+def _label_prompt(prompt: str, place: int) -> str:
+    """A prompt in the name of a series: a template is too long for that."""
+    return prompt if len(prompt) <= _LONGEST_LABEL and "\n" not in prompt else f"prompt {place}"
+
+
+def _name_test(row: Mapping[str, Any]) -> str:
+    """What a test asks, by which it is known again."""
+    case = as_mapping(row.get("testCase"))
+    parts = [case.get("description"), case.get("vars") or row.get("vars"), case.get("assert")]
+    return json.dumps(parts, sort_keys=True)
+
+
+def _name_problems(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What each test is called: its description where that is its own, otherwise its number."""
+    first: dict[str, Mapping[str, Any]] = {}
+    for row in sorted(rows, key=lambda row: parse_number(row.get("testIdx")) or 0):
+        first.setdefault(_name_test(row), row)
+    described = {
+        test: as_word(as_mapping(row.get("testCase")).get("description")) for test, row in first.items()
+    }
+    known = Counter(described.values())
+    return {
+        test: text if (text := described[test]) and known[text] == 1 else f"{text} {place}".strip()
+        for place, test in enumerate(first, 1)
+    }
+
+
+def _build_answers(
+    rows: Sequence[Mapping[str, Any]], problems: Mapping[str, str], metrics: Sequence[str]
+) -> Iterator[ScoredAnswer]:
+    """Every result by every score, a test that was repeated as several samples."""
+    seen: Counter[str] = Counter()
+    said = [
+        select_group_fields(
+            {**as_mapping(row.get("vars")), **as_mapping(as_mapping(row.get("testCase")).get("metadata"))}
+        )
+        for row in rows
+    ]
+    slices = find_slices(said)
+    order = sorted(range(len(rows)), key=lambda place: parse_number(rows[place].get("testIdx")) or 0)
+    for place in order:
+        row, test = rows[place], _name_test(rows[place])
+        seen[test] += 1
+        response = as_mapping(row.get("response"))
+        usage = as_mapping(response.get("tokenUsage"))
+        latency = None if response.get("cached") else parse_number(row.get("latencyMs"))
+        for metric in metrics:
+            yield ScoredAnswer(
+                problem=problems[test],
+                score=None if _is_error(row) else parse_score(row.get(metric)),
+                sample=str(seen[test]),
+                metric=metric,
+                answer=as_answer(response.get("output")),
+                tokens=parse_number(usage.get("completion")),
+                seconds=None if latency is None else latency / _MILLISECONDS,
+                slices=slices[place],
+            )
+
+
+def _is_error(row: Mapping[str, Any]) -> bool:
+    """Whether nothing was graded, as where a provider did not answer."""
+    if "failureReason" in row:
+        return bool(row["failureReason"] == _ERROR)
+    return bool(row.get("error")) and not as_mapping(row.get("response")).get("output")
+
+
+def _report_errors(path: Path, provider: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    errors = [shorten_cell(row.get("error")) for row in rows if _is_error(row)]
+    if errors:
+        tests = format_count(len(errors), "test")
+        yield Finding(path, f"{tests} of {shorten_cell(provider)} ended in an error, such as: {errors[0]}")
+
+
+def _has_results(path: Path) -> bool:
+    if path.suffix in _LINES:
+        return _LINE.match(read_head_text(path)) is not None
+    return path.suffix == ".json" and _RESULTS.search(read_head_text(path)) is not None

@@ -1,0 +1,359 @@
+"""Data files: their endings, their bytes decompressed, what their first bytes show, and their lines."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import re
+import zlib
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, TYPE_CHECKING, Final, cast
+
+from reportgen.core.errors import Problem, ReportError, Severity, SourceLocation, Stage
+from reportgen.formats.binary import zstd
+from reportgen.formats.limits import LARGEST_DOCUMENT, LARGEST_PART, MOST_COLUMNS, format_mebibytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+TABLE_ENDINGS: Final = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".parquet": "parquet",
+}
+COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd"}
+_DIGITS: Final = re.compile(r"(\d+)")
+
+
+def split_ending(path: Path) -> tuple[str, str | None, str]:
+    """Name without endings, format (None if the ending tells none) and compression (may be empty)."""
+    name = path.name
+    compression = COMPRESSIONS.get(path.suffix.lower(), "")
+    if compression:
+        name = name[: -len(path.suffix)]
+    suffix = PurePosixPath(name).suffix
+    kind = TABLE_ENDINGS.get(suffix.lower())
+    return (name[: -len(suffix)] if kind else name), kind, compression
+
+
+def natural_key(path: Path) -> list[tuple[tuple[int, int, str], ...]]:
+    """A sort key by which ``run2`` stands before ``run10``."""
+    return [
+        tuple((0, int(piece), piece) if piece.isdecimal() else (1, 0, piece) for piece in _DIGITS.split(part))
+        for part in path.parts
+    ]
+
+
+_MAGIC: Final = {"gzip": b"\x1f\x8b", "zstd": zstd.MAGIC}
+_ENDINGS: Final = {"gzip": ".gz", "zstd": ".zst"}
+_LFS: Final = b"version https://git-lfs"
+_UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
+BOM: Final = b"\xef\xbb\xbf"
+_CHUNK_SIZE: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The first bytes of a file, decompressed; ``complete`` where these are all."""
+
+    data: bytes
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A data file.
+
+    Attributes:
+        path: where it is.
+        name: the same relative to the project, for messages.
+        compression: ``gzip``, ``zstd`` or nothing.
+    """
+
+    path: Path
+    name: str
+    compression: str
+
+    def read_head(self, size: int) -> Head:
+        """At least one line and, if there are as many, the first ``size`` bytes.
+
+        Raises:
+            ReportError: it cannot be read, or shows that it is not what its name says.
+        """
+        self.check()
+        with self.open() as file:
+            data = bytearray(file.read(size))
+            while b"\n" not in data and b"\r" not in data and (more := file.read(_CHUNK_SIZE)):
+                data += more
+                if len(data) > LARGEST_PART:
+                    raise self.make_length_error(1)
+            return Head(bytes(data), complete=not file.read(1))
+
+    def read_all(self) -> bytes:
+        """All bytes of a file that is one value.
+
+        Raises:
+            ReportError: it cannot be read, or holds more than ``LARGEST_DOCUMENT`` bytes.
+        """
+        data = bytearray()
+        with self.open() as file:
+            while piece := file.read(_CHUNK_SIZE):
+                data += piece
+                if len(data) > LARGEST_DOCUMENT:
+                    message = f"the file holds more than {format_mebibytes(LARGEST_DOCUMENT)} of JSON"
+                    raise self.make_error(
+                        message, "Write JSON Lines, which are read line by line, or Parquet"
+                    )
+        return bytes(data)
+
+    def make_length_error(self, line: int) -> ReportError:
+        """The problem of a line that is longer than ``LARGEST_PART``, to be raised."""
+        message = f"the line is longer than {format_mebibytes(LARGEST_PART)}"
+        return self.make_error(message, "Check that this is a text file, with line feeds", line)
+
+    @contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """The decompressed bytes.
+
+        Raises:
+            ReportError: the file cannot be read or decompressed, also while it is read.
+        """
+        try:
+            if self.compression == "zstd":
+                with self.path.open("rb") as packed, zstd.open_unpacked(packed) as unpacked_file:
+                    yield unpacked_file
+            elif self.compression == "gzip":
+                with gzip.open(self.path) as unpacked:
+                    yield cast("IO[bytes]", unpacked)
+            else:
+                with self.path.open("rb") as file:
+                    yield file
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            raise self.make_error(
+                "the gzip stream is damaged or ends early", "Write the file again"
+            ) from None
+        except zstd.ZstdError:
+            raise self._make_zstd_error() from None
+        except OSError as error:
+            message = f"the file cannot be read: {error.strerror or error}"
+            raise self.make_error(message, "Check that it exists and may be read") from None
+
+    def make_error(self, message: str, next_step: str, line: int | None = None) -> ReportError:
+        """A problem of this file, to be raised."""
+        return ReportError(self.make_problem(message, next_step, line))
+
+    def make_problem(self, message: str, next_step: str, line: int | None = None) -> Problem:
+        """A problem of this file."""
+        return Problem(SourceLocation(self.name, line), message, next_step, Stage.DATA)
+
+    def make_warning(self, message: str, line: int | None = None) -> Problem:
+        """Something of this file that was handled, to be told."""
+        return Problem(SourceLocation(self.name, line), message, "", Stage.DATA, Severity.WARNING)
+
+    def check(self) -> None:
+        """Look at the first bytes.
+
+        Raises:
+            ReportError: it cannot be read, is empty, or is not what its name says.
+        """
+        if self.path.is_symlink() and not self.path.exists():
+            raise self.make_error("it is a link to a file that is not there", "Mend the link or remove it")
+        with Content(self.path, self.name, "").open() as file:
+            first = file.read(64)
+            cut = self.compression == "zstd" and first.startswith(zstd.MAGIC) and not zstd.is_whole(file)
+        if cut:
+            raise self._make_zstd_error()
+        if first.startswith(_LFS):
+            advice = "Run git lfs pull, and check out with LFS where the site is built"
+            raise self.make_error("it is a Git LFS pointer, not the data themselves", advice)
+        if not first:
+            raise self.make_error("the file is empty", "Remove it or write it again")
+        magic = _MAGIC.get(self.compression, b"")
+        if not first.startswith(magic):
+            advice = f"Compress it, or take {_ENDINGS[self.compression]} off its name"
+            raise self.make_error(f"its name says {self.compression}, but it is not compressed so", advice)
+        for kind, mark in _MAGIC.items():
+            if not magic and first.startswith(mark):
+                advice = f"Add {_ENDINGS[kind]} to its name"
+                raise self.make_error(f"it is compressed with {kind}, which its name does not say", advice)
+        if not magic and first.startswith(_UTF16):
+            raise self.make_error("the text is UTF-16, not UTF-8", "Save it as UTF-8", 1)
+
+    def _make_zstd_error(self) -> ReportError:
+        message = "the zstd stream is damaged or ends early"
+        return self.make_error(message, "Write the file again")
+
+
+def make_columns_error(file: str, count: int) -> ReportError:
+    """The problem of a table with more than ``MOST_COLUMNS``, to be raised; ``file`` as in messages."""
+    message = f"the table has {count:,} columns, and at most {MOST_COLUMNS:,} are read"
+    step = "Write a row for each value, with a column for the metric and one for the value"
+    return ReportError(Problem(SourceLocation(file), message, step, Stage.DATA))
+
+
+def hash_file(path: Path) -> str:
+    """SHA-256 of a file as it lies on disk, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+_SAMPLES: Final = 128
+_TAIL: Final = 64 << 10
+_BOM_CHARACTER: Final = "\ufeff"
+_BLOCK_SIZE: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class LastLine:
+    """A last line that has no end: its bytes, and how many stand before it."""
+
+    data: bytes
+    offset: int
+
+
+def keep_whole_lines(head: Head) -> bytes:
+    """The lines of a head that are not cut off."""
+    if head.complete:
+        return head.data
+    return head.data[: _find_line_end(head.data)]
+
+
+def sample_lines(content: Content, head: Head) -> list[bytes]:
+    """A few whole lines from places all over a file; none where it has to be decompressed.
+
+    A series or metric that fills more than a hundredth of the file in one go is met in one of them.
+    """
+    if head.complete or content.compression:
+        return []
+    size = min(64 + 3 * len(head.data) // max(head.data.count(b"\n"), 1), _BLOCK_SIZE)
+    found = []
+    with content.open() as file:
+        last = max(file.seek(0, io.SEEK_END) - size, 0)
+        for index in range(_SAMPLES):
+            file.seek(last * index // (_SAMPLES - 1))
+            piece = file.read(size)
+            # What stands before the first end may be part of a line or the header.
+            begin = piece.find(b"\n") + 1
+            end = piece.rfind(b"\n") + 1
+            if 0 < begin < end:
+                found.append(piece[begin:end])
+    return found
+
+
+def find_last_line(content: Content, head: Head) -> LastLine | None:
+    """The last line if it has no end and can be had without reading the whole file."""
+    if head.complete:
+        data, before = head.data, 0
+    elif content.compression:
+        return None
+    else:
+        with content.open() as file:
+            before = max(file.seek(0, io.SEEK_END) - _TAIL, 0)
+            file.seek(before)
+            data = file.read()
+    start = _find_line_end(data)
+    if start == len(data) or (start == 0 and before > 0):
+        return None
+    return LastLine(data[start:], before + start)
+
+
+def find_line_number(content: Content, offset: int) -> int:
+    """The 1-based number of the line that begins at an offset."""
+    ends, returns, left = 0, 0, offset
+    with content.open() as file:
+        while left > 0 and (piece := file.read(min(left, _BLOCK_SIZE))):
+            ends += piece.count(b"\n")
+            returns += piece.count(b"\r")
+            left -= len(piece)
+    return (ends or returns) + 1
+
+
+def has_even_ends(pieces: list[bytes]) -> bool:
+    """Whether lines end with one sign everywhere, as far as can be seen."""
+    both = sum(piece.count(b"\r\n") for piece in pieces)
+    return both == 0 or both == sum(piece.count(b"\n") for piece in pieces)
+
+
+def decode_text(content: Content, data: bytes) -> str:
+    """Bytes of a file as text, without its byte order mark.
+
+    Raises:
+        ReportError: they are not UTF-8; the first such line of the file is named.
+    """
+    try:
+        return data.decode().removeprefix(_BOM_CHARACTER)
+    except UnicodeDecodeError:
+        lines = enumerate(read_lines(content), 1)
+        line = next((number for number, text in lines if not is_utf8(text)), None)
+        raise content.make_error(*NOT_UTF8, line) from None
+
+
+def read_lines(content: Content, keep: int | None = None) -> Iterator[str]:
+    """Every line with its end, without a byte order mark; bytes that are not UTF-8 as surrogates.
+
+    Args:
+        content: the file.
+        keep: bytes that count, when the rest is torn off.
+    """
+    with content.open() as file:
+        bounded = cast("IO[bytes]", _LimitedFile(content, file))
+        text = io.TextIOWrapper(bounded, "utf-8", errors="surrogateescape", newline="")
+        try:
+            yield from _take_lines(keep, text)
+        finally:
+            # Otherwise it would close the file a second time, and be told off for it.
+            text.detach()
+
+
+class _LimitedFile:
+    """A file as ``io.TextIOWrapper`` reads it; a line that is too long is refused before it is held.
+
+    Counted are the bytes since the last line end, of a piece at a time.
+    """
+
+    def __init__(self, content: Content, file: IO[bytes]) -> None:
+        self._content, self._file = content, cast("io.BufferedReader", file)
+        self._ends, self._length = 0, 0
+
+    def read1(self, size: int = -1) -> bytes:
+        piece = self._file.read1(size)
+        self._length += len(piece)
+        if after := _find_line_end(piece):
+            self._ends += piece.count(b"\n") or piece.count(b"\r")
+            self._length = len(piece) - after
+        if self._length > LARGEST_PART:
+            raise self._content.make_length_error(self._ends + 1)
+        return piece
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._file, name)
+
+
+def is_utf8(text: str) -> bool:
+    """Whether a line of ``read_lines`` was UTF-8."""
+    return text.isascii() or not any("\udc80" <= sign <= "\udcff" for sign in text)
+
+
+NOT_UTF8: Final = ("the line has bytes that are not UTF-8", "Save the file as UTF-8")
+
+
+def _take_lines(keep: int | None, lines: Iterable[str]) -> Iterator[str]:
+    """Lines without a byte order mark, up to a number of bytes."""
+    left = keep
+    for number, line in enumerate(lines):
+        if left is not None:
+            if left <= 0:
+                return
+            left -= len(line.encode("utf-8", "surrogateescape"))
+        yield line if number else line.removeprefix(_BOM_CHARACTER)
+
+
+def _find_line_end(data: bytes) -> int:
+    return max(data.rfind(b"\n"), data.rfind(b"\r")) + 1

@@ -1,0 +1,349 @@
+"""JSON as loggers and harnesses write it: an object a file or a line; whole, torn, or not JSON at all."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic_core import from_json
+
+from reportgen.core.words import format_count
+from reportgen.formats.runs import Finding, UnreadableError
+from reportgen.formats.text_files import Decoder, read_head, read_lines, read_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+
+_GAP: Final = re.compile(r"[\s,]*")
+_COLON: Final = re.compile(r"\s*:\s*")
+_BETWEEN: Final = re.compile(r"\}\s*,\s*(?=\{)")
+_PIECE: Final = 1 << 18
+_DEEPEST: Final = 20
+
+
+def parse_object(text: str) -> dict[str, Any] | None:
+    """An object, in which NaN and infinities may stand bare; None where the text is anything else."""
+    try:
+        item = from_json(text)
+    except ValueError:
+        # Half characters and deep nesting are refused there alone; three times as fast with all else.
+        item = _loaded(text)
+    return item if isinstance(item, dict) else None
+
+
+def _loaded(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def is_whole(text: str) -> bool:
+    """Whether a text is one JSON value."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+class JsonListItems:
+    """The items of a list in a text, one after the other, up to its end or to where the text breaks off.
+
+    Attributes:
+        at: where the next item, the end of the list, or what is no item stands.
+        count: items so far.
+        ended: whether the end of the list was met.
+    """
+
+    def __init__(self, text: str, at: int) -> None:
+        self._text = text
+        self.at = at
+        self.count = 0
+        self.ended = False
+
+    def __iter__(self) -> Iterator[Any]:
+        decode = json.JSONDecoder().raw_decode
+        one_by_one_until = 0
+        while True:
+            self.at = skip_gap(self._text, self.at)
+            if self.at >= one_by_one_until:
+                many, end = self._parse_many()
+                if many is None:
+                    one_by_one_until = end
+                else:
+                    self.at = end
+                    self.count += len(many)
+                    yield from many
+                    continue
+            if self._text[self.at : self.at + 1] == "]":
+                self.ended = True
+                return
+            try:
+                item, self.at = decode(self._text, self.at)
+            except (ValueError, RecursionError):
+                return
+            self.count += 1
+            yield item
+
+    def _parse_many(self) -> tuple[list[Any] | None, int]:
+        """A few hundred objects at once, which is quicker, and where the next one begins.
+
+        None where the place looked like the end of an item but stands inside one: then what is unbalanced
+        before it does not parse.
+        """
+        found = _BETWEEN.search(self._text, self.at + _PIECE)
+        if not found:
+            return None, len(self._text)
+        try:
+            many = json.loads(f"[{self._text[self.at : found.start() + 1]}]")
+        except (ValueError, RecursionError):
+            return None, found.end()
+        return many, found.end()
+
+
+def parse_beginning(text: str) -> dict[str, Any] | None:
+    """The keys and values of an object as far as they are there; None where the text begins none.
+
+    A value that is cut off is left out, but of an object that is cut off its own beginning is kept.
+    """
+    at = skip_gap(text, 0)
+    return _parse_cut_off(text, at + 1, 0) if text[at : at + 1] == "{" else None
+
+
+def skip_gap(text: str, at: int) -> int:
+    """Where what follows spaces, line ends and commas begins."""
+    gap = _GAP.match(text, at)
+    return gap.end() if gap else at
+
+
+def iterate_cells(
+    item: Mapping[str, Any], wrappers: frozenset[str] = frozenset()
+) -> Iterator[tuple[str, Any]]:
+    """Cells and their names, those within joined by ``/``, in the order of writing; a list is a cell.
+
+    Args:
+        item: what was parsed.
+        wrappers: objects directly in ``item`` whose own names are left out.
+    """
+    waiting = [(key, value, 1) for key, value in reversed(list(item.items()))]
+    while waiting:
+        name, value, depth = waiting.pop()
+        if not isinstance(value, dict):
+            yield name, value
+        elif depth < _DEEPEST:
+            prefix = "" if depth == 1 and name in wrappers else f"{name}/"
+            waiting += [(prefix + key, child, depth + 1) for key, child in reversed(value.items())]
+
+
+def _parse_cut_off(text: str, at: int, depth: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    decoder = json.JSONDecoder()
+    while text[(at := skip_gap(text, at)) : at + 1] == '"':
+        try:
+            key, at = decoder.raw_decode(text, at)
+        except ValueError:
+            break
+        colon = _COLON.match(text, at)
+        if not colon:
+            break
+        at = colon.end()
+        try:
+            found[key], at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            if text[at : at + 1] == "{" and depth < _DEEPEST:
+                found[key] = _parse_cut_off(text, at + 1, depth + 1)
+            break
+    return found
+
+
+_LONGEST_TEXT: Final = 200
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
+
+
+def read_head_text(path: Path) -> str:
+    """The first 4 KiB of a file as text, to recognise it by."""
+    return read_head(path).decode(errors="replace")
+
+
+def read_json(path: Path) -> tuple[Any, tuple[Finding, ...]]:
+    """What a JSON file holds.
+
+    Raises:
+        UnreadableError: it cannot be read, is too large, or is not whole JSON.
+    """
+    decoding = Decoder(path)
+    return parse_json(path, decoding.decode(read_whole(path))), tuple(decoding.list_findings())
+
+
+def read_json_items(path: Path, findings: list[Finding]) -> Iterator[Any]:
+    """The items of a JSON file that is a list, one after the other, so that they are not in memory at once.
+
+    What is irregular is added to the findings.
+
+    Raises:
+        UnreadableError: it cannot be read, is too large, holds no list, or from some item on no whole JSON.
+    """
+    decoding = Decoder(path)
+    text = decoding.decode(read_whole(path))
+    findings += decoding.list_findings()
+    place = _skip_space(text, 0)
+    if text[place : place + 1] != "[":
+        raise UnreadableError(path, "a list is expected in the file", "Check its format")
+    decoder, sign = json.JSONDecoder(), ","
+    place = _skip_space(text, place + 1)
+    if text[place : place + 1] == "]":
+        place, sign = place + 1, "]"
+    while sign == ",":
+        with _explain_errors(path):
+            item, place = decoder.raw_decode(text, _skip_space(text, place))
+        place = _skip_space(text, place)
+        sign, place = text[place : place + 1], place + 1
+        with _explain_errors(path):
+            if sign not in {",", "]"} or not sign:
+                raise json.JSONDecodeError("Expecting ',' delimiter", text, place - 1)
+        yield item
+    with _explain_errors(path):
+        if _skip_space(text, place) < len(text):
+            raise json.JSONDecodeError("Extra data", text, place)
+
+
+def read_json_object(
+    path: Path, reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+    """What a JSON file holds that has to be an object; see ``read_json``.
+
+    Args:
+        path: the file.
+        reduced: what to keep of each object in it, so that not everything is in memory at once.
+    """
+    decoding = Decoder(path)
+    value = parse_json(path, decoding.decode(read_whole(path)), reduced=reduced)
+    findings = tuple(decoding.list_findings())
+    if not isinstance(value, dict):
+        raise UnreadableError(
+            path, f"an object is expected, and it holds {_describe_kind(value)}", "Check its format"
+        )
+    return value, findings
+
+
+def parse_json(
+    path: Path,
+    text: str,
+    what: str = "the file",
+    reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+) -> Any:  # noqa: ANN401 - JSON can be anything
+    """The value of a JSON text; see ``read_json_object``.
+
+    Raises:
+        UnreadableError: it is not JSON, or nested too deeply.
+    """
+    with _explain_errors(path, what):
+        return json.loads(text, object_hook=reduced)
+
+
+@contextmanager
+def _explain_errors(path: Path, what: str = "the file") -> Iterator[None]:
+    """Turn what the parser says into what a user is told."""
+    try:
+        yield
+    except json.JSONDecodeError as error:
+        # Python ends some of its words with "at": "Unterminated string starting at".
+        said = error.msg.removesuffix(" at")
+        message = f"{what} is not whole JSON: {said} at line {error.lineno}, column {error.colno}"
+        raise UnreadableError(path, message, "Write it again, or leave it out", error.lineno) from error
+    except (ValueError, RecursionError) as error:
+        message = f"{what} is JSON that cannot be read: it is nested too deeply or has an endless number"
+        raise UnreadableError(path, message, "Write it again, or leave it out") from error
+
+
+def _skip_space(text: str, place: int) -> int:
+    found = _SPACE.match(text, place)
+    return found.end() if found else place
+
+
+@dataclass(slots=True)
+class JsonLines:
+    """The objects of a JSON Lines file, in order; what is none is counted.
+
+    Attributes:
+        path: the file.
+        bad: lines that are no JSON object.
+        first_bad: the first of them, 1-based.
+        torn: the last line, if it is not whole and lacks its end.
+    """
+
+    path: Path
+    bad: int = 0
+    first_bad: int | None = None
+    torn: int | None = None
+    _decoding: Decoder | None = field(default=None, repr=False)
+
+    def read_objects(self) -> Iterator[dict[str, Any]]:
+        """Every object; afterwards ``list_findings`` is complete.
+
+        Raises:
+            UnreadableError: the file cannot be read, or has a line that is too long.
+        """
+        self._decoding = Decoder(self.path)
+        for number, data in read_lines(self.path):
+            if not data.strip():
+                continue
+            try:
+                value = json.loads(self._decoding.decode(data, number))
+            except (ValueError, RecursionError):
+                value = None
+            if isinstance(value, dict):
+                yield value
+            elif not data.endswith(b"\n"):
+                self.torn = number
+            else:
+                self.bad += 1
+                self.first_bad = self.first_bad or number
+
+    def list_findings(self) -> Iterator[Finding]:
+        """What was irregular."""
+        if self.bad:
+            message = f"{format_count(self.bad, 'line is', 'lines are')} no JSON object: left out"
+            yield Finding(self.path, message, self.first_bad)
+        if self.torn:
+            yield Finding(self.path, "the last line is torn off: left out", self.torn)
+        if self._decoding:
+            yield from self._decoding.list_findings()
+
+
+def as_mapping(value: object) -> dict[str, Any]:
+    """A value that should be an object; an empty one where it is none."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_word(value: object) -> str:
+    """A cell as a name or a word: one that can be written as UTF-8; empty where there is none."""
+    if isinstance(value, str):
+        return (value if value.isascii() else value.encode(errors="replace").decode()).strip()
+    if value is None or isinstance(value, dict | list):
+        return ""
+    return str(value) if type(value) is int else json.dumps(value)
+
+
+def shorten_cell(value: object, most: int = 80) -> str:
+    """A cell inside a message: one line, not too long."""
+    text = " ".join(as_word(value).split())
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def as_answer(value: object) -> str | None:
+    """A cell as an answer; None where there is none, or where it is a long text and no answer to compare."""
+    if isinstance(value, list) and len(value) == 1:
+        return as_answer(value[0])
+    text = as_word(value)
+    return text if text and len(text) <= _LONGEST_TEXT else None
+
+
+def _describe_kind(value: object) -> str:
+    return {list: "a list", str: "a text", type(None): "null"}.get(type(value), "a single value")

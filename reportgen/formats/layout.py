@@ -1,0 +1,115 @@
+"""What a table format finds in a file: its columns and types, a sample, rows as they are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from reportgen.formats import sql
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reportgen.core.errors import Problem
+    from reportgen.formats.cells import Text
+
+
+# Names by which a part is recognised, the best first; capital letters make no difference.
+ROLE_NAMES: Final[dict[str, tuple[str, ...]]] = {
+    "series": ("model", "method", "series", "algorithm", "variant", "name", "label"),
+    "run": ("run", "run_id", "run_name"),
+    "seed": ("seed",),
+    "step": ("step", "global_step", "iteration", "iter", "epoch", "_step", "steps", "x"),
+    "metric": ("metric", "variable", "tag"),
+    "value": ("value",),
+    "low": ("low",),
+    "high": ("high",),
+    "stderr": ("stderr",),
+    "std": ("std",),
+    "n": ("n",),
+}
+# Columns whose cells are names, which a sample has to hold even where they are numbers.
+NAME_COLUMNS: Final = frozenset((*ROLE_NAMES["series"], *ROLE_NAMES["metric"]))
+
+
+@dataclass(frozen=True, slots=True)
+class FileLayout:
+    """How one file is read.
+
+    Attributes:
+        path: relative to the project.
+        format: a key of ``formats.FORMATS``.
+        compression: ``gzip``, ``zstd`` or nothing.
+        columns: names as written, in order; empty where a column has none.
+        types: the SQL types that they are read as; ``VARCHAR`` in most text formats.
+        variant: what the format needs beside that: the delimiter, or the shape of JSON.
+        skip: bytes left out at the beginning.
+        keep: bytes that count from the beginning, when the rest is torn off.
+        even_ends: False where lines end now with one sign, now with two.
+        copy: where its rows lie if another place than ``path`` is read, relative to the project or absolute.
+        given: columns that the file does not have: their names, and for each a value of every row or, with
+            ``code``, one for each of its codes.
+        code: the column with the place in the values of ``given``; empty where one value holds for all rows.
+    """
+
+    path: str
+    format: str
+    compression: str
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    variant: str = ""
+    skip: int = 0
+    keep: int | None = None
+    even_ends: bool = True
+    copy: str = ""
+    given: tuple[tuple[str, tuple[Text, ...]], ...] = ()
+    code: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where the rows lie, relative to the project or absolute."""
+        return self.copy or self.path
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns, with those that are given."""
+        return tuple(dict.fromkeys((*self.columns, *(name for name, _ in self.given))))
+
+    def get_given(self, name: str) -> tuple[Text, ...] | None:
+        """The values of a column that the file does not have; None where it is one of its own."""
+        return next((values for given, values in self.given if given == name), None)
+
+    @property
+    def as_it_is(self) -> bool:
+        """Whether DuckDB can read the file itself, not a copy that was put right."""
+        return self.skip == 0 and self.keep is None and self.even_ends
+
+    def type_of(self, name: str) -> str:
+        """The SQL type of a column."""
+        return sql.TEXT if self.get_given(name) is not None else self.types[self.columns.index(name)]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row as it is written: its line or, in a format without lines, its number, and cells by column."""
+
+    line: int | None
+    number: int
+    cells: Mapping[str, Text]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a first look at a file found.
+
+    Attributes:
+        file: how it is read.
+        rows: a sample, cells in the order of the columns.
+        exhaustive: whether the sample is the whole file.
+        warnings: what was found and handled.
+    """
+
+    file: FileLayout
+    rows: list[tuple[Text, ...]]
+    exhaustive: bool
+    warnings: tuple[Problem, ...] = ()

@@ -1,0 +1,171 @@
+"""The formats of loggers and harnesses, and which files of a folder belong to which of their units.
+
+A new format is a module with ``NAME``, ``TITLE``, ``units`` and ``read`` (see ``runs``), and a line
+below. Its module is imported only where the name of a file lets it be of that format.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from dataclasses import dataclass
+from fnmatch import translate
+from functools import cache
+from typing import TYPE_CHECKING, Final, Protocol, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
+
+    from reportgen.formats.runs import Evaluation, LoggedRun, Unit
+
+
+@dataclass(frozen=True, slots=True)
+class UnitFormat:
+    """A format that is read in units.
+
+    Attributes:
+        name: what ``format:`` of a source says.
+        module: where its reader is.
+        patterns: file names that may be of this format, in small letters; some of a unit's files have one.
+        weak: whether it is passed over, unless asked for, where there are tables that it does not read:
+            console output repeats them, and lists of answers may be cells of theirs.
+    """
+
+    name: str
+    module: str
+    patterns: tuple[str, ...]
+    weak: bool = False
+
+
+class Reader(Protocol):
+    """What a reader's module has."""
+
+    NAME: str
+    TITLE: str
+
+    def find_units(self, files: Sequence[Path]) -> tuple[Unit, ...]:
+        """The files of this format, grouped."""
+
+    def read(self, unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun | Evaluation]:
+        """What a unit holds."""
+
+
+def _make_logger(name: str, *patterns: str, weak: bool = False) -> UnitFormat:
+    return UnitFormat(name, f"reportgen.formats.trackers.{name}", patterns, weak)
+
+
+def _make_harness(name: str, *patterns: str, module: str = "", weak: bool = False) -> UnitFormat:
+    return UnitFormat(name, f"reportgen.formats.evaluations.{module or name}", patterns, weak)
+
+
+_DATABASES: Final = ("*.db", "*.sqlite", "*.sqlite3")
+# Where runs were logged in several formats, the first of them here is read: those that keep the most come
+# first, those that are told by little come last. The Trainer logs for TensorBoard, too, into folders that say
+# nothing of the run.
+LOGGERS: tuple[UnitFormat, ...] = (
+    _make_logger("wandb", "*.wandb"),
+    _make_logger("trainer_state", "*.json"),
+    _make_logger("tensorboard", "*tfevents*"),
+    _make_logger("mlflow_sqlite", *_DATABASES),
+    _make_logger("mlflow_files", "meta.yaml"),
+    _make_logger("trackio", *_DATABASES),
+    _make_logger("dvclive", "*.tsv", "metrics.json"),
+    _make_logger("metrics_csv", "*.csv", "*.tsv", "*.log", "*.txt"),
+    _make_logger("step_json", "*.jsonl", "*.ndjson", "*.json", "*.log"),
+    _make_logger("console", "*.log", "*.txt", "*.out", "*.err", weak=True),
+)
+HARNESSES: tuple[UnitFormat, ...] = (
+    _make_harness("inspect", "*.eval", "*.json", module="inspect_logs"),
+    _make_harness("lm_eval", "*.json", "*.jsonl"),
+    _make_harness("lighteval", "*.json"),
+    _make_harness("helm", "run_spec.json", "stats.json", "per_instance_stats.json"),
+    _make_harness("promptfoo", "*.json", "*.jsonl", "*.ndjson"),
+    _make_harness("mt_bench", "*.jsonl", "*.ndjson"),
+    _make_harness("answer_lists", "*.json", "*.jsonl", "*.ndjson", weak=True),
+)
+# The endings of tables, which are data without any of these formats.
+_TABLES: Final = re.compile(r".*\.(csv|tsv|jsonl|ndjson|json|parquet)(\.(gz|zst))?", re.IGNORECASE)
+_ROWS: Final = re.compile(r".*\.(csv|tsv|jsonl|ndjson|parquet)(\.(gz|zst))?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundUnits:
+    """What a folder holds that loggers or harnesses wrote.
+
+    Attributes:
+        units: of one format, in natural order; empty where there are none.
+        left_out: other formats that there are, too: names and numbers of units.
+    """
+
+    units: tuple[Unit, ...] = ()
+    left_out: tuple[tuple[str, int], ...] = ()
+
+
+def list_formats() -> tuple[UnitFormat, ...]:
+    """All formats that are read in units, in the order in which they are looked for: weak ones last."""
+    return tuple(sorted((*LOGGERS, *HARNESSES), key=lambda form: form.weak))
+
+
+def find_format(name: str | None) -> UnitFormat | None:
+    """The format that ``format:`` names; None for a format of tables."""
+    return next((form for form in list_formats() if form.name == name), None)
+
+
+def load_reader(form: UnitFormat) -> Reader:
+    """The reader's module, imported when it is first needed."""
+    return cast("Reader", importlib.import_module(form.module))
+
+
+def get_title(name: str) -> str:
+    """A format as people call it."""
+    form = find_format(name)
+    return load_reader(form).TITLE if form else name
+
+
+def is_unit_name(name: str) -> bool:
+    """Whether a file's name is none of a table, but one that a logger or harness gives."""
+    return not _TABLES.fullmatch(name) and any(_is_match(name, form) for form in list_formats())
+
+
+def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = False) -> FoundUnits:
+    """The units among files: those of the first format that has not less than half as many as another one.
+
+    One run is often logged in several formats at once, so two of them are never mixed; but a format that only
+    one of many runs has does not hide the others.
+
+    Args:
+        files: all files, in natural order.
+        form: the only format to look for.
+        named: whether the user named just these files: with ``form``, each is a unit then, whatever its name.
+    """
+    from reportgen.formats.runs import Unit  # noqa: PLC0415 - numpy is not needed to list sources
+
+    found: dict[str, tuple[Unit, ...]] = {}
+    for one in list_formats():
+        if form not in {None, one.name} or not (form or any(_is_match(file.name, one) for file in files)):
+            continue
+        units = load_reader(one).find_units(files)
+        taken = {file for unit in units for file in unit.files}
+        if one.weak and not form and any(_ROWS.fullmatch(file.name) for file in files if file not in taken):
+            continue
+        if form and named:
+            units += tuple(Unit(one.name, file, (file,)) for file in files if file not in taken)
+        if units:
+            found[one.name] = units
+    if not found:
+        return FoundUnits()
+    weak = {one.name for one in list_formats() if one.weak}
+    most = max(len(units) for name, units in found.items() if name not in weak or weak.issuperset(found))
+    first = next(name for name, units in found.items() if 2 * len(units) >= most)
+    others = tuple((name, len(units)) for name, units in found.items() if name != first)
+    return FoundUnits(found[first], others)
+
+
+def _is_match(name: str, form: UnitFormat) -> bool:
+    return bool(_pattern(form.patterns).fullmatch(name.lower()))
+
+
+@cache
+def _pattern(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, patterns)))

@@ -1,0 +1,173 @@
+"""Runs and evaluations as values: what the reader of each log or results format returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from reportgen.core.model import FloatArray
+
+
+Setting: TypeAlias = str | int | float | bool
+"""A value of a run's configuration."""
+
+
+class UnreadableError(Exception):
+    """A file that is not what it was taken for, or that goes beyond a limit; told to the user at its place.
+
+    Attributes:
+        path: the file.
+        message: what was found, a sentence without its full stop.
+        next_step: what to do about it, a sentence without its full stop; may be empty.
+        line: 1-based, in a text file.
+    """
+
+    def __init__(self, path: Path, message: str, next_step: str = "", line: int | None = None) -> None:
+        super().__init__(message)
+        self.path, self.message, self.next_step, self.line = path, message, next_step, line
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Files that belong together and are read in one go: a run's folder, a store, a results file.
+
+    Attributes:
+        format: the name of the format, as ``format:`` of a source says it.
+        path: the folder or file that a user would name.
+        files: every file that decides what is read, in a stable order.
+    """
+
+    format: str
+    path: Path
+    files: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something irregular that was handled, to be told.
+
+    Attributes:
+        path: where it was found.
+        message: what was found and what was done about it, a sentence without its full stop, with a count.
+        line: 1-based, in a text file.
+    """
+
+    path: Path
+    message: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """One metric of one run in the order of writing: arrays of shape (n,).
+
+    Attributes:
+        steps: NaN where a value has no step.
+        values: as written; NaN and infinities are still in.
+        times: milliseconds since 1970 UTC; None where the format has none.
+    """
+
+    steps: FloatArray
+    values: FloatArray
+    times: FloatArray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedRun:
+    """One run as its logger wrote it.
+
+    Attributes:
+        path: its file or folder.
+        name: what its logger calls it; empty where it has no name.
+        id: its logger's id, which a resumed run shares with its beginning; empty without one.
+        group: experiment, project or group; empty without one.
+        config: hyperparameters and settings, nested names joined by dots.
+        metrics: by the logger's own name.
+        step_name: what a step is called: ``step``, ``_step``, ``epoch``.
+        findings: what was irregular.
+    """
+
+    path: Path
+    name: str
+    id: str
+    group: str
+    config: Mapping[str, Setting]
+    metrics: Mapping[str, Points]
+    step_name: str = "step"
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """A score that a harness reports for a whole benchmark.
+
+    Attributes:
+        metric: its name, with the filter or scorer that it belongs to: ``acc``, ``exact_match (strict)``.
+        value, stderr: as given; ``stderr`` is None where there is none.
+        n: number of problems; None where it is not said.
+        higher_is_better: None where it is not said.
+    """
+
+    metric: str
+    value: float
+    stderr: float | None = None
+    n: int | None = None
+    higher_is_better: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredAnswer:
+    """One answer of a model to one problem.
+
+    Attributes:
+        problem: what tells it from others of the benchmark: an id, otherwise a number.
+        score: None where the harness has none.
+        sample: the epoch or repeat.
+        metric: the scorer, metric or filter that gave the score.
+        answer, gold: as short texts; None where unknown.
+        tokens, seconds: of the answer; None where unknown.
+        slices: what problems can be grouped by, such as ``subject``.
+    """
+
+    problem: str
+    score: float | None
+    sample: str = ""
+    metric: str = ""
+    answer: str | None = None
+    gold: str | None = None
+    tokens: float | None = None
+    seconds: float | None = None
+    slices: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One evaluation: a model on a benchmark, as a harness wrote it.
+
+    Attributes:
+        path: its file or folder.
+        model: what was evaluated.
+        benchmark: task or benchmark.
+        run: what tells this evaluation from others of the same model: a date or id.
+        seed: as written; None where unknown.
+        protocol: how it was measured, in the keys of ``settings.source.Protocol`` where they fit.
+        answers: per problem; empty where the harness kept totals only.
+        totals: for the whole benchmark.
+        finished: False where the evaluation was cancelled or failed.
+        findings: what was irregular.
+    """
+
+    path: Path
+    model: str
+    benchmark: str
+    run: str
+    seed: str | None
+    protocol: Mapping[str, str]
+    answers: tuple[ScoredAnswer, ...]
+    totals: tuple[Total, ...]
+    finished: bool = True
+    findings: tuple[Finding, ...] = ()

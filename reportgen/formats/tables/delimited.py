@@ -1,0 +1,317 @@
+"""CSV and TSV: a header line, then a row a line; every cell is read as text.
+
+CSV that W&B exports ("Export CSV" of a panel and of the runs table in the W&B app) is known by its header: a
+chart, whose columns are runs, and the table of runs. A chart's first column is its x, mostly ``Step``;
+then come
+``RUN - METRIC``, ``RUN - METRIC__MIN`` and ``…__MAX`` for each run, and the same of ``_step`` where x is
+something else. Runs of one name have columns of one name. Where runs are grouped (``Group: NAME`` or
+``SETTING: VALUE``), or steps are, a value stands for several. The table of runs has a row a run: settings,
+last values.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from reportgen.core.errors import ReportError
+from reportgen.formats import sql
+from reportgen.formats.cells import Kind, infer_kind, is_missing, is_number
+from reportgen.formats.files import (
+    NOT_UTF8,
+    decode_text,
+    find_last_line,
+    find_line_number,
+    has_even_ends,
+    is_utf8,
+    keep_whole_lines,
+    make_columns_error,
+    read_lines,
+    sample_lines,
+)
+from reportgen.formats.layout import FileLayout, Look, Row
+from reportgen.formats.limits import MOST_COLUMNS
+from reportgen.formats.messages import limit_problems, list_names
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
+
+    from reportgen.core.errors import Problem
+    from reportgen.formats.files import Content, Head, LastLine
+
+
+WANDB_CHART: Final = "wandb-csv"
+WANDB_CHART_TITLE: Final = "W&B chart export"
+TABLE_OF_RUNS: Final = "it is the table of runs that W&B exports: settings and last values, but no curves"
+RUNS_TABLE_ADVICE: Final = "Export the panel of a metric as CSV instead, or put the folders wandb/run-* here"
+_SEPARATOR: Final = " - "
+_EXTREMES: Final = ("__MIN", "__MAX")
+_STEP: Final = "Step"
+WANDB_STEP: Final = "_step"
+"""The metric that counts the calls of ``log``."""
+# A space that stands in no name tells the second of two runs of one name.
+_TWIN_SIGN: Final = "\u00a0"
+_OF_A_TABLE: Final = frozenset(("Name", "State", "Runtime"))
+_OTHERS_OF_A_TABLE: Final = frozenset(("Created", "Notes", "Sweep", "Tags", "User"))
+_OF_A_SCRIPT: Final = frozenset(("config", "name", "summary"))
+
+
+class ChartColumn(NamedTuple):
+    """What a column of a chart holds: a metric of a run; of runs of one name the second has ``twin`` 2."""
+
+    run: str
+    twin: int
+    metric: str
+
+
+def is_chart(columns: Sequence[str]) -> bool:
+    """Whether a header is that of a chart that W&B exported."""
+    first, *others = columns or ("",)
+    if not others or _SEPARATOR in first or not all(_SEPARATOR in column for column in others):
+        return False
+    extremes = any(base + ending in columns for base in others for ending in _EXTREMES)
+    return extremes or first == _STEP
+
+
+def parse_chart(columns: Sequence[str]) -> dict[str, ChartColumn]:
+    """What the columns of a chart hold, without smallest and largest values and what names no metric."""
+    found = {}
+    for column in columns[1:]:
+        run, separator, metric = column.rpartition(_SEPARATOR)
+        if separator and not _is_extreme(column, columns):
+            name, _, twin = run.partition(_TWIN_SIGN)
+            found[column] = ChartColumn(name, int(twin or 1), metric)
+    return found
+
+
+def find_joined(columns: Sequence[str], rows: Collection[Sequence[str | None]]) -> dict[str, ChartColumn]:
+    """What columns hold of which some value stands for several: its smallest and largest differ.
+
+    Args:
+        columns: the header.
+        rows: some rows.
+    """
+    places = {column: place for place, column in enumerate(columns)}
+    found = {}
+    for column, one in parse_chart(columns).items():
+        low, high = map(places.get, name_extremes(column))
+        if low is None or high is None or one.metric == WANDB_STEP:
+            continue
+        if any(row[low] != row[high] for row in rows):
+            found[column] = one
+    return found
+
+
+def name_extremes(column: str) -> tuple[str, str]:
+    """The columns of the smallest and the largest of the values that one of a column stands for."""
+    low, high = _EXTREMES
+    return column + low, column + high
+
+
+def number_twins(columns: Sequence[str]) -> tuple[str, ...]:
+    """The header of a chart with names that differ: a second ``a - loss`` is one of another run ``a``."""
+    seen: Counter[str] = Counter()
+    found = []
+    for column in columns:
+        seen[column] += 1
+        run, separator, metric = column.rpartition(_SEPARATOR)
+        twin = f"{_TWIN_SIGN}{seen[column]}" if seen[column] > 1 and separator else ""
+        found.append(f"{run}{twin}{separator}{metric}")
+    return tuple(found)
+
+
+def is_table_of_runs(columns: Sequence[str], cells: Collection[str | None] = ()) -> bool:
+    """Whether a file is W&B's table of runs, or what the script in its guide writes in its place.
+
+    Args:
+        columns: the header.
+        cells: some cells; the script writes settings as JSON objects.
+    """
+    there = set(columns)
+    if there >= _OF_A_TABLE and len(there & _OTHERS_OF_A_TABLE) > 1:
+        return True
+    return there >= _OF_A_SCRIPT and any(cell and cell.startswith("{") for cell in cells)
+
+
+def _is_extreme(column: str, columns: Sequence[str]) -> bool:
+    return any(column.removesuffix(ending) in columns for ending in _EXTREMES if column.endswith(ending))
+
+
+FREE_COLUMNS: Final = False
+_HEAD: Final = 64 << 10
+_ROWS_OF_A_HEAD: Final = 200
+_FEW_LONG_ROWS: Final = 5
+_QUOTE: Final = '"'
+# Each further word costs time where a reader makes millions of numbers.
+_NOTHING: Final = ("", "null", "None", "NA")
+_LINE_END: Final = re.compile(r"[\r\n]")
+# A cell may hold a whole document; the limit of Python's reader is 128 kB otherwise.
+csv.field_size_limit(16 << 20)
+
+
+def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:  # noqa: ARG001
+    """Header and a bounded sample: the first rows, and a few from places all over the file.
+
+    Raises:
+        ReportError: everything that is wrong with the file, if something shows in the sample.
+    """
+    head = content.read_head(_HEAD)
+    text = decode_text(content, keep_whole_lines(head))
+    header, delimiter = _parse_header(content, text, form)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    next(reader)
+    sample = [row for row in islice(reader, None if head.complete else _ROWS_OF_A_HEAD) if row]
+    file = FileLayout(content.name, form, content.compression, header, (sql.TEXT,) * len(header), delimiter)
+    torn = _find_torn_line(content, file, head, sample)
+    if torn:
+        sample = sample[: -1 if head.complete else None]
+        file = replace(file, keep=torn.offset)
+    pieces = sample_lines(content, head)
+    if _QUOTE not in text:
+        sample += _parse_spots(pieces, file)
+    if any(len(row) != len(header) for row in sample):
+        raise ReportError(
+            *limit_problems(row for row in read_rows(content, file, ()) if not isinstance(row, Row))
+        )
+    if not sample and not head.complete:
+        sample = _read_long_rows(content, file)
+    if not sample:
+        raise content.make_error("the file has a header and no rows", "Remove it or write it again", 1)
+    file = replace(file, even_ends=has_even_ends([head.data, *pieces]))
+    warnings = (_warn_torn(content, torn),) if torn else ()
+    return Look(file, [tuple(row) for row in sample], head.complete, warnings)
+
+
+def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:
+    """A SELECT of the wanted columns of files that all look like ``file``.
+
+    Its columns are ``k0, k1, ...``, in the order of ``columns``, ``file`` (place in ``files``) and ``row``.
+    """
+    kinds = [
+        kind if name in columns else sql.TEXT for name, kind in zip(file.columns, file.types, strict=True)
+    ]
+    safe = {f"c{place}": kind for place, kind in enumerate(kinds)}
+    # Where the reader makes numbers itself, it has to know the words for nothing.
+    nulls = f"nullstr=[{sql.quote_all(_NOTHING)}], " if set(kinds) != {sql.TEXT} else ""
+    picked = "".join(f"c{file.columns.index(name)} AS k{place}, " for place, name in enumerate(columns))
+    return (
+        f"SELECT {picked}CAST(file_index AS BIGINT) AS file, row_number() OVER () AS row "  # noqa: S608 - quoted
+        f"FROM read_csv({sql.quote_paths(files)}, columns={sql.make_struct(safe)}, "
+        "auto_detect=false, header=true, "
+        f"delim={sql.quote(file.variant)}, quote='\"', escape='\"', {nulls}"
+        f"compression={sql.quote(file.compression or 'none')})"
+    )
+
+
+def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Problem]:
+    """Every row with its line number, and a problem in place of each that cannot be read."""
+    alien: list[int] = []
+    reader = csv.reader(_check_lines(read_lines(content, file.keep), alien), delimiter=file.variant)
+    places = [(name, file.columns.index(name)) for name in columns if name in file.columns]
+    line = 1
+    try:
+        for cells in reader:
+            yield from (content.make_problem(*NOT_UTF8, number) for number in alien)
+            alien.clear()
+            if cells and len(cells) != len(file.columns):
+                message = f"the row has {len(cells)} cells where the header has {len(file.columns)}"
+                yield content.make_problem(message, "Look for a missing delimiter or an open quote", line)
+            elif cells and line > 1:
+                yield Row(line, line - 1, {name: cells[place] for name, place in places})
+            line = reader.line_num + 1
+    except csv.Error as error:
+        yield content.make_problem(f"the row cannot be read: {error}", "Look for an open quote", line)
+
+
+def _parse_header(content: Content, text: str, form: str) -> tuple[tuple[str, ...], str]:
+    """Column names and the delimiter."""
+    first = _LINE_END.split(text, maxsplit=1)[0]
+    delimiter = "\t"
+    if form != "tsv":
+        delimiter = "," if "," in first else max(",;\t|", key=first.count)
+    if first.count(delimiter) >= MOST_COLUMNS:
+        raise make_columns_error(content.name, first.count(delimiter) + 1)
+    cells = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    header = tuple(cell.strip() for cell in cells)
+    if not any(header):
+        raise content.make_error("the first line is empty; it should hold the column names", "Add them", 1)
+    if all(is_missing(cell) or is_number(cell) for cell in header):
+        raise content.make_error("the first line holds numbers, not column names", "Add a line of names", 1)
+    twice = [name for name, count in Counter(header).items() if name and count > 1]
+    if twice and form != "tsv" and is_table_of_runs(header):
+        raise content.make_error(TABLE_OF_RUNS, RUNS_TABLE_ADVICE, 1)
+    if twice and is_chart(header):
+        return number_twins(header), delimiter
+    if twice:
+        message = f"more than one column is called {list_names(twice)}"
+        raise content.make_error(message, "Give each column a name of its own", 1)
+    return header, delimiter
+
+
+def _read_long_rows(content: Content, file: FileLayout) -> list[list[str]]:
+    """The first rows of a file whose head does not hold one of them.
+
+    Raises:
+        ReportError: they cannot be read, such as one that is longer than is ever read.
+    """
+    first = list(islice(read_rows(content, file, ()), _FEW_LONG_ROWS))
+    if wrong := [row for row in first if not isinstance(row, Row)]:
+        raise ReportError(*wrong)
+    reader = csv.reader(read_lines(content), delimiter=file.variant)
+    next(reader)
+    return [row for row in islice(reader, _FEW_LONG_ROWS) if row]
+
+
+def _find_torn_line(
+    content: Content, file: FileLayout, head: Head, sample: list[list[str]]
+) -> LastLine | None:
+    """The last line if writing stopped in the middle of it."""
+    last = find_last_line(content, head)
+    if last is None or last.offset == 0:
+        return None
+    line = last.data.decode(errors="replace")
+    if line.count(_QUOTE) % 2:
+        # Either a quote was open when writing stopped, or the line ends a cell begun on a line before.
+        return last if _find_last_row(content, file) == find_line_number(content, last.offset) else None
+    cells = next(csv.reader([line], delimiter=file.variant), [])
+    if not line.strip() or len(cells) > len(file.columns):
+        return None
+    if len(cells) < len(file.columns):
+        return last
+    cut_number = not is_missing(cells[-1]) and not is_number(cells[-1])
+    return last if cut_number and infer_kind(row[-1] for row in sample[:-1] if row) is Kind.NUMBER else None
+
+
+def _warn_torn(content: Content, torn: LastLine) -> Problem:
+    line = find_line_number(content, torn.offset)
+    return content.make_warning("the last line is torn off and was left out", line)
+
+
+def _find_last_row(content: Content, file: FileLayout) -> int:
+    reader = csv.reader(read_lines(content), delimiter=file.variant)
+    begins, line = 1, 1
+    for _ in reader:
+        begins, line = line, reader.line_num + 1
+    return begins
+
+
+def _parse_spots(pieces: list[bytes], file: FileLayout) -> Iterator[list[str]]:
+    """Rows of spots; a piece with a quote may begin in the middle of a cell and is left out."""
+    for piece in pieces:
+        text = piece.decode(errors="replace")
+        if _QUOTE not in text:
+            reader = csv.reader(io.StringIO(text, newline=""), delimiter=file.variant)
+            yield from (row for row in reader if row)
+
+
+def _check_lines(lines: Iterator[str], alien: list[int]) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
+        if not is_utf8(line):
+            alien.append(number)
+        yield line

@@ -1,0 +1,147 @@
+"""JSON as a table: a list of records, an object of columns, or in spite of its name JSON Lines."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.formats import sql
+from reportgen.formats.files import BOM, decode_text
+from reportgen.formats.layout import FileLayout, Look, Row
+from reportgen.formats.tables import json_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
+
+    from reportgen.core.errors import Problem
+    from reportgen.formats.files import Content
+
+
+FREE_COLUMNS: Final = False
+RECORDS, COLUMNS, LINES = "records", "columns", "lines"
+_ADVICE: Final = (
+    "Say where its rows are with format: mapped, rows: and columns:, write a list of objects, or leave the "
+    "file out with files: in source.yml"
+)
+
+
+def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:
+    """Keys and values of the whole file: JSON has no part that can be understood alone.
+
+    Raises:
+        ReportError: it is not JSON, or not a table.
+    """
+    content.check()
+    text = _read_text(content)
+    try:
+        table = json.loads(text)
+    except ValueError as error:
+        if _is_lines(text):
+            found = json_lines.look(content, form, mapped, whole=whole)
+            return replace(found, file=replace(found.file, variant=LINES))
+        raise _describe_error(content, text, error) from None
+    except RecursionError:
+        raise content.make_error("the JSON is nested too deeply", "Write it with fewer levels") from None
+    skip = len(BOM) if content.read_head(1).data.startswith(BOM) else 0
+    file = FileLayout(content.name, form, content.compression, (), (), skip=skip)
+    if isinstance(table, list) and all(isinstance(item, dict) for item in table):
+        file, records = replace(file, variant=RECORDS), table
+    else:
+        file, records = (
+            replace(file, variant=f"{COLUMNS} {len(text.encode())}"),
+            _build_records(content, table),
+        )
+    if not any(records):
+        raise content.make_error("the file has no rows", "Remove it or write it again")
+    return json_lines.look_at_records(file, records, exhaustive=True)
+
+
+def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:
+    """A SELECT of the wanted columns of files; see ``delimited.scan``."""
+    if file.variant == LINES:
+        return json_lines.scan(files, file, columns)
+    if file.variant == RECORDS:
+        return json_lines.scan(files, file, columns, "array")
+    # The columns run side by side; any of them tells how many rows there are.
+    counted = columns or file.columns[:1]
+    size = int(file.variant.removeprefix(COLUMNS))
+    types = sql.make_struct(dict.fromkeys(counted, f"{sql.TEXT}[]"))
+    reader, options = "read_json", f", columns={types}, records='true'"
+    lists = [sql.quote_name(name) for name in counted]
+    if json_lines.has_case_twins(counted):
+        reader, options = "read_json_objects", ""
+        pointers = (sql.quote(json_lines.build_pointer(name)) for name in counted)
+        lists = [f"from_json(json -> {one}, '[\"VARCHAR\"]')" for one in pointers]
+    picked = "".join(f"unnest({lists[place]}) AS k{place}, " for place in range(len(columns)))
+    return (
+        f"SELECT {picked}CAST(file_index AS BIGINT) AS file, "  # noqa: S608 - quoted
+        f"unnest(range(1, len({lists[0]}) + 1)) AS row "
+        f"FROM {reader}({sql.quote_paths(files)}{options}, format='unstructured', "
+        f"maximum_object_size={size + 1024}, compression={sql.quote(file.compression or 'none')})"
+    )
+
+
+def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Problem]:
+    """Every row, with its line number where a record has one."""
+    if file.variant == LINES:
+        yield from json_lines.read_rows(content, file, columns)
+        return
+    text = _read_text(content)
+    if file.variant == RECORDS:
+        for number, (line, item) in enumerate(_locate_records(text), 1):
+            yield Row(
+                line, number, {name: json_lines.as_text(item[name]) for name in columns if name in item}
+            )
+        return
+    for number, item in enumerate(_build_records(content, json.loads(text)), 1):
+        yield Row(None, number, {name: json_lines.as_text(item[name]) for name in columns if name in item})
+
+
+def _read_text(content: Content) -> str:
+    return decode_text(content, content.read_all())
+
+
+def _is_lines(text: str) -> bool:
+    """Whether the first line is an object of its own, and there are more."""
+    first, _, rest = text.lstrip().partition("\n")
+    try:
+        return isinstance(json.loads(first), dict) and bool(rest.strip())
+    except ValueError:
+        return False
+
+
+def _describe_error(content: Content, text: str, error: ValueError) -> Exception:
+    line = getattr(error, "lineno", None)
+    if not text.strip():
+        return content.make_error("the file is empty", "Remove it or write it again")
+    reason = getattr(error, "msg", str(error))
+    return content.make_error(
+        f"the file is not JSON: {reason[:1].lower()}{reason[1:]}", "Write it again", line
+    )
+
+
+def _build_records(content: Content, table: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - whatever JSON holds
+    """The rows of an object of columns."""
+    if not isinstance(table, dict) or not all(isinstance(column, list) for column in table.values()):
+        raise content.make_error("the file is neither a list of objects nor an object of lists", _ADVICE)
+    lengths = {len(column) for column in table.values()}
+    if len(lengths) > 1:
+        longest, shortest = (pick(table, key=lambda name: len(table[name])) for pick in (max, min))
+        message = (
+            f'the column "{longest}" has {len(table[longest])} values and '
+            f'"{shortest}" has {len(table[shortest])}'
+        )
+        raise content.make_error(message, "Write columns of equal length")
+    return [dict(zip(table, cells, strict=True)) for cells in zip(*table.values(), strict=True)]
+
+
+def _locate_records(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The records of a list that is known to be one, each with the line it begins on."""
+    decoder = json.JSONDecoder()
+    place, line, seen = text.index("[") + 1, 1, 0
+    while (begin := text.find("{", place)) >= 0:
+        line, seen = line + text.count("\n", seen, begin), begin
+        item, place = decoder.raw_decode(text, begin)
+        yield line, item

@@ -1,0 +1,124 @@
+"""Parquet: names and types stand in the file; only the columns and rows asked for are read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import duckdb
+
+from reportgen.formats import sql
+from reportgen.formats.engine import get_engine
+from reportgen.formats.files import make_columns_error
+from reportgen.formats.layout import NAME_COLUMNS, FileLayout, Look, Row
+from reportgen.formats.limits import MOST_COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from reportgen.core.errors import Problem, ReportError
+    from reportgen.formats.cells import Text
+    from reportgen.formats.files import Content
+
+
+FREE_COLUMNS: Final = False
+_HEAD: Final = 300
+_SPOTS: Final = 128
+
+
+def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:  # noqa: ARG001
+    """Names and types, and a sample of the columns that may name things.
+
+    Args:
+        content: the file.
+        form: the format's name.
+        mapped: columns that ``source.yml`` names.
+        whole: of no use here, since the file says what columns it has.
+
+    Raises:
+        ReportError: the file is not Parquet or has no rows.
+    """
+    content.check()
+    try:
+        relation = get_engine().open_cursor().sql(f"SELECT * FROM {_build_reader([content.path])}")  # noqa: S608 - quoted
+        file = FileLayout(content.name, form, "", tuple(relation.columns), tuple(map(str, relation.types)))
+        if len(file.columns) > MOST_COLUMNS:
+            raise make_columns_error(content.name, len(file.columns))
+        counts = f"SELECT num_rows FROM parquet_file_metadata({sql.quote_paths([content.path])})"  # noqa: S608 - quoted
+        (((count,)),) = get_engine().fetch_rows(counts)
+        # What it says of its columns is used later on, so it has to be readable, too.
+        table = f"parquet_metadata({sql.quote_paths([content.path])})"
+        get_engine().fetch_rows(f"SELECT count(COLUMNS(*)) FROM {table}")  # noqa: S608
+        sampled = _sample(content.path, file, mapped, count)
+    except duckdb.OutOfMemoryException:
+        message = "a row, or a page of a column, unpacks to more than fits in memory"
+        raise content.make_error(message, "Write it with smaller values and row groups") from None
+    except (duckdb.Error, RuntimeError):
+        # The latter of names that are not UTF-8.
+        raise _describe_damage(content) from None
+    if count == 0:
+        raise content.make_error("the file has no rows", "Remove it or write it again")
+    return Look(file, sampled, exhaustive=count <= _HEAD)
+
+
+def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:  # noqa: ARG001 - one shape
+    """A SELECT of the wanted columns of files; see ``delimited.scan``."""
+    picked = "".join(f"{sql.quote_name(name)} AS k{place}, " for place, name in enumerate(columns))
+    return (
+        f"SELECT {picked}CAST(file_index AS BIGINT) AS file, file_row_number AS row "  # noqa: S608 - quoted
+        f"FROM {_build_reader(files)}"
+    )
+
+
+def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Problem]:
+    """Every row with its number, and its cells as texts."""
+    names = [name for name in columns if name in file.columns]
+    if names:
+        number = 0
+        try:
+            cursor = get_engine().open_cursor().execute(_as_texts(content.path, file, names))
+            while batch := cursor.fetchmany(10_000):
+                for cells in batch:
+                    number += 1
+                    yield Row(None, number, dict(zip(names, cells, strict=True)))
+        except duckdb.Error:
+            raise _describe_damage(content) from None
+
+
+def find_gapless(files: Sequence[Path], names: Collection[str]) -> frozenset[str]:
+    """Those of the columns of which the files, which were looked at, say that no cell is empty."""
+    known = (
+        f"SELECT path_in_schema FROM parquet_metadata({sql.quote_paths(files)}) "  # noqa: S608 - quoted
+        f"WHERE path_in_schema IN ({sql.quote_all(names)}) GROUP BY ALL "
+        "HAVING count(*) = count(stats_null_count) AND max(stats_null_count) = 0"
+    )
+    return frozenset(name for (name,) in get_engine().fetch_rows(known)) if names else frozenset()
+
+
+def _describe_damage(content: Content) -> ReportError:
+    return content.make_error("the file is not Parquet, or damaged", "Write or copy it again")
+
+
+def _build_reader(files: Iterable[Path]) -> str:
+    # A folder called a=b says nothing about the rows unless source.yml does.
+    return f"read_parquet({sql.quote_paths(files)}, hive_partitioning=false)"
+
+
+def _sample(path: Path, file: FileLayout, mapped: Collection[str], count: int) -> list[tuple[Text, ...]]:
+    """First rows and a few from all over the file; None in the columns that were not looked at."""
+    known = NAME_COLUMNS | {name.casefold() for name in mapped}
+    names = [name for name in file.columns if file.type_of(name) == sql.TEXT or name.casefold() in known]
+    if not names:
+        return []
+    select = _as_texts(path, file, names)
+    found = get_engine().fetch_rows(f"{select} LIMIT {_HEAD}")
+    if count > _HEAD:
+        places = ", ".join(str(_HEAD + (count - 1 - _HEAD) * spot // _SPOTS) for spot in range(_SPOTS + 1))
+        found += get_engine().fetch_rows(f"{select} WHERE file_row_number IN ({places})")
+    blank: dict[str, Text] = dict.fromkeys(file.columns)
+    return [tuple({**blank, **dict(zip(names, cells, strict=True))}.values()) for cells in found]
+
+
+def _as_texts(path: Path, file: FileLayout, names: Sequence[str]) -> str:
+    cells = ", ".join(sql.as_text(sql.quote_name(name), file.type_of(name)) for name in names)
+    return f"SELECT {cells} FROM {_build_reader([path])}"  # noqa: S608 - quoted

@@ -1,0 +1,44 @@
+"""The formats of tables. A new one is a module with these four names, and a line below."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from reportgen.formats.tables import delimited, json_lines, json_table, parquet
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from reportgen.core.errors import Problem
+    from reportgen.formats.files import Content
+    from reportgen.formats.layout import FileLayout, Look, Row
+
+
+class TableFormat(Protocol):
+    """What a module knows about its format."""
+
+    @property
+    def FREE_COLUMNS(self) -> bool:  # noqa: N802 - a constant of the module
+        """Whether files with different columns can be read in one go."""
+
+    def look(self, content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:
+        """Columns, types and a bounded sample of a file."""
+
+    def scan(self, files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:
+        """A SELECT of ``k0, k1, ...`` (the wanted columns), ``file`` and ``row``; lazy."""
+
+    def read_rows(
+        self, content: Content, file: FileLayout, columns: Collection[str]
+    ) -> Iterator[Row | Problem]:
+        """Every row with its line, to find what is wrong."""
+
+
+FORMATS: Final[Mapping[str, TableFormat]] = {
+    "csv": delimited,
+    "tsv": delimited,
+    delimited.WANDB_CHART: delimited,
+    "jsonl": json_lines,
+    "json": json_table,
+    "parquet": parquet,
+}

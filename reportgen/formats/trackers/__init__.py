@@ -1,0 +1,1 @@
+"""What experiment trackers and trainers log, a module a format."""

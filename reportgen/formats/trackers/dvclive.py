@@ -1,0 +1,193 @@
+"""What DVCLive wrote: a table for each metric, the last values, and the parameters.
+
+SCHEMA: iterative/dvclive, src/dvclive/plots/metric.py (``plots/metrics/NAME.tsv``: columns ``step`` and the
+last part of the name, before them ``timestamp`` in milliseconds where it was asked for) and
+src/dvclive/live.py (``metrics.json`` nests the last values, ``params.yaml`` holds the parameters). Older
+versions wrote to ``metrics/``, to ``scalars/`` or straight into the folder, with a timestamp in each row.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from reportgen.core.words import format_count
+from reportgen.formats.json_files import iterate_cells, parse_beginning, parse_object
+from reportgen.formats.run_data import MetricsBuilder, parse_number, parse_number_text, read_settings
+from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
+from reportgen.formats.text_files import (
+    Decoder,
+    check_filled,
+    is_unfilled,
+    read_head,
+    read_lines,
+    read_whole,
+    report_left_out,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
+
+    from reportgen.formats.runs import Setting
+
+
+NAME: Final = "dvclive"
+TITLE: Final = "DVCLive"
+
+_TABLE: Final = ".tsv"
+_LAST_VALUES: Final = "metrics.json"
+_PARAMETERS: Final = "params.yaml"
+_STEP: Final = "step"
+_TIME: Final = "timestamp"
+_OLD_FOLDERS: Final = ("metrics", "scalars")
+_EVIDENCE: Final = frozenset((".json", ".yaml", ".html", ".md"))
+
+
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+    """Runs: folders with tables of DVCLive's below them, or with its last values alone."""
+    extra = {(file.parent, file.name): file for file in files if file.name in (_LAST_VALUES, _PARAMETERS)}
+    run_folders = {file.parent for file in files if file.suffix in _EVIDENCE}
+    runs: dict[Path, list[Path]] = {}
+    for file in files:
+        if file.suffix == _TABLE and (_read_header(file) is not None or _is_unfilled(file)):
+            runs.setdefault(_find_run(file, run_folders), []).append(file)
+    for (folder, name), file in extra.items():
+        if name == _LAST_VALUES and folder not in runs and (folder, _PARAMETERS) in extra and _has_step(file):
+            runs[folder] = []
+    names = (_LAST_VALUES, _PARAMETERS)
+    return tuple(
+        Unit(NAME, run, (*tables, *(extra[run, name] for name in names if (run, name) in extra)))
+        for run, tables in runs.items()
+    )
+
+
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+    """The run of a folder.
+
+    Raises:
+        UnreadableError: a table of it cannot be read, or nothing was logged into any.
+    """
+    growing = MetricsBuilder(unit.path, selected, timed=True)
+    config: dict[str, Setting] = {}
+    findings: list[Finding] = []
+    logged: set[str] = set()
+    refused: list[UnreadableError] = []
+    for file in unit.files:
+        if file.suffix == _TABLE:
+            name = _name_metric(unit.path, file)
+            try:
+                check_filled(file)
+            except UnreadableError as error:
+                refused.append(error)
+                continue
+            logged.add(name)
+            if growing.is_selected(name):
+                findings += _read_table(file, name, growing)
+    for file in unit.files:
+        if file.name == _LAST_VALUES:
+            findings += _read_last_values(file, logged, growing)
+        elif file.name == _PARAMETERS:
+            config, problems = read_settings(file)
+            findings += problems
+        elif file.suffix != _TABLE:
+            raise UnreadableError(
+                file, "its name is none that DVCLive gives", "Name the folder of a run instead"
+            )
+    if refused and not growing:
+        raise refused[0]
+    findings += [*map(report_left_out, refused), *growing.list_findings()]
+    yield LoggedRun(unit.path, "", "", "", config, growing.build(), _STEP, tuple(findings))
+
+
+def _read_header(file: Path) -> tuple[str, ...] | None:
+    """The columns before the value, by the first line; None where it is not one of DVCLive's."""
+    first, _, _ = read_head(file).decode(errors="replace").partition("\n")
+    *before, value = first.rstrip("\r").split("\t")
+    known = (before in ([_STEP], [_TIME], [_TIME, _STEP])) and value == file.name.removesuffix(_TABLE)
+    return tuple(before) if known else None
+
+
+def _find_run(file: Path, run_folders: Collection[Path]) -> Path:
+    """The folder of a table's run; ``run_folders`` are folders in which something of a run's lies."""
+    above = list(file.parents)
+    for folder in above:
+        if folder.name == "metrics" and folder.parent.name == "plots":
+            return folder.parent.parent
+    for folder in above:
+        # A folder that is called so further up may as well hold many runs.
+        if folder.name in _OLD_FOLDERS and (folder is above[0] or folder.parent in run_folders):
+            return folder.parent
+    return file.parent
+
+
+def _name_metric(run: Path, file: Path) -> str:
+    """The metric's name: the table's path from the folder of tables on."""
+    for folder in (run / "plots" / "metrics", *(run / name for name in _OLD_FOLDERS), run):
+        if file.is_relative_to(folder):
+            return file.relative_to(folder).as_posix().removesuffix(_TABLE)
+    return file.name.removesuffix(_TABLE)
+
+
+def _has_step(file: Path) -> bool:
+    item = parse_beginning(read_head(file).decode(errors="replace"))
+    return item is not None and parse_number(item.get(_STEP)) is not None
+
+
+def _is_unfilled(file: Path) -> bool:
+    """Whether a table where DVCLive has them holds nothing yet."""
+    above = [folder.name for folder in file.parents]
+    return any(pair == ("metrics", "plots") for pair in pairwise(above)) and is_unfilled(file)
+
+
+def _read_table(file: Path, name: str, growing: MetricsBuilder) -> Iterator[Finding]:
+    columns = _read_header(file)
+    if columns is None:
+        advice = "Check that DVCLive wrote this file"
+        for _ in read_lines(file):  # a Git LFS pointer says so itself
+            break
+        raise UnreadableError(file, "its first line does not name a step and a metric", advice, 1)
+    decoding = Decoder(file)
+    width, strange = len(columns) + 1, 0
+    step_at = columns.index(_STEP) if _STEP in columns else None
+    time_at = columns.index(_TIME) if _TIME in columns else None
+    for place, raw in read_lines(file):
+        if place == 1 or not raw.strip():
+            continue
+        if not raw.endswith(b"\n"):
+            # A number that was cut off is another number.
+            yield Finding(file, "the last line has no end and may be cut off: it was left out", place)
+            continue
+        cells = decoding.decode(raw, place).rstrip("\r\n").split("\t")
+        if len(cells) != width:
+            strange += 1
+            continue
+        value = parse_number_text(cells[-1])
+        if value is None:
+            growing.count_dropped(name)
+            continue
+        step = parse_number_text(cells[step_at]) if step_at is not None else None
+        time = parse_number_text(cells[time_at]) if time_at is not None else None
+        growing.add(name, math.nan if step is None else step, value, math.nan if time is None else time)
+    if strange:
+        yield Finding(file, f"{format_count(strange, 'line')} with another number of columns: left out")
+    yield from decoding.list_findings()
+
+
+def _read_last_values(file: Path, logged: Collection[str], growing: MetricsBuilder) -> Iterator[Finding]:
+    """Metrics that have no table: their last value, as the only one."""
+    decoding = Decoder(file)
+    item = parse_object(decoding.decode(read_whole(file)))
+    yield from decoding.list_findings()
+    if item is None:
+        yield Finding(file, "the last values are torn or no JSON: left out")
+        return
+    at = parse_number(item.pop(_STEP, None))
+    only = [(name, value) for name, value in iterate_cells(item) if name not in logged]
+    for name, cell in only:
+        value = parse_number(cell)
+        if value is not None:
+            growing.add(name, math.nan if at is None else at, value)
+    if any(parse_number(cell) is not None and growing.is_selected(name) for name, cell in only):
+        yield Finding(file, "metrics without a table of their own have their last value only")

@@ -1,0 +1,183 @@
+"""MLflow's SQLite store: tables of experiments, runs, metrics, parameters and tags.
+
+Source: ``mlflow/store/tracking/dbmodels/models.py`` and ``sqlalchemy_store.py`` of the repository
+mlflow/mlflow. NaN is the value 0 with ``is_nan`` set, and an infinity is the largest double. Before
+version 1.0 there was no ``step``, and before 1.1 no ``is_nan``.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from reportgen.formats.binary.sqlite import find_columns, find_sidecars, open_store
+from reportgen.formats.run_data import MetricsBuilder, parse_number
+from reportgen.formats.runs import LoggedRun, Points, Unit
+from reportgen.formats.trackers.mlflow_run import (
+    DELETED,
+    RUN_NAME,
+    build_config,
+    report_deleted,
+    warn_unfinished,
+    warn_without_steps,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
+    from typing import Any
+
+    from reportgen.formats.binary.sqlite import SqliteStore
+
+
+NAME: Final = "mlflow_sqlite"
+TITLE: Final = "MLflow SQLite store"
+
+_METRIC_COLUMNS: Final = {"key", "value", "run_uuid"}
+_USUAL_NAME: Final = "mlflow"
+_INFINITY: Final = 1.7976931348623157e308
+_MOST_VARIABLES: Final = 30_000
+
+
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+    """One unit for each database with MLflow's tables; what is called ``mlflow.db`` is not passed over."""
+    found = []
+    for file in files:
+        columns = find_columns(file, "metrics")
+        if file.stem == _USUAL_NAME if columns is None else columns >= _METRIC_COLUMNS:
+            found.append(Unit(NAME, file, (file, *find_sidecars(file))))
+    return tuple(found)
+
+
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+    """Every run that is not deleted; only the metrics wanted leave the database.
+
+    Raises:
+        UnreadableError: it is no such database, is damaged, or every run is deleted.
+    """
+    with open_store(unit.path) as store:
+        store.check_columns("runs", {"run_uuid"}, TITLE)
+        store.check_columns("metrics", _METRIC_COLUMNS, TITLE)
+        runs = list(store.select(_build_run_query(store)))
+        alive = [run[:-2] for run in runs if DELETED not in run[-2:]]
+        found = report_deleted(unit.path, len(runs) - len(alive), len(runs))
+        names = {str(run[1]): str(run[2] or "") for run in runs}
+        every_tag, every_param, every_metric = (
+            _select_texts(store, "tags"),
+            _select_texts(store, "params"),
+            _select_metrics(store, selected),
+        )
+        for place, run_id, name, status, experiment in alive:
+            tags, params = (
+                {str(key): str(value) for key, value in texts.read_run(place)}
+                for texts in (every_tag, every_param)
+            )
+            growing = MetricsBuilder(unit.path, selected, timed=True)
+            for key, value, step, time, is_nan in every_metric.read_run(place):
+                _add_value(growing, key, math.nan if is_nan else value, step, time)
+            metrics = {name: _restore_infinities(points) for name, points in growing.build().items()}
+            yield LoggedRun(
+                path=unit.path,
+                name=tags.get(RUN_NAME) or str(name or ""),
+                id=str(run_id),
+                group=str(experiment or ""),
+                config=build_config(params, tags, names),
+                metrics=metrics,
+                findings=(
+                    *found,
+                    *warn_unfinished(unit.path, str(status)),
+                    *growing.list_findings(),
+                    *warn_without_steps(unit.path, metrics),
+                    *store.list_findings(),
+                ),
+            )
+            found = ()
+
+
+def _build_run_query(store: SqliteStore) -> str:
+    """The query for place, id, name, status, experiment, and the two columns that say what is deleted."""
+    joined = {"experiment_id", "name"} <= store.columns.get("experiments", frozenset())
+    columns = [
+        "runs.rowid",
+        'runs."run_uuid"',
+        store.name_column("runs", "name"),
+        store.name_column("runs", "status"),
+        *(
+            ('experiments."name"', store.name_column("experiments", "lifecycle_stage"))
+            if joined
+            else (store.name_column("runs", "experiment_id"), "NULL")
+        ),
+        store.name_column("runs", "lifecycle_stage"),
+    ]
+    join = "LEFT JOIN experiments ON experiments.experiment_id = runs.experiment_id" if joined else ""
+    return f"SELECT {', '.join(columns)} FROM runs {join} ORDER BY runs.rowid"  # noqa: S608 - names of ours
+
+
+class _RunRows:
+    """The rows of a table, handed out run by run.
+
+    One query for all runs: one for each takes minutes where the table has no index of runs, as that of
+    parameters has none in any version.
+    """
+
+    def __init__(self, rows: Iterator[tuple[Any, ...]]) -> None:
+        self._groups = groupby(rows, key=itemgetter(0))
+        self._next = next(self._groups, None)
+
+    def read_run(self, place: int) -> Iterator[tuple[Any, ...]]:
+        """The rows of a run, without its place; the places of runs have to grow from call to call."""
+        while self._next and self._next[0] < place:
+            self._next = next(self._groups, None)
+        if self._next and self._next[0] == place:
+            yield from (row[1:] for row in self._next[1])
+
+
+def _select_texts(store: SqliteStore, table: str) -> _RunRows:
+    """Names and values of parameters or tags."""
+    if not store.columns.get(table, frozenset()) >= {"key", "value", "run_uuid"}:
+        return _RunRows(iter(()))
+    columns = [store.name_column(table, name) for name in ("key", "value")]
+    return _select_rows(store, table, columns, f"{columns[1]} IS NOT NULL")
+
+
+def _select_metrics(store: SqliteStore, selected: Collection[str] | None) -> _RunRows:
+    """The values of runs in the order of writing."""
+    columns = [store.name_column("metrics", name) for name in ("key", "value", "step", "timestamp", "is_nan")]
+    if selected is None or len(selected) >= _MOST_VARIABLES:
+        return _select_rows(store, "metrics", columns, "TRUE")
+    # With the plus no index of names is taken instead of that of runs.
+    return _select_rows(
+        store, "metrics", columns, f"+metrics.key IN ({', '.join('?' * len(selected))})", sorted(selected)
+    )
+
+
+def _select_rows(
+    store: SqliteStore, table: str, columns: Sequence[str], condition: str, values: Sequence[object] = ()
+) -> _RunRows:
+    query = (
+        f"SELECT runs.rowid, {', '.join(columns)} FROM runs "  # noqa: S608 - names of ours
+        f"CROSS JOIN {table} ON {table}.run_uuid = runs.run_uuid "
+        f"WHERE {condition} ORDER BY runs.rowid, {table}.rowid"
+    )
+    return _RunRows(store.select(query, values))
+
+
+def _add_value(growing: MetricsBuilder, key: Any, value: Any, step: Any, time: Any) -> None:  # noqa: ANN401 - SQLite is untyped
+    measured, at, when = parse_number(value), parse_number(step), parse_number(time)
+    if measured is None:
+        growing.count_dropped(str(key))
+    else:
+        growing.add(str(key), math.nan if at is None else at, measured, math.nan if when is None else when)
+
+
+def _restore_infinities(points: Points) -> Points:
+    """The largest double stands for an infinity."""
+    huge = np.abs(points.values) >= _INFINITY
+    if not huge.any():
+        return points
+    values = np.where(huge, np.copysign(np.inf, points.values), points.values)
+    return Points(points.steps, values, points.times)

@@ -1,0 +1,192 @@
+"""Trackio's SQLite store: a database a project, a row a call of ``log``, its values as JSON.
+
+Source: ``trackio/sqlite_storage.py`` of the repository gradio-app/trackio. Before version 0.24 a run was
+known by its name only, without ``run_id``. JSON has no NaN and no infinities: they are the texts ``NaN``,
+``Infinity`` and ``-Infinity``. Measurements of the machine lie in ``system_metrics`` and have no step.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.core.words import format_count
+from reportgen.formats.binary.sqlite import find_columns, find_sidecars, open_store
+from reportgen.formats.run_data import MetricsBuilder, flatten, parse_number
+from reportgen.formats.runs import Finding, LoggedRun, Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
+
+    from reportgen.formats.binary.sqlite import SqliteStore
+    from reportgen.formats.runs import Setting
+
+
+NAME: Final = "trackio"
+TITLE: Final = "Trackio store"
+
+_METRIC_COLUMNS: Final = {"run_name", "step", "metrics", "timestamp"}
+_USUAL_FOLDER: Final = "trackio"
+# What Trackio adds to a configuration: who and when is no setting, and the group is told as `group`.
+_ADDED: Final = {"_Username", "_Created", "_Group"}
+# Names that stand in JSON as they are, whatever wrote it.
+_PLAIN: Final = re.compile(r"[A-Za-z0-9 _/:@%+-]+")
+_MOST_CONDITIONS: Final = 50
+
+
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+    """One unit for each database with Trackio's tables; in a folder ``trackio`` none is passed over."""
+    found = []
+    for file in files:
+        columns = find_columns(file, "metrics")
+        if file.parent.name == _USUAL_FOLDER if columns is None else columns >= _METRIC_COLUMNS:
+            found.append(Unit(NAME, file, (file, *find_sidecars(file))))
+    return tuple(found)
+
+
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+    """Every run of the project; rows without a metric that is wanted stay in the database.
+
+    Raises:
+        UnreadableError: it is no such database, or is damaged.
+    """
+    with open_store(unit.path) as store:
+        store.check_columns("metrics", _METRIC_COLUMNS, TITLE)
+        for run, name in _read_runs(store).items():
+            rows = _RunRows(store, run, selected)
+            machine, logged = rows.read_metrics("system_metrics"), rows.read_metrics("metrics")
+            yield LoggedRun(
+                path=unit.path,
+                name=name,
+                id=run if _choose_key(store, "metrics") == "run_id" else "",
+                group=unit.path.stem,
+                config=_read_config(store, run),
+                # A metric that was logged goes before one of the machine with its name.
+                metrics=machine.build() | logged.build(),
+                findings=(*logged.list_findings(), *rows.list_findings(), *store.list_findings()),
+            )
+
+
+def _choose_key(store: SqliteStore, table: str) -> str:
+    """The column that tells runs apart."""
+    return "run_id" if "run_id" in store.columns.get(table, ()) else "run_name"
+
+
+def _read_runs(store: SqliteStore) -> dict[str, str]:
+    """The name of every run by its id, in the order of their first rows; a run may only have settings."""
+    names: dict[str, str] = {}
+    for table in ("metrics", "configs", "system_metrics"):
+        if "run_name" in store.columns.get(table, ()):
+            key = _choose_key(store, table)
+            query = (
+                f"SELECT {key}, run_name, MIN(rowid) FROM {table} "  # noqa: S608 - names of ours
+                f"WHERE {key} IS NOT NULL GROUP BY 1, 2 ORDER BY 3"
+            )
+            found = {str(run): str(name or "") for run, name, _ in store.select(query)}
+            names |= {run: name for run, name in found.items() if run not in names}
+    return names
+
+
+def _read_config(store: SqliteStore, run: str) -> dict[str, Setting]:
+    """The settings of a run, nested names joined by dots, without what Trackio adds."""
+    if "config" not in store.columns.get("configs", ()):
+        return {}
+    query = f"SELECT config FROM configs WHERE {_choose_key(store, 'configs')} = ?"  # noqa: S608 - a name of ours
+    config: dict[str, Any] = {}
+    for (text,) in store.select(query, (run,)):
+        config |= _parse_object(text) or {}
+    group = config.get("_Group")
+    settings = {name: value for name, value in config.items() if name not in _ADDED}
+    return flatten(({"group": group} if group else {}) | settings)
+
+
+@dataclass(slots=True)
+class _RunRows:
+    """The rows of a run, and how many of them could not be read."""
+
+    store: SqliteStore
+    run: str
+    selected: Collection[str] | None
+    unreadable: int = 0
+    total: int = 0
+
+    def read_metrics(self, table: str) -> MetricsBuilder:
+        """The metrics in a table's JSON, in the order of writing."""
+        growing = MetricsBuilder(self.store.path, self.selected, timed=True)
+        if "metrics" not in self.store.columns.get(table, ()):
+            return growing
+        columns = [self.store.name_column(table, name) for name in ("step", "timestamp", "metrics")]
+        top = self._list_plain_names()
+        contains = f"AND ({' OR '.join(['instr(metrics, ?)'] * len(top))})" if top else ""
+        query = (
+            # Numbers of rows are put in order, not the rows themselves, which are long.
+            f"SELECT {', '.join(columns)} FROM {table} WHERE rowid IN "  # noqa: S608 - names of ours
+            f"(SELECT rowid FROM {table} WHERE {_choose_key(self.store, table)} = ?) {contains} "
+            "ORDER BY rowid"
+        )
+        for step, time, text in self.store.select(query, (self.run, *(f'"{name}"' for name in top))):
+            self.total += 1
+            record = _parse_object(text)
+            if record is None:
+                self.unreadable += 1
+                continue
+            if top:
+                record = {name: record[name] for name in top if name in record}
+            at = parse_number(step)
+            _add_record(growing, record, math.nan if at is None else at, _parse_time(time))
+        return growing
+
+    def _list_plain_names(self) -> list[str]:
+        """The metrics wanted, where all of them are written in JSON as they are called and not nested."""
+        names = sorted(self.selected or ())
+        plain = len(names) <= _MOST_CONDITIONS and all(map(_PLAIN.fullmatch, names))
+        return names if plain else []
+
+    def list_findings(self) -> Iterator[Finding]:
+        """At most one: rows whose values are no JSON."""
+        if self.unreadable:
+            rows = f"{self.unreadable:,} of {format_count(self.total, 'row')} of this run"
+            holds = "holds" if self.unreadable == 1 else "hold"
+            yield Finding(self.store.path, f"{rows} {holds} no whole JSON: left out")
+
+
+def _add_record(growing: MetricsBuilder, record: dict[str, Any], step: float, time: float) -> None:
+    """Take the numbers of one row; nested names are joined by dots, and media are no metrics."""
+    waiting: list[tuple[str, Any]] = list(reversed(record.items()))
+    while waiting:
+        name, cell = waiting.pop()
+        value = parse_number(cell)
+        if value is not None:
+            growing.add(name, step, value, time)
+        elif isinstance(cell, dict):
+            if "_type" not in cell:
+                waiting += [(f"{name}.{key}", child) for key, child in reversed(cell.items())]
+        elif cell is not None and not isinstance(cell, list):
+            growing.count_dropped(name)
+
+
+def _parse_object(text: object) -> dict[str, Any] | None:
+    """A JSON object from a cell of text or bytes; None where it is none."""
+    if not isinstance(text, str | bytes):
+        return None
+    try:
+        found = json.loads(text if isinstance(text, str) else text.decode(errors="replace"))
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _parse_time(time: object) -> float:
+    """Milliseconds since 1970 of an ISO 8601 text; without a zone it is taken as UTC."""
+    if not isinstance(time, str):
+        return math.nan
+    try:
+        when = datetime.fromisoformat(time)
+        return 1000 * (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return math.nan

@@ -1,0 +1,300 @@
+"""The state that the Hugging Face Trainer keeps of a run, with everything that it logged.
+
+SCHEMA: huggingface/transformers, src/transformers/trainer_callback.py, class ``TrainerState``: a JSON object
+whose ``log_history`` is a list of objects, each with ``step``, mostly ``epoch``, and what was logged there.
+Python writes NaN and infinities bare. A checkpoint's file holds everything since the start of training, so
+of a folder of checkpoints the newest whole file is read. TRL (DPO, GRPO) logs through the same Trainer. Rows
+become metrics column by column where all cells are numbers, cell by cell where not, a few thousand at a time.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from array import array
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from reportgen.core.words import format_count
+from reportgen.formats.json_files import JsonListItems, is_whole, iterate_cells, parse_object
+from reportgen.formats.run_data import MetricsBuilder, flatten, parse_number, read_settings
+from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
+from reportgen.formats.text_files import Decoder, read_head, read_whole, report_left_out
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from reportgen.core.model import FloatArray
+    from reportgen.formats.runs import Points, Setting
+
+
+_STEP: Final = "step"
+# Few enough to stay in the processor's cache between their parsing and their counting.
+_MANY: Final = 1024
+# Rows of one logger have few shapes; beyond these, arrays for each shape cost more than they save.
+_MOST_SHAPES: Final = 256
+
+
+def collect_metrics(
+    path: Path, rows: Iterable[Any], selected: Collection[str] | None = None
+) -> tuple[Mapping[str, Points], tuple[Finding, ...]]:
+    """The metrics of rows such as ``{"step": 10, "loss": 2.3}``; nested names are joined by ``/``.
+
+    Args:
+        path: the file, for findings.
+        rows: in the order of writing; what is no object is counted.
+        selected: only these metrics.
+
+    Raises:
+        UnreadableError: a metric has more values than are read.
+    """
+    growing = MetricsBuilder(path, selected)
+    left, strange, without = iter(rows), 0, 0
+    while many := list(islice(left, _MANY)):
+        shapes: dict[tuple[str, ...], list[int]] = {}
+        for place, row in enumerate(many):
+            if isinstance(row, dict):
+                shapes.setdefault(tuple(row), []).append(place)
+            else:
+                strange += 1
+        without += sum(len(places) for shape, places in shapes.items() if shape and _STEP not in shape)
+        tables = _build_tables(many, shapes) if len(shapes) <= _MOST_SHAPES else None
+        if tables is None:
+            _add_cells(many, growing)
+        else:
+            _add_columns(tables, growing)
+    findings = list(growing.list_findings())
+    if strange:
+        message = f"{format_count(strange, 'row that is no object', 'rows that are no objects')}: left out"
+        findings.append(Finding(path, message))
+    if without:
+        findings.append(Finding(path, f"{format_count(without, 'row')} without a step"))
+    return growing.build(), tuple(findings)
+
+
+def _add_cells(rows: Sequence[Any], growing: MetricsBuilder) -> None:
+    for row in rows:
+        if not isinstance(row, dict):
+            continue
+        step = parse_number(row.get(_STEP))
+        at = math.nan if step is None else step
+        for name, cell in iterate_cells(row):
+            value = parse_number(cell)
+            if name == _STEP or cell is None:
+                continue
+            if value is None:
+                growing.count_dropped(name)
+            else:
+                growing.add(name, at, value)
+
+
+def _build_tables(
+    rows: Sequence[Any], shapes: Mapping[tuple[str, ...], Sequence[int]]
+) -> list[tuple[tuple[str, ...], FloatArray, FloatArray]] | None:
+    """For each set of keys: the keys, the places of its rows (n,) and their cells (n, keys).
+
+    None where a cell is no number: a text, a list, null, a number beyond a double.
+    """
+    tables = []
+    for shape, places in shapes.items():
+        cells = list(chain.from_iterable(rows[place].values() for place in places))
+        try:
+            table = np.frombuffer(array("d", cells)).reshape(len(places), len(shape))
+        except (TypeError, OverflowError):
+            return None
+        tables.append((shape, np.array(places, np.float64), table))
+    return tables
+
+
+def _add_columns(
+    tables: Sequence[tuple[tuple[str, ...], FloatArray, FloatArray]], growing: MetricsBuilder
+) -> None:
+    """Columns of the same name from several tables are put into the order of writing."""
+    pieces: dict[str, list[tuple[FloatArray, FloatArray, FloatArray]]] = {}
+    for shape, places, table in tables:
+        steps = table[:, shape.index(_STEP)] if _STEP in shape else np.full(len(places), np.nan)
+        for column, name in enumerate(shape):
+            if name != _STEP:
+                pieces.setdefault(name, []).append((places, steps, table[:, column]))
+    for name, found in pieces.items():
+        places, steps, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        order = np.argsort(places) if len(found) > 1 else slice(None)
+        growing.extend(name, steps[order], values[order])
+
+
+NAME: Final = "trainer_state"
+TITLE: Final = "Hugging Face trainer_state.json"
+
+_FILE: Final = "trainer_state.json"
+# People give some of them other names: checkpoint-500-epoch-2, checkpoint-best.
+_CHECKPOINT: Final = re.compile(r"(?:tmp-)?checkpoint[-_](?:(\d+)|best|last|latest|final)(?:[-_].*)?")
+_HISTORY: Final = re.compile(rb'"log_history"\s*:\s*\[')
+_TEXT_HISTORY: Final = re.compile(r'"log_history"\s*:\s*\[')
+# The model's config.json is no setting of the run.
+_SETTINGS: Final = re.compile(
+    r"((train(ing|er)?_)?arg(ument)?s|train(ing|er)?_config|run_config|h?params)\.json"
+)
+_OTHER: Final = "the file holds other values at the same steps, as of another run in the same folder"
+_TORN: Final = "the file is torn: its JSON breaks off in the middle"
+_EMPTY: Final = "the file is empty"
+# What a run was told to do, among what it has done.
+_TRAINER_SETTINGS: Final = (
+    *("max_steps", "num_train_epochs", "train_batch_size", "logging_steps", "eval_steps", "save_steps"),
+    "trial_name",
+)
+
+
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+    """Runs: each folder of checkpoints, and every other file with a ``log_history``."""
+    runs: dict[Path, list[Path]] = {}
+    settings: dict[Path, list[Path]] = {}
+    for file in files:
+        if file.suffix == ".json" and _is_state(file):
+            runs.setdefault(_find_run(file), []).append(file)
+        elif _SETTINGS.fullmatch(file.name):
+            settings.setdefault(file.parent, []).append(file)
+    return tuple(_build_unit(path, states, settings) for path, states in runs.items())
+
+
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+    """The run of a unit.
+
+    Raises:
+        UnreadableError: no file of it has a history.
+    """
+    states = [file for file in unit.files if not _SETTINGS.fullmatch(file.name)] or list(unit.files)
+    state, findings = _choose_state(states, selected)
+    config: dict[str, Setting] = {}
+    for file in unit.files:
+        if file not in states:
+            found, problems = read_settings(file)
+            config, findings = config | found, [*findings, *problems]
+    config |= flatten({name: state.rest.get(name) for name in _TRAINER_SETTINGS})
+    config |= flatten(state.rest.get("trial_params"))
+    trial = state.rest.get("trial_name")
+    name = trial if isinstance(trial, str) else ""
+    yield LoggedRun(unit.path, name, "", "", config, state.metrics, "step", tuple(findings))
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What a file holds.
+
+    Attributes:
+        rows: whole rows of its history.
+        rest: the state without its history; empty where the file is torn.
+        tear: what is wrong where its JSON breaks off; empty where it is whole.
+        findings: what was irregular in the rows.
+    """
+
+    path: Path
+    metrics: Mapping[str, Points]
+    rows: int
+    rest: Mapping[str, Any]
+    tear: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def last_step(self) -> float:
+        step = self.rest.get("global_step")
+        return step if isinstance(step, int) else -1
+
+    def is_different(self, later: _State) -> bool:
+        """Whether the history of a later state does not begin as this one."""
+        return any(
+            _is_different(points, later.metrics[name])
+            for name, points in self.metrics.items()
+            if name in later.metrics
+        )
+
+
+def _is_different(points: Points, later: Points) -> bool:
+    """Whether values differ before the steps do: the end of a training adds a row that a later one lacks."""
+    length = min(len(points.steps), len(later.steps))
+    other = np.flatnonzero(points.steps[:length] != later.steps[:length])
+    same_steps = slice(other[0] if len(other) else length)
+    return not np.array_equal(points.values[same_steps], later.values[same_steps], equal_nan=True)
+
+
+def _is_state(file: Path) -> bool:
+    return file.name == _FILE or bool(_HISTORY.search(read_head(file)))
+
+
+def _find_run(file: Path) -> Path:
+    """The folder of a run for a file that the Trainer named, otherwise the file itself."""
+    if file.name != _FILE:
+        return file
+    return file.parent.parent if _CHECKPOINT.fullmatch(file.parent.name) else file.parent
+
+
+def _build_unit(path: Path, states: list[Path], settings: dict[Path, list[Path]]) -> Unit:
+    """A run with its settings: those beside its newest state, or beside the folder of checkpoints."""
+    states = sorted(states, key=_measure_progress, reverse=True)
+    folders = dict.fromkeys((states[0].parent, path if states[0].name == _FILE else states[0].parent))
+    settings_files = [file for folder in folders for file in settings.get(folder, ())]
+    return Unit(NAME, path, (*states, *settings_files))
+
+
+def _measure_progress(file: Path) -> float:
+    """How far training was: the state beside the checkpoints is written at the end."""
+    found = _CHECKPOINT.fullmatch(file.parent.name)
+    return int(found[1]) if found and found[1] else float("inf")
+
+
+def _choose_state(files: Sequence[Path], selected: Collection[str] | None) -> tuple[_State, list[Finding]]:
+    """The state to read, otherwise the whole rows of the newest torn one, and what was irregular."""
+    torn: list[_State] = []
+    states: list[_State] = []
+    refused: list[UnreadableError] = []
+    for file in files:
+        try:
+            state = _read_state(file, selected)
+        except UnreadableError as error:
+            refused.append(error)
+            continue
+        (torn if state.tear else states).append(state)
+        # A state beside checkpoints may be older than they are, where training went on after it.
+        if states and _measure_progress(file) <= max(one.last_step for one in states):
+            break
+    if states:
+        best = max(states, key=lambda state: state.last_step)
+        instead = f"{best.path.parent.name}/{best.path.name} is read instead"
+        notes = [Finding(state.path, f"{state.tear}; {instead}") for state in torn]
+        notes += [Finding(state.path, f"{_OTHER}; {instead}") for state in states if state.is_different(best)]
+        notes = [*(report_left_out(error, instead) for error in refused), *notes]
+        return best, [*notes, *best.findings]
+    part = next((state for state in torn if state.rows), None)
+    if part is None and refused:
+        raise refused[0]
+    if part is None:
+        first = torn[0]
+        before = "the file is torn before the first values that were logged"
+        message = _EMPTY if first.tear == _EMPTY else before
+        raise UnreadableError(first.path, message, "Take the file of an earlier checkpoint")
+    remainder = "1 whole row before is" if part.rows == 1 else f"{part.rows:,} whole rows before are"
+    notes = [report_left_out(error) for error in refused]
+    return part, [*notes, Finding(part.path, f"{part.tear}; the {remainder} read"), *part.findings]
+
+
+def _read_state(path: Path, selected: Collection[str] | None) -> _State:
+    """The state in a file; its history is parsed row by row, since all of it at once takes gigabytes.
+
+    Raises:
+        UnreadableError: it is whole, but no state.
+    """
+    decoding = Decoder(path)
+    text = decoding.decode(read_whole(path))
+    begin = _TEXT_HISTORY.search(text)
+    items = JsonListItems(text, begin.end() if begin else len(text))
+    metrics, findings = collect_metrics(path, items, selected)
+    rest = parse_object(text[: begin.end()] + text[items.at :]) if begin and items.ended else None
+    if begin is None and is_whole(text):
+        raise UnreadableError(path, "it has no list log_history", "Check that the Trainer wrote this file")
+    tear = "" if rest is not None else _TORN if text.strip() else _EMPTY
+    if rest and not items.count:
+        findings = (Finding(path, "its log_history is empty: the run logged nothing"),)
+    return _State(path, metrics, items.count, rest or {}, tear, (*findings, *decoding.list_findings()))

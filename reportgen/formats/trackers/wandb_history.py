@@ -1,0 +1,310 @@
+"""The history of a W&B run: items of key and JSON value become metrics, most of them without a JSON parser.
+
+Source: ``HistoryRecord`` and ``HistoryItem`` in wandb/proto/wandb_internal.proto of wandb/wandb. A key is one
+name (``key``) or the parts of a nested one (``nested_key``); older writers leave nested values as JSON
+objects.
+A value is JSON with bare NaN and Infinity (``value_json``) or, as newer schemas also allow, a typed field.
+Images, histograms and other media are objects with ``_type``; the numbers in them are no metrics.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from array import array
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from reportgen.core.words import format_count, join_names
+from reportgen.formats.binary import protobuf
+from reportgen.formats.run_data import MOST_POINTS, check_metric_count, parse_number
+from reportgen.formats.runs import Finding, Points, UnreadableError
+from reportgen.settings.text import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from pathlib import Path
+
+    from reportgen.core.model import FloatArray
+
+
+_BOOLEAN, _INTEGER, _NUMBER, _TEXT, _JSON, _VALUE_JSON = 4, 5, 6, 7, 8, 16
+# A text or list that is longer is no number, and a column of them would cost time.
+_LONGEST_TEXT: Final = 64
+
+
+class Column:
+    """The values of one metric, and the number of the row that each stands in.
+
+    ``put_value`` and ``put_row`` belong together; they are attributes since they are called for each value.
+    """
+
+    __slots__ = ("dropped", "name", "put_row", "put_value", "rows", "values")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.values: array[float] = array("d")
+        self.rows: array[int] = array("I")
+        self.put_value = self.values.append
+        self.put_row = self.rows.append
+        self.dropped = 0
+
+    def pick_rows(self, of_rows: FloatArray) -> FloatArray:
+        """A value for each of this column's rows, out of one for every row."""
+        rows = np.frombuffer(self.rows, np.uint32)
+        return of_rows if len(rows) == len(of_rows) and (np.diff(rows) == 1).all() else of_rows[rows]
+
+    def expand(self, count: int) -> FloatArray:
+        """A value for each of so many rows; NaN where this column has none, the last where it has several."""
+        found = np.full(count, math.nan)
+        found[np.frombuffer(self.rows, np.uint32)] = np.frombuffer(self.values, np.float64)
+        return found
+
+
+def decode_value(field: int, content: int | memoryview) -> object:
+    """What a field of an item says; None where it says nothing."""
+    if isinstance(content, int):
+        if field == _INTEGER:
+            # Zigzag: 0, -1, 1, -2 and so on.
+            return float((content >> 1) ^ -(content & 1))
+        return float(bool(content)) if field == _BOOLEAN else None
+    if field in {_VALUE_JSON, _JSON}:
+        return parse_json_value(bytes(content))
+    if field == _NUMBER:
+        return protobuf.decode_double(content)
+    return protobuf.decode_text(content) if field == _TEXT else None
+
+
+def parse_json_value(text: bytes) -> object:
+    """JSON as a value; as it stands where it is no JSON, or a list or text too long for a number."""
+    start = text[:1]
+    if start in {b'"', b"["} and len(text) > _LONGEST_TEXT:
+        return text
+    try:
+        # JSON's -0 is an integer to Python's parser, and would lose its sign.
+        return float(text) if start.isdigit() or start == b"-" else json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+STEP: Final = "_step"
+TIME: Final = "_timestamp"
+_ITEM: Final = 0x0A
+# The tag of ``value_json`` (field 16), which ends what names an item.
+_VALUE: Final = b"\x82\x01"
+_KEY, _NESTED_KEY = 1, 2
+_ROW_STEP: Final = 0x12
+_TWO_BYTES: Final = 0x80
+_MILLISECONDS: Final = 1000.0
+_FEW: Final = 3
+_LONGEST_NAME: Final = 60
+
+
+_NO_COLUMN: Final = Column("")
+
+
+class History:
+    """The metrics of one run, which grow row by row.
+
+    Args:
+        path: the file, for messages.
+        wanted: only these metrics; None: all.
+    """
+
+    def __init__(self, path: Path, selected: Collection[str] | None = None) -> None:
+        self.rows = 0
+        self._path = path
+        self._selected = selected
+        self._step = Column(STEP)
+        self._columns: dict[str, Column | None] = {STEP: self._step}
+        # The same by the bytes that name an item, so that most items are looked up as they stand.
+        self._known: dict[bytes, Column | None] = {}
+        self._given_steps = Column("")
+        self._media: set[str] = set()
+        self._strange: set[str] = set()
+        self._malformed = self._selected_count = 0
+
+    def add(self, record: bytes, at: int, end: int) -> None:
+        """Take a row: the ``HistoryRecord`` that stands in ``record`` from ``at`` up to ``end``.
+
+        Raises:
+            UnreadableError: a metric has too many values, or the run has too many metrics.
+        """
+        row, known, stepped = self.rows, self._known, self._step.rows
+        self.rows += 1
+        try:
+            while at < end:
+                size = record[at + 1]
+                if record[at] != _ITEM or size >= _TWO_BYTES:
+                    # The row's own step, which comes last, mostly says again what the item said.
+                    known_step = record[at] == _ROW_STEP and stepped and stepped[-1] == row
+                    at = (
+                        end if known_step and at + 2 + size == end else self._read_field(record, at, end, row)
+                    )
+                    continue
+                item = record[at + 2 : at + 2 + size]
+                at += 2 + size
+                head, _, value = item.partition(_VALUE)
+                column = known.get(head, _NO_COLUMN)
+                if column is None:
+                    continue
+                if column is _NO_COLUMN or value[0] != len(value) - 1:
+                    self._read_item(item, row)
+                    continue
+                try:
+                    column.put_value(float(value[1:]))
+                    column.put_row(row)
+                except ValueError:
+                    self._add_value(column, parse_json_value(value[1:]), row)
+        except (protobuf.MalformedError, IndexError):
+            at = -1
+        if at != end:
+            self._malformed += 1
+        if row >= MOST_POINTS:
+            self._check_size()
+
+    def build(self) -> dict[str, Points]:
+        """Every metric that has a value, by the row of its first: newer writers shuffle a row's items."""
+        steps, time = self._build_steps(), self._columns.get(TIME)
+        times = time.expand(self.rows) * _MILLISECONDS if time else np.full(self.rows, math.nan)
+        times[np.isinf(times)] = math.nan
+        found = {}
+        for column in sorted(self._list_metrics(), key=lambda column: (column.rows[0], column.name)):
+            at = column.pick_rows(times)
+            values = np.frombuffer(column.values, np.float64)
+            found[column.name] = Points(column.pick_rows(steps), values, None if np.isnan(at).all() else at)
+        return found
+
+    def is_selected(self, name: str) -> bool:
+        """Whether somebody asked for this metric."""
+        return self._selected is None or name in self._selected
+
+    def is_empty(self, name: str) -> bool:
+        """Whether a metric has no value, or none that was asked for."""
+        column = self._columns.get(name)
+        return column is None or not column.values
+
+    def list_findings(self) -> Iterator[Finding]:
+        """What was irregular in the rows."""
+        mixed = [column for column in self._list_metrics() if column.dropped]
+        if mixed:
+            count = sum(column.dropped for column in mixed)
+            cells = format_count(count, "value that is no number", "values that are no numbers")
+            where = join_names([_quote(column.name) for column in mixed], most=_FEW)
+            yield Finding(self._path, f"{cells} in {where}: left out")
+        if stepless := int(np.isnan(self._build_steps()).sum()):
+            yield Finding(self._path, f"{format_count(stepless, 'row')} without a step")
+        if self._strange:
+            names = format_count(len(self._strange), "metric name")
+            yield Finding(self._path, f"bytes that are not UTF-8 in {names} are shown as U+FFFD")
+        if self._malformed:
+            rows = format_count(self._malformed, "row of the history is", "rows of the history are")
+            yield Finding(self._path, f"{rows} malformed: what could be read is read")
+
+    def _build_steps(self) -> FloatArray:
+        """The step of every row: its item ``_step`` if finite, otherwise the row's own field."""
+        own = self._step.expand(self.rows)
+        return np.where(np.isfinite(own), own, self._given_steps.expand(self.rows))
+
+    def _list_metrics(self) -> Iterator[Column]:
+        for name, column in self._columns.items():
+            if column and column.values and name not in {STEP, TIME} and not self._is_in_media(name):
+                yield column
+
+    def _is_in_media(self, name: str) -> bool:
+        """Whether a name is that of a part of an image, a histogram or the like."""
+        return bool(self._media) and any(
+            sign == "." and name[:place] in self._media for place, sign in enumerate(name)
+        )
+
+    def _read_field(self, record: bytes, at: int, end: int, row: int) -> int:
+        """Take a field of a row that is no short item; where the next one begins."""
+        tag, at = protobuf.read_varint(record, at)
+        wire = tag & 7
+        if wire == protobuf.VARINT:
+            return protobuf.read_varint(record, at)[1]
+        if wire in {protobuf.FIXED64, protobuf.FIXED32}:
+            return at + (8 if wire == protobuf.FIXED64 else 4)
+        size, at = protobuf.read_varint(record, at)
+        if wire != protobuf.DELIMITED or at + size > end:
+            raise protobuf.MalformedError
+        if tag == _ITEM:
+            self._read_item(record[at : at + size], row)
+        elif tag == _ROW_STEP:
+            self._add_row_step(memoryview(record)[at : at + size], row)
+        return at + size
+
+    def _add_row_step(self, message: memoryview, row: int) -> None:
+        # A number that is left out is 0.
+        step = next((value for _, _, value in protobuf.iterate_fields(message) if isinstance(value, int)), 0)
+        self._given_steps.put_value(float(protobuf.as_signed(step)))
+        self._given_steps.put_row(row)
+
+    def _read_item(self, item: bytes, row: int) -> None:
+        """Take an item of any kind."""
+        parts: list[str] = []
+        values: list[object] = []
+        head = b""
+        for field, wire, content in protobuf.iterate_fields(memoryview(item)):
+            if field in {_KEY, _NESTED_KEY} and isinstance(content, memoryview):
+                parts.append(self._decode_name(content))
+                head += bytes([field << 3 | wire, len(content) & 0x7F]) + bytes(content)
+            else:
+                values.append(decode_value(field, content))
+        name = ".".join(parts)
+        if parts[-1:] == ["_type"]:
+            self._media.add(".".join(parts[:-1]))
+        column = self._get_column(name)
+        if item.startswith(head + _VALUE):
+            self._known[head] = column
+        if column and values:
+            self._add_value(column, values[-1], row)
+
+    def _add_value(self, column: Column, value: object, row: int) -> None:
+        """Take a value; the numbers in an object belong to metrics of their own."""
+        waiting: list[tuple[str, object]] = [(column.name, value)]
+        while waiting:
+            name, value = waiting.pop()
+            if isinstance(value, dict):
+                if "_type" in value:
+                    self._media.add(name)
+                else:
+                    waiting += [(f"{name}.{key}", child) for key, child in reversed(value.items())]
+                continue
+            metric = self._get_column(name)
+            if metric is None or value is None:
+                continue
+            found = parse_number(value)
+            if found is None:
+                metric.dropped += 1
+            else:
+                metric.put_value(found)
+                metric.put_row(row)
+
+    def _get_column(self, name: str) -> Column | None:
+        """The column of a metric; None where nobody asked for it."""
+        if name not in self._columns:
+            selected = name in {STEP, TIME} or self.is_selected(name)
+            # Old logs have nested metrics in one object.
+            selected = selected or any(metric.startswith(f"{name}.") for metric in self._selected or ())
+            self._columns[name] = Column(name) if selected and name else None
+            self._selected_count += bool(selected)
+            check_metric_count(self._selected_count, self._path)
+        return self._columns[name]
+
+    def _decode_name(self, content: memoryview) -> str:
+        name = protobuf.decode_text(content)
+        if "\ufffd" in name:
+            self._strange.add(name)
+        return name
+
+    def _check_size(self) -> None:
+        for column in self._list_metrics():
+            if len(column.values) > MOST_POINTS:
+                message = f"the metric {_quote(column.name)} has more than {MOST_POINTS:,} values"
+                raise UnreadableError(self._path, message, "Thin it out before it is read")
+
+
+def _quote(name: str) -> str:
+    return f'"{shorten(name, _LONGEST_NAME)}"'

@@ -1,0 +1,316 @@
+"""Says what to do about repeated steps and problems: another column is the series, or an error asks."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import duckdb
+
+from reportgen.core.errors import Problem, ReportError, Severity, SourceLocation, Stage
+from reportgen.formats.cells import Kind
+from reportgen.formats.engine import get_engine
+from reportgen.formats.messages import list_names
+from reportgen.read.find_repeats import (
+    RowKeys,
+    find_distinguishing_columns,
+    find_repeat,
+    find_repeated_answer,
+    find_run_columns,
+    is_comparable,
+    list_free_numbers,
+    list_free_texts,
+    list_run_labels,
+    locate_row,
+    make_answer_keys,
+)
+from reportgen.read.plan import Plan, build_statement
+from reportgen.read.tables.columns import is_series_name, is_step_name, resolve_filters
+from reportgen.settings.text import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from reportgen.read.find_repeats import Repeat
+    from reportgen.read.tables.layout import Filters, Layout
+    from reportgen.settings.inputs import Source
+    from reportgen.settings.source import SourceSettings
+
+
+# Of a larger file only some steps, or problems, are looked at, each with all of its rows.
+_BYTES: Final = 4_000_000
+# Bytes of a file that is searched for numbers that do not change in a run.
+_SMALL: Final = 50_000_000
+# What an error names as the series may have more names than what is taken for it.
+_MOST_SERIES: Final = 500
+# A wide table is looked at through some of its metrics.
+_MOST_METRICS: Final = 8
+_LONGEST: Final = 40
+# What outcomes are grouped by is no model.
+_PARTS_OF_A_BENCHMARK: Final = frozenset(
+    (
+        *("task", "dataset", "subset", "split", "subject", "category", "topic", "domain", "area", "level"),
+        *("difficulty", "type", "kind", "lang", "language", "source", "tag", "turn", "metric", "scorer"),
+        *("judge", "grader"),
+    )
+)
+_OF_STEPS: Final = (
+    "repeat: runs (each row is of a run of its own), repeat: mean (they are averaged) or repeat: last "
+    "(the last one counts)"
+)
+_OF_ANSWERS: Final = (
+    "repeat: mean (they are samples of the problem), repeat: runs (each is of a run of its own) or "
+    "repeat: last (the last one counts)"
+)
+
+
+def find_series(
+    root: Path, layout: Layout, settings: SourceSettings, place: SourceLocation
+) -> tuple[str | None, tuple[Problem, ...]]:
+    """The one column of words that has to be the series, where none is known by its name or stated.
+
+    It is the only one that tells apart rows which share their step, or which has one name in each run and
+    several in all; a table of several files has their names for series.
+
+    Args:
+        root: the folder that the files' paths start from.
+        layout: how the table is read so far.
+        settings: what ``source.yml`` says.
+        place: where it is told that runs differ which are drawn as one series.
+
+    Returns:
+        The column, or None and a warning where runs differ in something else.
+    """
+    if layout.roles.series or layout.totals or layout.spread or len(layout.files) > 1 or settings.repeat:
+        return None, ()
+    if not (layout.outcomes or (layout.roles.step and layout.metrics)):
+        return None, ()
+    texts = list_free_texts(layout)
+    if layout.outcomes:
+        texts = [name for name in texts if name.strip().casefold() not in _PARTS_OF_A_BENCHMARK]
+    filters = resolve_filters(settings.filter, tuple(layout.kinds))
+    runs = bool(layout.roles.run or layout.roles.seed)
+    if not (texts or runs):
+        return None, ()
+    # What is wrong in the rows is told where they are read.
+    with suppress(duckdb.Error):
+        if layout.outcomes:
+            keys = _sample_keys(root, make_answer_keys(root, layout, filters))
+            repeated = find_repeated_answer(keys) if texts else None
+        else:
+            metrics = tuple(layout.metrics)[: _MOST_METRICS if _count_bytes(root, layout) <= _BYTES else 1]
+            keys = _sample_keys(root, _make_step_keys(root, layout, metrics, filters))
+            repeated = find_repeat(keys) if texts else None
+        if repeated:
+            alone = [names[0] for names in find_distinguishing_columns(root, keys, texts) if len(names) == 1]
+            alone = [name for name in alone if is_comparable(name)] or alone
+            return (alone[0] if len(alone) == 1 else None), ()
+        if runs:
+            found = find_run_columns(root, keys, [name for name in texts if is_comparable(name)])
+            return (
+                (found[0], ())
+                if len(found) == 1
+                else (None, tuple(_warn_merged(root, keys, found, settings, place)))
+            )
+    return None, ()
+
+
+def _warn_merged(
+    root: Path, keys: RowKeys, columns: Sequence[str], settings: SourceSettings, place: SourceLocation
+) -> Iterator[Problem]:
+    """A warning where runs of one series differ in more than seeds, unless ``source.yml`` names the run."""
+    layout = keys.layout
+    if settings.columns.run or settings.columns.seed:
+        return
+    small = _count_bytes(root, layout) <= _SMALL
+    differing = [
+        *columns,
+        *(find_run_columns(root, keys, list_free_numbers(layout), shared=True) if small else ()),
+    ]
+    series = f'the series "{shorten(layout.labels[0], _LONGEST)}"'
+    if differing:
+        quoted = list_names(f'"{name}"' for name in differing)
+        message = f"runs of {series} differ in {quoted}, and are averaged as one"
+        advice = f"Set columns: {{series: {shorten(differing[0], _LONGEST)}}} in source.yml to compare them"
+    elif layout.roles.run and small and len(labels := list_run_labels(keys)) > 1:
+        message = f"runs of {series} are called {list_names(labels)}, and are averaged as one"
+        advice = (
+            f"Set columns: {{series: {shorten(layout.roles.run, _LONGEST)}}} in source.yml to compare them"
+        )
+    else:
+        return
+    part, column = ("run", layout.roles.run) if layout.roles.run else ("seed", layout.roles.seed or "")
+    meant = f"columns: {{{part}: {shorten(column, _LONGEST)}}} if they are repetitions of one experiment"
+    advice = f"{advice}, or {meant}"
+    yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
+
+
+def set_series(settings: SourceSettings, column: str | None) -> SourceSettings:
+    """Settings that name the column of the series, where it was found by what it holds."""
+    if column is None or settings.columns.series or is_series_name(column):
+        return settings
+    return settings.model_copy(update={"columns": settings.columns.model_copy(update={"series": column})})
+
+
+def check_steps(root: Path, plan: Plan) -> None:
+    """Refuse rows of one step of one run that are no resume, where ``repeat:`` does not say what they are.
+
+    Args:
+        root: the folder that the source's files are relative to.
+        plan: what is asked of it.
+
+    Raises:
+        ReportError: there are such rows.
+    """
+    if plan.repeat:
+        return
+    keys = _make_step_keys(root, plan.layout, tuple(plan.metrics), plan.filters, x=plan.step)
+    some = _sample_keys(root, keys)
+    found = find_repeat(some)
+    if found is not None and some != keys:
+        found = find_repeat(keys)
+    if found is None:
+        return
+    step = _format_step(found.step, is_time=plan.layout.kinds[plan.own_step] is Kind.TIME)
+    name = plan.layout.step_name if plan.own_step == plan.layout.roles.step else ""
+    what = f"{shorten(name or plan.own_step, _LONGEST)} {step}"
+    raise ReportError(_report_repeat(root, keys, found, what, _OF_STEPS))
+
+
+def check_answers(root: Path, source: Source, layout: Layout, filters: Filters) -> None:
+    """Refuse several rows of most problems of one run, where neither samples nor ``repeat:`` explain them.
+
+    Raises:
+        ReportError: there are such rows.
+    """
+    if source.settings.repeat or layout.repeat or layout.outcomes is None:
+        return
+    keys = make_answer_keys(root, layout, filters)
+    found = find_repeated_answer(keys)
+    if found is None:
+        return
+    problem = shorten(str(found.step).partition(chr(31))[0], _LONGEST)
+    raise ReportError(_report_repeat(root, keys, found, f"problem {problem}", _OF_ANSWERS))
+
+
+def check_clusters(root: Path, layout: Layout, select: str) -> None:
+    """Refuse a problem that is in two clusters.
+
+    Args:
+        root: the folder that the source's files are relative to.
+        layout: how they are read.
+        select: the SELECT of a source's outcomes.
+
+    Raises:
+        ReportError: there is one, at the first row that names the second cluster.
+    """
+    found = get_engine().fetch_rows(
+        f'WITH named AS (SELECT problem, cluster, "row" AS place FROM ({select}) '  # noqa: S608 - our own names
+        "WHERE cluster IS NOT NULL), "
+        "firsts AS (SELECT problem, arg_min(cluster, place) AS first FROM named GROUP BY problem) "
+        "SELECT problem, first, cluster, place FROM named JOIN firsts USING (problem) "
+        "WHERE cluster <> first ORDER BY place LIMIT 1"
+    )
+    for problem, first, second, row in found:
+        path, line, _ = locate_row(root, layout, row)
+        clusters = f'in the cluster "{shorten(first, _LONGEST)}" and here in "{shorten(second, _LONGEST)}"'
+        message = f"problem {shorten(problem, _LONGEST)} is {clusters}"
+        advice = "Give each problem one cluster in all of its rows"
+        raise ReportError(Problem(SourceLocation(path, line), message, advice, Stage.DATA))
+
+
+def _make_step_keys(
+    root: Path, layout: Layout, metrics: tuple[str, ...], filters: Filters, *, x: str | None = None
+) -> RowKeys:
+    """The keys of a table of measurements: by its own step, or by x where none is known."""
+    raws = {name: layout.metrics[name] for name in metrics}
+    plan = Plan(
+        layout=layout,
+        rename={},
+        metrics=raws,
+        step=layout.roles.step or x or "",
+        step_metric=(),
+        step_name="",
+        series=None,
+        filters=filters,
+        intervals={raw: {} for every in raws.values() for raw in every},
+    )
+    columns = 'series, run, metric AS part, step, value, "row"'
+    return RowKeys(f"SELECT {columns} FROM ({build_statement(root, plan)})", layout, filters)  # noqa: S608 - our own names
+
+
+def _count_bytes(root: Path, layout: Layout) -> int:
+    return sum((root / file.place).stat().st_size for file in layout.files)
+
+
+def _sample_keys(root: Path, keys: RowKeys) -> RowKeys:
+    """The keys of so many steps or problems that the rows of a large table are looked at in a moment."""
+    every = 1 + _count_bytes(root, keys.layout) // _BYTES
+    select = f"SELECT * FROM ({keys.select}) WHERE hash(step) % {every} = 0"  # noqa: S608 - our own names
+    return keys if every == 1 else replace(keys, select=select)
+
+
+def _report_repeat(root: Path, keys: RowKeys, found: Repeat, what: str, otherwise: str) -> Problem:
+    """What to tell of rows that repeat, at the first of them."""
+    path, line, number = locate_row(root, keys.layout, found.second)
+    before, above, earlier = locate_row(root, keys.layout, found.first)
+    there = f"line {above}" if above else f"row {earlier}" if earlier else "one place"
+    there = there if before == path else f"{there} of {before}"
+    here = "here" if line else f"in row {number}" if number else "in another"
+    run = f", run {shorten(found.run, _LONGEST)}" if found.run else ""
+    message = f"a second row for {what} of series {shorten(found.series, _LONGEST)}{run}"
+    one, other = (f"{value:.6g}" for value in found.values)
+    if one != other:
+        message += f": {shorten(found.part, _LONGEST)} is {one} in {there} and {other} {here}"
+    elif number:
+        message += f": the first is {there}" if line else f": row {number}, and the first is {there}"
+    rest = "step" if keys.layout.outcomes is None else "problem"
+    message += f"; {found.surplus:,} of {found.rows:,} values repeat a {rest} of their run"
+    apart = _suggest_columns(root, keys, found.part)
+    advice = f"{apart}. Otherwise set {otherwise}" if apart else f"Set in source.yml {otherwise}"
+    return Problem(SourceLocation(path, line), message, advice, Stage.DATA)
+
+
+def _suggest_columns(root: Path, keys: RowKeys, metric: str) -> str:
+    """The columns that tell the rows apart, and what to set; empty where there are none."""
+    texts = list_free_texts(keys.layout)
+    numbers = [
+        name for name in list_free_numbers(keys.layout) if name not in keys.layout.metrics.get(metric, ())
+    ]
+    apart = find_distinguishing_columns(root, keys, [*texts, *numbers], most=_MOST_SERIES)
+    if not apart:
+        return ""
+    first, *others = (shorten(name, _LONGEST) for name in apart[0])
+    if others:
+        reason = f'Columns "{first}" and "{others[0]}" together tell these rows apart'
+        choose = f"select one {others[0]} with filter: in source.yml or in the block"
+        return f"{reason}: set columns: {{series: {first}}} in source.yml, and {choose}"
+    quoted = list_names(f'"{name}"' for (name,) in apart)
+    reason = (
+        f"Column {quoted} tells these rows apart" if len(apart) == 1 else f"Each of {quoted} tells them apart"
+    )
+    if is_step_name(first):
+        step = f"columns: {{step: {first}}}"
+        return f"Steps begin anew in each {first}: set {step} in source.yml, and repeat: mean"
+    if apart[0][0] not in texts:
+        return (
+            f"{reason}: set columns: {{run: {first}}} in source.yml if it counts runs, else "
+            f"{{series: {first}}}"
+        )
+    write = f"{reason}: set columns: {{series: {first}}} in source.yml"
+    if keys.layout.roles.series is None:
+        return write
+    return f"{write}, or select one {first} with filter: in source.yml or in the block"
+
+
+def _format_step(step: str | float, *, is_time: bool) -> str:
+    """A step as a reader knows it."""
+    if isinstance(step, str):
+        return step
+    if not is_time:
+        return f"{step:.12g}"
+    text = datetime.fromtimestamp(step / 1000, UTC).isoformat(" ").removesuffix("+00:00")
+    return text.removesuffix(" 00:00:00")

@@ -1,0 +1,233 @@
+"""The files of a source: all of its folder, or those that ``files:`` matches."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Final
+
+from reportgen.core.errors import Problem, Problems, ReportError, Stage
+from reportgen.formats.files import natural_key
+from reportgen.read.find import SETTINGS, locate_file, walk_files
+from reportgen.read.unread import find_outward_files, find_unreadable, refuse_outward_links
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from reportgen.formats.cells import Text
+    from reportgen.read.find import Location
+    from reportgen.settings.source import SourceSettings
+
+
+_NAMED_GROUP: Final = "(?P<"
+_TWICE: Final = ("**", "**")
+_MOST_ANY_DEPTHS: Final = 2
+_NO_LABELS: Final[dict[str, Text]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenFiles:
+    """The files of a source.
+
+    Attributes:
+        paths: in reading order.
+        labels: for each the named groups of the pattern that chose it; a group that took no part is None.
+        named: whether ``files:`` names them, or the source is one file.
+        skipped: folders that are not gone into, and why.
+        unreadable: those of the paths that may not be read, where they may be data.
+    """
+
+    paths: tuple[Path, ...]
+    labels: Mapping[Path, Mapping[str, Text]]
+    named: bool
+    skipped: Mapping[Path, str] = field(default_factory=dict)
+    unreadable: frozenset[Path] = frozenset()
+
+    def get_labels(self, path: Path) -> Mapping[str, Text]:
+        """What the pattern tells of a file."""
+        return self.labels.get(path, _NO_LABELS)
+
+
+def choose_files(location: Location, settings: SourceSettings) -> ChosenFiles:
+    """The files of a source, whatever they hold, in reading order.
+
+    Raises:
+        ReportError: a pattern of ``files:`` fits nothing or is not a pattern, there are too many files, or
+            links lead out of the repository.
+    """
+    if not location.path.is_dir():
+        refuse_outward_links(find_outward_files((location.path,), location), location)
+        return ChosenFiles((location.path,), {}, named=True)
+    walk = _FolderWalk(location)
+    if settings.files:
+        chosen = _match_patterns(settings.files, walk)
+    else:
+        chosen = ChosenFiles(tuple(walk.list_files(location.path)), {}, named=False)
+    refuse_outward_links(walk.outward, location)
+    return replace(chosen, skipped=walk.skipped, unreadable=find_unreadable(chosen.paths, named=chosen.named))
+
+
+@dataclass(frozen=True, slots=True)
+class _FolderWalk:
+    """A source's folder on the way through it, and what is not gone into; see ``walk_files``."""
+
+    location: Location
+    skipped: dict[Path, str] = field(default_factory=dict)
+    outward: dict[Path, str] = field(default_factory=dict)
+
+    def list_files(self, folder: Path) -> Iterator[Path]:
+        """Every file below a folder of the source."""
+        location = self.location
+        return walk_files(
+            folder, location.root, skipped=self.skipped, boundary=location.boundary, outward=self.outward
+        )
+
+
+def _match_patterns(files: str | tuple[str, ...], walk: _FolderWalk) -> ChosenFiles:
+    """The files that ``files:`` names.
+
+    Raises:
+        ReportError: a pattern fits nothing or is not a pattern, or there are too many files.
+    """
+    location = walk.location
+    patterns = (files,) if isinstance(files, str) else files
+    labels: dict[Path, dict[str, Text]] = {}
+    problems = Problems()
+    for pattern in patterns:
+        with problems.collecting():
+            found = (_match_files if _NAMED_GROUP in pattern else _glob_files)(pattern, walk)
+            for path, groups in found.items():
+                labels.setdefault(path, {}).update(groups)
+            if not found and not walk.outward:
+                message = f'files: "{pattern}" fits no file in {locate_file(location.path, location.root)}'
+                advice = "Patterns are relative to the folder, as in runs/*.csv"
+                if _NAMED_GROUP in pattern:
+                    advice = "It has to fit the whole path below the folder, as in (?P<series>[^/]+)/log.csv"
+                problems.add([Problem(location.place, message, advice, Stage.SETTINGS)])
+    problems.raise_errors()
+    return ChosenFiles(tuple(labels), labels, named=True)
+
+
+def _glob_files(pattern: str, walk: _FolderWalk) -> dict[Path, dict[str, Text]]:
+    """The files that a pattern fits, and all those below the folders that it fits.
+
+    Raises:
+        ReportError: the pattern asks for more ways through the folders than anybody could wait for.
+    """
+    found: list[Path] = []
+    location = walk.location
+    # "**/**" fits what "**" does, and would be walked once for each way to part a path in two.
+    parts = [part for part, after in pairwise([*PurePath(pattern).parts, ""]) if (part, after) != _TWICE]
+    if parts.count("**") > _MOST_ANY_DEPTHS:
+        message = f'files: "{pattern}" has "**" more than {_MOST_ANY_DEPTHS} times'
+        advice = "Name the folders between them, as in runs/**/logs/**/*.csv"
+        raise ReportError(Problem(location.place, message, advice, Stage.SETTINGS))
+    if ".." not in parts:
+        with suppress(ValueError, NotImplementedError):
+            found = sorted(location.path.glob("/".join(parts)), key=natural_key)
+    outward = find_outward_files(found, location)
+    walk.outward.update(outward)
+    files: dict[Path, dict[str, Text]] = {}
+    for path in found if not outward else ():
+        if path.is_dir():
+            files |= {file: {} for file in walk.list_files(path)}
+        elif (path.is_file() or path.is_symlink()) and path.name != SETTINGS:
+            files[path] = {}
+    return files
+
+
+def _match_files(pattern: str, walk: _FolderWalk) -> dict[Path, dict[str, Text]]:
+    """The files whose path below the source fits a regular expression, or that of a folder around them.
+
+    Raises:
+        ReportError: the pattern is no regular expression, or there are too many files.
+    """
+    location = walk.location
+    files = list(walk.list_files(location.path))
+    parts = {file: list(_outwards(file.relative_to(location.path))) for file in files}
+    try:
+        matched = match_paths(pattern, dict.fromkeys(part for inner in parts.values() for part in inner))
+    except ValueError as error:
+        message = f'files: "{pattern}" is no regular expression: {error}'
+        advice = (
+            "A text with (?P< is read as one, as in runs/(?P<series>[^/]+)/seed_(?P<seed>[0-9]+)/log.csv; "
+            "it cannot look around, nor refer to its own groups"
+        )
+        raise ReportError(Problem(location.place, message, advice, Stage.SETTINGS)) from None
+    nearest = {file: next((part for part in inner if part in matched), None) for file, inner in parts.items()}
+    return {file: matched[part] for file, part in nearest.items() if part is not None}
+
+
+def _outwards(path: PurePath) -> Iterator[str]:
+    """A path and those of the folders around it."""
+    yield path.as_posix()
+    yield from (parent.as_posix() for parent in path.parents if parent.name)
+
+
+_PIECE: Final = re.compile(r"\\(.)|(\[\^?\]?)|(\])|\(\?P?<(\w+)>|(\((?!\?))|.", re.DOTALL)
+# In Python these know the letters and digits of all languages.
+_ESCAPES: Final = {"w": r"[\p{L}\p{N}_]", "W": r"[^\p{L}\p{N}_]", "d": r"\p{Nd}", "D": r"\P{Nd}", "Z": r"\z"}
+_IN_A_CLASS: Final = {"w": r"\p{L}\p{N}_", "d": r"\p{Nd}", "D": r"\P{Nd}"}
+
+
+def match_paths(pattern: str, paths: Iterable[str]) -> dict[str, dict[str, Text]]:
+    """The paths that a pattern fits as a whole, each with its groups that have a name.
+
+    A group that took no part, or is empty, is None.
+
+    Raises:
+        ValueError: RE2 knows no such pattern; the text is its own.
+    """
+    import duckdb  # noqa: PLC0415 - most sources have no such pattern
+
+    from reportgen.formats.engine import get_engine  # noqa: PLC0415 - as above
+
+    # A name that is no UTF-8 is shown with a mark for each wrong byte, and matched as it is shown.
+    by_text = {path.encode("utf-8", "replace").decode(): path for path in paths}
+    translated = "".join(_translated(pattern))
+    names = _group_names(pattern)
+    if twice := next((name for index, name in enumerate(names) if name and name in names[:index]), ""):
+        raise ValueError(f"two groups are called {twice}")
+    listed = ", ".join(f"'{place}'" for place in range(len(names)))
+    statement = (
+        f"SELECT path, regexp_extract(path, $whole, [{listed}]) "  # noqa: S608 - numbers only
+        "FROM (SELECT unnest($paths) AS path) WHERE regexp_full_match(path, $pattern)"
+    )
+    given = {"whole": f"^(?:{translated})$", "pattern": translated, "paths": list(by_text)}
+    try:
+        rows = get_engine().open_cursor().execute(statement, given).fetchall()
+    except (duckdb.InvalidInputException, duckdb.BinderException) as error:
+        said = str(error).partition("Error: ")[2] or str(error)
+        raise ValueError(said.removesuffix(f": {translated}")) from None
+    return {
+        by_text[path]: {name: groups[str(place)] or None for place, name in enumerate(names) if name}
+        for path, groups in rows
+    }
+
+
+def _split_pattern(pattern: str) -> Iterator[tuple[re.Match[str], bool]]:
+    """Escapes, brackets, openings of groups and other characters, with whether each stands in a class."""
+    within = False
+    for piece in _PIECE.finditer(pattern):
+        yield piece, within
+        if piece[2] and not within:
+            within = True
+        elif piece[3]:
+            within = False
+
+
+def _translated(pattern: str) -> Iterator[str]:
+    for piece, within in _split_pattern(pattern):
+        meaning = (_IN_A_CLASS if within else _ESCAPES).get(piece[1] or "")
+        yield meaning or (f"(?P<{piece[4]}>" if piece[4] and not within else piece[0])
+
+
+def _group_names(pattern: str) -> list[str]:
+    """The name of each group in its order, empty where it has none."""
+    return [
+        piece[4] or "" for piece, within in _split_pattern(pattern) if not within and (piece[4] or piece[5])
+    ]

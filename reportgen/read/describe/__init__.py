@@ -1,0 +1,1 @@
+"""What a source holds, in words and numbers."""

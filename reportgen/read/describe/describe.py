@@ -1,0 +1,377 @@
+"""What any file or folder holds: its format, runs, metrics or answers, and what is odd about them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, fields, replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.core.description import (
+    Counts,
+    DescribedEvaluation,
+    DescribedMetric,
+    DescribedRun,
+    DescribedTotal,
+    Description,
+)
+from reportgen.core.errors import Problem, Problems, Severity, Stage
+from reportgen.formats.messages import list_names
+from reportgen.formats.registry import get_title
+from reportgen.read.choose import choose_files
+from reportgen.read.describe.counts import (
+    add_imported,
+    count_answers,
+    count_curves,
+    find_empty_runs,
+    likely_clusters,
+    list_totals,
+)
+from reportgen.read.describe.suggestions import find_likely_steps, suggest_for_table, suggest_repetitions
+from reportgen.read.find import SETTINGS, locate_file, make_location, name_source
+from reportgen.read.measurements import read_measurements
+from reportgen.read.outcomes import read_outcomes
+from reportgen.read.runs.file_names import is_named_by_files, suggest_files
+from reportgen.read.sources import load_source_settings, open_files
+from reportgen.read.tables.layout import get_layout
+from reportgen.read.tables.survey import complete_layout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from reportgen.core.cache import Cache
+    from reportgen.core.repository import Boundary
+    from reportgen.read.choose import ChosenFiles
+    from reportgen.read.find import Location
+    from reportgen.read.runs.ingest import ImportedSource
+    from reportgen.read.tables.layout import Layout
+    from reportgen.settings.inputs import Source
+    from reportgen.settings.source import SourceSettings
+
+
+_TITLES: Final = {
+    "csv": "CSV",
+    "tsv": "TSV",
+    "jsonl": "JSON Lines",
+    "json": "JSON",
+    "parquet": "Parquet",
+    "wandb-csv": "a chart that W&B exported as CSV",
+}
+_ENDINGS: Final = {".jsonl": "JSON Lines", ".ndjson": "JSON Lines"}
+_COMPRESSIONS: Final = {"gzip": "gzip", "zstd": "zstd"}
+
+
+def make_mapped_title(paths: Iterable[str]) -> str:
+    """What settings map to a table: ``JSON mapped by source.yml``."""
+    endings = (_ENDINGS.get(PurePosixPath(path).suffix.lower(), "JSON") for path in paths)
+    return f"{' and '.join(dict.fromkeys(endings))} mapped by source.yml"
+
+
+def make_table_title(layout: Layout) -> str:
+    """The formats of a source's files: ``CSV``, ``CSV (gzip)``, ``CSV and Parquet``."""
+    titles = dict.fromkeys(_title(file.format, file.compression) for file in layout.files)
+    *first, last = titles
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def describe_shape(layout: Layout) -> str:
+    """What a row is."""
+    if layout.outcomes:
+        return "a row for each answer"
+    if layout.totals:
+        return "a row for each score of a benchmark"
+    if layout.spread:
+        return "a column for each run"
+    return "a row for each value" if layout.long else "a column for each metric"
+
+
+def explain_names(layout: Layout, settings: SourceSettings) -> tuple[str, str]:
+    """Where a table says series and seeds, as words after "by"; empty where it does not."""
+    if layout.spread:
+        return "the columns", "the columns" if any(one.seed for one in layout.spread.values()) else ""
+    roles = layout.roles
+    groups = {name for file in layout.files for name, _ in file.given}
+    by_files = "the names of files" if is_named_by_files(layout, settings) else "the pattern of files:"
+    series, seed = (
+        by_files if name in groups else f'the column "{name}"' if name else ""
+        for name in (roles.series, roles.seed)
+    )
+    if not series and len(layout.files) > 1:
+        series = "the names of files"
+    return series, seed
+
+
+def _title(form: str, compression: str) -> str:
+    title = _TITLES.get(form, form)
+    return f"{title} ({_COMPRESSIONS[compression]})" if compression in _COMPRESSIONS else title
+
+
+# What only the rows and the loggers tell; the rest is at hand once a source is open.
+_SUGGESTED: Final = ("settings", "repetitions", "clusters")
+_STORED_FIELDS: Final = ("series", "format", "title", "shape", "series_by", "seed_by", *_SUGGESTED)
+
+
+def store_description(cache: Cache, source: Source, description: Description) -> None:
+    """Keep what was counted of a source."""
+    parts = {name: getattr(description, name) for name in (*_STORED_FIELDS, "counts")}
+    cache.put(_make_key(cache, source), json.dumps(parts, default=_fields).encode())
+
+
+def _fields(one: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the values here
+    return {field.name: getattr(one, field.name) for field in fields(one)}
+
+
+def load_description(cache: Cache, source: Source, description: Description) -> Description | None:
+    """A description with what ``store_description`` kept; None where there is nothing."""
+    data = cache.get(_make_key(cache, source))
+    if data is None:
+        return None
+    parts = json.loads(data)
+    counts = parts["counts"]
+    return replace(
+        description,
+        **{**{name: parts[name] for name in _STORED_FIELDS}, "series": tuple(parts["series"])},
+        counts=Counts(
+            tuple(DescribedRun(**one) for one in counts["runs"]),
+            tuple(DescribedMetric(**one) for one in counts["metrics"]),
+            tuple(DescribedEvaluation(**one) for one in counts["evaluations"]),
+            tuple(DescribedTotal(**one) for one in counts["totals"]),
+        ),
+    )
+
+
+def _make_key(cache: Cache, source: Source) -> str:
+    return cache.make_key("described source", source.digest)
+
+
+_NO_ENDING: Final = "without an ending"
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeContext:
+    """What a source is described with.
+
+    Attributes:
+        load_settings: reads a ``source.yml``, given its path and its name for messages.
+        hashes: SHA-256 of a file in hex, remembered from one call to the next.
+        cache: what was counted before; None where nothing is kept.
+        boundary: where links may lead; anywhere if None.
+    """
+
+    load_settings: Callable[[Path, str], SourceSettings]
+    hashes: Callable[[Path], str]
+    cache: Cache | None
+    boundary: Boundary | None = None
+
+
+def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Description:
+    """Describe a file or folder; what is wrong with it is among its problems.
+
+    Args:
+        path: the file or folder, which is there.
+        root: what its paths are told relative to.
+        name: what blocks call it; empty for the name of the file or folder.
+        context: what it is read with.
+    """
+    called = name or (path.name if path.is_dir() else name_source(path))
+    location = make_location(path, called, root, context.boundary)
+    problems = Problems()
+    description = Description(
+        locate_file(path, root).file,
+        location.name,
+        settings_file=locate_file(location.settings, root).file,
+        has_settings=location.has_settings,
+    )
+    with problems.collecting():
+        settings = load_source_settings(location, context.load_settings)
+        request = _Request(location, settings, choose_files(location, settings), context)
+        description = _add_unread(_describe_source(description, request, problems), request)
+        if not description.kind:
+            description, findings = _describe_empty(description, request)
+            problems.found[:0] = findings
+    if not description.kind:
+        problems.add(_report_nested_sources(location))
+    return replace(description, problems=tuple(problems.found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A source that is described: where it is, its settings and files, and what it is looked at with."""
+
+    location: Location
+    settings: SourceSettings
+    chosen: ChosenFiles
+    context: DescribeContext
+
+
+def _describe_source(description: Description, request: _Request, problems: Problems) -> Description:
+    """What can be read of a source; what cannot is among the problems."""
+    context = request.context
+    with problems.collecting():
+        source, imported = open_files(
+            request.location, request.settings, request.chosen, context.hashes, context.cache
+        )
+        problems.add(source.warnings)
+        description = _add_layout(description, source, request.location.root)
+        problems.add(_warn_uncertain_step(description, source))
+        said = request.settings.columns.model_dump(exclude_none=True)
+        if (series := source.settings.columns.series) and "series" not in said and not description.settings:
+            description = replace(description, settings={"columns": {**said, "series": series}})
+        description = _add_counts(description, source, imported, request)
+        _check_repeats(description, source, request.location.root)
+    return description
+
+
+def _check_repeats(description: Description, source: Source, root: Path) -> None:
+    """Refuse rows that repeat a step or a problem, as whoever draws them does.
+
+    Raises:
+        ReportError: it is not known which of them counts.
+    """
+    repeated = tuple(metric.name for metric in description.counts.metrics if metric.repeated)
+    if repeated:
+        read_measurements(root, source, repeated).check_repeats()
+    if any(one.repeated for one in description.counts.evaluations):
+        read_outcomes(root, source).check_repeats()
+
+
+def _describe_empty(description: Description, request: _Request) -> tuple[Description, tuple[Problem, ...]]:
+    """What cannot be read told as runs that hold no values, if it is that, and what was found in them."""
+    root = request.location.root
+    with Problems().collecting():
+        empty = find_empty_runs(request.chosen, request.settings, root)
+        if empty is not None:
+            read = tuple(locate_file(file, root).file for file in empty.files)
+            size = sum(file.stat().st_size for file in empty.files)
+            description = replace(
+                description, format=empty.form, title=get_title(empty.form), read=read, size=size
+            )
+            return replace(description, counts=Counts(runs=empty.runs)), empty.findings
+    return description, ()
+
+
+def _add_layout(description: Description, source: Source, root: Path) -> Description:
+    """What shows before any row is read, but for columns that may be the step."""
+    layout = get_layout(source)
+    measured = not (layout.outcomes or layout.totals or layout.spread)
+    steps = find_likely_steps(root, source, layout) if measured and layout.roles.step is None else []
+    series_by, seed_by = explain_names(layout, source.settings)
+    step_role = layout.roles.step or ""
+    step = layout.step_name or step_role
+    return replace(
+        description,
+        kind=source.kind,
+        format=layout.files[0].format,
+        title=make_table_title(layout),
+        shape=describe_shape(layout),
+        read=tuple(file.path for file in source.files),
+        size=sum(file.size for file in source.files),
+        series=layout.series,
+        benchmarks=source.benchmarks,
+        series_by=series_by,
+        seed_by=seed_by,
+        step_name="step" if step == "_step" else step,
+        step_is_time=step_role in layout.kinds and layout.kinds[step_role].name == "TIME",
+        settings={
+            **suggest_files(layout, source.settings, description.path),
+            **suggest_for_table(layout, source.settings, source.location, steps),
+        },
+    )
+
+
+def _warn_uncertain_step(description: Description, source: Source) -> Iterator[Problem]:
+    """A warning where a column is suggested for the step that only looks like one."""
+    columns = description.settings.get("columns")
+    if isinstance(columns, dict) and "step" in columns and not description.step_name:
+        message = (
+            f'no column is called as a step is; "{columns["step"]}" goes up within each run and may be it'
+        )
+        advice = "Write it into source.yml as below if so, otherwise name another column there"
+        yield Problem(source.location, message, advice, Stage.DATA, Severity.WARNING)
+
+
+def _seeded(description: Description) -> Description:
+    """The same, without saying where seeds stand if no run has one."""
+    counts = description.counts
+    seeds = {one.seed for part in (counts.runs, counts.evaluations, counts.totals) for one in part}
+    return description if seeds - {None} else replace(description, seed_by="")
+
+
+def _add_counts(
+    description: Description, source: Source, imported: ImportedSource | None, request: _Request
+) -> Description:
+    """What the rows hold and the loggers say, as it was counted before or else now.
+
+    Raises:
+        ReportError: everything that is wrong in the files.
+    """
+    settings, context = request.settings, request.context
+    stored = load_description(context.cache, source, description) if context.cache else None
+    if stored:
+        return stored
+    layout = complete_layout(request.location.root, source) if get_layout(source).long else get_layout(source)
+    source = replace(source, layout=layout, metrics=tuple(layout.metrics))
+    counts = _count_rows(request.location.root, source)
+    parts = (counts.runs, counts.evaluations, counts.totals)
+    seen = tuple(dict.fromkeys(one.series for part in parts for one in part))
+    description = replace(description, series=layout.series if layout.exhaustive else seen)
+    description = _seeded(replace(description, counts=counts))
+    if settings.format == "mapped":
+        description = replace(description, format="mapped", title=make_mapped_title(description.read))
+    if imported:
+        description = add_imported(description, imported, settings)
+    description = replace(
+        description, repetitions=description.repetitions or suggest_repetitions(settings, description)
+    )
+    if source.kind == "outcomes" and (cluster := likely_clusters(request.location.root, source)):
+        description = replace(
+            description, clusters={**settings.columns.model_dump(exclude_none=True), "cluster": cluster}
+        )
+    if context.cache:
+        store_description(context.cache, source, description)
+    return description
+
+
+def _count_rows(root: Path, source: Source) -> Counts:
+    """What the rows hold.
+
+    Raises:
+        ReportError: everything that is wrong in the files.
+    """
+    if source.kind == "outcomes":
+        return Counts(evaluations=count_answers(root, source))
+    if source.kind == "totals":
+        return Counts(totals=list_totals(root, source))
+    return Counts(*count_curves(root, source))
+
+
+def _add_unread(description: Description, request: _Request) -> Description:
+    """The same with the files that are not read."""
+    read = set(description.read)
+    unread = Counter(
+        path.suffix.lower() or _NO_ENDING
+        for path in request.chosen.paths
+        if locate_file(path, request.location.root).file not in read
+    )
+    return replace(description, unread=tuple(sorted(unread.items(), key=lambda one: (-one[1], one[0]))))
+
+
+def _report_nested_sources(location: Location) -> Iterator[Problem]:
+    """Sources of their own in a folder that holds no other data."""
+    if location.path.is_dir():
+        found = [*location.path.glob(f"*/{SETTINGS}"), *location.path.glob(f"*.{SETTINGS}")]
+        below = sorted(
+            path.parent.name if path.name == SETTINGS else path.name.removesuffix(f".{SETTINGS}")
+            for path in found
+        )
+        if below:
+            message = f"the folder holds {len(below)} sources of their own: {list_names(below)}"
+            yield Problem(
+                locate_file(location.path, location.root),
+                message,
+                "Describe one of them",
+                Stage.DATA,
+                Severity.WARNING,
+            )

@@ -1,0 +1,343 @@
+"""Finds rows with the step or the problem of another row, and the columns that tell them apart."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from itertools import combinations, islice
+from typing import TYPE_CHECKING, Final
+
+from reportgen.formats import sql
+from reportgen.formats.cells import NUMERIC, Kind
+from reportgen.formats.engine import get_engine
+from reportgen.formats.files import Content
+from reportgen.formats.layout import Row
+from reportgen.formats.tables.table_formats import FORMATS
+from reportgen.read.runs.labels import is_experiment_setting, split_seed
+from reportgen.read.tables.columns import find_column, is_run_name
+from reportgen.read.tables.rows import FILE_ROWS, group_files, make_where, select_run, select_series
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    import duckdb
+
+    from reportgen.read.tables.layout import Filters, Layout
+
+
+# What is compared has few names; a column with more is an id, a note or a time.
+_MOST_NAMES: Final = 20
+_MOST_RUNS: Final = 200
+_NUMBER: Final = re.compile(r"\d+$")
+# A number, or letters and digits as a machine makes them.
+_ID: Final = re.compile(r"[\d.]+|[0-9a-f-]{7,}|(?=.*\d)[a-z0-9]{8}")
+# Columns that are looked at together, two by two.
+_MOST_PAIRED: Final = 6
+# A resume leaves more steps than it repeats: so many times as many as it goes back.
+_STEPS_OF_A_RESUME: Final = 3
+# A step that is written twice in a row is an exception, too: of so many steps there is one.
+_STEPS_OF_A_TIE: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class RowKeys:
+    """What tells the rows of a table apart, as SQL.
+
+    Attributes:
+        select: the columns ``series, run, part, step, value, row`` of every row that counts; ``part`` is its
+            metric or benchmark, ``step`` what it may have once a run: a step, or a problem and sample.
+        layout: how the table is read.
+        filters: the rows that count.
+    """
+
+    select: str
+    layout: Layout
+    filters: Filters
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Two rows of one step: their positions, whose they are, and how many there are like the second one.
+
+    Attributes:
+        series, run, part, step: of both, as in ``RowKeys``.
+        first, second: the positions of the rows, by file and row.
+        values: of both.
+        surplus: rows that have the step of an earlier one.
+        rows: all rows.
+    """
+
+    series: str
+    run: str
+    part: str
+    step: str | float
+    first: int
+    second: int
+    values: tuple[float, float]
+    surplus: int
+    rows: int
+
+
+def make_answer_keys(root: Path, layout: Layout, filters: Filters) -> RowKeys:
+    """The keys of a table of outcomes; answers without a score count neither way."""
+    roles = layout.outcomes
+    if roles is None:
+        raise TypeError(layout)
+    selects = []
+    for rows in group_files(root, layout):
+        names = [rows.as_text(name) for name in (roles.problem, roles.sample) if name]
+        fields = {
+            "series": select_series(rows, layout, {}),
+            "run": select_run(rows, layout),
+            "part": f"coalesce({rows.as_text(roles.benchmark)}, '')" if roles.benchmark else "''",
+            "step": " || chr(31) || ".join(f"coalesce({name}, '')" for name in names),
+            "value": "0.0",
+            "row": rows.get_position(),
+        }
+        listed = ", ".join(f'{cell} AS "{name}"' for name, cell in fields.items())
+        scored = f"{rows.as_text(roles.score)} IS NOT NULL"
+        selects.append(f"SELECT {listed} FROM {rows.build_source()}{make_where(rows, filters, scored)}")  # noqa: S608
+    return RowKeys(" UNION ALL ".join(selects), layout, filters)
+
+
+def find_repeat(keys: RowKeys) -> Repeat | None:
+    """The first row that repeats a step of its run with another value, and is not of a resumed run.
+
+    A run was resumed where its steps go back, in the order of writing, by not more than half of the way that
+    it had come, and at last beyond all that was there before; that happens once, or seldom. A step that is
+    written twice in a row, now and then, is no other run either, nor is a single row.
+    """
+    run = "PARTITION BY series, run, part"
+    earlier = "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
+    finite = (
+        f"step BETWEEN -{sql.LARGEST} AND {sql.LARGEST} AND value BETWEEN -{sql.LARGEST} AND {sql.LARGEST}"
+    )
+    statement = f"""
+        WITH measured AS (SELECT * FROM ({keys.select}) WHERE {finite}),
+        ordered AS (
+            SELECT *, lag(step) OVER (w) AS before, lag(value) OVER (w) AS other,
+                first_value(step) OVER (w) AS begin, max(step) OVER (w {earlier}) AS furthest
+            FROM measured WINDOW w AS ({run} ORDER BY "row")
+        ),
+        runs AS (
+            SELECT series, run, part, count(*) AS rows, count(DISTINCT step) AS steps,
+                count(DISTINCT value) AS different, count(*) FILTER (step < before) AS returns,
+                count(*) FILTER (step = before AND value <> other) AS again,
+                count(*) FILTER (step < before AND 2 * (step - begin) < furthest - begin) AS restarts,
+                arg_max(step, "row") >= max(step) AS runs_on
+            FROM ordered GROUP BY ALL
+        ),
+        unclear AS (
+            SELECT * FROM runs WHERE rows > steps AND NOT (steps > 1 AND (rows = steps + 1
+                OR (restarts = 0 AND runs_on AND (returns <= 1 OR {_STEPS_OF_A_RESUME} * returns <= steps)
+                    AND (again <= 1 OR {_STEPS_OF_A_TIE} * again <= steps))))
+        )
+        SELECT series, run, part, step, {_PAIR}, (SELECT sum(rows - steps) FROM unclear) AS surplus,
+            (SELECT sum(rows) FROM runs) AS written
+        FROM measured JOIN unclear USING (series, run, part) GROUP BY series, run, part, step
+        HAVING min(value) < max(value) ORDER BY second_row, max(different) DESC, part LIMIT 1
+    """  # noqa: S608 - our own names
+    return _fetch_repeat(statement)
+
+
+def find_repeated_answer(keys: RowKeys) -> Repeat | None:
+    """The first row that answers a problem of its run again, where most problems have several such rows.
+
+    Where few have, some answers were asked for again, and the last one counts.
+    """
+    statement = f"""
+        WITH answers AS (SELECT * FROM ({keys.select})),
+        problems AS (SELECT series, run, part, step, count(*) AS n FROM answers GROUP BY ALL),
+        runs AS (
+            SELECT series, run, part, sum(n) AS rows, count(*) AS steps
+            FROM problems GROUP BY ALL
+        ),
+        unclear AS (
+            SELECT series, run, part FROM problems GROUP BY ALL HAVING 2 * count(*) FILTER (n > 1) > count(*)
+        )
+        SELECT series, run, part, step, {_PAIR},
+            (SELECT sum(rows - steps) FROM runs SEMI JOIN unclear USING (series, run, part)) AS surplus,
+            (SELECT sum(rows) FROM runs) AS written
+        FROM answers SEMI JOIN unclear USING (series, run, part) GROUP BY series, run, part, step
+        HAVING count(*) > 1 ORDER BY second_row, part LIMIT 1
+    """  # noqa: S608 - our own names
+    return _fetch_repeat(statement)
+
+
+# The rows of a group in the order of writing, and the second of them.
+_PAIR: Final = (
+    'list_slice(list(struct_pack(place := "row", value := "value") ORDER BY "row"), 1, 100) AS told, '
+    'list("row" ORDER BY "row")[2] AS second_row'
+)
+
+
+def _fetch_repeat(statement: str) -> Repeat | None:
+    """The first row of a group, and the next one that has another value or, of answers, just the next."""
+    found = get_engine().fetch_rows(statement)
+    if not found:
+        return None
+    series, run, part, step, written, _, surplus, rows = found[0]
+    first, *others = written
+    other = next((one for one in others if one["value"] != first["value"]), others[0])
+    values = first["value"], other["value"]
+    return Repeat(series, run, part, step, first["place"], other["place"], values, int(surplus), int(rows))
+
+
+def find_distinguishing_columns(
+    root: Path, keys: RowKeys, columns: Sequence[str], *, most: int = _MOST_NAMES
+) -> list[tuple[str, ...]]:
+    """The columns, or pairs of columns, each of which tells all repeated rows apart by few names.
+
+    Args:
+        root: the folder that the files' paths start from.
+        keys: of the table.
+        columns: the columns that may.
+        most: how many names are few.
+    """
+    with _open_repeated(root, keys, columns) as cursor:
+        numbers = {name for name in columns if keys.layout.kinds[name] in NUMERIC}
+        likely = [
+            name
+            for index, name in enumerate(columns)
+            if _is_label(cursor, index, most, number=name in numbers)
+        ]
+        alone: list[tuple[str, ...]] = [
+            (name,) for name in likely if _is_unique(cursor, [columns.index(name)])
+        ]
+        if alone:
+            return alone
+        pairs = combinations(likely[:_MOST_PAIRED], 2)
+        return [pair for pair in pairs if _is_unique(cursor, [columns.index(name) for name in pair])]
+
+
+def find_run_columns(root: Path, keys: RowKeys, columns: Sequence[str], *, shared: bool = False) -> list[str]:
+    """The columns that have one name in each run, and not the same in all runs.
+
+    Args:
+        root: the folder that the files' paths start from.
+        keys: of the table.
+        columns: the columns that may.
+        shared: whether some runs have to have the same name, as with a setting.
+    """
+    if not columns:
+        return []
+    counts = ", ".join(
+        f"count(DISTINCT c{index}) AS n{index}, count(*) - count(c{index}) AS e{index}, "
+        f"min(c{index}) AS v{index}"
+        for index in range(len(columns))
+    )
+    most = f"least(count(*) - 1, {_MOST_NAMES})" if shared else str(_MOST_NAMES)
+    ones = ", ".join(
+        f"max(n{place}) = 1 AND max(e{place}) = 0 AND count(DISTINCT v{place}) BETWEEN 2 AND {most}"
+        for place in range(len(columns))
+    )
+    joined = f'({keys.select}) JOIN ({_select_cells(root, keys, columns)}) USING ("row")'
+    runs = f"SELECT series, run, {counts} FROM {joined} GROUP BY series, run"  # noqa: S608 - our own names
+    (found,) = get_engine().fetch_rows(f"SELECT {ones} FROM ({runs})")  # noqa: S608 - our own names
+    return [name for name, one in zip(columns, found, strict=True) if one]
+
+
+def list_run_labels(keys: RowKeys) -> list[str]:
+    """What runs are called without their numbers and seeds, sorted; nothing where these are ids."""
+    found = get_engine().fetch_rows(f"SELECT DISTINCT run FROM ({keys.select}) ORDER BY 1 LIMIT {_MOST_RUNS}")  # noqa: S608
+    runs = [run for (run,) in found if run]
+    if any(_ID.fullmatch(run) for run in runs):
+        return []
+    return list(dict.fromkeys(_NUMBER.sub("", split_seed(run)[0]).strip(" _-./") for run in runs))
+
+
+def list_free_texts(layout: Layout) -> list[str]:
+    """Columns of words that play no part, and may be what is compared."""
+    return [name for name in _list_free(layout) if layout.kinds[name] is Kind.TEXT]
+
+
+def is_comparable(column: str) -> bool:
+    """Whether a column that has one name in each run may be what is compared, and not a place or a time."""
+    name = column.strip()
+    named = name.casefold().startswith(("exp", "group"))
+    return (named or is_experiment_setting(name)) and not is_run_name(name)
+
+
+def list_free_numbers(layout: Layout) -> list[str]:
+    """Columns of numbers that play no part, or are taken for a metric."""
+    return [name for name in _list_free(layout) if layout.kinds[name] in NUMERIC]
+
+
+def _list_free(layout: Layout) -> Iterator[str]:
+    parts = (layout.roles, layout.outcomes, layout.totals)
+    taken = {name for part in parts if part for name in astuple(part) if name}
+    return (name for name in layout.kinds if name not in taken and find_column(name, tuple(layout.kinds)))
+
+
+@contextmanager
+def _open_repeated(root: Path, keys: RowKeys, columns: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection with the table ``repeated``: rows that share their step, and cells ``c0, c1, …``."""
+    cursor = get_engine().open_cursor()
+    cursor.execute(
+        f"CREATE TEMP TABLE repeated AS SELECT * FROM ("  # noqa: S608 - our own names
+        f"SELECT *, count(*) OVER (PARTITION BY series, run, part, step) AS several "
+        f"FROM ({keys.select}) WHERE value IS NOT NULL"
+        f') JOIN ({_select_cells(root, keys, columns)}) USING ("row") WHERE several > 1'
+    )
+    try:
+        yield cursor
+    finally:
+        cursor.execute("DROP TABLE repeated")
+
+
+def _select_cells(root: Path, keys: RowKeys, columns: Iterable[str]) -> str:
+    """Every row's position, and the cells of columns as texts."""
+    selects = []
+    for rows in group_files(root, keys.layout):
+        cells = "".join(f", {rows.as_text(name)} AS c{index}" for index, name in enumerate(columns))
+        where = make_where(rows, keys.filters)
+        selects.append(f'SELECT {rows.get_position()} AS "row"{cells} FROM {rows.build_source()}{where}')  # noqa: S608
+    return " UNION ALL ".join(selects)
+
+
+def _is_label(cursor: duckdb.DuckDBPyConnection, place: int, most: int, *, number: bool) -> bool:
+    """Whether a column has few names, each of which stands in several rows, and none is missing.
+
+    A number is a label only where there are not more of them than rows of one step: a metric has many values.
+    """
+    names = f"count(DISTINCT c{place})"
+    few = f"{names} <= max(several)" if number else f"2 * {names} <= count(*)"
+    found = cursor.execute(
+        f"SELECT {names} BETWEEN 2 AND {most} AND {few} AND count(c{place}) = count(*) FROM repeated"  # noqa: S608
+    ).fetchone()
+    return bool(found and found[0])
+
+
+def _is_unique(cursor: duckdb.DuckDBPyConnection, places: Iterable[int]) -> bool:
+    more = ", ".join(f"c{index}" for index in places)
+    key = f"series, run, part, step, {more}"
+    again = f"SELECT 1 FROM repeated GROUP BY {key} HAVING count(*) > 1 LIMIT 1"  # noqa: S608 - our own names
+    return cursor.execute(again).fetchone() is None
+
+
+def locate_row(root: Path, layout: Layout, position: int) -> tuple[str, int | None, int | None]:
+    """The path of a row's file, its line there, which is None in a binary file, and its number.
+
+    Of what a logger wrote neither is known: its rows were brought into another order.
+    """
+    place = position // FILE_ROWS if len(layout.files) > 1 else 0
+    file = layout.files[place]
+    if file.copy and file.given:
+        return file.path, None, None
+    begins = (
+        f"SELECT min(position) FROM (SELECT {rows.get_position()} AS position FROM {rows.build_source()}) "  # noqa: S608 - our own names
+        f"WHERE position // {FILE_ROWS} = {place}"
+        for rows in group_files(root, layout)
+    )
+    first = min(
+        begin for (begin,) in (get_engine().fetch_rows(select)[0] for select in begins) if begin is not None
+    )
+    number = position - first + 1
+    if file.copy:
+        return file.path, None, number
+    content = Content(root / file.place, file.path, file.compression)
+    written = (row for row in FORMATS[file.format].read_rows(content, file, ()) if isinstance(row, Row))
+    row = next(islice(written, number - 1, None), None)
+    return file.path, row.line if row else None, number

@@ -1,1 +1,0 @@
-"""Files of evaluation harnesses: one module for each format, found by content."""

@@ -1,1 +1,0 @@
-"""Files of run loggers: one module for each format, found by content."""

@@ -1,0 +1,172 @@
+"""The metrics of a source as one lazy tidy table, and tables as pandas frames for notebooks."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+import narwhals as nw
+
+from reportgen.core.errors import Problem, ReportError, Stage
+from reportgen.core.model import Measurements
+from reportgen.formats.cells import Kind
+from reportgen.formats.engine import get_engine
+from reportgen.read.check_repeats import check_steps
+from reportgen.read.plan import MeasurementQuery, build_statement, plan_measurements
+from reportgen.read.tables.check import explain_errors, find_faults
+from reportgen.read.tables.columns import resolve_filters
+from reportgen.read.tables.layout import get_layout
+from reportgen.read.tables.rows import group_files, make_where, select_run, select_series
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    import pandas as pd
+
+    from reportgen.read.tables.layout import Layout
+    from reportgen.read.tables.rows import Rows
+    from reportgen.settings.base import CellValue
+    from reportgen.settings.inputs import Source
+
+
+_EVERYTHING: Mapping[str, CellValue | tuple[CellValue, ...]] = MappingProxyType({})
+
+
+def read_measurements(
+    project_root: Path,
+    source: Source,
+    metrics: tuple[str, ...],
+    *,
+    x: str | None = None,
+    series: tuple[str, ...] | None = None,
+    where: Mapping[str, CellValue | tuple[CellValue, ...]] = _EVERYTHING,
+) -> Measurements:
+    """Metrics of a source as a lazy table: nothing is read before it is collected.
+
+    Whoever collects the frame does it inside ``measurements.reading()``, which turns what the files have
+    wrong into a ``ReportError`` with every file and line.
+
+    Args:
+        project_root: the folder that the source's files are relative to.
+        source: from ``open_source`` or ``open_path``.
+        metrics: names of metrics; their rows come in one pass over the files.
+        x: a column, or another metric of the same runs, used as the step.
+        series: only these series, in this order.
+        where: only rows whose column has this value, or one of these; besides the source's own filter.
+
+    Returns:
+        The table. An interval of the data's own is handed over as it is: ``low`` and ``high``, or
+        ``stderr`` (std / sqrt(n) where ``std`` and ``n`` are given) and ``n``.
+
+    Raises:
+        ReportError: metrics, columns or series that the source does not have.
+    """
+    plan = plan_measurements(project_root, source, MeasurementQuery(metrics, x, series, where))
+    if plan.repeat == "mean" and plan.given_interval:
+        message = f"repeat: mean cannot average the intervals that the data give ({plan.given_interval})"
+        advice = "Say repeat: runs, or rename the columns of the intervals"
+        raise ReportError(Problem(source.location, message, advice, Stage.SETTINGS))
+
+    def report_errors() -> AbstractContextManager[None]:
+        times = {plan.step} if plan.step_is_time else set()
+        return explain_errors(
+            project_root,
+            source.location,
+            lambda: find_faults(project_root, plan.layout.files, plan.list_numbers(), times),
+        )
+
+    with report_errors():
+        relation = get_engine().open_cursor().sql(build_statement(project_root, plan))
+    return Measurements(
+        frame=nw.from_native(relation).lazy(),
+        step_name=plan.step_name,
+        step_is_time=plan.step_is_time,
+        given_interval=plan.given_interval,
+        order=plan.layout.series if series is None else series,
+        reading=report_errors,
+        check_repeats=lambda: check_steps(project_root, plan),
+    )
+
+
+_ALWAYS: Final = ("series", "run")
+_PARTS: Final = (*_ALWAYS, "seed", "step", "metric", "value")
+
+
+def make_frame(measurements: Measurements) -> pd.DataFrame:
+    """Measurements as a frame, in the order of writing, times as timestamps in UTC.
+
+    Returns:
+        Columns ``series, run, seed, metric, step, value`` and those of the input's own interval.
+
+    Raises:
+        ReportError: everything that is wrong in the files.
+    """
+    import pandas as pd  # noqa: PLC0415 - costs half a second where no frame is asked for
+
+    with measurements.reading():
+        table: pd.DataFrame = measurements.frame.sort("row", "metric").drop("row").to_native().df()
+    if measurements.step_is_time:
+        table["step"] = pd.to_datetime(table["step"], unit="ms", utc=True)
+    return table
+
+
+def read_raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
+    """Every column of a source as it is written, and beside them those that reportgen recognised.
+
+    ``series`` (renamed as the source says, as metrics are) and ``run`` are always there; ``seed``,
+    ``step``, ``metric`` and ``value`` where a column plays that part under another name.
+
+    Returns:
+        One row for each row of the data that the source's filter keeps, in the order of writing.
+        Numbers are float64, words str, missing cells None or NaN.
+
+    Raises:
+        ReportError: everything that is wrong in the files.
+    """
+    layout = get_layout(source)
+    columns = _list_columns(layout)
+    selects = []
+    for rows in group_files(project_root, layout):
+        named = {
+            "series": select_series(rows, layout, source.settings.rename),
+            "run": select_run(rows, layout),
+        }
+        # A column that has such a name without playing the part stays what it is.
+        named = {
+            part: cell for part, cell in named.items() if columns[part] in {"", getattr(layout.roles, part)}
+        }
+        cells = [named.get(part) or _cell(rows, layout, name) for part, name in columns.items()]
+        listed = ", ".join(f"{cell} AS c{index}" for index, cell in enumerate(cells))
+        where = make_where(rows, resolve_filters(source.settings.filter, tuple(layout.kinds)))
+        selects.append(f"SELECT {listed}, {rows.get_position()} AS row FROM {rows.build_source()}{where}")  # noqa: S608
+    numbers = {name for name, kind in layout.kinds.items() if kind is Kind.NUMBER}
+    with explain_errors(
+        project_root, source.location, lambda: find_faults(project_root, layout.files, numbers)
+    ):
+        ordered = f"SELECT * EXCLUDE (row) FROM ({' UNION ALL '.join(selects)}) ORDER BY row"  # noqa: S608
+        table: pd.DataFrame = get_engine().open_cursor().sql(ordered).df()
+    table.columns = list(columns)
+    return _rename_metrics(table, source.settings.rename_metrics)
+
+
+def _rename_metrics(table: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """Metrics under their names in the report: as columns, and in the column that names them."""
+    if "metric" in table.columns:
+        table["metric"] = table["metric"].replace(dict(names))
+    return table.rename(columns=dict(names))
+
+
+def _list_columns(layout: Layout) -> dict[str, str]:
+    """Name in the frame: column of the data; what a column is called stands before what part it plays."""
+    columns = {name: name for name in layout.kinds}
+    for part in _PARTS:
+        column = getattr(layout.roles, part)
+        if part not in columns and (column is not None or part in _ALWAYS):
+            columns[part] = column or ""
+    return columns
+
+
+def _cell(rows: Rows, layout: Layout, name: str) -> str:
+    return rows.as_number(name) if layout.kinds[name] is Kind.NUMBER else rows.as_written(name)

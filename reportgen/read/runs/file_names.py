@@ -1,0 +1,240 @@
+"""Series, seeds and runs in the names of files, as in ``base_seed1.csv`` and ``strict/run_2``."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import astuple, replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from reportgen.core.errors import Problem, Severity, Stage
+from reportgen.formats.messages import list_names
+from reportgen.read.find import locate_file
+from reportgen.read.runs.labels import Candidate, shorten_paths
+from reportgen.read.runs.names import name_runs
+from reportgen.read.runs.stored import StoredRun
+from reportgen.settings.source import SourceSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from reportgen.read.find import Location
+    from reportgen.read.tables.layout import DataFile, Layout, Survey
+
+
+# Words before a number that mean a repetition; other numbers are as often sizes or rates.
+_WORDS: Final = "run|rep|repeat|replicate|repetition|trial|try|attempt|version|rollout"
+_MARK: Final = rf"(?:[_.\- ]|(?<![A-Za-z]))(?:{_WORDS})[_.\- ]?|[_.\- ]|"
+_PART: Final = re.compile(
+    rf"(?P<series>.*?)(?P<mark>{_MARK})(?P<run>[0-9]+)(?P<end>\.[A-Za-z].*)?", re.IGNORECASE
+)
+_WORD: Final = re.compile(rf"({_WORDS})(.*)", re.IGNORECASE)
+# Folders that name no method.
+_PLAIN: Final = frozenset(("runs", "run", "logs", "log", "lightning_logs", "outputs", "output", "results"))
+# Written as a class of one, since YAML would double backslashes; where that is none, behind one.
+_SPECIAL: Final = re.compile(r"([.$*+?{}|()])|([\[\]^\\])")
+_RUN_GROUP: Final = "(?P<run>[0-9]+)"
+
+
+class NumberedRuns(NamedTuple):
+    """How runs become a few series of several runs.
+
+    Attributes:
+        files: a pattern for ``files:`` of ``source.yml``.
+        rename: series as the pattern gives them, and the name that they should have.
+        series: how many there are then.
+    """
+
+    files: str
+    rename: dict[str, str]
+    series: int
+
+
+def detect_numbered_runs(paths: Sequence[str], source: str) -> NumberedRuns | None:
+    """Runs as repetitions of a few series, where their paths say so; None where they do not.
+
+    They do where all have the same form, some differ in one number alone, and either a word such as ``run``
+    or ``version`` stands before the numbers or those of each series count up from 0 or 1.
+
+    Args:
+        paths: of the files or folders of all runs, relative to the source.
+        source: its name, for runs that nothing but the number tells apart.
+    """
+    parts = [PurePosixPath(path).parts for path in paths]
+    if len({len(one) for one in parts}) != 1:
+        return None
+    differing = [index for index in range(len(parts[0])) if len({one[index] for one in parts}) > 1]
+    for place in reversed(differing):
+        others = [other for other in differing if other != place]
+        matches = [_PART.fullmatch(one[place]) for one in parts]
+        found = [match for match in matches if match]
+        uniform = len({(match["mark"], match["end"]) for match in found}) == 1
+        if len(found) == len(parts) and len(others) <= 1 and uniform:
+            return _build_pattern(parts, others, place, found, source)
+    return None
+
+
+def _build_pattern(
+    parts: Sequence[tuple[str, ...]],
+    others: Sequence[int],
+    place: int,
+    found: Sequence[re.Match[str]],
+    source: str,
+) -> NumberedRuns | None:
+    """The same, where numbers stand in one part of the paths, and their series before them or in another."""
+    mark, end = found[0]["mark"], escape_text(found[0]["end"] or "")
+    pattern, rename = [escape_text(part) for part in parts[0]], {}
+    pattern[place] = f"{escape_text(mark)}{_RUN_GROUP}{end}"
+    if any(match["series"] for match in found):
+        if others or not mark:
+            return None
+        series = [match["series"] for match in found]
+        pattern[place] = f"(?P<series>.+){pattern[place]}"
+    elif others:
+        series = [one[others[0]] for one in parts]
+        pattern[others[0]] = "(?P<series>[^/]+)"
+    elif place > 0:
+        series = [parts[0][place - 1]] * len(parts)
+        pattern[place - 1] = f"(?P<series>{pattern[place - 1]})"
+        rename = {series[0]: source} if series[0] in _PLAIN else {}
+    elif word := _WORD.fullmatch(mark):
+        series, rename = [word[1]] * len(parts), {word[1]: source}
+        pattern[place] = f"(?P<series>{word[1]}){escape_text(word[2])}{_RUN_GROUP}{end}"
+    else:
+        return None
+    runs: dict[str, list[int]] = defaultdict(list)
+    for name, match in zip(series, found, strict=True):
+        runs[name].append(int(match["run"]))
+    known = _WORD.search(mark) is not None
+    return (
+        NumberedRuns("/".join(pattern), rename, len(runs))
+        if _is_repetition(runs.values(), known=known)
+        else None
+    )
+
+
+def _is_repetition(runs: Iterable[list[int]], *, known: bool) -> bool:
+    """Whether numbers tell repetitions: each once, and counted up where no word says so."""
+    numbers = [sorted(several) for several in runs]
+    if all(len(several) == 1 for several in numbers):
+        return False
+    if any(len(set(several)) < len(several) for several in numbers):
+        return False
+    counted = ([*range(first, first + len(several))] for several in numbers for first in several[:1])
+    return known or all(
+        several == count and several[0] in {0, 1} for several, count in zip(numbers, counted, strict=True)
+    )
+
+
+def escape_text(text: str) -> str:
+    """A text as a regular expression that fits it alone."""
+    return _SPECIAL.sub(lambda sign: f"[{sign[1]}]" if sign[1] else f"\\{sign[2]}", text)
+
+
+# Runs of loggers have the run among these, too.
+_GIVEN: Final = ["series", "seed"]
+_SERIES_GROUP: Final = "(?P<series>.+)"
+_SEED_GROUP: Final = "(?P<seed>[0-9]+)"
+# A seed's number, with what says that it is one.
+_SEED: Final = re.compile(r"(?:seed|s)[\s_\-=:.#]*(\d+)", re.IGNORECASE)
+
+
+def add_seeds(files: Sequence[DataFile], settings: SourceSettings) -> list[DataFile] | None:
+    """Tables with the series and seed that their names tell as columns.
+
+    Args:
+        files: tables of which no column tells either.
+        settings: what ``source.yml`` says; its title, or else the folder, is the series of bare seeds.
+
+    Returns:
+        None where no name has a seed, or two tables would be the same run.
+    """
+    paths = list(dict.fromkeys(file.content.name for file in files))
+    if len(paths) == 1 or any(file.given for file in files):
+        return None
+    # What all of them have in common tells none of them apart.
+    folders = shorten_paths(paths)
+    runs = [Candidate(StoredRun(one, "", metrics={"": 1}), {}, one, one) for one in folders]
+    found = name_runs(runs, SourceSettings(), settings.title or PurePosixPath(paths[0]).parent.name)
+    if not found.seed_by or found.indistinct or not all(name.series for name in found.names):
+        return None
+    named = dict(zip(paths, found.names, strict=True))
+    pairs = [(file, named[file.content.name]) for file in files]
+    return [
+        replace(file, given=tuple(zip(_GIVEN, (name.series, name.seed), strict=True))) for file, name in pairs
+    ]
+
+
+def report_file_names(location: Location, settings: SourceSettings, found: Survey) -> Iterator[Problem]:
+    """What to tell of tables whose names were taken apart, or may have to be, and how to settle it.
+
+    Args:
+        location: the source.
+        settings: what its ``source.yml`` says.
+        found: what was seen in the files.
+    """
+    layout, paths = found.layout, _list_paths(found.layout, locate_file(location.path, location.root).file)
+    problem = Problem(location.place, "", "", Stage.DATA, Severity.WARNING)
+    if is_named_by_files(layout, settings):
+        message = f"series and seeds come from the names of files: {list_names(layout.series)}"
+        pattern = build_seed_pattern(layout, paths)
+        advice = (
+            f"files: {pattern}" if pattern else f"files: and groups such as {_SERIES_GROUP} and {_SEED_GROUP}"
+        )
+        yield replace(problem, message=message, next_step=f"Settle it with {advice} in source.yml")
+    elif not any((*astuple(layout.roles)[:3], settings.files, layout.spread, layout.outcomes, layout.totals)):
+        numbered = detect_numbered_runs(paths, settings.title or location.name) if len(paths) > 1 else None
+        if numbered and numbered.series < len(paths):
+            separate = _SERIES_GROUP + escape_text(PurePosixPath(paths[0]).suffix)
+            message = (
+                f"each of {len(paths)} files is a series of its own, though numbers alone tell some apart"
+            )
+            advice = (
+                f"If these count repetitions, say files: {numbered.files} in source.yml, "
+                f"if they are seeds with seed in place of run; if neither, say files: {separate}"
+            )
+            yield replace(problem, message=message, next_step=advice)
+
+
+def suggest_files(layout: Layout, settings: SourceSettings, top: str) -> dict[str, object]:
+    """The keys by which tables have the series and seeds that their names tell; none where none are."""
+    found = (
+        build_seed_pattern(layout, _list_paths(layout, top)) if is_named_by_files(layout, settings) else ""
+    )
+    return {"files": found} if found else {}
+
+
+def is_named_by_files(layout: Layout, settings: SourceSettings) -> bool:
+    """Whether series and seeds were found in the names of files, though ``files:`` does not tell them."""
+    patterns = (settings.files,) if isinstance(settings.files, str) else settings.files or ()
+    guessed = not any("(?P<" in pattern for pattern in patterns)
+    return guessed and all([name for name, _ in file.given] == _GIVEN for file in layout.files)
+
+
+def _list_paths(layout: Layout, top: str) -> list[str]:
+    return list(dict.fromkeys(file.path.removeprefix(f"{top}/") for file in layout.files))
+
+
+def build_seed_pattern(layout: Layout, paths: Sequence[str]) -> str:
+    """A pattern for ``files:`` by which all tables have the series and seeds that they have; empty for none.
+
+    Args:
+        layout: the tables, with series and seeds that their names tell.
+        paths: of their files, below the source.
+    """
+    given_by_path = {file.path: {name: values[0] for name, values in file.given} for file in layout.files}
+    given = list(given_by_path.values())
+    for path, known in zip(paths, given, strict=True):
+        series = re.search(rf"(?<![^\W_]){re.escape(known['series'] or '')}(?![^\W_])", path)
+        seeds = list(_SEED.finditer(path))
+        if known["seed"] is None or not (series and seeds):
+            continue
+        parts = sorted([(*series.span(), _SERIES_GROUP), (*seeds[-1].span(1), _SEED_GROUP)])
+        (start, stop, one), (again, end, other) = parts
+        pattern = (
+            f"{escape_text(path[:start])}{one}{escape_text(path[stop:again])}{other}{escape_text(path[end:])}"
+        )
+        found = (re.fullmatch(pattern, path) for path in paths)
+        return pattern if [match and match.groupdict() for match in found] == given else ""
+    return ""

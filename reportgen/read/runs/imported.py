@@ -1,0 +1,279 @@
+"""The runs of all units of a source: in the order of writing, with their names, scores and protocols."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from reportgen.core.errors import Problem, ReportError, Stage
+from reportgen.formats.layout import FileLayout
+from reportgen.formats.messages import suggest_names
+from reportgen.read.find import locate_file
+from reportgen.read.runs.labels import Candidate, get_value, list_value_names, shorten_paths
+from reportgen.read.runs.names import name_runs
+from reportgen.read.runs.write_parquet import CODE
+from reportgen.settings.source import Protocol, make_protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from reportgen.core.model import SourceFile
+    from reportgen.formats.cells import Text
+    from reportgen.formats.runs import Unit
+    from reportgen.read.choose import ChosenFiles
+    from reportgen.read.find import Location
+    from reportgen.read.runs.names import Naming
+    from reportgen.read.runs.stored import StoredPart, StoredRun, StoredUnit
+    from reportgen.settings.source import SourceSettings
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedUnit:
+    """A unit that was read.
+
+    Attributes:
+        unit: its files.
+        files: the same with their hashes.
+        stored: its runs, and the parts with its rows.
+        parts: where each part lies, relative to the project or absolute.
+    """
+
+    unit: Unit
+    files: tuple[SourceFile, ...]
+    stored: StoredUnit
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRuns:
+    """Units with the names of their runs.
+
+    Attributes:
+        units: in the order of writing: in natural order, but parts of one run in that of time.
+        candidates: every run, in the order of the units.
+        naming: their names.
+    """
+
+    units: tuple[ImportedUnit, ...]
+    candidates: tuple[Candidate, ...]
+    naming: Naming
+
+    def iterate_units(self) -> Iterator[tuple[ImportedUnit, range]]:
+        """Each unit, and the places of its runs."""
+        begin = 0
+        for unit in self.units:
+            yield unit, range(begin, begin + len(unit.stored.runs))
+            begin += len(unit.stored.runs)
+
+
+def name_imported_runs(
+    location: Location, settings: SourceSettings, chosen: ChosenFiles, units: Sequence[ImportedUnit]
+) -> ImportedRuns:
+    """Find the names of all runs.
+
+    Args:
+        location: the source.
+        settings: what ``source.yml`` says.
+        chosen: the files of the source, with the labels that ``files:`` gives them.
+        units: what was read, in natural order.
+
+    Raises:
+        ReportError: the settings name something that no run has.
+    """
+    source = settings.title or location.name
+    candidates = _make_candidates(location, chosen, units)
+    problems = list(_report_unknown(location, settings, candidates))
+    if problems:
+        raise ReportError(*problems)
+    naming = name_runs(candidates, settings, source)
+    ordered = _order_units(units, naming)
+    if ordered != list(units):
+        candidates = _make_candidates(location, chosen, ordered)
+        naming = name_runs(candidates, settings, source)
+    return ImportedRuns(tuple(ordered), candidates, naming)
+
+
+def _make_candidates(
+    location: Location, chosen: ChosenFiles, units: Sequence[ImportedUnit]
+) -> tuple[Candidate, ...]:
+    runs = [(run, _labels(chosen, unit)) for unit in units for run in unit.stored.runs]
+    top = PurePosixPath(locate_file(location.path, location.root).file)
+    paths = [_below(PurePosixPath(run.path), top) for run, _ in runs]
+    return tuple(
+        Candidate(run, labels, path, folder)
+        for (run, labels), path, folder in zip(runs, paths, shorten_paths(paths), strict=True)
+    )
+
+
+def _below(path: PurePosixPath, top: PurePosixPath) -> str:
+    """A path below the source; of the source itself nothing."""
+    return path.relative_to(top).as_posix() if path.is_relative_to(top) and path != top else ""
+
+
+def _labels(chosen: ChosenFiles, unit: ImportedUnit) -> Mapping[str, Text]:
+    """What ``files:`` tells of the first file of a unit that it tells anything of."""
+    return next((labels for file in unit.unit.files if (labels := chosen.get_labels(file))), {})
+
+
+def _report_unknown(
+    location: Location, settings: SourceSettings, candidates: Sequence[Candidate]
+) -> Iterator[Problem]:
+    """What the settings want runs to be named by, and no run has."""
+    series = settings.series_from or ()
+    requested = [("series_from", name) for name in ((series,) if isinstance(series, str) else series)]
+    requested += [("seed_from", settings.seed_from or ""), ("run_from", settings.run_from or "")]
+    for key, name in requested:
+        if name and name != "folder" and all(get_value(one, name) is None for one in candidates):
+            message = f'{key}: no run has "{name}"'
+            advice = suggest_names(name, list_value_names(candidates), "They have")
+            yield Problem(location.place, message, advice, Stage.DATA)
+
+
+def _order_units(units: Sequence[ImportedUnit], naming: Naming) -> list[ImportedUnit]:
+    """Units, those with parts of one run in the order of time."""
+    owner = [index for index, unit in enumerate(units) for _ in unit.stored.runs]
+    order = list(range(len(units)))
+    for places in naming.resumed:
+        parts = list(dict.fromkeys(owner[place] for place in places))
+        slots = sorted(order.index(part) for part in parts)
+        for slot, part in zip(slots, parts, strict=True):
+            order[slot] = part
+    return [units[place] for place in order]
+
+
+def make_file(
+    location: Location,
+    unit: ImportedUnit,
+    part: StoredPart,
+    copy: str,
+    given: tuple[tuple[str, tuple[Text, ...]], ...],
+) -> FileLayout:
+    """A part of a unit, with columns that have one value for all of it or one for each code in it."""
+    own = [(name, kind) for name, kind in zip(part.columns, part.types, strict=True) if name != CODE]
+    return FileLayout(
+        path=locate_file(unit.unit.path, location.root).file,
+        format="parquet",
+        compression="",
+        columns=tuple(name for name, _ in own),
+        types=tuple(kind for _, kind in own),
+        copy=copy,
+        given=given,
+        code=CODE if part.run is None else "",
+    )
+
+
+def choose_metrics(runs: Iterable[StoredRun], settings: SourceSettings) -> dict[str, tuple[str, ...]]:
+    """Which scores are taken on each benchmark, the same of every evaluation: series are compared by them.
+
+    They are those that ``metrics:`` names or, where the benchmark has none of these, the first that all of
+    its evaluations have; without such a one the first of all. Answers that nobody graded have a score without
+    a name, which counts only where no evaluation has another.
+    """
+    found: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for run in runs:
+        found[run.benchmark].append(list_scores(run))
+    return {benchmark: _chosen(scores, settings) for benchmark, scores in found.items()}
+
+
+def _chosen(scores: Sequence[tuple[str, ...]], settings: SourceSettings) -> tuple[str, ...]:
+    scores = [one for one in scores if any(one)] or scores
+    there = tuple(dict.fromkeys(chain.from_iterable(scores)))
+    named = tuple(name for name in there if name in (settings.metrics or ()))
+    shared = tuple(name for name in there if all(name in one for one in scores))
+    return named or shared[:1] or there[:1]
+
+
+def list_scores(run: StoredRun) -> tuple[str, ...]:
+    """The names of an evaluation's scores: of its answers or, where it has none, of its totals."""
+    return tuple(run.metrics) or tuple(dict.fromkeys(total.metric for total in run.totals))
+
+
+def list_scored_runs(runs: ImportedRuns) -> list[StoredRun]:
+    """The evaluations that are read: those with answers or, where none has any, those with totals."""
+    found = [one.run for one in runs.candidates if one.run.evaluated]
+    return [run for run in found if run.metrics] or [run for run in found if run.totals]
+
+
+def name_benchmark(run: StoredRun, metric: str, chosen: Mapping[str, tuple[str, ...]]) -> str | None:
+    """What a benchmark is called by one of its scores; None where that score is not taken."""
+    taken = chosen.get(run.benchmark, ())
+    if metric not in taken:
+        return None
+    if len(taken) < 2:  # noqa: PLR2004 - the only one needs no name
+        return run.benchmark
+    return f"{run.benchmark} ({metric})" if run.benchmark else metric
+
+
+def list_benchmarks(files: Iterable[FileLayout], settings: SourceSettings) -> tuple[str, ...]:
+    """The benchmarks of evaluations, those that ``filter:`` leaves, in order of first appearance."""
+    filter_cell = settings.filter.get("benchmark")
+    selected = (
+        None
+        if filter_cell is None
+        else {str(cell) for cell in (filter_cell if isinstance(filter_cell, tuple) else (filter_cell,))}
+    )
+    named = (name for file in files for name in file.get_given("benchmark") or () if name)
+    return tuple(dict.fromkeys(name for name in named if selected is None or name in selected))
+
+
+def map_score_names(runs: Iterable[StoredRun], settings: SourceSettings) -> dict[str, str]:
+    """Benchmark to its score where one is taken; of several, each is in the name of its benchmark."""
+    chosen = choose_metrics(runs, settings)
+    return {name: taken[0] for name, taken in chosen.items() if len(taken) == 1 and taken[0]}
+
+
+def add_protocols(settings: SourceSettings, runs: ImportedRuns) -> SourceSettings:
+    """Settings with the protocols that files tell: what all series share, and what one has of its own.
+
+    What differs between the evaluations of one series is left out, and what the settings say stands.
+    """
+    reported: dict[str, list[Protocol]] = defaultdict(list)
+    read = {id(run) for run in list_scored_runs(runs)}
+    for candidate, name in zip(runs.candidates, runs.naming.names, strict=True):
+        if id(candidate.run) in read:
+            series = settings.rename.get(name.series, name.series)
+            reported[series].append(make_protocol(candidate.run.protocol))
+    if not reported:
+        return settings
+    by_series = {series: _find_shared(protocols) for series, protocols in reported.items()}
+    common = _find_shared(list(by_series.values()))
+    own = {
+        series: protocol.model_copy(update=dict.fromkeys(_get_fields(common)))
+        for series, protocol in by_series.items()
+    }
+    protocols = {
+        series: protocol.model_copy(update=_get_fields(settings.protocols.get(series, Protocol())))
+        for series, protocol in own.items()
+    }
+    # A key that the settings give for all series stands for each of them.
+    general = _get_fields(settings.protocol)
+    protocols = {
+        series: protocol.model_copy(
+            update={name: getattr(settings.protocols.get(series, Protocol()), name) for name in general}
+        )
+        for series, protocol in protocols.items()
+    }
+    return settings.model_copy(
+        update={
+            "protocol": common.model_copy(update=general),
+            "protocols": {
+                **settings.protocols,
+                **{series: protocol for series, protocol in protocols.items() if _get_fields(protocol)},
+            },
+        }
+    )
+
+
+def _find_shared(protocols: list[Protocol]) -> Protocol:
+    """What several protocols say alike."""
+    said = [_get_fields(protocol) for protocol in protocols]
+    return Protocol(
+        **{name: value for name, value in said[0].items() if all(one.get(name) == value for one in said)}
+    )
+
+
+def _get_fields(protocol: Protocol) -> dict[str, object]:
+    return protocol.model_dump(exclude_none=True)

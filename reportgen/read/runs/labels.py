@@ -1,0 +1,381 @@
+"""What names, paths and settings say of runs: seeds, labels for series, and which settings differ."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from reportgen.formats.cells import Text
+    from reportgen.formats.runs import Setting
+    from reportgen.read.runs.stored import StoredRun
+
+
+_BETWEEN: Final = r"\s/_\-.,;:=+()\[\]"
+_SEED: Final = re.compile(
+    rf"(?<![^{_BETWEEN}])(?:(?:random|rng|global|train|training|torch|np)[_\-. ]?)?seed[\s_\-=:.#]*(\d+)"
+    # ``Seed-1.5`` is the name of a model.
+    rf"(?![^{_BETWEEN}]|\.\d)",
+    re.IGNORECASE,
+)
+# Also the name of a model or of a store, so it counts only where other runs have another number there.
+_SHORT_SEED: Final = re.compile(rf"(?<![^{_BETWEEN}])s(\d+)(?![^{_BETWEEN}])", re.IGNORECASE)
+_BEHIND: Final = re.compile(r"[\s/_\-.,;:=+]+$")
+_BEFORE: Final = re.compile(r"^[\s/_\-.,;:=+]+")
+_FILE: Final = re.compile(r"\.[A-Za-z][A-Za-z0-9]*")
+# What nobody chose: W&B's folder of a run, when it began and its id, and the id of an experiment of MLflow.
+_MADE: Final = re.compile(r"(offline-)?run-\d{8}_\d{6}-.+|\d{15,}")
+
+
+def split_seed(label: str, *, short: bool = False) -> tuple[str, str | None]:
+    """A label without its last seed, and the seed: ``seed_3``, ``seed3``, ``-seed=3``, if short ``s3``."""
+    found = list((_SHORT_SEED if short else _SEED).finditer(label))
+    if not found:
+        return label, None
+    before, after = label[: found[-1].start()], label[found[-1].end() :]
+    if before.endswith(("(", "[")) and after.startswith((")", "]")):
+        before, after = before[:-1], after[1:]
+    left, right = _BEHIND.sub("", before), _BEFORE.sub("", after)
+    trimmed = before[len(left) :] + after[: len(after) - len(right)]
+    between = ("/" if "/" in trimmed else trimmed[:1]) if left and right else ""
+    return left + between + right, str(int(found[-1][1]))
+
+
+def split_short_seeds(labels: Sequence[str]) -> list[tuple[str, str | None]] | None:
+    """Labels without ``s3``, and these seeds.
+
+    Returns:
+        None unless some labels differ in it alone and, where others have no seed, all that have one do.
+    """
+    found = [split_seed(label, short=True) for label in labels]
+    seeds: dict[str, list[str]] = defaultdict(list)
+    for rest, seed in found:
+        if seed is not None:
+            seeds[rest].append(seed)
+    several = (all if any(seed is None for _, seed in found) else any)(len(one) > 1 for one in seeds.values())
+    clear = all(len(set(one)) == len(one) for one in seeds.values())
+    return found if seeds and several and clear else None
+
+
+def shorten_paths(paths: Iterable[str]) -> list[str]:
+    """Of each path what tells it from the others: without what all begin, end or have in the middle with.
+
+    A file's ending is left out. One path alone has nothing that tells it.
+    """
+    parts = [_without_ending(PurePosixPath(path)) for path in paths]
+    if len(set(parts)) < 2:  # noqa: PLR2004 - one path
+        return [""] * len(parts)
+    while all(parts) and len({path[0] for path in parts}) == 1:
+        parts = [path[1:] for path in parts]
+    while all(parts) and len({path[-1] for path in parts}) == 1:
+        parts = [path[:-1] for path in parts]
+    if len({len(path) for path in parts}) == 1:
+        differing = [index for index in range(len(parts[0])) if len({path[index] for path in parts}) > 1]
+        parts = [tuple(path[place] for place in differing) for path in parts]
+    return ["/".join(path) for path in parts]
+
+
+def strip_ids(path: str, id_: str) -> str:
+    """A path without the parts that a logger made of ids, or of the time when a run began."""
+    made = {id_, f"run-{id_}", f"run-{id_}.wandb"} if id_ else set()
+    parts = PurePosixPath(path).parts
+    return "/".join(part for part in parts if part not in made and not _MADE.fullmatch(part))
+
+
+def _without_ending(path: PurePosixPath) -> tuple[str, ...]:
+    parts = path.parts
+    if parts and _FILE.fullmatch(path.suffix):
+        return (*parts[:-1], path.stem)
+    return parts
+
+
+# The best first; in a nested configuration a name may stand behind dots.
+_SEEDS: Final = (
+    *("seed", "random_seed", "rng_seed", "manual_seed", "global_seed", "seed_everything"),
+    *("train_seed", "training_seed"),
+)
+# Texts that say that there is nothing, or yes or no.
+_BARE: Final = frozenset(("", "none", "null", "nan", "true", "false"))
+_NUMBER: Final = re.compile(r"[0-9.]+(e[+-]?[0-9]+)?")
+# What a run has beside its configuration, where no setting has such a name.
+RUN_FIELDS: Final = ("name", "folder", "group", "id", "model", "benchmark")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A run and what can name it.
+
+    Attributes:
+        run: the run.
+        labels: the named groups of ``files:``.
+        path: its folder or file below the source.
+        folder: what tells the path from those of the other runs.
+    """
+
+    run: StoredRun
+    labels: Mapping[str, Text]
+    path: str
+    folder: str
+
+
+def find_config_seed(config: Mapping[str, Setting]) -> str | None:
+    """The seed that a configuration tells; None where it tells none or several that differ."""
+    for known in _SEEDS:
+        found = {format_setting(value) for key, value in config.items() if key.casefold() == known}
+        found = found or {
+            format_setting(value)
+            for key, value in config.items()
+            if key.casefold().rpartition(".")[2] == known
+        }
+        found = {seed for seed in map(parse_seed, found) if seed is not None}
+        if len(found) == 1:
+            return found.pop()
+        if found:
+            return None
+    return None
+
+
+def parse_seed(text: str | None) -> str | None:
+    """A text as a seed; None where it says that there is none, as ``None`` and ``false`` do."""
+    return None if text is None or text.strip().casefold() in _BARE else text
+
+
+def get_value(candidate: Candidate, name: str) -> str | None:
+    """What a run has under a name: a group of ``files:``, a setting, of its protocol or its own, or None."""
+    if name in candidate.labels:
+        return candidate.labels[name]
+    key = _find_key(name, candidate.run.config)
+    if key is not None:
+        value = candidate.run.config[key]
+        return value if isinstance(value, str) else format_setting(value)
+    if name == "folder":
+        return candidate.folder or None
+    if name in candidate.run.protocol and name not in RUN_FIELDS:
+        return candidate.run.protocol[name]
+    return getattr(candidate.run, name) or None if name in RUN_FIELDS else None
+
+
+def is_word(candidate: Candidate, name: str) -> bool:
+    """Whether what a run has under a name says by itself what it is, as neither numbers nor ``true`` do."""
+    key = _find_key(name, candidate.run.config)
+    if name in candidate.labels or (key is None and name in RUN_FIELDS):
+        return True
+    value = candidate.run.config[key] if key is not None else candidate.run.protocol.get(name, "")
+    if not isinstance(value, str):
+        return False
+    return value.casefold() not in _BARE and not (key is None and _NUMBER.fullmatch(value))
+
+
+def list_value_names(candidates: Iterable[Candidate]) -> list[str]:
+    """What runs can be named by: what differs between them first."""
+    values: dict[str, set[str | None]] = {}
+    for candidate in candidates:
+        for name in (*candidate.labels, *RUN_FIELDS, *candidate.run.config, *candidate.run.protocol):
+            values.setdefault(name, set()).add(get_value(candidate, name))
+    known = [name for name, found in values.items() if found != {None}]
+    return sorted(known, key=lambda name: len(values[name]) < 2)  # noqa: PLR2004 - all alike
+
+
+def _find_key(name: str, config: Mapping[str, Setting]) -> str | None:
+    """The setting of this name or, where no other ends so, one that has it behind dots."""
+    if name in config or name in RUN_FIELDS:
+        return name if name in config else None
+    found = [key for key in config if key.endswith(f".{name}")]
+    return found[0] if len(found) == 1 else None
+
+
+def format_setting(value: Setting) -> str:
+    """A setting as a text: whole numbers without a point."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return f"{value:.0f}" if abs(value) < 1e15 else repr(value)  # noqa: PLR2004 - exact
+    return str(value)
+
+
+_MOST_KEYS: Final = 3
+_LONGEST: Final = 60
+# What a start of a run has of its own, and what changes nothing in its values: parts of a setting's name.
+_INCIDENTAL: Final = re.compile(
+    r"(\w+_)?(output|out|log|logging|save|saving|run|results?|work|working|tmp|temp|cache|export|exp|experiment"
+    r"|tensorboard|tb|wandb|profile)_?(dir|directory|folder|path|root)|(checkpoints?|ckpt)_dir"
+    r"|(default_)?(root|local)_dir|(rollout|validation)_data_dir|(log|logging|save)_(every|steps|interval|freq)"
+    r"|(run|exp|experiment|trial|job|display|project|group|host|node|user|hub|hub_model)_?(name|id)"
+    r"|(wandb|swanlab|mlflow|hydra|slurm|git)(_\w+)?|use_wandb|report_to|u?uid|host"
+    r"|(master_|server_|main_process_)?(port|addr)"
+    r"|url|uri|(local|global|node)_rank|pid|(start_?|end_?|created?_?|run_?)?(time|timestamp|date|datetime)"
+    r"|(created|started)_at|devices?|cuda|gpus?|(gpu|device)_ids?|(cuda_)?visible_devices|num_workers|notes"
+    r"|comment|tags|resume\w*|verbose|track|capture_video|commit",
+    re.IGNORECASE,
+)
+_PARTS: Final = re.compile(r"[./]")
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T _-]\d\d[-:.]?\d\d([-:.]?\d\d)?|\d{8}[-_]\d{6}")
+# The day does not change what was measured.
+_DAY: Final = "date"
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """The settings that differ between runs, but for seeds, paths and names.
+
+    Attributes:
+        keys: their names; of evaluations also what their protocols tell.
+        values: of each run, in the order of ``keys``; None of a run of which no setting is known.
+    """
+
+    keys: tuple[str, ...]
+    values: tuple[tuple[str | None, ...] | None, ...]
+
+    def is_repeated(self, places: Iterable[int]) -> bool:
+        """Whether the runs at these places have the same settings, as far as these are known."""
+        return len({self.values[index] for index in places} - {None}) < 2  # noqa: PLR2004 - all alike
+
+    def list_differing(self, places: Sequence[int]) -> list[str]:
+        """The settings that differ between the runs at these places."""
+        known = [found for index in places if (found := self.values[index]) is not None]
+        return [key for key, *several in zip(self.keys, *known, strict=True) if len(set(several)) > 1]
+
+    def choose_keys(self, labels: Sequence[str]) -> tuple[str, ...]:
+        """The fewest settings that tell apart all runs of one label that are not one experiment.
+
+        Args:
+            labels: of each run.
+
+        Returns:
+            Three at most, of which none is a long text; none where these do not do.
+        """
+        short = [
+            index
+            for index in range(len(self.keys))
+            if all(len(values[index] or "") <= _LONGEST for values in self.values if values)
+        ]
+        rows = [values or (None,) * len(self.keys) for values in self.values]
+        target = len(set(zip(labels, rows, strict=True)))
+        chosen: list[int] = []
+        while _count_classes(labels, rows, chosen) < target and len(chosen) < _MOST_KEYS and short:
+            chosen.append(max(short, key=lambda place: _count_classes(labels, rows, [*chosen, place])))
+            short.remove(chosen[-1])
+        return (
+            tuple(self.keys[place] for place in chosen)
+            if _count_classes(labels, rows, chosen) == target
+            else ()
+        )
+
+
+def find_differences(candidates: Sequence[Candidate]) -> Differences:
+    """What the settings of runs, and the protocols of evaluations, tell of them beside their seeds.
+
+    A text may hold the seed, a time, or the name or id of the run: with them taken out it has to be the same.
+    """
+    said = [_get_settings(candidate) for candidate in candidates]
+    keys = [key for key in dict.fromkeys(key for one in said for key in one) if is_experiment_setting(key)]
+    keys = [key for key in keys if len({one.get(key) for one in said if one}) > 1]
+    rows = [
+        tuple(_clean_setting(candidate, one.get(key)) for key in keys) if one else None
+        for candidate, one in zip(candidates, said, strict=True)
+    ]
+    known = [row for row in rows if row is not None]
+    differing = [index for index in range(len(keys)) if len({row[index] for row in known}) > 1]
+    return Differences(
+        tuple(keys[place] for place in differing),
+        tuple(None if row is None else tuple(row[place] for place in differing) for row in rows),
+    )
+
+
+def _get_settings(candidate: Candidate) -> Mapping[str, Setting]:
+    protocol = {key: value for key, value in candidate.run.protocol.items() if key != _DAY}
+    return {**protocol, **candidate.run.config}
+
+
+def is_experiment_setting(key: str) -> bool:
+    """Whether a setting of this name may make another experiment, and not only another start of one."""
+    if "seed" in key.casefold() or key.casefold() == "name":
+        return False
+    return not any(_INCIDENTAL.fullmatch(part) for part in _PARTS.split(key))
+
+
+def _clean_setting(candidate: Candidate, value: Setting | None) -> str | None:
+    """A setting without what may name the run in it; a name alone may be that of a method."""
+    if not isinstance(value, str):
+        return None if value is None else format_setting(value)
+    plain = value
+    for own in (candidate.run.id, candidate.run.name):
+        if own and own != value and own in plain:
+            # An id may be ``1``, which is no part of ``v12``.
+            plain = re.sub(rf"(?<![^\W_]){re.escape(own)}(?![^\W_])", "", plain)
+    return split_seed(_TIME.sub("", plain))[0]
+
+
+def _count_classes(
+    labels: Sequence[str], rows: Sequence[tuple[str | None, ...]], chosen: Sequence[int]
+) -> int:
+    """How many kinds of runs labels and the chosen settings tell."""
+    return len({(label, *(row[place] for place in chosen)) for label, row in zip(labels, rows, strict=True)})
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """Labels that may name the series of all runs.
+
+    Attributes:
+        labels: one a run.
+        by: what they are, as words after "by".
+        keys: what ``series_from`` would call them.
+    """
+
+    labels: tuple[str, ...]
+    by: str
+    keys: tuple[str, ...]
+
+
+def list_schemes(candidates: Sequence[Candidate]) -> list[Scheme]:
+    """What may name the series of all runs, the plainest first."""
+    names, folders = [one.run.name for one in candidates], [one.folder for one in candidates]
+    if not any(names):
+        return [Scheme(tuple(folders), "their folders", ("folder",))]
+    # Ids in folders say nothing of runs that have names.
+    pairs = list(zip(names, shorten_paths(_strip_paths(candidates)), strict=True))
+    by_name = tuple(name or folder for name, folder in zip(names, folders, strict=True))
+    by_both = tuple(f"{folder} {name}".strip() for name, folder in pairs)
+    found = [
+        Scheme(by_name, "their names", ("name",)),
+        Scheme(tuple(folder or name for name, folder in pairs), "their folders", ("folder",)),
+        Scheme(by_both, "folders and names", ("folder", "name")),
+    ]
+    if len(groups := {one.run.group for one in candidates}) > 1 and all(groups):
+        grouped = tuple(f"{one.run.group} {one.run.name}".strip() for one in candidates)
+        found.append(Scheme(grouped, "groups and names", ("group", "name")))
+    return found
+
+
+def join_labels(candidates: Sequence[Candidate], keys: Sequence[str], source: str) -> tuple[str | None, ...]:
+    """What each run has under several names."""
+    folders = _chosen_folders(candidates)
+    return tuple(join_values(*one, keys, source) for one in zip(candidates, folders, strict=True))
+
+
+def _strip_paths(candidates: Sequence[Candidate]) -> list[str]:
+    return [strip_ids(one.path, one.run.id) for one in candidates]
+
+
+def _chosen_folders(candidates: Sequence[Candidate]) -> list[str]:
+    """What tells paths apart, without ids unless nothing else does."""
+    chosen = shorten_paths(_strip_paths(candidates))
+    return chosen if any(chosen) else [one.folder for one in candidates]
+
+
+def join_values(candidate: Candidate, folder: str, keys: Sequence[str], source: str) -> str | None:
+    """What a run has under several names; a number is told with its name."""
+    parts = []
+    for name in keys:
+        value = folder if name == "folder" else get_value(candidate, name)
+        if name == "folder" or (name == "name" and value is not None):
+            value = split_seed(value or "")[0] or source
+        if value:
+            parts.append(value if is_word(candidate, name) else f"{name}={value}")
+    return ", ".join(parts) or None

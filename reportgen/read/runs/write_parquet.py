@@ -1,0 +1,307 @@
+"""Runs and evaluations as tidy Parquet files, written in parts so that no unit has to fit in memory."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import duckdb
+import numpy as np
+
+from reportgen.core.errors import ReportError, describe_disk_problem
+from reportgen.formats import sql
+from reportgen.formats.engine import get_engine
+from reportgen.formats.runs import Evaluation, LoggedRun
+from reportgen.read.find import locate_file
+from reportgen.read.runs.stored import StoredFinding, StoredPart, StoredRun, StoredTotal, StoredUnit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from reportgen.core.cache import Cache
+    from reportgen.formats.cells import Text
+    from reportgen.formats.runs import Finding, Points, ScoredAnswer
+
+
+# What the table of answers has beside its slices, and columns that the source gives to all of them.
+ANSWERS: Final = {
+    **dict.fromkeys(("problem", "sample"), sql.TEXT),
+    "score": "DOUBLE",
+    **dict.fromkeys(("answer", "gold"), sql.TEXT),
+    **dict.fromkeys(("tokens", "seconds"), "DOUBLE"),
+}
+_GIVEN: Final = frozenset(("series", "run", "seed", "benchmark", "step", "metric", "value", "row", "cost"))
+
+Columns: TypeAlias = "Mapping[str, np.ndarray[tuple[int], np.dtype[np.generic]]]"
+"""Arrays of shape (n,) by name: numbers, or objects that are texts or None."""
+
+
+def make_answer_columns(answers: Sequence[ScoredAnswer]) -> tuple[Columns, dict[str, str]]:
+    """The columns that say anything, and their types; a slice with the name of another column is left out."""
+    columns: dict[str, list[str | float | None]] = {
+        name: [_clean_cell(getattr(answer, name)) for answer in answers] for name in ANSWERS
+    }
+    taken = {*ANSWERS, *_GIVEN}
+    for name in dict.fromkeys(name for answer in answers for name in answer.slices):
+        column = clean_text(name) or ""
+        if column.casefold() not in taken:
+            taken.add(column.casefold())
+            columns[column] = [_clean_cell(answer.slices.get(name)) for answer in answers]
+    needed = {"problem", "score"}
+    said = {
+        name: cells
+        for name, cells in columns.items()
+        if name in needed or any(cell not in {None, ""} for cell in cells)
+    }
+    types = {name: ANSWERS.get(name, sql.TEXT) for name in said}
+    kinds = {"DOUBLE": float, sql.TEXT: object}
+    return {name: np.array(cells, kinds[types[name]]) for name, cells in said.items()}, types
+
+
+def _clean_cell(cell: str | float | None) -> str | float | None:
+    return clean_text(cell) if isinstance(cell, str) else cell
+
+
+def clean_text(text: Text) -> Text:
+    """A text without halves of characters, which JSON can hold and UTF-8 cannot, and with NUL as U+FFFD."""
+    if text is None or (text.isascii() and "\0" not in text):
+        return text
+    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+
+
+# The column that tells a row's run by its place in the unit.
+CODE: Final = "logged"
+# What the table of totals has; ``CODE`` is there the place of the total among those of the unit.
+TOTALS: Final = {CODE: "INTEGER", "score": "DOUBLE", "stderr": "DOUBLE", "n": "DOUBLE"}
+_ROWS_OF_A_PART: Final = 1 << 20
+# Times that a timestamp can hold, which leaves out sentinels: 1 to 100,000 years after 1970.
+_TIMES: Final = (-6e13, 3e15)
+_LONGEST_SETTING: Final = 500
+
+
+def name_part(number: int) -> str:
+    """What a part is called beside the key of its unit."""
+    return f"{number}.parquet"
+
+
+def write_part(cache: Cache, key: str, name: str, columns: Columns, cells: Mapping[str, str]) -> int:
+    """Write a part into the cache.
+
+    Args:
+        cache: where to.
+        key: of the unit.
+        name: of the part.
+        columns: arrays of shape (n,) by name: numbers, or objects that are texts or None.
+        cells: the columns of the part, and each one's cell as SQL over those names.
+
+    Returns:
+        Its size in bytes.
+
+    Raises:
+        ReportError: the disk is full or read-only.
+    """
+    listed = ", ".join(f"{cell} AS {sql.quote_name(column)}" for column, cell in cells.items())
+    cursor = get_engine().open_cursor()
+    cursor.register("piece", columns)
+    try:
+        with cache.write_file(key, name) as path:
+            cursor.execute(f"COPY (SELECT {listed} FROM piece) TO {sql.quote(str(path))} (FORMAT parquet)")  # noqa: S608
+            size = path.stat().st_size
+    except (OSError, duckdb.IOException) as error:
+        # No fault of the run, which would otherwise be left out as one that cannot be read.
+        failed = error if isinstance(error, OSError) else _disk_error(error)
+        said = "the rows that were read cannot be kept"
+        raise ReportError(describe_disk_problem(failed, cache.get_text_path(key, name), said)) from error
+    finally:
+        cursor.unregister("piece")
+    return size
+
+
+def _disk_error(error: duckdb.IOException) -> OSError:
+    """What the system said to DuckDB, which passes it on within its own words."""
+    number = re.search(r'"errno":"(\d+)"', str(error))
+    return OSError(int(number[1]), os.strerror(int(number[1]))) if number else OSError(str(error))
+
+
+class UnitWriter:
+    """Writes the rows of one unit into a cache, in parts.
+
+    Args:
+        cache: where to.
+        key: of the unit.
+        root: what paths are told relative to.
+    """
+
+    def __init__(self, cache: Cache, key: str, root: Path) -> None:
+        self._cache, self._key, self._root = cache, key, root
+        self._runs: list[StoredRun] = []
+        self._parts: list[StoredPart] = []
+        self._findings: list[StoredFinding] = []
+        self._points: list[tuple[int, str, Points]] = []
+        self._rows = 0
+
+    def write(self, found: Iterable[LoggedRun | Evaluation]) -> StoredUnit:
+        """Write everything that a reader hands over.
+
+        Raises:
+            UnreadableError: what the reader raises.
+        """
+        for one in found:
+            self._findings += [self._finding(finding) for finding in one.findings]
+            if isinstance(one, LoggedRun):
+                self._add_logged(one)
+            else:
+                self._add_evaluated(one)
+        self._write_points()
+        self._write_totals()
+        return StoredUnit(tuple(self._runs), tuple(self._parts), tuple(self._findings))
+
+    def _add_logged(self, one: LoggedRun) -> None:
+        for name, points in one.metrics.items():
+            self._add_points(len(self._runs), _clean_name(name), points)
+        self._runs.append(
+            StoredRun(
+                path=self._get_path(one.path),
+                name=_clean_name(one.name),
+                id=_clean_name(one.id),
+                group=_clean_name(one.group),
+                config={
+                    _clean_name(name): _clean_name(value[:_LONGEST_SETTING])
+                    if isinstance(value, str)
+                    else value
+                    for name, value in one.config.items()
+                },
+                metrics={_clean_name(name): len(points.values) for name, points in one.metrics.items()},
+                step_name=_clean_name(one.step_name),
+                begins=_begin(one),
+            )
+        )
+
+    def _add_points(self, run: int, name: str, points: Points) -> None:
+        begin = 0
+        while begin < len(points.values):
+            end = min(len(points.values), begin + _ROWS_OF_A_PART - self._rows)
+            self._points.append((run, name, _piece(points, begin, end)))
+            self._rows += end - begin
+            begin = end
+            if self._rows >= _ROWS_OF_A_PART:
+                self._write_points()
+
+    def _write_points(self) -> None:
+        if not self._rows:
+            return
+        names = {name: index for index, name in enumerate(dict.fromkeys(name for _, name, _ in self._points))}
+        lengths = [len(points.values) for *_, points in self._points]
+        values = np.concatenate([points.values for *_, points in self._points])
+        columns: dict[str, np.ndarray[tuple[int], np.dtype[np.generic]]] = {
+            CODE: np.repeat(np.array([run for run, *_ in self._points], np.int32), lengths),
+            "metric": np.repeat(np.array([names[name] for _, name, _ in self._points], np.int32), lengths),
+            "step": np.concatenate([points.steps for *_, points in self._points]),
+            "value": values,
+            "lost": np.isnan(values),
+        }
+        cells = {
+            CODE: CODE,
+            "metric": f"[{sql.quote_all(names)}][metric + 1]",
+            "step": "step",
+            # The database takes NaN for an empty cell, but what was logged as NaN is no gap.
+            "value": "CASE WHEN lost THEN CAST('nan' AS DOUBLE) ELSE value END",
+        }
+        types = {CODE: "INTEGER", "metric": sql.TEXT, "step": "DOUBLE", "value": "DOUBLE"}
+        if any(points.times is not None for *_, points in self._points):
+            columns["time"] = np.concatenate([_clean_times(points) for *_, points in self._points])
+            cells["time"], types["time"] = "epoch_ms(CAST(time AS BIGINT))", "TIMESTAMP"
+        self._points, self._rows = [], 0
+        self._write(columns, cells, types)
+
+    def _add_evaluated(self, one: Evaluation) -> None:
+        run = len(self._runs)
+        by_metric: dict[str, list[ScoredAnswer]] = defaultdict(list)
+        for answer in one.answers:
+            by_metric[_clean_name(answer.metric)].append(answer)
+        for metric, answers in by_metric.items():
+            columns, types = make_answer_columns(answers)
+            cells = {name: f"CAST({sql.quote_name(name)} AS {kind})" for name, kind in types.items()}
+            self._write(columns, cells, types, run, metric)
+        self._runs.append(
+            StoredRun(
+                path=self._get_path(one.path),
+                name=_clean_name(one.run),
+                metrics={metric: len(answers) for metric, answers in by_metric.items()},
+                evaluated=True,
+                model=_clean_name(one.model),
+                benchmark=_clean_name(one.benchmark),
+                seed=None if one.seed is None else _clean_name(one.seed),
+                protocol={_clean_name(name): _clean_name(value) for name, value in one.protocol.items()},
+                totals=tuple(
+                    StoredTotal(_clean_name(of.metric), of.value, of.stderr, of.n, of.higher_is_better)
+                    for of in one.totals
+                ),
+                finished=one.finished,
+            )
+        )
+
+    def _write_totals(self) -> None:
+        """The totals of evaluations without answers, one row each, in the order of ``list_totals``."""
+        totals = list_totals(self._runs)
+        if not totals:
+            return
+        columns = {
+            CODE: np.arange(len(totals), dtype=np.int32),
+            "score": np.array([one.value for _, one in totals]),
+            "stderr": np.array([one.stderr for _, one in totals], float),
+            "n": np.array([one.n for _, one in totals], float),
+        }
+        self._write(columns, {name: sql.quote_name(name) for name in TOTALS}, TOTALS)
+
+    def _write(
+        self,
+        columns: Columns,
+        cells: Mapping[str, str],
+        types: Mapping[str, str],
+        run: int | None = None,
+        metric: str = "",
+    ) -> None:
+        """One part, from arrays by name, the cell of each column as SQL, and its type."""
+        name = name_part(len(self._parts))
+        size = write_part(self._cache, self._key, name, columns, cells)
+        self._parts.append(StoredPart(name, size, tuple(types), tuple(types.values()), run, metric))
+
+    def _finding(self, finding: Finding) -> StoredFinding:
+        return StoredFinding(self._get_path(finding.path), finding.message, finding.line)
+
+    def _get_path(self, path: Path) -> str:
+        return locate_file(path, self._root).file
+
+
+def list_totals(runs: Iterable[StoredRun]) -> list[tuple[int, StoredTotal]]:
+    """The totals of a unit that are rows of it, each with the place of its run: those without answers."""
+    return [(index, total) for index, run in enumerate(runs) if not run.metrics for total in run.totals]
+
+
+def _clean_name(text: str) -> str:
+    """A name as statements, files and pages can hold it: without NUL and halves of characters."""
+    return clean_text(text) or ""
+
+
+def _begin(one: LoggedRun) -> float | None:
+    """The earliest time of a value."""
+    found = [_clean_times(points) for points in one.metrics.values() if points.times is not None]
+    known = [float(np.nanmin(times)) for times in found if np.isfinite(times).any()]
+    return min(known, default=None)
+
+
+def _piece(points: Points, begin: int, end: int) -> Points:
+    if (begin, end) == (0, len(points.values)):
+        return points
+    times = None if points.times is None else points.times[begin:end]
+    return type(points)(points.steps[begin:end], points.values[begin:end], times)
+
+
+def _clean_times(points: Points) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    if points.times is None:
+        return np.full(len(points.values), np.nan)
+    return np.where((points.times > _TIMES[0]) & (points.times < _TIMES[1]), points.times, np.nan)

@@ -1,0 +1,1 @@
+"""Tables of a source: layout, columns and rows."""

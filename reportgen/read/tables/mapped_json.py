@@ -1,0 +1,288 @@
+"""JSON of any shape as a table: ``source.yml`` says where rows are, and where each column is in a row.
+
+The rows are written as Parquet into the cache, all cells as texts, and read from there like a table.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from reportgen.core.errors import Problem, Problems, Severity, SourceLocation, Stage
+from reportgen.formats import sql
+from reportgen.formats.files import Content
+from reportgen.formats.messages import list_names
+from reportgen.formats.tables.json_lines import as_text
+from reportgen.formats.tables.json_path import (
+    PathError,
+    describe_dead_end,
+    find_rows,
+    get_value,
+    parse_path,
+    read_documents,
+)
+from reportgen.read.find import locate_file
+from reportgen.read.runs.stored import StoredFinding, StoredPart, StoredRun, StoredUnit, load_unit, store_unit
+from reportgen.read.runs.write_parquet import clean_text, name_part, write_part
+from reportgen.read.tables.columns import get_mapped_columns
+from reportgen.settings.source import Columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from reportgen.core.cache import Cache
+    from reportgen.core.model import SourceFile
+    from reportgen.formats.cells import Text
+    from reportgen.formats.runs import Setting
+    from reportgen.formats.tables.json_path import Document, JsonPath, PathRow
+    from reportgen.read.find import Location
+    from reportgen.read.tables.layout import DataFile
+    from reportgen.settings.source import SourceSettings
+
+
+def describe_row(row: PathRow) -> tuple[str, str]:
+    """What a row is, and its keys if it has any, for whoever looks for one in vain."""
+    if isinstance(row.value, dict):
+        return "an object", list_names(row.value) if row.value else ""
+    return "a list" if isinstance(row.value, list) else "a single value", ""
+
+
+def find_mapping_faults(
+    units: Sequence[StoredUnit], columns: Mapping[str, JsonPath], rows: JsonPath | None, place: SourceLocation
+) -> Iterator[Problem]:
+    """Everything that no file has.
+
+    Args:
+        units: the files; of their runs ``name`` and ``group`` are the keys and kind of the first row, and
+            ``config`` tells the columns whose every cell holds others, and what is there in place of those
+            that find nothing.
+        columns: where each column is in a row.
+        rows: where the rows are; None where nobody says it.
+        place: of the settings.
+    """
+    runs = [run for unit in units for run in unit.runs]
+    if not runs:
+        advice = "Mend rows: in source.yml, or leave the file out with files:"
+        findings = (finding for unit in units for finding in unit.findings)
+        yield from (
+            Problem(SourceLocation(one.path, one.line), one.message, advice, Stage.DATA) for one in findings
+        )
+        return
+    for name, path in columns.items():
+        said = f'"{path.text}", the column "{name}",'
+        filled = [run for run in runs if run.metrics.get(name)]
+        if not filled:
+            there = next((str(run.config[name]) for run in runs if run.config.get(name)), "")
+            advice = there or _suggest_path(runs, rows)
+            yield Problem(place, f"{said} finds nothing in any row", advice, Stage.DATA)
+        elif all(run.config.get(name) for run in filled):
+            within = f"{rows.text if rows else '$[*]'}{path.text.removeprefix('$')}[*]"
+            rest = "" if path.up else f", with rows: {within}"
+            one = f"{path.text}[0] or {path.text}.name"
+            advice = f"Go on to one value, as in {one}, or make its items the rows{rest}"
+            yield Problem(place, f"{said} is a list or an object in every row", advice, Stage.DATA)
+
+
+def _suggest_path(runs: Sequence[StoredRun], rows: JsonPath | None) -> str:
+    """What rows have instead."""
+    if known := next((run.name for run in runs if run.name), ""):
+        return f"A row has {known}"
+    advice = "Mend rows: in source.yml" if rows else "Say where they are, as in rows: $.results[*]"
+    return f"A row is {runs[0].group}. {advice}"
+
+
+_ROWS_OF_A_PART: Final = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Mapping:
+    """Where the rows are in a file or line, and where each column is in a row."""
+
+    rows: JsonPath | None
+    columns: Mapping[str, JsonPath]
+    place: SourceLocation
+
+
+@dataclass(frozen=True, slots=True)
+class MappedTables:
+    """JSON files as tables.
+
+    Attributes:
+        files: the tables, with the rows in their place in the cache.
+        settings: those of the source, by which each column plays the part that it is named after.
+        warnings: what was found and handled.
+    """
+
+    files: tuple[DataFile, ...]
+    settings: SourceSettings
+    warnings: tuple[Problem, ...]
+
+
+def map_tables(
+    location: Location,
+    settings: SourceSettings,
+    files: Sequence[DataFile],
+    hashed: Sequence[SourceFile],
+    cache: Cache,
+) -> MappedTables:
+    """Bring the rows of JSON files into the cache, where they are not there yet.
+
+    Args:
+        location: the source.
+        settings: ``rows``, ``columns`` and ``fields`` count.
+        files: the files as they are.
+        hashed: the same with their hashes.
+        cache: where the rows are kept.
+
+    Raises:
+        ReportError: a path is none or leads nowhere, or a file cannot be read.
+    """
+    mapping = _parse_mapping(settings, location.place)
+    problems = Problems()
+    tables: list[DataFile] = []
+    units: list[StoredUnit] = []
+    for file, known in zip(files, hashed, strict=True):
+        with problems.collecting():
+            key = cache.make_key(
+                "mapped", file.content.name, known.sha256, repr((mapping.rows, mapping.columns))
+            )
+            unit = load_unit(cache, key)
+            if unit is None:
+                unit = _TableWriter(file.content, mapping, cache, key).read()
+                store_unit(cache, key, unit)
+            units.append(unit)
+            tables += [_table(file, cache.get_text_path(key, part.name), location) for part in unit.parts]
+    problems.raise_errors()
+    problems.add(find_mapping_faults(units, mapping.columns, mapping.rows, mapping.place))
+    problems.raise_errors()
+    columns = Columns(**{part: part for part in get_mapped_columns(settings)})
+    warnings = tuple(
+        Problem(SourceLocation(one.path, one.line), one.message, "", Stage.DATA, Severity.WARNING)
+        for unit in units
+        for one in unit.findings
+    )
+    return MappedTables(tuple(tables), settings.model_copy(update={"columns": columns}), warnings)
+
+
+class _TableWriter:
+    """Writes the rows of one file into the cache, in parts.
+
+    Args:
+        content: the file.
+        mapping: where its rows and columns are.
+        cache: where to.
+        key: of the file in there.
+    """
+
+    def __init__(self, content: Content, mapping: _Mapping, cache: Cache, key: str) -> None:
+        self._content, self._mapping, self._cache, self._key = content, mapping, cache, key
+        self._cells: dict[str, list[Text]] = {name: [] for name in mapping.columns}
+        self._filled: Counter[str] = Counter()
+        self._held: Counter[str] = Counter()
+        self._parts: list[StoredPart] = []
+        self._findings: list[StoredFinding] = []
+        self._first: PathRow | None = None
+
+    def read(self) -> StoredUnit:
+        """Read and write the whole file.
+
+        Raises:
+            ReportError: it cannot be read, or there are no rows where they should be.
+        """
+        for document in read_documents(self._content):
+            if isinstance(document, Problem):
+                self._findings.append(
+                    StoredFinding(document.place.file, document.message, document.place.line)
+                )
+                continue
+            try:
+                for row in find_rows(document.value, self._mapping.rows or _every_row(document)):
+                    self._take(row)
+            except PathError as error:
+                message = f"{_name_rows(self._mapping)} {error}"
+                raise self._content.make_error(message, "Mend rows: in source.yml", document.line) from None
+        self._write()
+        if self._first is None:
+            message = f"{_name_rows(self._mapping)} finds no rows"
+            self._findings.append(StoredFinding(self._content.name, message, None))
+            return StoredUnit((), (), tuple(self._findings))
+        # Of a column whose every cell holds others nothing can be read.
+        config: dict[str, Setting] = {
+            name: count == self._filled[name] for name, count in self._held.items() if count
+        }
+        # Of one that leads nowhere it is told how far it goes.
+        paths = self._mapping.columns.items()
+        config |= {
+            name: describe_dead_end(self._first, path) for name, path in paths if not self._filled[name]
+        }
+        kind, keys = describe_row(self._first)
+        run = StoredRun(self._content.name, keys, group=kind, config=config, metrics=dict(self._filled))
+        return StoredUnit((run,), tuple(self._parts), tuple(self._findings))
+
+    def _take(self, row: PathRow) -> None:
+        self._first = self._first or row
+        for name, path in self._mapping.columns.items():
+            value = get_value(row, path)
+            self._held[name] += isinstance(value, list | dict)
+            cell = clean_text(as_text(value))
+            self._filled[name] += cell is not None
+            self._cells[name].append(cell)
+        if len(next(iter(self._cells.values()))) >= _ROWS_OF_A_PART:
+            self._write()
+
+    def _write(self) -> None:
+        columns = {f"c{index}": np.array(cells, object) for index, cells in enumerate(self._cells.values())}
+        if not len(columns["c0"]):
+            return
+        cells = {name: f"c{place}" for place, name in enumerate(self._cells)}
+        name = name_part(len(self._parts))
+        size = write_part(self._cache, self._key, name, columns, cells)
+        self._parts.append(StoredPart(name, size, tuple(cells), (sql.TEXT,) * len(cells)))
+        self._cells = {name: [] for name in self._cells}
+
+
+def _parse_mapping(settings: SourceSettings, place: SourceLocation) -> _Mapping:
+    """What the settings say, as paths.
+
+    Raises:
+        ReportError: texts that are no paths.
+    """
+    texts = {name: (f"columns: {name}:", text) for name, text in get_mapped_columns(settings).items()}
+    texts |= {name: (f"fields: {name}:", text) for name, text in settings.fields.items()}
+    problems = Problems()
+    paths: dict[str, JsonPath] = {}
+    rows = None
+    for name in get_mapped_columns(settings).keys() & settings.fields.keys():
+        advice = "Give it another name"
+        problems.add([Problem(place, f"fields: {name}: is a column already", advice, Stage.SETTINGS)])
+    for name, (key, text) in (("", ("rows:", settings.rows)), *texts.items()):
+        if text is None:
+            continue
+        try:
+            path = parse_path(text, rows=not name)
+        except PathError as error:
+            advice = 'Write it as in $.meta.subject, $["a key"] or $.scores[0]'
+            problems.add([Problem(place, f'{key} "{text}" {error}', advice, Stage.SETTINGS)])
+            continue
+        rows = rows if name else path
+        paths |= {name: path} if name else {}
+    problems.raise_errors()
+    return _Mapping(rows, paths, place)
+
+
+def _every_row(document: Document) -> JsonPath:
+    """Where the rows are if nobody says it: a line is one, a file is a list of them."""
+    return parse_path("$" if document.line else "$[*]", rows=True)
+
+
+def _name_rows(mapping: _Mapping) -> str:
+    return f'rows: "{mapping.rows.text}"' if mapping.rows else "the file"
+
+
+def _table(file: DataFile, copy: str, location: Location) -> DataFile:
+    content = Content(Path(copy), file.content.name, "")
+    return replace(file, content=content, format="parquet", copy=locate_file(Path(copy), location.root).file)

@@ -1,0 +1,256 @@
+"""Files as SQL: a FROM clause that holds just the columns asked for, and identifies every row."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import sys
+from collections import defaultdict
+from dataclasses import replace
+from typing import IO, TYPE_CHECKING, Final
+
+from reportgen.formats import sql
+from reportgen.formats.cells import is_missing, is_number
+from reportgen.formats.engine import get_engine
+from reportgen.formats.files import Content
+from reportgen.formats.tables.table_formats import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from reportgen.formats.cells import Text
+    from reportgen.formats.layout import FileLayout
+    from reportgen.read.tables.layout import Filters, Layout
+    from reportgen.settings.base import CellValue
+
+
+RIGHT: Final = frozenset(("true", "correct", "right", "pass", "passed"))
+WRONG: Final = frozenset(("false", "incorrect", "wrong", "fail", "failed"))
+
+
+def parse_score(expression: str, kind: str, ends: tuple[float, float]) -> str:
+    """A cell as a score, in SQL; a missing word is NULL, any other word makes the statement fail.
+
+    Args:
+        expression: the cell.
+        kind: its SQL type.
+        ends: the lowest and the highest possible score, for which truth values and words stand.
+    """
+    low, high = (f"CAST({sql.quote(repr(end))} AS DOUBLE)" for end in ends)
+    if kind == "BOOLEAN":
+        return f"CASE WHEN {expression} THEN {high} WHEN NOT {expression} THEN {low} END"
+    if kind != sql.TEXT:
+        return sql.parse_number(expression, kind)
+    return (
+        f"coalesce(TRY_CAST({expression} AS DOUBLE), CASE WHEN {sql.is_one_of(expression, RIGHT)} "
+        f"THEN {high} "
+        f"WHEN {sql.is_one_of(expression, WRONG)} THEN {low} WHEN {sql.is_missing(expression)} THEN NULL "
+        f"ELSE CAST({expression} AS DOUBLE) END)"
+    )
+
+
+def check_range(name: str, ends: tuple[float, float]) -> str:
+    """A column of scores, in SQL; one outside of the range makes the statement fail.
+
+    NaN and infinite scores pass: they are missing, not wrong, and counted as such.
+    """
+    low, high = (f"CAST({sql.quote(repr(end))} AS DOUBLE)" for end in ends)
+    outside = f"isfinite({name}) AND {name} NOT BETWEEN {low} AND {high}"
+    return f"CASE WHEN {outside} THEN error('a score is out of range') ELSE {name} END"
+
+
+def check_score(cell: Text, ends: tuple[float, float]) -> tuple[str, str] | None:
+    """What is wrong with a cell of a score column, and the next step; None where it is a score or missing."""
+    if cell is None or is_missing(cell) or cell.strip(" ").lower() in RIGHT | WRONG:
+        return None
+    if not is_number(cell):
+        return "is not a score", "Write a number, true or false, or correct or incorrect"
+    value = float(cell)
+    if math.isfinite(value) and not ends[0] <= value <= ends[1]:
+        advice = "State the possible scores in source.yml, as in score_range: [0, 100], or mend it"
+        return f"lies outside of {ends[0]:g} to {ends[1]:g}", advice
+    return None
+
+
+UNNAMED: Final = "(unnamed)"
+FILE_ROWS: Final = 1 << 40
+"""A position holds the place of a file times this, and the number of a row, which is smaller."""
+_PIECE: Final = 1 << 20
+
+
+class Rows:
+    """The rows of some files of one shape, with the columns that were asked for so far."""
+
+    def __init__(self, root: Path, layout: Layout, places: Sequence[int]) -> None:
+        self._root = root
+        self._layout = layout
+        self._places = places
+        self._files = [layout.files[index] for index in places]
+        self._paths = [_prepare_file(root, file) for file in self._files]
+        self._selected: list[str] = []
+        self.columnar: Final = self._files[0].format == "parquet"
+
+    def copy(self) -> Rows:
+        """The same files, with no column asked for yet."""
+        return Rows(self._root, self._layout, self._places)
+
+    def has(self, name: str | None) -> bool:
+        """Whether any of the files has the column."""
+        return any(name in file.names for file in self._files)
+
+    def as_number(self, name: str) -> str:
+        """The column as numbers."""
+        return self._convert(sql.parse_number, name, "DOUBLE")
+
+    def as_score(self, name: str, ends: tuple[float, float]) -> str:
+        """The column as scores between two ends."""
+        return self._convert(lambda cell, kind: parse_score(cell, kind, ends), name, "DOUBLE")
+
+    def as_time(self, name: str) -> str:
+        """The column as milliseconds since 1970 UTC."""
+        return self._convert(sql.parse_time, name, "DOUBLE")
+
+    def as_words(self, name: str) -> str:
+        """The column as texts."""
+        return self._convert(sql.as_text, name, sql.TEXT)
+
+    def as_text(self, name: str) -> str:
+        """The column as texts; NULL where a cell is empty."""
+        if self.columnar and name in self._layout.gapless:
+            return self.as_words(name)
+        return f"nullif({self.as_words(name)}, '')"
+
+    def as_written(self, name: str) -> str:
+        """The column as the files have it."""
+        return self._select_cell(name) if self.has(name) else f"CAST(NULL AS {sql.TEXT})"
+
+    def is_equal(self, name: str, cell: CellValue | tuple[CellValue, ...]) -> str:
+        """Whether the column has this value, or one of these."""
+        return sql.is_equal(self._select_cell(name), self._type(name), cell) if self.has(name) else "FALSE"
+
+    def label(self, labels: Sequence[str]) -> str:
+        """What each file is called, of one label for every file of the source."""
+        picked = [labels[index] for index in self._places]
+        if len(set(picked)) == 1:
+            return sql.quote(picked[0])
+        return f"{sql.make_list(picked)}[file + 1]"
+
+    def get_position(self) -> str:
+        """The order of writing: by file, then by row."""
+        if len(self._layout.files) == 1:
+            return "row"
+        return f"[{', '.join(map(str, self._places))}][file + 1] * {FILE_ROWS} + row"
+
+    def build_source(self) -> str:
+        """The FROM clause; to be asked for last."""
+        file = self._files[0]
+        compression = file.compression if file.as_it_is else ""
+        scan = FORMATS[file.format].scan(self._paths, replace(file, compression=compression), self._selected)
+        return f"({scan})"
+
+    def _convert(self, meaning: sql.Meaning, name: str, kind: str) -> str:
+        if not self.has(name):
+            return f"CAST(NULL AS {kind})"
+        return meaning(self._select_cell(name), self._type(name))
+
+    def _select_cell(self, name: str) -> str:
+        if any(file.get_given(name) is not None for file in self._files):
+            return self._select_given(name)
+        if name not in self._selected:
+            self._selected.append(name)
+        return f"k{self._selected.index(name)}"
+
+    def _select_given(self, name: str) -> str:
+        """A column of values that are known for each file, or for each code in it."""
+        values: list[Text] = []
+        begins = []
+        for file in self._files:
+            begins.append(len(values))
+            values += file.get_given(name) or (None,)
+        if len(set(values)) == 1:
+            return f"CAST(NULL AS {sql.TEXT})" if values[0] is None else sql.quote(values[0])
+        begin = str(begins[0]) if len(begins) == 1 else f"[{', '.join(map(str, begins))}][file + 1]"
+        code = self._files[0].code
+        place = f"{begin} + {self._select_cell(code)}" if code else begin
+        return f"{sql.make_list(values)}[{place} + 1]"
+
+    def _type(self, name: str) -> str:
+        return next(file.type_of(name) for file in self._files if name in file.names)
+
+
+def group_files(root: Path, layout: Layout) -> Iterator[Rows]:
+    """The files of a source, those of one shape together: one reader for all of them costs least."""
+    for places in _group_shapes(layout):
+        yield Rows(root, layout, places)
+
+
+def select_series(rows: Rows, layout: Layout, rename: Mapping[str, str]) -> str:
+    """The name of a row's series in the report."""
+    column = layout.roles.series
+    if column is None:
+        return rows.label([rename.get(label, label) for label in layout.labels])
+    name = rows.as_text(column)
+    if not (rows.columnar and column in layout.gapless):
+        name = f"coalesce({name}, {sql.quote(UNNAMED)})"
+    if not rename:
+        return name
+    cases = " ".join(f"WHEN {sql.quote(old)} THEN {sql.quote(new)}" for old, new in rename.items())
+    return f"CASE {name} {cases} ELSE {name} END"
+
+
+def select_run(rows: Rows, layout: Layout) -> str:
+    """What tells a row's run from others of its series: run, otherwise seed, otherwise file."""
+    roles = layout.roles
+    named = [rows.as_text(name) for name in (roles.run, roles.seed) if name is not None]
+    if roles.run and rows.columnar and roles.run in layout.gapless:
+        return named[0]
+    last = rows.label(layout.labels) if len(layout.files) > 1 else "''"
+    return f"coalesce({', '.join([*named, last])})"
+
+
+def select_seed(rows: Rows, layout: Layout) -> str:
+    """A row's seed; NULL where it is unknown."""
+    return rows.as_text(layout.roles.seed) if layout.roles.seed else f"CAST(NULL AS {sql.TEXT})"
+
+
+def make_where(rows: Rows, filters: Filters, *more: str) -> str:
+    """The WHERE clause of filters and more tests; empty where there are none."""
+    tests = [rows.is_equal(column, cell) for column, cell in filters]
+    tests += [test for test in more if test]
+    return f" WHERE {' AND '.join(tests)}" if tests else ""
+
+
+def _group_shapes(layout: Layout) -> list[list[int]]:
+    shapes: dict[object, list[int]] = defaultdict(list)
+    for index, file in enumerate(layout.files):
+        compression = file.compression if file.as_it_is else ""
+        columns = () if FORMATS[file.format].FREE_COLUMNS else (file.columns, file.types)
+        given = (file.code, tuple(name for name, _ in file.given))
+        shapes[file.format, compression, file.variant, columns, given].append(index)
+    return list(shapes.values())
+
+
+def _prepare_file(root: Path, file: FileLayout) -> Path:
+    """The file itself, or a copy without what DuckDB stumbles over, made once a process."""
+    path = root / file.place
+    if file.as_it_is:
+        return path
+    status = path.stat()
+    key = f"{path}\0{status.st_size}\0{status.st_mtime_ns}\0{file}"
+    copy = get_engine().folder / hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
+    if not copy.exists():
+        unfinished = copy.with_suffix(".part")
+        with Content(path, file.path, file.compression).open() as source, unfinished.open("wb") as target:
+            source.read(file.skip)
+            _copy(source, target, file)
+        unfinished.replace(copy)
+    return copy
+
+
+def _copy(source: IO[bytes], target: IO[bytes], file: FileLayout) -> None:
+    left = sys.maxsize if file.keep is None else file.keep - file.skip
+    # A whole line at a time where its end may have to be changed.
+    while left and (piece := source.read(min(left, _PIECE)) if file.even_ends else source.readline(left)):
+        target.write(piece if file.even_ends else piece.replace(b"\r\n", b"\n"))
+        left -= len(piece)

@@ -1,0 +1,163 @@
+"""A chart that W&B exported as a source: its columns are runs, whose names tell series and seed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from reportgen.core.errors import Problem, ReportError, Severity, SourceLocation, Stage
+from reportgen.formats import sql
+from reportgen.formats.cells import Kind
+from reportgen.formats.messages import list_names
+from reportgen.formats.tables import delimited
+from reportgen.read.runs.labels import Candidate
+from reportgen.read.runs.names import name_runs
+from reportgen.read.runs.stored import StoredRun
+from reportgen.read.tables.check import check_columns
+from reportgen.read.tables.columns import find_wide_metrics, get_mapped_columns, select_metrics
+from reportgen.read.tables.layout import Roles, RunColumn, Survey
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from reportgen.formats.files import Content
+    from reportgen.formats.layout import FileLayout, Look
+    from reportgen.read.runs.names import Naming
+    from reportgen.read.tables.layout import Layout
+    from reportgen.settings.source import SourceSettings
+
+
+_SEPARATELY: Final = "For intervals, export the runs ungrouped, or put the folders wandb/run-* here"
+
+
+def detect_chart(content: Content, look: Look, settings: SourceSettings) -> Look:
+    """A CSV file as what it shows to be.
+
+    Raises:
+        ReportError: it is W&B's table of runs, or no chart though ``format:`` says so.
+    """
+    columns = look.file.columns
+    if settings.format == delimited.WANDB_CHART:
+        if not delimited.parse_chart(columns):
+            message = "its header is not that of a chart that W&B exported"
+            raise content.make_error(message, 'After the first, columns are called "RUN - METRIC"', 1)
+    elif settings.format is not None or look.file.format != "csv":
+        return look
+    elif delimited.is_table_of_runs(columns, look.rows[0] if look.rows else ()):
+        advice = f"{delimited.RUNS_TABLE_ADVICE}; format: csv reads it as any table"
+        raise content.make_error(delimited.TABLE_OF_RUNS, advice, 1)
+    elif not delimited.is_chart(columns):
+        return look
+    return replace(look, file=replace(look.file, format=delimited.WANDB_CHART))
+
+
+def survey_chart(
+    layout: Layout, looks: Sequence[Look], settings: SourceSettings, place: SourceLocation
+) -> Survey:
+    """The survey of charts.
+
+    Args:
+        layout: columns and what they hold, of which some file is a chart.
+        looks: what was seen of each file.
+        settings: what ``source.yml`` says.
+        place: where problems of the whole source are told.
+
+    Raises:
+        ReportError: other tables are among the files, or the charts do not have the same x.
+    """
+    others = [look.file.path for look in looks if look.file.format != delimited.WANDB_CHART]
+    if others:
+        message = f"charts that W&B exported are beside other tables: {list_names(others)}"
+        advice = "Make the others a source of their own, or leave them out with files: in source.yml"
+        raise ReportError(Problem(place, message, advice, Stage.DATA))
+    step = get_mapped_columns(settings).get("step") or looks[0].file.columns[0]
+    layout = replace(layout, roles=Roles(step=step), exhaustive=True)
+    absent = check_columns(layout, looks)
+    _check_names(settings, place)
+    spread, naming = _build_spread(layout, looks, settings)
+    raw = tuple(dict.fromkeys(one.metric for one in spread.values()))
+    read = {*spread, *(end for one in spread.values() for end in (one.low, one.high))}
+    layout = replace(
+        layout,
+        files=tuple(_set_types(file, layout.kinds, {*read, step}) for file in layout.files),
+        spread=spread,
+        metrics={
+            name: tuple(column for column, one in spread.items() if one.metric in known)
+            for name, known in select_metrics(raw, settings).items()
+        },
+        series=tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in spread.values())),
+    )
+    warnings_of_looks = chain.from_iterable((*look.warnings, *_warn_joined(look)) for look in looks)
+    warnings = (*warnings_of_looks, *_report_guesses(naming, place))
+    return Survey(layout, tuple(layout.kinds), raw, warnings + absent)
+
+
+def _check_names(settings: SourceSettings, place: SourceLocation) -> None:
+    """Refuse other names of runs than those that a chart has."""
+    sources = {key: getattr(settings, key) for key in ("series_from", "seed_from", "run_from")}
+    wrong = [key for key, name in sources.items() if name not in {None, "name", ("name",)}]
+    if wrong:
+        message = f"{wrong[0]}: a chart that W&B exported has nothing of its runs but their names"
+        advice = f"Say {wrong[0]}: name, or put the folders wandb/run-* here, which have their settings"
+        raise ReportError(Problem(place, message, advice, Stage.SETTINGS))
+
+
+def _build_spread(
+    layout: Layout, looks: Sequence[Look], settings: SourceSettings
+) -> tuple[dict[str, RunColumn], Naming]:
+    """What each numeric column holds, and how its run was named."""
+    held = {column: one for look in looks for column, one in delimited.parse_chart(look.file.columns).items()}
+    sampled = not all(look.exhaustive for look in looks)
+    numeric = [
+        name for name in find_wide_metrics(layout.kinds, layout.roles, sampled=sampled) if name in held
+    ]
+    numeric.sort(key=lambda name: held[name].metric == delimited.WANDB_STEP)
+    runs = list(dict.fromkeys((held[name].run, held[name].twin) for name in numeric))
+    candidates = [Candidate(StoredRun(run, run), {}, "", "") for run, _ in runs]
+    naming = name_runs(candidates, settings, layout.labels[0])
+    named = dict(zip(runs, naming.names, strict=True))
+    several = {column for look in looks for column in delimited.find_joined(look.file.columns, look.rows)}
+    spread = {}
+    for name in numeric:
+        run, twin, metric = held[name]
+        name_of_run = named[run, twin]
+        ends = delimited.name_extremes(name) if name in several else ("", "")
+        spread[name] = RunColumn(name_of_run.series, name_of_run.run, name_of_run.seed, metric, *ends)
+    return spread, naming
+
+
+def _set_types(file: FileLayout, kinds: Mapping[str, Kind], names: Collection[str]) -> FileLayout:
+    """The file with columns of numbers that are read as such at once: a chart has millions of cells."""
+    numeric = {name for name in names if kinds.get(name) is not Kind.TIME}
+    types = tuple("DOUBLE" if name in numeric else sql.TEXT for name in file.columns)
+    return replace(file, types=types)
+
+
+def _warn_joined(look: Look) -> Iterator[Problem]:
+    """Which lines are means, though nothing tells of how many values."""
+    if joined := delimited.find_joined(look.file.columns, look.rows):
+        runs = list_names(dict.fromkeys(one.run for one in joined.values()))
+        message = (
+            f"a value of {runs} stands for several, of the runs of a group or of neighbouring steps: "
+            "the band is from its __MIN to its __MAX"
+        )
+        yield Problem(SourceLocation(look.file.path), message, _SEPARATELY, Stage.DATA, Severity.WARNING)
+
+
+def _report_guesses(naming: Naming, place: SourceLocation) -> Iterator[Problem]:
+    """How series and seeds were guessed, and which runs are alike."""
+    if naming.guessed:
+        series = list_names(dict.fromkeys(name.series for name in naming.names))
+        seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
+        message = f"series were told apart by {naming.series_by}{seeds}: {series}"
+        seed = " and seed_from: name" if naming.seed_by else ""
+        advice = f"Settle it with series_from: name{seed} in source.yml"
+        yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
+    for places in naming.indistinct:
+        name = naming.names[places[0]]
+        seed = f"seed {name.seed}" if name.seed is not None else "no seed"
+        message = (
+            f'{len(places)} runs have the series "{name.series}" and {seed}; they are read as different runs'
+        )
+        yield Problem(place, message, "", Stage.DATA, Severity.WARNING)

@@ -1,1 +1,0 @@
-"""Tables of any form: how each format is scanned, and what its columns mean."""

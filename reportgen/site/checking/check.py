@@ -1,0 +1,102 @@
+"""Drafts a report without writing a site: its problems, and what the data say to its statements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from reportgen.core.cache import Cache, FileHashes, cache_folder
+from reportgen.core.errors import Problems, ReportError, Severity
+from reportgen.site.checking.findings import Check, make_findings
+from reportgen.site.files import iterate_languages
+from reportgen.site.publishing import collect_warnings, load_configuration, make_mkdocs_problem
+from reportgen.site.worker import WorkerProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from reportgen.core.errors import Problem
+    from reportgen.draft.result import Report
+    from reportgen.settings.report import Project
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedReport:
+    """A report on disk, ready to be drafted.
+
+    Attributes:
+        project: where it stands, its pages and its settings.
+        translations: the same with the pages of each further language.
+        cache: what earlier drafts computed.
+        hashes: SHA-256 of its data files.
+        warnings: what MkDocs said to its ``mkdocs.yml``.
+    """
+
+    project: Project
+    translations: tuple[Project, ...]
+    cache: Cache
+    hashes: FileHashes
+    warnings: tuple[Problem, ...]
+
+
+def open_report(config_file: Path) -> OpenedReport:
+    """The report of a ``mkdocs.yml``.
+
+    Raises:
+        ReportError: the file is refused, or our plugin is not switched on.
+    """
+    with collect_warnings() as words:
+        config, plugin = load_configuration(config_file, strict=False, words=words)
+        project, *translations = (plugin.make_project(config) for _ in iterate_languages(config))
+    folder = cache_folder(project.root)
+    warnings = tuple(make_mkdocs_problem(word, Severity.WARNING) for word in words)
+    return OpenedReport(project, tuple(translations), Cache(folder), FileHashes(folder), warnings)
+
+
+def draft_report(
+    config_file: Path, *, progress: Callable[[int, int], None]
+) -> tuple[Report, tuple[Problem, ...]]:
+    """The draft of a report, and everything that was warned of; nothing but the cache is written.
+
+    Args:
+        config_file: the ``mkdocs.yml``.
+        progress: told after each block how many of how many are drawn.
+
+    Raises:
+        ReportError: every problem of the report, when any of them is an error.
+    """
+    from reportgen.draft.report import draft  # noqa: PLC0415 - imports the statistics
+
+    report = open_report(config_file)
+    problems = Problems()
+    drafts = []
+    with WorkerProcess(report.cache) as worker:
+        for project in (report.project, *report.translations):
+            with problems.collecting():
+                whole = draft(
+                    project, report.cache, report.hashes, progress=progress, start_worker=worker.call
+                )
+                drafts.append(whole)
+                problems.add(whole.problems)
+    if problems.errors:
+        raise ReportError(*problems.in_order())
+    return _join_drafts(drafts), (*report.warnings, *problems.in_order())
+
+
+def _join_drafts(drafts: list[Report]) -> Report:
+    """The drafts of several languages as one: pages, and what is told of them."""
+    pages = {page.path: page for draft in drafts for page in draft.pages}
+    statements = {path: found for draft in drafts for path, found in draft.statements.items()}
+    return replace(drafts[0], pages=tuple(pages.values()), statements=statements)
+
+
+def check(config_file: Path, *, progress: Callable[[int, int], None]) -> Check:
+    """Check a report: its problems are told, not raised."""
+    root = config_file.resolve().parent
+    try:
+        report, problems = draft_report(config_file, progress=progress)
+    except ReportError as error:
+        return Check(make_findings(error.problems, (), root), (), is_whole=False)
+    statements = tuple(one for page in report.pages for one in report.statements.get(page.path, ()))
+    return Check(make_findings(problems, statements, root), statements, is_whole=True)

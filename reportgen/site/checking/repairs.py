@@ -1,0 +1,261 @@
+"""Repairs bound values that no longer match the data: nothing else of a page changes, not even a line end."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import string
+from bisect import bisect_left
+from dataclasses import dataclass
+from difflib import SequenceMatcher, unified_diff
+from typing import TYPE_CHECKING
+
+from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.statements import Truth
+from reportgen.settings.text import normalise_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from reportgen.core.statements import Statement
+
+
+# Between two words of a binding: spaces, or a line's end with the marks of a quote before the next line.
+_GAP = r"([ \t\r\n]+[ \t\r\n>]*)"
+# So far from the words, and no further, their brackets are looked for.
+_NEAR = 1000
+# What git writes as it is in the name of a file that it puts in quotes.
+_PLAIN = frozenset(string.printable) - frozenset(string.whitespace) - set('"\\#') | {" "}
+_NO_LINE_END = "\\ No newline at end of file"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Repair:
+    """A bound value to type anew.
+
+    Attributes:
+        start, end: where its words stand in the page's text (see ``Binding``).
+        old: the words on one line, as the draft read them.
+        new: the words as they should be typed.
+        location: file, line and column, for messages.
+    """
+
+    start: int
+    end: int
+    old: str
+    new: str
+    location: SourceLocation
+
+
+def find_repairs(statements: Iterable[Statement]) -> dict[str, tuple[Repair, ...]]:
+    """What to type anew, by file relative to the project and in the order of its text; never a claim."""
+    found: dict[str, set[Repair]] = {}
+    for statement in statements:
+        binding, judgement = statement.binding, statement.judgement
+        if binding.kind == "value" and judgement.truth is Truth.FAILS and judgement.repaired:
+            repair = Repair(binding.start, binding.end, binding.words, judgement.repaired, binding.location)
+            found.setdefault(binding.location.file, set()).add(repair)
+    return {file: tuple(sorted(several)) for file, several in sorted(found.items())}
+
+
+def apply_repairs(original: bytes, repairs: Sequence[Repair]) -> bytes:
+    """A page's bytes with its repairs; its line ends, its byte order mark and all other text stay.
+
+    Args:
+        original: the file as it is now, in UTF-8.
+        repairs: those of this file; they do not overlap.
+
+    Raises:
+        ReportError: the file is not as the draft read it, so that nobody knows what the places mean.
+    """
+    try:
+        text = original.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ReportError(*(_report_changed_words(repair) for repair in repairs)) from error
+    offsets = _Offsets(text)
+    parts, at, problems = [], 0, []
+    for repair in sorted(repairs):
+        start, end = offsets.to_original(repair.start), offsets.to_original(repair.end)
+        words = _replace_words(text[start:end], repair) if _is_bound(text, start, end) else None
+        if words is None or start < at:
+            problems.append(_report_changed_words(repair))
+            continue
+        parts += [text[at:start], words]
+        at = end
+    if problems:
+        raise ReportError(*problems)
+    return "".join([*parts, text[at:]]).encode("utf-8")
+
+
+def make_diff(file: str, original: bytes, fixed: bytes) -> str:
+    """What a repair changes, as a unified diff with line feeds; empty where it changes nothing."""
+    old, new = (_split_lines(content) for content in (original, fixed))
+    lines = unified_diff(old, new, _quote_name(f"a/{file}"), _quote_name(f"b/{file}"), lineterm="")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _quote_name(file: str) -> str:
+    """A file's name as git writes it into a patch, so that no log obeys a part of it."""
+    if file.isprintable() and not set('"\\#') & set(file):
+        return file
+    written = (chr(byte) if chr(byte) in _PLAIN else f"\\{byte:03o}" for byte in os.fsencode(file))
+    return f'"{"".join(written)}"'
+
+
+def write_page(path: Path, original: bytes, fixed: bytes, file: str) -> None:
+    """Put a repaired page in place of the old one, whole or not at all, with the old one's mode.
+
+    Args:
+        path: the page; where it is a link, what it leads to is written.
+        original: what was repaired: if the file has become another meanwhile, it is left alone.
+        fixed: its new content.
+        file: its name relative to the project, for messages.
+
+    Raises:
+        ReportError: the file has changed, or cannot be written.
+    """
+    path = path.resolve()
+    fresh = path.with_name(f".{path.name}.reportgen-new")
+    try:
+        if path.read_bytes() != original:
+            raise ReportError(_report_changed_file(file))
+        if not os.access(path, os.W_OK):
+            raise PermissionError(0, "it may not be written")
+        try:
+            with fresh.open("wb") as writing:
+                writing.write(fixed)
+                writing.flush()
+                os.fsync(writing.fileno())
+            shutil.copymode(path, fresh)
+            fresh.replace(path)
+        finally:
+            fresh.unlink(missing_ok=True)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        step = "Make the file and its folder writable, and run this again"
+        problem = Problem(
+            SourceLocation(file), f"this page cannot be written ({reason})", step, Stage.NARRATIVE
+        )
+        raise ReportError(problem) from error
+
+
+class _Offsets:
+    """From places in a page's text, whose lines end with a line feed, to places in the file's."""
+
+    def __init__(self, text: str) -> None:
+        self._skipped = 1 if text.startswith("\ufeff") else 0
+        ends = re.finditer("\r\n", text)
+        self._pairs = [match.start() - self._skipped - count for count, match in enumerate(ends)]
+
+    def to_original(self, offset: int) -> int:
+        """Each pair of carriage return and line feed before it counts one more."""
+        return offset + self._skipped + bisect_left(self._pairs, offset)
+
+
+def _is_bound(text: str, start: int, end: int) -> bool:
+    """Whether what stands here is still between brackets, with braces behind."""
+    before, behind = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
+    return before.rstrip(" \t\r\n>").endswith("[") and behind.lstrip(" \t\r\n>").startswith("]{")
+
+
+def _replace_words(raw: str, repair: Repair) -> str | None:
+    """The repaired words, over as many lines as the old ones; None if ``raw`` is not the old ones."""
+    words = re.split("( +)", repair.old)
+    match = re.fullmatch("".join(_GAP if word.isspace() else f"({re.escape(word)})" for word in words), raw)
+    if match is None:
+        return None
+    places: list[int] = []
+    for number, word in enumerate(words, 1):
+        start, end = match.span(number)
+        places += [start, *[end] * (len(word) - 1)] if word.isspace() else range(start, end)
+    places.append(len(raw))
+    matcher = SequenceMatcher(None, repair.old, repair.new, autojunk=False)
+    return "".join(
+        raw[places[start] : places[end]] if kind == "equal" else repair.new[first:last]
+        for kind, start, end, first, last in matcher.get_opcodes()
+    )
+
+
+def _split_lines(content: bytes) -> list[str]:
+    """Lines without their ends; of a last line without one, that is said."""
+    lines = normalise_text(content.decode("utf-8", "replace")).split("\n")
+    last = lines.pop()
+    return [*lines, f"{last}\n{_NO_LINE_END}"] if last else lines
+
+
+def _report_changed_words(repair: Repair) -> Problem:
+    said = f'"{repair.old}" no longer stands here: the page has changed since it was read'
+    return Problem(repair.location, said, "Run this again", Stage.NARRATIVE)
+
+
+def _report_changed_file(file: str) -> Problem:
+    return Problem(
+        SourceLocation(file), "this page has changed since it was read", "Run this again", Stage.NARRATIVE
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PageRepair:
+    """A page with bound values that no longer match.
+
+    Attributes:
+        file: the page relative to the project.
+        path: where it is.
+        original, fixed: its bytes before and after.
+        values: how many bound values are typed anew.
+    """
+
+    file: str
+    path: Path
+    original: bytes
+    fixed: bytes
+    values: int
+
+    @property
+    def difference(self) -> str:
+        """What changes, as a unified diff."""
+        return make_diff(self.file, self.original, self.fixed)
+
+    def write(self) -> None:
+        """Put the new page in place of the old one.
+
+        Raises:
+            ReportError: the page was changed meanwhile, or cannot be written.
+        """
+        write_page(self.path, self.original, self.fixed, self.file)
+
+
+def plan_repairs(root: Path, statements: Iterable[Statement]) -> tuple[PageRepair, ...]:
+    """Every page with something to type anew; nothing is written.
+
+    Raises:
+        ReportError: a page is not as the draft read it.
+    """
+    found = []
+    for file, several in find_repairs(statements).items():
+        path = root / file
+        original = _read_page(path, file)
+        found.append(PageRepair(file, path, original, apply_repairs(original, several), len(several)))
+    return tuple(found)
+
+
+def find_unrepaired(
+    statements: Iterable[Statement], repaired: Sequence[PageRepair]
+) -> tuple[SourceLocation, ...]:
+    """Where the statements stand that are not as expected, and that no repair makes so."""
+    files = {one.file for one in repaired}
+    return tuple(
+        one.binding.location
+        for one in statements
+        if not one.as_expected and not (one.judgement.repaired and one.binding.location.file in files)
+    )
+
+
+def _read_page(path: Path, file: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        said = f"this page cannot be read ({error.strerror or type(error).__name__})"
+        raise ReportError(Problem(SourceLocation(file), said, "", Stage.NARRATIVE)) from error

@@ -1,0 +1,107 @@
+"""Every fact about a source in finished words, for an author who looks for one to write down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reportgen.claims.facts.fact_words import describe_fact
+from reportgen.claims.facts.vocabulary import FactError, ParameterKind, collect_facts, list_fact_kinds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.claims.facts.vocabulary import FactKind, Subject
+    from reportgen.core.statements import Fact
+
+
+@dataclass(frozen=True, slots=True)
+class FactGroup:
+    """One fact of the vocabulary and what it says of each series or pair.
+
+    Attributes:
+        signature: how it is written: ``peak(s)``.
+        says: its meaning, one sentence.
+        rows: pairs of a call to paste and what the data say.
+        note: why there are no rows, or that they are one example, a sentence; otherwise empty.
+    """
+
+    signature: str
+    says: str
+    rows: tuple[tuple[str, str], ...]
+    note: str = ""
+
+
+def group_facts(subject: Subject) -> tuple[FactGroup, ...]:
+    """The facts that there are for what a subject holds, in the order of the vocabulary."""
+    known: dict[str, list[Fact]] = {}
+    for fact in collect_facts(subject):
+        known.setdefault(fact.name, []).append(fact)
+    return tuple(_group(kind, known, subject) for kind in list_fact_kinds(subject.holds))
+
+
+def _group(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> FactGroup:
+    chosen = any(parameter.kind is not ParameterKind.SERIES for parameter in kind.parameters)
+    found = _find_example(kind, known, subject) if chosen else known.get(kind.name, [])
+    rows = tuple(_make_row(fact, subject) for fact in found)
+    note = "For example:" if rows and chosen else ""
+    if not rows and len(subject.series) < _count_series(kind):
+        note = "It needs two series."
+    return FactGroup(kind.signature, kind.says, rows, note)
+
+
+def _make_row(fact: Fact, subject: Subject) -> tuple[str, str]:
+    said = describe_fact(fact, subject.scale).removeprefix(fact.call).strip()
+    return fact.call, said.removeprefix("= ").removeprefix("is ")
+
+
+def _find_example(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> Iterator[Fact]:
+    """The fact of the first series or pair, at a step or level that its curve has."""
+    needed = _count_series(kind)
+    series = subject.series[:needed]
+    numbers = {
+        "x": _find_value(known, "widest_gap_step" if needed > 1 else "peak_step"),
+        "from": _find_step(known, "start"),
+        "to": _find_step(known, "final"),
+        "level": _choose_level(known),
+        "margin": _choose_margin(subject),
+    }
+    chosen = [numbers[one.name] for one in kind.parameters if one.kind is not ParameterKind.SERIES]
+    given = [number for number in chosen if number is not None]
+    if len(series) < needed or len(given) < len(chosen):
+        return
+    try:
+        yield subject.fact(kind.name, (*series, *given))
+    except FactError:
+        # A curve without such a step: the signature alone says how the fact is written.
+        return
+
+
+def _count_series(kind: FactKind) -> int:
+    return sum(parameter.kind is ParameterKind.SERIES for parameter in kind.parameters)
+
+
+def _find_first(known: dict[str, list[Fact]], name: str) -> Fact | None:
+    return next(iter(known.get(name, [])), None)
+
+
+def _find_value(known: dict[str, list[Fact]], name: str) -> float | None:
+    fact = _find_first(known, name)
+    return None if fact is None or fact.value is None else float(fact.value)
+
+
+def _find_step(known: dict[str, list[Fact]], name: str) -> float | None:
+    fact = _find_first(known, name)
+    return None if fact is None else fact.step
+
+
+def _choose_margin(subject: Subject) -> float | None:
+    """A fiftieth of the range that values may have."""
+    bounds = subject.scale.bounds
+    return (bounds[1] - bounds[0]) / 50 if bounds else None
+
+
+def _choose_level(known: dict[str, list[Fact]]) -> float | None:
+    """A level between the first series' worst and best value, in two digits."""
+    worst, best = _find_value(known, "trough"), _find_value(known, "peak")
+    return None if worst is None or best is None else float(f"{(worst + best) / 2:.2g}")

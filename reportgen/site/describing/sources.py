@@ -1,0 +1,159 @@
+"""A file or folder of data by its path: the report around it, and the folder that it is frozen into."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from reportgen.core import __version__
+from reportgen.core.cache import Cache, FileHashes, cache_folder
+from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.repository import find_data_boundary
+from reportgen.settings.loading import load_source_settings, read_data_settings
+
+if TYPE_CHECKING:
+    from reportgen.core.repository import Boundary
+    from reportgen.draft.freezing import FrozenSource
+
+
+_PROJECT = "mkdocs.yml"
+
+
+@dataclass(frozen=True, slots=True)
+class DataPath:
+    """What is around a path.
+
+    Attributes:
+        path: the file or folder, without ``..``.
+        root: the folder of the report, otherwise the working folder or, if the path is not below it, the
+            folder around the path.
+        name: what blocks call it, if it is below the data folder of the report; otherwise empty.
+        data_dir: the data folder relative to the root; empty without a report.
+        cache: of the report; None without one.
+        hashes: SHA-256 of files, remembered by the report if there is one.
+        boundary: where links in the path may lead; anywhere without a report, or if it says so.
+    """
+
+    path: Path
+    root: Path
+    name: str
+    data_dir: str
+    cache: Cache | None
+    hashes: FileHashes
+    boundary: Boundary | None = None
+
+
+def locate_data(path: Path) -> DataPath:
+    """What is around a path.
+
+    Raises:
+        ReportError: there is no such file or folder.
+    """
+    typed, path = path, path.absolute()
+    path = Path(*(part for part in path.parts if part != ".")) if ".." not in path.parts else path.resolve()
+    try:
+        path.stat()
+    except OSError as error:
+        message = "there is no such file or folder"
+        if isinstance(error, PermissionError):
+            message = "it may not be looked at: Permission denied"
+        raise ReportError(
+            Problem(SourceLocation(str(typed)), message, "Check the path", Stage.DATA)
+        ) from None
+    for folder in (path, *path.parents) if path.is_dir() else path.parents:
+        if os.path.isfile(folder / _PROJECT):  # noqa: PTH113 - pathlib raises where nobody may look
+            return _locate_in_report(path, folder)
+    root = Path.cwd() if path.is_relative_to(Path.cwd()) and path != Path.cwd() else path.parent
+    # Never saved, so the folder need not be there.
+    hashes = FileHashes(Path(tempfile.gettempdir(), "reportgen-no-report"))
+    return DataPath(path, root, "", "", None, hashes)
+
+
+def _locate_in_report(path: Path, root: Path) -> DataPath:
+    data_dir, follows_links = read_data_settings(root / _PROJECT, _PROJECT)
+    data = root / data_dir
+    name = ""
+    if path != data and path.is_relative_to(data):
+        below = path.relative_to(data)
+        name = below.as_posix() if path.is_dir() else ""
+    folder = cache_folder(root)
+    # The path itself may be a link: whoever typed it wants what it leads to.
+    boundary = None if follows_links else find_data_boundary(root, data_dir).add(path)
+    return DataPath(path, root, name, data_dir, Cache(folder), FileHashes(folder), boundary)
+
+
+TABLE: Final = "data.parquet"
+SETTINGS: Final = "source.yml"
+# Both are written whole before either takes its place.
+_PARTS: Final = (f".{TABLE}.part", f".{SETTINGS}.part")
+TOOL: Final = f"reportgen {__version__} freeze"
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenFiles:
+    """What was written: the files, their bytes together, and whether they replace what was frozen before."""
+
+    files: tuple[Path, ...]
+    size: int
+    replaced: bool
+
+
+def refuse_foreign(folder: Path, source: Path) -> None:
+    """Refuse a folder that a source may not be frozen into.
+
+    Args:
+        folder: where to freeze.
+        source: the file or folder to be frozen.
+
+    Raises:
+        ReportError: it is a file, has files that freezing did not write, or is or holds the source.
+    """
+    whole = folder.resolve()
+    if whole == source.resolve() or whole in source.resolve().parents:
+        found = "the source itself lies there"
+    elif folder.exists() and not folder.is_dir():
+        found = "there is a file of this name"
+    elif folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):
+        found = "the folder holds files that reportgen freeze did not write"
+    else:
+        return
+    advice = "Name a folder that is empty or does not exist yet with --to"
+    raise ReportError(Problem(SourceLocation(str(folder)), found, advice, Stage.SITE))
+
+
+def write_frozen(freezing: FrozenSource, folder: Path) -> FrozenFiles:
+    """Write a source into a folder that was not refused; what was frozen there before is replaced.
+
+    Raises:
+        ReportError: everything that is wrong in the source's files; nothing is replaced then.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    table, settings = folder / TABLE, folder / SETTINGS
+    parts = [folder / name for name in _PARTS]
+    replaced = table.exists()
+    try:
+        freezing.write(parts[0])
+        parts[1].write_text(freezing.settings, encoding="utf-8", newline="\n")
+        parts[0].replace(table)
+        parts[1].replace(settings)
+    finally:
+        for part in parts:
+            part.unlink(missing_ok=True)
+        if not any(folder.iterdir()):
+            folder.rmdir()
+    return FrozenFiles((table, settings), table.stat().st_size + settings.stat().st_size, replaced)
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether all that is there was frozen before, or left by a freezing that was killed."""
+    left = {path.name for path in folder.iterdir()} - set(_PARTS)
+    settings = folder / SETTINGS
+    if left - {TABLE, SETTINGS} or (left and not settings.is_file()):
+        return False
+    if not left:
+        return True
+    tool = load_source_settings(settings, str(settings)).provenance.tool
+    return tool is not None and tool.startswith("reportgen ") and tool.endswith(" freeze")

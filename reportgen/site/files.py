@@ -1,0 +1,368 @@
+"""A report's files as MkDocs has them: pages in order, added files, refused links, the site folder."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from markdown.extensions import Extension
+from mkdocs.structure.files import File, InclusionLevel, get_files, set_exclusions
+
+from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.repository import Boundary, find_boundary
+from reportgen.settings.report import Project
+from reportgen.site.manifest import link
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from markdown import Markdown
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+
+    from reportgen.core.cache import CachedText
+    from reportgen.settings.report import ProjectSettings
+
+
+def sort_by_nav(nav: object, paths: Sequence[str]) -> list[str]:
+    """Source paths with those that ``nav`` of ``mkdocs.yml`` lists first, in its order."""
+    listed = [path for path in _list_nav(nav) if path in paths]
+    return list(dict.fromkeys((*listed, *paths)))
+
+
+def _list_nav(nav: object) -> Iterator[str]:
+    if isinstance(nav, str):
+        yield nav
+    elif isinstance(nav, dict):
+        for value in nav.values():
+            yield from _list_nav(value)
+    elif isinstance(nav, list):
+        for item in nav:
+            yield from _list_nav(item)
+
+
+def filter_language(files: Files, config: MkDocsConfig) -> Files:
+    """Those of the files that belong to the current language; all of them where there is one language."""
+    plugin = _find_i18n(config)
+    if plugin is None or plugin.current_language is None:
+        return files
+    chosen: Files = plugin.on_files(files, config=config)
+    return chosen
+
+
+def find_language_folder(config: MkDocsConfig) -> str:
+    """The folder of the current language in the site, with a slash at its end; empty for the default one."""
+    plugin = _find_i18n(config)
+    return "" if plugin is None or plugin.is_default_language_build else f"{plugin.current_language}/"
+
+
+def iterate_languages(config: MkDocsConfig) -> Iterator[str]:
+    """Make each language the current one for a step of the loop, the default one first; once without any."""
+    plugin = _find_i18n(config)
+    if plugin is None:
+        yield ""
+        return
+    default = plugin.default_language
+    for locale in sorted(plugin.build_languages, key=lambda one: one != default):
+        plugin.current_language = locale
+        yield locale
+
+
+def _find_i18n(config: MkDocsConfig) -> Any:  # noqa: ANN401 - it brings no types
+    return config.plugins.get("i18n")
+
+
+MARK = "report.json"
+
+
+def refuse_foreign_folder(site: Path, root: Path) -> None:
+    """Refuse a site folder that holds something and no ``report.json`` that an earlier build wrote.
+
+    Raises:
+        ReportError: the folder is not ours, is a file, or is the project itself or above it.
+    """
+    name = site.name if site.parent == root else str(site)
+    place = SourceLocation("mkdocs.yml")
+    if site.resolve() == root.resolve() or site.resolve() in root.resolve().parents:
+        said = f'site_dir "{name}" holds the report itself'
+        raise ReportError(Problem(place, said, "Choose a folder of its own, such as site", Stage.SITE))
+    if site.is_file():
+        said = f'site_dir "{name}" is a file'
+        raise ReportError(Problem(place, said, "Choose another site_dir", Stage.SITE))
+    if site.is_dir() and any(site.iterdir()) and not _is_ours(site / MARK):
+        said = f'the folder "{name}" holds files that reportgen did not write'
+        step = "Move them away, or choose another site_dir; a build replaces the whole folder"
+        raise ReportError(Problem(place, said, step, Stage.SITE))
+
+
+def _is_ours(mark: Path) -> bool:
+    """Other programs write a ``report.json`` too; ours says who made it."""
+    try:
+        said = json.loads(mark.read_text(encoding="utf-8"))
+        return bool(said["generator"]["name"] == "reportgen")
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+
+
+class BoundedSnippets(Extension):
+    """Looks where each included file really is, before snippets reads it."""
+
+    def __init__(self, boundary: Boundary, page: Callable[[], str]) -> None:
+        """Take where files may be, and what tells the page that is being read."""
+        super().__init__()
+        self.boundary = boundary
+        self.page = page
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  # Python-Markdown's name
+        """Stand before the step of snippets that finds a file."""
+        snippets = md.preprocessors["snippet"]
+        find = snippets.get_snippet_path  # type: ignore[attr-defined]
+
+        def find_within(path: str) -> str | None:
+            found: str | None = find(path)
+            target = self.boundary.resolve_outside(Path(found)) if found else None
+            if target is None:
+                return found
+            said = f'the snippet "{path}" leads out of the repository, to {target!r}'
+            step = "Put a copy of what it leads to into the repository"
+            raise ReportError(Problem(SourceLocation(self.page()), said, step))
+
+        snippets.get_snippet_path = find_within  # type: ignore[attr-defined]
+
+
+DEEPEST: Final = 100
+MOST_ENTRIES: Final = 200_000
+_KINDS: Final = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+_COPY: Final = "Put a copy of what it leads to in its place; no setting allows such links here"
+
+
+def find_content_name(config: MkDocsConfig, root: Path) -> str:
+    """The content folder relative to ``mkdocs.yml``, with forward slashes.
+
+    Raises:
+        ReportError: it lies elsewhere, or is a link out of the repository.
+    """
+    config_folder = os.path.dirname(os.path.abspath(config.config_file_path or "mkdocs.yml"))  # noqa: PTH100, PTH120 - keeps links
+    folder = Path(config.docs_dir)
+    target = find_boundary(root).resolve_outside(folder)
+    if folder.is_relative_to(config_folder) and target is None:
+        return folder.relative_to(config_folder).as_posix()
+    said = f"docs_dir leads out of the folder of mkdocs.yml, to {(target or config.docs_dir)!r}"
+    step = "Name a folder below it, such as content"
+    raise ReportError(Problem(SourceLocation("mkdocs.yml"), said, step, Stage.SITE))
+
+
+def list_content_files(config: MkDocsConfig, root: Path) -> Files:
+    """The files of the content folder as MkDocs finds them.
+
+    Args:
+        config: that of MkDocs.
+        root: the folder of ``mkdocs.yml``.
+
+    Raises:
+        ReportError: of what a site shows, links lead out of the repository, to nothing or in a circle, or
+            there are pipes, sockets or devices; also in the theme's own folder.
+    """
+    boundary = find_boundary(root)
+    walk = _Walk(find_content_name(config, root), boundary)
+    walk.look_through(config.docs_dir)
+    # MkDocs would follow a circle for ever, so it is not even asked.
+    _refuse(walk.folders)
+    files = get_files(config)
+    set_exclusions(files, config)
+    shown = (file.abs_src_path or "" for file in filter_shown(files))
+    problems = [walk.files[path] for path in shown if path in walk.files]
+    if config.theme.custom_dir:
+        custom = Path(config.theme.custom_dir)
+        theme = _Walk(custom.name, boundary.add(custom))
+        theme.look_through(str(custom))
+        problems += theme.files.values()
+    _refuse(problems)
+    return files
+
+
+def filter_shown(files: Files) -> Iterator[File]:
+    """The files that a site shows or copies; drafts are shown while a report is served."""
+    return (file for file in files if file.inclusion.is_in_serve())  # type: ignore[no-untyped-call]
+
+
+def _refuse(problems: list[Problem]) -> None:
+    if problems:
+        raise ReportError(*problems)
+
+
+@dataclass(slots=True)
+class _Walk:
+    """A way through a folder as MkDocs goes it, links included.
+
+    Attributes:
+        name: the folder, for messages.
+        boundary: where links may lead.
+        folders: what keeps MkDocs from going through.
+        files: what keeps it from copying a file, by the file's path.
+    """
+
+    name: str
+    boundary: Boundary
+    folders: list[Problem] = field(default_factory=list)
+    files: dict[str, Problem] = field(default_factory=dict)
+
+    def look_through(self, top: str) -> None:
+        """Note every problem below a folder."""
+        waiting: list[tuple[str, tuple[str, ...]]] = [(top, (os.path.realpath(top),))]
+        entries = 0
+        while waiting:
+            folder, above = waiting.pop()
+            for entry in _list_entries(folder):
+                entries += 1
+                place = SourceLocation(f"{self.name}/{os.path.relpath(entry.path, top)}")
+                real = (
+                    os.path.realpath(entry.path) if entry.is_symlink() else f"{above[-1]}{os.sep}{entry.name}"
+                )
+                if _is_folder(entry):
+                    if problem := self._check_folder(place, real, above, linked=entry.is_symlink()):
+                        self.folders.append(problem)
+                    else:
+                        waiting.append((entry.path, (*above, real)))
+                elif problem := self._check_file(place, real, entry):
+                    self.files[entry.path] = problem
+            if entries > MOST_ENTRIES:
+                said = f"it holds more than {MOST_ENTRIES:,} files, those that links lead to included"
+                self.folders.append(
+                    _make_problem(SourceLocation(self.name), said, "Keep data in the data folder")
+                )
+                return
+
+    def _check_folder(
+        self, place: SourceLocation, real: str, above: tuple[str, ...], *, linked: bool
+    ) -> Problem | None:
+        if linked and not self.boundary.contains(real):
+            return _report_outward(place, real)
+        if linked and any(f"{one}{os.sep}".startswith(f"{real.rstrip(os.sep)}{os.sep}") for one in above):
+            said = f"this link leads to a folder that it stands in, {real!r}, so there is no end to it"
+            return _make_problem(place, said, "Remove it")
+        if len(above) > DEEPEST:
+            return _make_problem(
+                SourceLocation(self.name),
+                f"its folders are nested more than {DEEPEST} deep",
+                "Move the pages up",
+            )
+        return None
+
+    def _check_file(self, place: SourceLocation, real: str, entry: os.DirEntry[str]) -> Problem | None:
+        if entry.is_symlink() and not self.boundary.contains(real):
+            return _report_outward(place, real)
+        try:
+            mode = os.stat(entry.path).st_mode  # noqa: PTH116 - a path as text
+        except OSError:
+            if not entry.is_symlink():  # gone, or not for us to look at: MkDocs will say so
+                return None
+            said = f"this link leads to nothing: there is no {os.readlink(entry.path)!r}"  # noqa: PTH115 - as above
+            return _make_problem(place, said, "Mend the link or remove it")
+        if stat.S_ISREG(mode):
+            return None
+        return _make_problem(
+            place, f"this is {_KINDS.get(stat.S_IFMT(mode), 'a device')}, no file", "Remove it"
+        )
+
+
+def _list_entries(folder: str) -> Iterator[os.DirEntry[str]]:
+    """What a folder holds; nothing where nobody may look, as for MkDocs."""
+    try:
+        with os.scandir(folder) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return
+    yield from found
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False
+
+
+def _report_outward(place: SourceLocation, target: str) -> Problem:
+    return _make_problem(place, f"this link leads out of the repository, to {target!r}", _COPY)
+
+
+def _make_problem(place: SourceLocation, message: str, next_step: str) -> Problem:
+    return Problem(place, message, next_step, Stage.SITE)
+
+
+def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) -> Project:
+    """The report that a ``mkdocs.yml`` describes.
+
+    Args:
+        config: the file as MkDocs read it.
+        root: its folder.
+        settings: what it says to reportgen.
+
+    Raises:
+        ReportError: something in the content folder is not to be published (see ``list_content_files``), or
+            with ``untrusted: true`` something could run.
+    """
+    name = find_content_name(config, root)
+    files = list_content_files(config, root)
+    if settings.untrusted:
+        from reportgen.site.security import refuse_unsafe  # noqa: PLC0415 - few reports need it
+
+        refuse_unsafe(config, filter_shown(files), name)
+    files = filter_language(files, config)
+    set_exclusions(files, config)
+    paths = sort_by_nav(config.nav, [file.src_uri for file in files.documentation_pages()])
+    return Project(root, name, tuple(paths), settings)
+
+
+def warn_of_omitted_pages(config: MkDocsConfig) -> None:
+    """Let MkDocs warn of pages that ``nav`` leaves out, which it would only mention: nobody finds them.
+
+    Only where our theme has the navigation, and ``validation`` says nothing else; ``not_in_nav`` names pages
+    that are left out on purpose.
+    """
+    if config.theme.name == "reportgen" and config.validation.nav.omitted_files == logging.INFO:
+        config.validation.nav.omitted_files = logging.WARNING
+
+
+def make_file(config: MkDocsConfig, path: str, content: bytes | CachedText) -> File:
+    """A file for MkDocs.
+
+    Args:
+        config: that of MkDocs.
+        path: where it stands, from the root of the site.
+        content: what it holds; a text that is kept is linked, not copied, wherever that can be done.
+    """
+    if isinstance(content, bytes):
+        return File.generated(config, path, content=content)
+    return _LinkedFile.generated(config, path, abs_src_path=content.path)
+
+
+def make_page(config: MkDocsConfig, path: str, text: str) -> File:
+    """A page that nobody wrote, as a file for MkDocs, in the folder of its language.
+
+    Cards and links lead to it: a navigation that somebody wrote need not have it.
+    """
+    where = InclusionLevel.UNDEFINED if config.nav is None else InclusionLevel.NOT_IN_NAV
+    file = File.generated(config, path, content=text, inclusion=where)
+    file.dest_uri = find_language_folder(config) + file.dest_uri
+    return file
+
+
+class _LinkedFile(File):
+    """A file that shares its bytes with one of the cache; the cache sees by its time when they change."""
+
+    def copy_file(self, dirty: bool = False) -> None:  # noqa: FBT001, FBT002 - MkDocs' signature
+        source, target = self.abs_src_path or "", self.abs_dest_path
+        try:
+            link(source, target)
+        except FileExistsError:  # from the build of another language
+            Path(target).unlink()
+            self.copy_file(dirty)
+        except OSError:  # another file system, or one without links
+            super().copy_file(dirty)

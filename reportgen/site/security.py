@@ -1,0 +1,300 @@
+"""What a browser may run: the content security policy, ``untrusted: true``, and the guard of ``serve``.
+
+What the guide's page "Security" promises rests on four checks: settings that let code in are refused, files
+that a browser would run are not published, raw HTML does not get through Markdown (``raw_html``), and the
+HTML of each page is read once more before anything is written. In the browser the policy is a fifth. It
+names two scripts that stand in the page itself, the first one of the theme and a loader, since a browser
+refuses the hash of a script file on a disk.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import ipaddress
+import re
+from html.parser import HTMLParser
+from importlib.resources import files
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from urllib.parse import urlsplit
+
+from mkdocs.utils import markdown_extensions
+
+from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.words import join_names
+from reportgen.settings.text import shorten
+from reportgen.site.fragments import render_fragment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    Application: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+    from collections.abc import Iterable, Iterator
+
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import File
+
+
+POLICY = "default-src 'self'; object-src 'none'; base-uri 'self'; form-action 'self'"
+
+
+_SCRIPT, _SCRIPT_END = b"<script>", b"</script>"
+_REFUSED = """403 Forbidden: this server answers to localhost and to IP addresses, so that no page of another
+site can read a report through a name that leads here. To serve by a name, say so: --dev-addr {name}
+"""
+
+
+def guard_requests(app: Application, host: str, policy: str) -> Application:
+    """A server's application that answers to its own names only.
+
+    Args:
+        app: what MkDocs serves with.
+        host: the name or address that it was told to serve at.
+        policy: the content security policy of pages; none is sent if empty. The script of the live reload,
+            which MkDocs puts into each page, is added to it by its hash.
+    """
+
+    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        name = environ.get("HTTP_HOST", "")
+        if not _is_own(name, host):
+            start_response("403 Forbidden", [("Content-Type", "text/plain; charset=utf-8")])
+            return [_REFUSED.format(name=name if name.isprintable() else "NAME:PORT").encode()]
+        # No file has such a name, and none can be asked for.
+        environ["PATH_INFO"] = environ.get("PATH_INFO", "").replace("\0", "%00")
+        held: list[Any] = []
+        result = app(environ, lambda *said: held.extend(said))
+        status, headers = held[:2]
+        if policy and dict(headers).get("Content-Type", "").startswith("text/html"):
+            body = b"".join(result)
+            headers = [*headers, ("Content-Security-Policy", _add_script(policy, body))]
+            result = [body]
+        start_response(status, headers)
+        return result
+
+    return answer
+
+
+def _is_own(name: str, host: str) -> bool:
+    """Whether a request names this machine in a way that nobody else can lead here."""
+    try:
+        requested = (urlsplit(f"//{name}").hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    if not name or requested in {"localhost", host.lower()}:
+        return True
+    try:
+        ipaddress.ip_address(requested)
+    except ValueError:
+        return False
+    return True
+
+
+def _add_script(policy: str, page: bytes) -> str:
+    """The policy for a page, at whose very end MkDocs may have put a script of its own."""
+    before = page[: page.rfind(b"</body>")]
+    if not before.endswith(_SCRIPT_END):
+        return policy
+    text = before[before.rindex(_SCRIPT) + len(_SCRIPT) : -len(_SCRIPT_END)]
+    digest = base64.b64encode(hashlib.sha256(text).digest()).decode()
+    return f"{policy}; script-src 'self' 'sha256-{digest}'"
+
+
+_ASSETS: Final = Path(__file__).with_name("assets")
+
+
+def read_inline_scripts(assets: str, *, searching: bool) -> dict[str, str]:
+    """The texts of the two scripts in a page: ``boot`` for its beginning, ``loader`` for its end.
+
+    Args:
+        assets: where our own scripts stand in the site.
+        searching: whether the site can be searched.
+    """
+    theme = Path(str(files("reportgen.site_templates") / "js"))
+    names = ("theme.js", "search.js") if searching else ("theme.js",)
+    loaded = {f"js/{name}": theme / name for name in names} | {f"{assets}/live.js": _ASSETS / "live.js"}
+    scripts = [(path, _hash(file.read_bytes())) for path, file in loaded.items()]
+    return {
+        "boot": (theme / "boot.js").read_text("utf-8"),
+        "loader": render_fragment("script_loader.html", scripts=scripts),
+    }
+
+
+def make_script_policy(texts: dict[str, str]) -> str:
+    """The directive of a content security policy that lets these scripts run, and what they load."""
+    hashes = " ".join(f"'{_hash(text.encode())}'" for text in texts.values())
+    return f"script-src {hashes} 'strict-dynamic'"
+
+
+def _hash(content: bytes) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(content).digest()).decode()
+
+
+PLUGINS: Final = frozenset({"reportgen", "search"})
+EXTENSIONS: Final = frozenset(
+    (
+        *("abbr", "admonition", "attr_list", "codehilite", "def_list", "fenced_code", "footnotes", "meta"),
+        *("nl2br", "sane_lists", "smarty", "tables", "toc", "wikilinks"),
+        *("pymdownx.betterem", "pymdownx.caret", "pymdownx.details", "pymdownx.highlight"),
+        *("pymdownx.inlinehilite", "pymdownx.keys", "pymdownx.magiclink", "pymdownx.mark"),
+        *("pymdownx.smartsymbols", "pymdownx.superfences", "pymdownx.tabbed", "pymdownx.tasklist"),
+        "pymdownx.tilde",
+    )
+)
+"""Extensions of Markdown that read no other file and let no HTML through."""
+ENDINGS: Final = frozenset(
+    (
+        *("avif", "gif", "ico", "jpeg", "jpg", "png", "webp", "mp3", "mp4", "ogg", "wav", "webm"),
+        *("bib", "csv", "ipynb", "json", "jsonl", "log", "md", "parquet", "pdf", "tex", "toml", "tsv", "txt"),
+        *("yaml", "yml", "zip", "otf", "ttf", "woff", "woff2"),
+    )
+)
+"""Endings of files that browsers show or save and do not run, however a server sends them."""
+
+_TAGS: Final = frozenset(
+    (
+        *("a", "abbr", "b", "blockquote", "br", "code", "dd", "del", "details", "div", "dl", "dt", "em"),
+        *("h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "input", "ins", "kbd", "label", "li", "mark"),
+        *("ol", "p", "pre", "q", "rg-bound", "s", "small", "span", "strong", "sub", "summary", "sup"),
+        *("table", "tbody", "td", "tfoot", "th", "thead", "tr", "u", "ul"),
+    )
+)
+_ATTRIBUTES: Final = frozenset(
+    (
+        *("align", "alt", "checked", "class", "colspan", "dir", "disabled", "for", "headers", "height"),
+        *("href", "id", "lang", "n", "name", "open", "rel", "role", "rowspan", "scope", "src", "start"),
+        *("target", "title", "type", "value", "width"),
+    )
+)
+_ADDRESSES: Final = frozenset({"href", "src"})
+_SCHEMES: Final = frozenset({"http", "https", "mailto", "tel"})
+_SCHEME: Final = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
+# Browsers read over these in front of and within the scheme of an address.
+_IGNORED: Final = re.compile(r"[\x00-\x20\x7f-\x9f]")
+_OURS: Final = "rg-"
+# What the plugin itself puts among styles and scripts.
+_OWN_ASSETS: Final = "assets/reportgen/"
+
+
+def refuse_unsafe(config: MkDocsConfig, files: Iterable[File], content: str) -> None:
+    """Refuse settings and files that could run code.
+
+    Args:
+        config: ``mkdocs.yml`` as MkDocs read it.
+        files: those of the content folder that the site shows or copies.
+        content: the content folder, for messages.
+
+    Raises:
+        ReportError: all of them.
+    """
+    problems = [*_check_settings(config), *_check_files(files, content)]
+    if problems:
+        raise ReportError(*problems)
+
+
+def _check_settings(config: MkDocsConfig) -> Iterator[Problem]:
+    """What ``mkdocs.yml`` may not say where nobody is trusted."""
+    theme, hooks = config.theme, config.hooks
+    if theme.name != "reportgen":
+        yield _report_setting("theme", "only the theme reportgen has the policy that untrusted: true needs")
+    if theme.custom_dir:
+        yield _report_setting("custom_dir", "the templates in custom_dir are run like programs")
+    names = {
+        "hooks": list(hooks),
+        "plugins": [name for name in config.plugins if name not in PLUGINS and name not in hooks],
+        "markdown_extensions": [
+            name
+            for name in config.markdown_extensions
+            # Ours are no names.
+            if str(name) == name and name.removeprefix("markdown.extensions.") not in EXTENSIONS
+        ],
+        "extra_templates": list(config.extra_templates),
+        "extra_javascript": [
+            name for one in config.extra_javascript if not (name := str(one)).startswith(_OWN_ASSETS)
+        ],
+        "extra_css": [name for name in config.extra_css if not name.startswith(_OWN_ASSETS)],
+    }
+    for key, found in names.items():
+        if found:
+            yield _report_setting(key, f"{key} has {join_names(found)}")
+
+
+def _report_setting(key: str, said: str) -> Problem:
+    step = f"Take {key} out, or untrusted: true"
+    return Problem(
+        SourceLocation("mkdocs.yml"), f"{said}, which untrusted: true does not go with", step, Stage.SETTINGS
+    )
+
+
+def _check_files(files: Iterable[File], content: str) -> Iterator[Problem]:
+    """Files of the content folder that a browser could run."""
+    for file in files:
+        ending = PurePosixPath(file.src_uri).suffix.lower().removeprefix(".")
+        if ending not in ENDINGS and f".{ending}" not in markdown_extensions:
+            kind = f"a .{ending} file" if ending else "a file without an ending"
+            said = f"{kind} is not published where nobody is trusted: a browser may run it"
+            step = 'Remove it; the guide\'s page "Security" lists the endings that are published'
+            yield Problem(SourceLocation(f"{content}/{file.src_uri}"), said, step, Stage.SITE)
+
+
+def check_html(html: str, text: str, file: str, mark: str) -> Iterator[Problem]:
+    """What in the HTML of a page could run, imitate what reportgen writes, or lead to a script.
+
+    Args:
+        html: what Markdown made of the page.
+        text: the whole Markdown file, to find lines in.
+        file: the page relative to the project.
+        mark: what the ids of its blocks begin with in our own marks.
+    """
+    gate = _Gate(mark)
+    gate.feed(html)
+    gate.close()
+    for said, words in dict.fromkeys(gate.found):
+        at = text.find(words) if words else -1
+        line = text.count("\n", 0, at) + 1 if at >= 0 else None
+        step = "Remove it: pages hold plain Markdown where nobody is trusted"
+        yield Problem(SourceLocation(file, line), said, step)
+
+
+class _Gate(HTMLParser):
+    """Notes every tag and attribute that is not known to be harmless, with words to find it by."""
+
+    def __init__(self, mark: str) -> None:
+        super().__init__()
+        self.mark = mark
+        self.found: list[tuple[str, str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Judge a tag."""
+        if tag not in _TAGS:
+            self.found.append((f"the page has an element <{shorten(tag, 40)}>", f"<{tag}"))
+        for name, value in attrs:
+            self._judge(tag, name, value or "")
+
+    def handle_comment(self, data: str) -> None:
+        """Nothing of a page is hidden."""
+        self.found.append(("the page has a comment", f"<!--{data}"))
+
+    def handle_decl(self, decl: str) -> None:
+        """Nor declared."""
+        self.found.append(("the page has a declaration", f"<!{decl}"))
+
+    def handle_pi(self, data: str) -> None:
+        """Nor processed."""
+        self.found.append(("the page has an instruction", f"<?{data}"))
+
+    def _judge(self, tag: str, name: str, value: str) -> None:
+        if name == "data-rg-block" and value.startswith(self.mark):
+            return
+        if name == "class" and not (tag == "div" and value == "rg-block"):
+            ours = next((one for one in value.split() if one.lower().startswith(_OURS)), "")
+            if ours:
+                self.found.append((f'the class "{shorten(ours, 40)}" belongs to reportgen', ours))
+        elif name in _ADDRESSES:
+            scheme = _SCHEME.match(_IGNORED.sub("", value))
+            if scheme and scheme[1].lower() not in _SCHEMES:
+                self.found.append((f'an address begins with "{shorten(scheme[0], 40)}"', scheme[0]))
+        elif tag == "input" and name == "type" and value not in {"checkbox", "radio"}:
+            self.found.append((f'an element has the type "{shorten(value, 40)}"', value))
+        elif name.startswith("data-rg") or not (name in _ATTRIBUTES or name.startswith(("data-", "aria-"))):
+            self.found.append((f'an element has the attribute "{shorten(name, 40)}"', name))

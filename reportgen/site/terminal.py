@@ -1,0 +1,138 @@
+"""Text that is safe for a terminal or a workflow's log, and excerpts of files with carets."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reportgen.core.errors import SourceLocation
+
+
+_TAB = 4
+_ELLIPSIS = "…"
+_LONGEST = 1_000_000
+"""Characters of a line that are looked at: a JSON file may be a single line of any length."""
+_BEFORE = 3
+"""A third of a line that has to be cut stands before its caret."""
+_COMMAND = re.compile(r"^\s*:(?=:)|##\w*(?=\[)")
+"""How a line begins that GitHub, Azure or TeamCity would obey where it stands in a log."""
+
+_ESCAPED = re.compile(r"[^\n -~]|#(?=#\w*\[)")
+"""Characters that may need an escape in JSON."""
+
+
+def read_source_line(root: Path, place: SourceLocation) -> str | None:
+    """The text of a place's line, without its end; None where there is none to show.
+
+    A file that is packed, or not UTF-8, has no line to show, nor has a line of a million characters.
+    """
+    if place.line is None:
+        return None
+    try:
+        with (root / place.file).open(encoding="utf-8-sig") as file:
+            for number in range(1, place.line + 1):
+                line = file.readline(_LONGEST)
+                if not line or (not line.endswith("\n") and len(line) == _LONGEST):
+                    return None
+                if number == place.line:
+                    return line.rstrip("\n")
+    except (OSError, UnicodeDecodeError):
+        pass
+    return None
+
+
+def format_excerpt(line: str, place: SourceLocation, length: int = 1, *, width: int = 100) -> tuple[str, ...]:
+    """A line as it can be printed, and below it carets; without a column only the line.
+
+    Tabs become spaces, characters that a terminal would obey are replaced or left out, and a line too
+    wide is cut around the caret.
+
+    Args:
+        line: the text of the line.
+        place: its line number and the column of the first caret, counted in characters from 1.
+        length: how many characters have carets; those beyond the line have none.
+        width: cells that there are, those of the line number included.
+    """
+    gutter = f"{place.line or 0:>5} | "
+    drawn = _measure_characters(line)
+    ends = [0, *accumulate(cells for _, cells in drawn)]
+    first = min((place.column or 1) - 1, len(drawn))
+    last = min(first + max(length, 1), len(drawn))
+    room = max(width - len(gutter), 20)
+    start, stop = _choose_window(ends, first, room)
+    before, after = (_ELLIPSIS if start else ""), (_ELLIPSIS if stop < len(drawn) else "")
+    shown = before + _break_commands("".join(text for text, _ in drawn[start:stop])) + after
+    if place.column is None:
+        return (f"{gutter}{shown}".rstrip(),)
+    left = len(before) + ends[first] - ends[start]
+    carets = max(ends[min(last, stop)] - ends[first], 1) if last > first else 1
+    return f"{gutter}{shown}".rstrip(), f"{' ' * 5} | {' ' * left}{'^' * carets}"
+
+
+def clean_text(text: str) -> str:
+    """A text on one line, which a terminal and the log of a workflow print and do not obey."""
+    return _break_commands("".join(shown for shown, _ in _measure_characters(text)))
+
+
+def clean_lines(text: str) -> str:
+    """A text of several lines, each printable."""
+    return "\n".join(map(clean_text, text.split("\n")))
+
+
+def clean_json(text: str) -> str:
+    """JSON of several lines, with escapes for characters in its texts that a terminal would obey."""
+    return _ESCAPED.sub(lambda found: _escape(found[0]), text)
+
+
+def _escape(character: str) -> str:
+    if character == "#":
+        return "\\u0023"
+    return character if character.isprintable() else json.dumps(character)[1:-1]
+
+
+def _break_commands(shown: str) -> str:
+    """A line with a space in what would be an order to the log of a workflow."""
+    return _COMMAND.sub(r"\g<0> ", shown)
+
+
+def _measure_characters(line: str) -> list[tuple[str, int]]:
+    """What is printed for each character, and how many cells that takes."""
+    drawn: list[tuple[str, int]] = []
+    at = 0
+    for character in line:
+        text, cells = character, 1
+        kind = unicodedata.category(character)
+        if character == "\t":
+            cells = _TAB - at % _TAB
+            text = " " * cells
+        elif kind in {"Cc", "Cs", "Zl", "Zp"}:
+            text = "\N{REPLACEMENT CHARACTER}"
+        elif kind == "Cf":
+            text, cells = "", 0
+        elif kind in {"Mn", "Me"}:
+            cells = 0
+        elif unicodedata.east_asian_width(character) in {"W", "F"}:
+            cells = 2
+        drawn.append((text, cells))
+        at += cells
+    return drawn
+
+
+def _choose_window(ends: list[int], first: int, room: int) -> tuple[int, int]:
+    """Which characters are shown: all that fit, those before the caret cut to a third where not all do."""
+    whole = len(ends) - 1
+    if ends[whole] <= room:
+        return 0, whole
+    inner = room - 2 * len(_ELLIPSIS)
+    most = max(ends[first] - inner // _BEFORE, 0)
+    # Near its end the line is shown to the end.
+    most = min(most, ends[whole] - inner)
+    start = next(n for n, end in enumerate(ends) if end >= most)
+    stop = max(n for n, end in enumerate(ends) if end - ends[start] <= inner)
+    return start, stop

@@ -1,0 +1,242 @@
+"""Slow work for a worker process: some pages of a large report, compiled views, and PNG cards.
+
+All hold the interpreter lock while they run. What an earlier build made comes from the cache, and then no
+process is started.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import version
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Self
+
+from reportgen.core.cache import get_digest
+from reportgen.figures.vega.live import name_view
+from reportgen.site.outputs import list_figures
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Future, ProcessPoolExecutor
+    from types import TracebackType
+
+    from reportgen.core.cache import Cache, CachedText
+    from reportgen.core.model import Shown
+
+
+_SAFE_PATH = "PYTHONSAFEPATH"
+_FEW = 2
+"""So many cards or views take less time than a process takes to start."""
+_MANY = 12
+"""A first build of so many pages has enough to do for two processes."""
+
+
+class WorkerProcess:
+    """Starts jobs at once and hands their results over at the end; a context manager.
+
+    A few small jobs, as after a change to one page, are not worth a process: they are done at the end.
+    """
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+        self._pool: ProcessPoolExecutor | None = None
+        self._waiting: list[Job] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool:
+            self._pool.shutdown(cancel_futures=kind is not None)
+
+    def start_view(self, specification: str, *, author: bool) -> Job:
+        """The compiled view of a figure's Vega-Lite specification; an author's is left as it is compiled."""
+        key = self._cache.make_key("view", version("vl-convert-python"), specification, str(author))
+        return self._start(key, _compile_author_view if author else _compile_view, specification)
+
+    def start_card(self, picture: str | CachedText) -> Job:
+        """The PNG card of a page whose first figure is this picture (a figure's own SVG)."""
+        return self._start(self._cache.make_key("card", get_digest(picture)), _render_card, picture)
+
+    def call(self, work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401 - whatever travels
+        """Start a function in the second process; what is returned waits for its result."""
+        return self._get_pool().submit(work, *arguments).result
+
+    def warm_up(self) -> None:
+        """Start the second process before there is work for it, and let it import what it will need."""
+        self._get_pool().submit(_load_modules)
+
+    def abandon(self) -> None:
+        """Drop what is not started: the build has failed."""
+        if self._pool:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _start(self, key: str, work: Callable[..., bytes], *arguments: str | CachedText) -> Job:
+        job = Job(self._cache, key, work, arguments)
+        if not self._cache.has_entry(key):
+            self._waiting.append(job)
+            if self._pool or len(self._waiting) > _FEW:
+                self._start_waiting()
+        return job
+
+    def _start_waiting(self) -> None:
+        pool = self._get_pool()
+        for job in self._waiting:
+            job.start(pool)
+        self._waiting.clear()
+
+    def _get_pool(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - most builds start no process
+            from multiprocessing import get_context  # noqa: PLC0415 - as above
+
+            with _use_safe_path():
+                self._pool = ProcessPoolExecutor(
+                    max_workers=1, mp_context=get_context("spawn"), initializer=_follow_build
+                )
+                _start_without_ctrl_c(self._pool)
+        return self._pool
+
+
+@dataclass(slots=True)
+class Job:
+    """Work whose result is kept; called for it. Without a future it is done where it is asked for.
+
+    Attributes:
+        key: what decides the result, as a cache key.
+        future: the result when the second process has made it.
+    """
+
+    _cache: Cache
+    key: str
+    _work: Callable[..., bytes]
+    _arguments: tuple[str | CachedText, ...]
+    future: Future[bytes] | None = None
+
+    def __call__(self) -> bytes:
+        """The result."""
+        cached = None if self.future else self._cache.get(self.key)
+        if cached is not None:
+            return cached
+        result = self.future.result() if self.future else self._work(*self._arguments)
+        self._cache.put(self.key, result)
+        return result
+
+    def start(self, pool: ProcessPoolExecutor) -> None:
+        """Let the second process do it."""
+        self.future = pool.submit(self._work, *self._arguments)
+
+
+class BackgroundJobs:
+    """What figures will need, started as soon as each is drawn, while the rest are drawn.
+
+    Attributes:
+        beside: where it is made.
+        views: compiled views by name.
+        cards: PNG cards by the path of their page.
+    """
+
+    def __init__(self, cache: Cache, pages: int, *, with_cards: bool) -> None:
+        """Start the second process at once for the first build of a report of many pages."""
+        self.worker = WorkerProcess(cache)
+        if cache.is_new and pages >= _MANY:
+            self.worker.warm_up()
+        self.views: dict[str, Job] = {}
+        self.cards: dict[str, Job] = {}
+        self._with_cards = with_cards
+
+    def start_jobs(self, page: str, shown: Shown) -> None:
+        """Start what a page's newly drawn block needs; its first figure becomes the page's card."""
+        for figure in list_figures(shown):
+            name = name_view(figure.view)
+            if figure.view and name not in self.views:
+                author = figure.kind in {"vega-lite", "altair"}
+                self.views[name] = self.worker.start_view(figure.view, author=author)
+            if self._with_cards and page not in self.cards:
+                self.cards[page] = self.worker.start_card(figure.file_svg)
+
+
+@contextmanager
+def _use_safe_path() -> Iterator[None]:
+    """Let new Python processes import nothing from the working folder, which a stranger may have filled.
+
+    Both processes behind a pool, the worker and the one that tracks its semaphores, are ``python -c``, which
+    looks there first.
+    """
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
+
+
+def _load_modules() -> None:
+    for name in ("figures.picture", "figures.render", "draft.worker"):
+        import_module(f"reportgen.{name}")
+    from reportgen.draft.worker import load_libraries  # noqa: PLC0415 - imported where it runs
+
+    load_libraries()
+
+
+def _start_without_ctrl_c(pool: ProcessPoolExecutor) -> None:
+    """Start the process with Ctrl+C held back from its first moment: its imports would print a traceback."""
+    if sys.platform == "win32":
+        pool.submit(os.getpid)
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        pool.submit(os.getpid)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _follow_build() -> None:
+    """In the second process: leave Ctrl+C to the build, and end when the build is killed.
+
+    Nothing else would tell it, since it holds the other end of the pipe that it waits for.
+    """
+    from multiprocessing import parent_process  # noqa: PLC0415 - as above
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    build = parent_process()
+    if build is not None:
+        Thread(target=_stop_after, args=(build.sentinel,), daemon=True).start()
+
+
+def _stop_after(process: int) -> None:
+    from multiprocessing.connection import wait  # noqa: PLC0415 - as above
+
+    wait([process])
+    os._exit(1)
+
+
+def _compile_view(specification: str) -> bytes:
+    from reportgen.figures.vega.live import compile_view  # noqa: PLC0415
+
+    return compile_view(specification).encode()
+
+
+def _compile_author_view(specification: str) -> bytes:
+    from reportgen.figures.render_worker import compile_chart  # noqa: PLC0415
+    from reportgen.figures.vega.live import write_compact_json  # noqa: PLC0415
+
+    return write_compact_json(compile_chart(json.loads(specification))).encode()
+
+
+def _render_card(picture: str | CachedText) -> bytes:
+    from reportgen.figures.picture import draw_card  # noqa: PLC0415
+    from reportgen.figures.render import render_png  # noqa: PLC0415
+
+    return render_png(draw_card(str(picture)))

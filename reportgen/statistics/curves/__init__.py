@@ -1,0 +1,1 @@
+"""Curves: reducing, aligning, bands, comparisons."""

@@ -1,0 +1,364 @@
+"""The points of runs in flat arrays: sorted, smoothed, binned, counted and split into runs."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from reportgen.core.model import GivenInterval, ReducedMetric, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reportgen.core.model import FloatArray, IntArray, Measurements
+
+
+# Weights inside one block are computed relative to its first step; e^200 leaves room for values of 1e220.
+_BLOCK = 200.0
+
+
+def smooth(steps: FloatArray, values: FloatArray, weight: float) -> FloatArray:
+    """Average each value with all earlier ones of its run, which count less the further back they lie.
+
+    The smoothed value at step ``t_k`` is the weighted mean of the values up to it,
+    ``sum_j w_kj v_j / sum_j w_kj`` with ``w_kj = weight ** ((t_k - t_j) / unit)``, where ``unit`` is the
+    median distance of the run's neighbouring steps. So ``weight`` says how much the value one usual step
+    back counts, whatever the steps are measured in, and a gap in the steps forgets more. Dividing by the
+    sum of the weights is the bias correction; no starting value is made up.
+
+    Source: exponential averages by distance in time, Eckner, "Algorithms for Unevenly Spaced Time
+    Series: Moving Averages and Other Rolling Operators" (2014). With equal distances it is TensorBoard's
+    smoothing with its debiasing, and pandas' ``ewm(halflife, times=..., adjust=True)`` with
+    ``halflife = unit * log(0.5) / log(weight)``.
+
+    Args:
+        steps: shape (S,), strictly increasing.
+        values: shape (S,) or (R, S): one or several runs that share these steps; finite.
+        weight: 0 (values unchanged) up to, but not including, 1.
+
+    Returns:
+        The smoothed values, same shape as ``values``; each within the range of the values up to it.
+
+    Raises:
+        ValueError: if ``weight`` is not in [0, 1).
+    """
+    if not 0 <= weight < 1:
+        raise ValueError(f"smooth must be at least 0 and below 1, not {weight}")
+    if weight == 0 or steps.size <= 1:
+        return values.copy()
+    age = (steps - steps[0]) * (-math.log(weight) / float(np.median(np.diff(steps))))
+    scale = np.max(np.abs(values), axis=-1, keepdims=True)
+    averaged = _decayed_mean(age, values / np.where(scale > 0, scale, 1)) * scale
+    # Rounding may leave the range of what was averaged by an ulp: a constant stays exactly constant.
+    low, high = (pick.accumulate(values, axis=-1) for pick in (np.minimum, np.maximum))
+    smoothed: FloatArray = np.clip(averaged, low, high)
+    return smoothed
+
+
+def _decayed_mean(age: FloatArray, values: FloatArray) -> FloatArray:
+    """Mean of the values up to each point, weighted by ``exp(age_j - age_k)``, without a loop over points."""
+    averaged = np.empty_like(values)
+    total = np.zeros((*values.shape[:-1], 1))
+    weights = 0.0
+    start = 0
+    while start < age.size:
+        stop = int(np.searchsorted(age, age[start] + _BLOCK, side="right"))
+        decay = math.exp(age[start - 1] - age[start]) if start else 0.0
+        growth = np.exp(age[start:stop] - age[start])
+        sums = np.cumsum(values[..., start:stop] * growth, axis=-1) + total * decay
+        norms = np.cumsum(growth) + weights * decay
+        averaged[..., start:stop] = sums / norms
+        total, weights = sums[..., -1:] / growth[-1], float(norms[-1] / growth[-1])
+        start = stop
+    return averaged
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """``count`` bins of equal ``width`` from ``start`` on; the last one includes its upper end."""
+
+    start: float
+    width: float
+    count: int
+
+    def locate(self, steps: FloatArray) -> FloatArray:
+        """The bin of each step, 0 to count - 1, as whole floats.
+
+        ``reduce_large`` computes the same in the database, operation by operation.
+        """
+        return np.minimum(np.floor((steps - self.start) / self.width), self.count - 1)
+
+    def get_centres(self, index: FloatArray) -> FloatArray:
+        """The steps in the middle of these bins."""
+        return self.start + (index + 0.5) * self.width
+
+
+def make_bins(first: float, last: float, count: int) -> Bins:
+    """Bins that cover the steps from ``first`` to ``last``, which differ."""
+    return Bins(start=first, width=(last - first) / count, count=count)
+
+
+# What the input may give beside a value; see ``reportgen.core.model.GivenInterval``.
+GIVEN_COLUMNS = ("low", "high", "stderr", "n")
+
+
+class RunName(NamedTuple):
+    """What tells one run from another."""
+
+    series: str
+    run: str
+    seed: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """The points of several runs, one run after another, by step within each run.
+
+    Run ``i`` has the points ``offsets[i]`` up to ``offsets[i + 1]``; its steps are strictly increasing.
+    Every other array has one entry a point. ``lowest`` and ``highest`` are the extremes of bins.
+    """
+
+    offsets: IntArray
+    steps: FloatArray
+    values: FloatArray
+    given: Mapping[str, FloatArray] = field(default_factory=dict)
+    smoothed: FloatArray | None = None
+    lowest: FloatArray | None = None
+    highest: FloatArray | None = None
+
+    def select_runs(self, start: int, stop: int) -> Points:
+        """The points of the runs ``start`` up to, but not including, ``stop``."""
+        inside = slice(int(self.offsets[start]), int(self.offsets[stop]))
+        given = {name: column[inside] for name, column in self.given.items()}
+        offsets = self.offsets[start : stop + 1] - self.offsets[start]
+        return Points(offsets, self.steps[inside], self.values[inside], given)
+
+
+def keep_last_written(run: IntArray, row: IntArray, columns: Mapping[str, FloatArray], runs: int) -> Points:
+    """Sort rows into points and keep, of several rows of one run and step, the one written last.
+
+    Args:
+        run: shape (N,), the run of each row, 0 to ``runs`` - 1.
+        row: shape (N,), the order of writing.
+        columns: ``step`` and ``value``, all finite, and any of ``low``, ``high``, ``stderr``, ``n``.
+        runs: the number of runs; some may have no row.
+    """
+    steps = columns["step"]
+    same_run = run[1:] == run[:-1]
+    if np.all(run[1:] >= run[:-1]) and np.all(steps[1:][same_run] > steps[:-1][same_run]):
+        chosen: slice | IntArray = slice(None)  # the usual log: nothing to sort, nothing written twice
+    else:
+        order = np.lexsort((row, steps, run))
+        sorted_run, sorted_steps = run[order], steps[order]
+        last = np.ones(run.size, dtype=np.bool_)
+        last[:-1] = (sorted_run[1:] != sorted_run[:-1]) | (sorted_steps[1:] != sorted_steps[:-1])
+        chosen = order[last]
+    offsets = np.searchsorted(run[chosen], np.arange(runs + 1)).astype(np.int64)
+    given = {name: columns[name][chosen] for name in GIVEN_COLUMNS if name in columns}
+    return Points(offsets, steps[chosen], columns["value"][chosen], given)
+
+
+def has_more_steps(points: Points, limit: int) -> bool:
+    """Whether all runs together have more distinct steps than ``limit``."""
+    if int(np.max(np.diff(points.offsets), initial=0)) > limit:
+        return True
+    return bool(points.steps.size > limit and np.unique(points.steps).size > limit)
+
+
+def smooth_points(points: Points, weight: float) -> Points:
+    """The points with ``smoothed`` filled in, each run on its own steps."""
+    if (shared := _find_shared_steps(points)) is not None:
+        values = points.values.reshape(-1, shared.size)
+        return replace(points, smoothed=smooth(shared, values, weight).reshape(-1))
+    smoothed = np.empty_like(points.values)
+    for start, stop in zip(points.offsets[:-1], points.offsets[1:], strict=True):
+        if stop > start:
+            smoothed[start:stop] = smooth(points.steps[start:stop], points.values[start:stop], weight)
+    return replace(points, smoothed=smoothed)
+
+
+def bin_points(points: Points, bins: Bins) -> Points:
+    """Mean of each run in each bin that it reaches, with the smallest and largest value.
+
+    A bin's step is its centre, the same for all runs.
+    """
+    run = np.repeat(np.arange(points.offsets.size - 1), np.diff(points.offsets))
+    index = bins.locate(points.steps)
+    first = np.ones(run.size, dtype=np.bool_)
+    first[1:] = (run[1:] != run[:-1]) | (index[1:] != index[:-1])
+    starts = np.flatnonzero(first)
+    counts = np.diff(starts, append=run.size)
+
+    def mean(column: FloatArray) -> FloatArray:
+        return np.asarray(np.add.reduceat(column, starts) / counts)
+
+    lowest = np.minimum.reduceat(points.values, starts)
+    highest = np.maximum.reduceat(points.values, starts)
+    given = {
+        name: np.fmin.reduceat(column, starts) if name == "n" else mean(column)
+        for name, column in points.given.items()
+    }
+    return Points(
+        offsets=np.searchsorted(run[starts], np.arange(points.offsets.size)).astype(np.int64),
+        steps=bins.get_centres(index[starts]),
+        values=np.clip(mean(points.values), lowest, highest),
+        given=given,
+        smoothed=None if points.smoothed is None else mean(points.smoothed),
+        lowest=lowest,
+        highest=highest,
+    )
+
+
+def split_runs(points: Points, names: Sequence[RunName]) -> tuple[Run, ...]:
+    """One ``Run`` for each name; the arrays are views of the points'."""
+    runs = []
+    for name, start, stop in zip(names, points.offsets[:-1], points.offsets[1:], strict=True):
+        inside = slice(int(start), int(stop))
+        given = {column: values[inside] for column, values in points.given.items()}
+        low, high, smoothed = (
+            None if column is None else column[inside]
+            for column in (points.lowest, points.highest, points.smoothed)
+        )
+        interval = GivenInterval(**given) if given else None
+        runs.append(Run(*name, points.steps[inside], points.values[inside], low, high, smoothed, interval))
+    return tuple(runs)
+
+
+def _find_shared_steps(points: Points) -> FloatArray | None:
+    """The steps of the first run if every run has exactly these, otherwise None."""
+    lengths = np.diff(points.offsets)
+    if lengths.size == 0 or lengths[0] == 0 or np.any(lengths != lengths[0]):
+        return None
+    steps = points.steps.reshape(lengths.size, -1)
+    return steps[0] if bool(np.all(steps == steps[0])) else None
+
+
+# A column as DuckDB hands it over: masked where it is null.
+Column: TypeAlias = npt.NDArray[np.generic]
+
+
+# A number is finite if it lies between minus this and this.
+LARGEST_FLOAT = sys.float_info.max
+
+
+class Group(NamedTuple):
+    """One metric of one run, before reduction: its names, rows, non-null values and first row."""
+
+    metric: str
+    series: str
+    run: str
+    seed: str | None
+    rows: int
+    filled: int
+    first: int
+
+    @property
+    def name(self) -> RunName:
+        """What tells the run from others."""
+        return RunName(self.series, self.run, self.seed)
+
+
+def list_given_columns(measurements: Measurements) -> tuple[str, ...]:
+    """The columns of an interval that the input itself gives."""
+    present = measurements.frame.collect_schema().names() if measurements.given_interval else []
+    return tuple(name for name in GIVEN_COLUMNS if name in present)
+
+
+def order_groups(groups: Sequence[Group], series_order: Sequence[str]) -> list[int]:
+    """The places of groups by metric (as they appear), series (as given, then so too) and first row."""
+    rank = {series: place for place, series in enumerate(series_order)}
+    first_of_metric: dict[str, int] = {}
+    first_of_series: dict[str, int] = {}
+    for group in groups:
+        for first_of, name in ((first_of_metric, group.metric), (first_of_series, group.series)):
+            first_of[name] = min(group.first, first_of.get(name, group.first))
+
+    def key(place: int) -> tuple[int, str, int, int, str, int, str]:
+        group = groups[place]
+        return (
+            first_of_metric[group.metric],
+            group.metric,
+            rank.get(group.series, len(rank)),
+            first_of_series[group.series],
+            group.series,
+            group.first,
+            group.run,
+        )
+
+    return sorted(range(len(groups)), key=key)
+
+
+def reduce_points(
+    points: Points,
+    groups: Sequence[Group],
+    given_interval: str | None,
+    *,
+    finite: int,
+    max_points: int | None,
+    smooth: float,
+) -> ReducedMetric:
+    """Smooth and bin the points of one metric, and count what was left out.
+
+    Args:
+        points: all points of the metric's runs.
+        groups: one a run, in the same order.
+        given_interval: how the input gave its interval.
+        finite: how many rows had a finite step and value.
+        max_points: the largest number of distinct steps kept; None keeps all.
+        smooth: 0 for none, below 1.
+    """
+    distinct = points.steps.size
+    if smooth > 0:
+        points = smooth_points(points, smooth)
+    bins = None
+    if max_points is not None and has_more_steps(points, max_points):
+        bins = make_bins(float(points.steps.min()), float(points.steps.max()), max_points)
+        points = bin_points(points, bins)
+    runs = split_runs(points, [group.name for group in groups])
+    count = bins.count if bins else None
+    return make_reduced_metric(runs, groups, given_interval, finite=finite, distinct=distinct, bins=count)
+
+
+def make_reduced_metric(
+    runs: tuple[Run, ...],
+    groups: Sequence[Group],
+    given_interval: str | None,
+    *,
+    finite: int,
+    distinct: int,
+    bins: int | None,
+) -> ReducedMetric:
+    """A reduced metric with its counts: of ``finite`` usable rows, ``distinct`` are left, one a step."""
+    rows = sum(group.rows for group in groups)
+    return ReducedMetric(
+        metric=groups[0].metric,
+        runs=runs,
+        replaced=finite - distinct,
+        dropped=rows - finite,
+        bins=bins,
+        given_interval=given_interval,
+        empty=rows - sum(group.filled for group in groups),
+    )
+
+
+def as_floats(column: Column) -> FloatArray:
+    """A fetched column as float64, null and infinite as NaN."""
+    values: FloatArray = np.ma.filled(column.astype(np.float64), np.nan)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def as_texts(column: Column) -> list[str | None]:
+    """A fetched column of texts, null as None."""
+    texts: list[str | None] = column.tolist()
+    return texts
+
+
+def as_counts(column: Column) -> list[int]:
+    """A fetched column of whole numbers without null."""
+    counts: list[int] = np.asarray(column).astype(np.int64).tolist()
+    return counts
