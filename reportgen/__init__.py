@@ -19,13 +19,18 @@ from typing import TYPE_CHECKING
 from reportgen.core import __version__
 
 if TYPE_CHECKING:
+    from reportgen.core.errors import ReportError
     from reportgen.notebook import Table, compare, curves, draw, read, scores
 
-__all__ = ["Table", "__version__", "compare", "curves", "draw", "read", "scores"]
+__all__ = ["ReportError", "Table", "__version__", "compare", "curves", "draw", "read", "scores"]
 
 
 def __getattr__(name: str) -> object:
     """Import the notebook's functions when they are first used: the command line does without them."""
+    if name == "ReportError":
+        from reportgen.core.errors import ReportError  # noqa: PLC0415
+
+        return ReportError
     if name in __all__:
         from reportgen import notebook  # noqa: PLC0415
 

@@ -46,7 +46,7 @@ def test_other_parts_give_another_key(one: list[str], other: list[str]) -> None:
 def test_the_version_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """What another version computed is not taken."""
     before = Cache.make_key("a")
-    monkeypatch.setattr("reportgen.core.cache._code_digest", lambda: "another version")
+    monkeypatch.setattr("reportgen.core.cache._hash_code", lambda: "another version")
     assert Cache.make_key("a") != before
 
 
@@ -86,7 +86,7 @@ def test_nothing_but_entries_is_left_behind(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from reportgen.cache import Cache
+from reportgen.core.cache import Cache
 cache, me = Cache(Path(sys.argv[1])), sys.argv[2].encode() * 50_000
 for _ in range(60):
     cache.put(cache.key("shared"), me)

@@ -55,7 +55,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def own_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[render_worker._Worker]:
     """A process that other tests do not use."""
     drawer = render_worker._Worker()
-    monkeypatch.setattr(render_worker, "_drawer", drawer)
+    monkeypatch.setattr(render_worker, "_worker", drawer)
     yield drawer
     drawer.stop()
 
@@ -177,8 +177,8 @@ def test_a_known_chart_starts_no_process(tmp_path: Path, monkeypatch: pytest.Mon
     """Neither one from a block nor one that a function returns again."""
     project, folder = report_of_charts(tmp_path), tmp_path / "cache"
     first = draft(project, Cache(folder), FileHashes(folder))
-    monkeypatch.setattr(render_worker, "_started", None)
-    monkeypatch.setattr(render_worker, "_drawer", render_worker._Worker())
+    monkeypatch.setattr(render_worker, "_start_process", None)
+    monkeypatch.setattr(render_worker, "_worker", render_worker._Worker())
     again = draft(project, Cache(folder), FileHashes(folder))
     pictures = [
         [str(one.file_svg) for one in report.shown.values() if isinstance(one, Figure)]

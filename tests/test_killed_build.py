@@ -34,18 +34,18 @@ if __name__ == "__main__":
         return real(*args, **kwargs)
 
     setattr(place, name, dying)
-    from reportgen.cli import cli
+    from reportgen.cli.main import cli
 
     cli(["build", "--force"])
 """
 MOMENTS = {
-    "before anything": ("reportgen.site.publishing", "configured", 1),
+    "before anything": ("reportgen.site.publishing", "load_configuration", 1),
     "while drafting": ("reportgen.site.plugin", "Assembly", 1),
     "while MkDocs writes pages": ("reportgen.site.marks.Fences", "fill", 1),
     "while our files are written": ("reportgen.site.assembly", "_write", 1),
     "before the swap": ("pathlib.Path", "rename", 1),
     "before the manifest": ("reportgen.site.manifest", "write", 1),
-    "in the manifest": ("reportgen.site.manifest", "_outputs", 1),
+    "in the manifest": ("reportgen.site.manifest", "_list_outputs", 1),
 }
 
 

@@ -125,10 +125,10 @@ def test_a_process_ends_quietly(tmp_path: Path) -> None:
     program = (
         "import tempfile\n"
         f"tempfile.tempdir = {str(tmp_path)!r}\n"
-        "from reportgen.read import frame, measurements, open_path\n"
+        "from reportgen.read import make_frame, open_path, read_measurements\n"
         "from reportgen.settings.loading import load_source_settings\n"
         f"root, source = open_path({str(tmp_path / 'data/a.csv')!r}, load_settings=load_source_settings)\n"
-        "print(len(frame(measurements(root, source, source.metrics))))\n"
+        "print(len(make_frame(read_measurements(root, source, source.metrics))))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("2\n", "")

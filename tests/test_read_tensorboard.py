@@ -428,8 +428,8 @@ def test_any_events_are_read_alike_in_bulk_and_one_by_one(
     for place, logged in enumerate(files):
         write(folder / f"events.out.tfevents.{place}", [as_message(*row) for row in logged])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tfrecord, "FEW", few)
-        patch.setattr(tensorboard_events, "FEW", few)
+        patch.setattr(tfrecord, "FEWEST_IN_ARRAY", few)
+        patch.setattr(tensorboard_events, "FEWEST_IN_ARRAY", few)
         patch.setattr(tfrecord, "_BLOCK", block)
         run = read(folder)
     right = expected(row[:3] for logged in files for row in logged)

@@ -199,13 +199,13 @@ def test_what_did_not_change_is_not_read_again(tmp_path: Path, monkeypatch: pyte
     first = drafted(root, "index.md", "other.md")
     read: list[str] = []
     package = import_module("reportgen.read")
-    real = package.measurements
+    real = package.read_measurements
 
     def noted(root: Path, source: Any, *rest: Any, **options: Any) -> Any:  # noqa: ANN401
         read.append(source.name)
         return real(root, source, *rest, **options)
 
-    monkeypatch.setattr(package, "measurements", noted)
+    monkeypatch.setattr(package, "read_measurements", noted)
     assert drafted(root, "index.md", "other.md").shown == first.shown
     assert read == []
     write_file(root / "data" / "other.csv", RUNS.replace("0.84", "0.94"))

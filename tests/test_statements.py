@@ -152,7 +152,7 @@ def test_facts_are_computed_once_and_kept(tmp_path: Path, monkeypatch: pytest.Mo
     drafted(tmp_path, 'MEL ends at [0.82]{value="final(MEL)"}.\n')
     monkeypatch.setattr(
         import_module("reportgen.read"),
-        "measurements",
+        "read_measurements",
         lambda *_, **__: pytest.fail("the data were read again"),
     )
     write_file(tmp_path / "content/index.md", HEAD + CURVE + 'It ends at [0.9]{value="final(MEL)"}.\n')
