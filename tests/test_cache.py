@@ -89,8 +89,8 @@ from pathlib import Path
 from reportgen.core.cache import Cache
 cache, me = Cache(Path(sys.argv[1])), sys.argv[2].encode() * 50_000
 for _ in range(60):
-    cache.put(cache.key("shared"), me)
-    if (found := cache.get(cache.key("shared"))) not in (b"a" * 50_000, b"b" * 50_000):
+    cache.put(cache.make_key("shared"), me)
+    if (found := cache.get(cache.make_key("shared"))) not in (b"a" * 50_000, b"b" * 50_000):
         sys.exit(f"torn: {found!r:.80}")
 """
 
