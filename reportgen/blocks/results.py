@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reportgen.core.errors import Placing, Problem, ReportError, Stage
+from reportgen.core.errors import Diagnostic, Placing, ReportError, Stage
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.settings.blocks import split_metric
 
@@ -52,7 +52,7 @@ class ScoreErrorsAt:
         from reportgen.core.outcomes import ScoresError  # noqa: PLC0415 - reports without scores need none of it
 
         if isinstance(error, ScoresError):
-            problem = Problem(self.place, error.message, error.next_step, Stage.DATA)
+            problem = Diagnostic(self.place, error.message, error.next_step, Stage.DATA)
             raise ReportError(problem) from error
 
 
@@ -227,7 +227,7 @@ class ScoreResults:
             if not found:
                 said = f'no row of source "{request.source}" has a total of this benchmark and series'
                 raise ReportError(
-                    Problem(place, said, "Look at filter, series and benchmark of the block", Stage.DATA)
+                    Diagnostic(place, said, "Look at filter, series and benchmark of the block", Stage.DATA)
                 )
             self._totals[rows] = found
         return self._totals[rows]
@@ -370,7 +370,7 @@ class ResultsStore:
         chosen = [f"{column} is {' or '.join(map(str, allowed))}" for column, allowed in request.where]
         said += f" where {' and '.join(chosen)}" if chosen else ""
         raise ReportError(
-            Problem(self._place(request), said, "Look at filter, series and x of the block", Stage.DATA)
+            Diagnostic(self._place(request), said, "Look at filter, series and x of the block", Stage.DATA)
         )
 
     def _check_count(self, names: Collection[str], request: CurveRequest) -> None:
@@ -379,7 +379,7 @@ class ResultsStore:
         if count > MOST_SERIES:
             said = f'"{request.source}" has {count:,} series; a figure or table shows {MOST_SERIES:,} at most'
             step = "Leave some out with filter: in source.yml, or join the runs of one series there"
-            raise ReportError(Problem(self._place(request), said, step, Stage.DATA))
+            raise ReportError(Diagnostic(self._place(request), said, step, Stage.DATA))
 
     def _place(self, request: CurveRequest) -> SourceLocation:
         return self._places.get(request, self._sources[request.source].location)

@@ -23,7 +23,7 @@ from reportgen.cli.output import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.core.errors import Problem
+    from reportgen.core.errors import Diagnostic
     from reportgen.core.statements import Statement
     from reportgen.site.checking.findings import Check
     from reportgen.site.checking.repairs import PageRepair
@@ -101,7 +101,9 @@ def _print_check(found: Check) -> None:
     for finding in found.findings:
         print_problem(finding.problem, err=False)
         if finding.line is not None:
-            line, *carets = format_excerpt(finding.line, finding.problem.place, finding.length, width=width)
+            line, *carets = format_excerpt(
+                finding.line, finding.problem.location, finding.length, width=width
+            )
             click.echo(line)
             for under in carets:
                 click.secho(under, fg="red" if finding.fails else "yellow")
@@ -173,7 +175,7 @@ def fix(config_file: Path, *, write: bool) -> None:
     if write:
         with report_problems("only the pages named above were written"):
             _write_pages(pages)
-    _print_summary(pages, [one for one in problems if one.place in left], written=write)
+    _print_summary(pages, [one for one in problems if one.location in left], written=write)
     sys.exit(1 if pages and not write else 0)
 
 
@@ -194,7 +196,7 @@ def _write_pages(pages: Sequence[PageRepair]) -> None:
         print_line(f"{page.file}: written", err=True)
 
 
-def _print_summary(pages: Sequence[PageRepair], left: Sequence[Problem], *, written: bool) -> None:
+def _print_summary(pages: Sequence[PageRepair], left: Sequence[Diagnostic], *, written: bool) -> None:
     """What was done, and what is left for a person; not in the way of a diff that is kept."""
     from reportgen.core.words import format_count
 

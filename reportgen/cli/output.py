@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from reportgen.core.errors import Problem, ReportError
+    from reportgen.core.errors import Diagnostic, ReportError
 
 
 def print_line(words: str, *, err: bool = False) -> None:
@@ -39,7 +39,7 @@ def warn(word: str) -> None:
 @contextmanager
 def report_problems(outcome: str = "the site was left as it was") -> Iterator[None]:
     """Print every problem and what became of the command, and leave with 1."""
-    from reportgen.core.errors import ReportError, describe_disk_problem
+    from reportgen.core.errors import ReportError, diagnose_disk_error
 
     try:
         yield
@@ -49,16 +49,16 @@ def report_problems(outcome: str = "the site was left as it was") -> Iterator[No
     except BrokenPipeError:
         raise
     except OSError as error:  # a full disk, a folder that may not be written
-        _print_problems(ReportError(describe_disk_problem(error, ".", "the command cannot go on")), outcome)
+        _print_problems(ReportError(diagnose_disk_error(error, ".", "the command cannot go on")), outcome)
         sys.exit(1)
 
 
-def print_problem(problem: Problem, *, err: bool = True) -> None:
+def print_problem(problem: Diagnostic, *, err: bool = True) -> None:
     """Print a problem: ``content/index.md:5:1: error: …``; names in it cannot give the terminal orders."""
     from reportgen.site.terminal import clean_text
 
-    rest = clean_text(str(problem).removeprefix(f"{problem.place}: "))
-    click.secho(f"{clean_text(str(problem.place))}: ", bold=True, nl=False, err=err)
+    rest = clean_text(str(problem).removeprefix(f"{problem.location}: "))
+    click.secho(f"{clean_text(str(problem.location))}: ", bold=True, nl=False, err=err)
     colour = "red" if problem.severity == "error" else "yellow"
     click.secho(f"{problem.severity}: ", fg=colour, nl=False, err=err)
     click.echo(rest, err=err)

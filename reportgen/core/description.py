@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reportgen.core.errors import Problem
+    from reportgen.core.errors import Diagnostic
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ class Description:
     step_name: str = ""
     step_is_time: bool = False
     counts: Counts = field(default_factory=Counts)
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Diagnostic, ...] = ()
     settings: Mapping[str, object] = field(default_factory=dict)
     repetitions: Mapping[str, object] = field(default_factory=dict)
     clusters: Mapping[str, object] = field(default_factory=dict)

@@ -43,7 +43,7 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Diagnostic:
     """One thing for the user to mend.
 
     Attributes:
@@ -54,7 +54,7 @@ class Problem:
         severity: error or warning.
     """
 
-    place: SourceLocation
+    location: SourceLocation
     message: str
     next_step: str = ""
     stage: Stage = Stage.NARRATIVE
@@ -63,14 +63,14 @@ class Problem:
     def __str__(self) -> str:
         asks = self.next_step.endswith("?")
         advice = f" {self.next_step}{'' if asks else '.'}" if self.next_step else ""
-        return f"{self.place}: {self.message}.{advice}"
+        return f"{self.location}: {self.message}.{advice}"
 
 
 DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """Error numbers that say nothing about the file that was read, but that there is no space to write."""
 
 
-def describe_disk_problem(error: OSError, path: str, message: str) -> Problem:
+def diagnose_disk_error(error: OSError, path: str, message: str) -> Diagnostic:
     """What keeps a file from being written, such as a full disk.
 
     Args:
@@ -80,43 +80,43 @@ def describe_disk_problem(error: OSError, path: str, message: str) -> Problem:
     """
     step = "Free some space" if error.errno in DISK_FULL else "Check that it may be written"
     place = SourceLocation(str(error.filename or path))
-    return Problem(place, f"{message}: {error.strerror or error}", step, Stage.SITE)
+    return Diagnostic(place, f"{message}: {error.strerror or error}", step, Stage.SITE)
 
 
 class ReportError(Exception):
     """One or more problems in the user's report; never raised for a fault of ours."""
 
-    def __init__(self, *problems: Problem) -> None:
+    def __init__(self, *problems: Diagnostic) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))
         self.problems = problems
 
-    def __reduce__(self) -> tuple[type[ReportError], tuple[Problem, ...]]:
+    def __reduce__(self) -> tuple[type[ReportError], tuple[Diagnostic, ...]]:
         """Travel between processes whole, with every problem."""
         return ReportError, self.problems
 
 
 @dataclass(slots=True)
-class Problems:
+class Diagnostics:
     """Collects the problems of a draft, so that all of them are told together."""
 
-    found: list[Problem] = field(default_factory=list)
+    found: list[Diagnostic] = field(default_factory=list)
 
     def collecting(self) -> Collecting:
         """Keep the problems of a ``ReportError`` raised inside and go on after the block."""
         return Collecting(self)
 
-    def add(self, problems: Iterable[Problem]) -> None:
+    def add(self, problems: Iterable[Diagnostic]) -> None:
         """Add problems, each told once."""
         self.found.extend(problem for problem in problems if problem not in self.found)
 
     @property
-    def errors(self) -> tuple[Problem, ...]:
+    def errors(self) -> tuple[Diagnostic, ...]:
         """The problems that stop a build, in the order of their places."""
         return tuple(p for p in self.in_order() if p.severity is Severity.ERROR)
 
-    def in_order(self) -> tuple[Problem, ...]:
+    def in_order(self) -> tuple[Diagnostic, ...]:
         """All problems, sorted by file and line."""
-        return tuple(sorted(self.found, key=lambda p: (p.place.file, p.place.line or 0)))
+        return tuple(sorted(self.found, key=lambda p: (p.location.file, p.location.line or 0)))
 
     def raise_errors(self) -> None:
         """Raise one ``ReportError`` with every problem if any of them is an error."""
@@ -128,7 +128,7 @@ class Problems:
 class Collecting:
     """A context manager that hands the problems raised inside to ``problems`` and goes on."""
 
-    problems: Problems
+    problems: Diagnostics
 
     def __enter__(self) -> None:
         """Nothing to prepare."""
@@ -161,9 +161,11 @@ class Placing:
     ) -> None:
         """Raise a ``ReportError`` again with its places mended."""
         if isinstance(error, ReportError):
-            raise ReportError(*move_problems(error.problems, self.old, self.new)) from error
+            raise ReportError(*move_diagnostics(error.problems, self.old, self.new)) from error
 
 
-def move_problems(problems: Iterable[Problem], old: SourceLocation, new: SourceLocation) -> Iterator[Problem]:
-    """Problems, those at place ``old`` moved to ``new``."""
-    return (replace(p, place=new) if p.place == old else p for p in problems)
+def move_diagnostics(
+    problems: Iterable[Diagnostic], old: SourceLocation, new: SourceLocation
+) -> Iterator[Diagnostic]:
+    """Diagnostics, those at ``old`` moved to ``new``."""
+    return (replace(p, location=new) if p.location == old else p for p in problems)

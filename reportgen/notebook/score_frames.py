@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Problem, ReportError, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.outcomes import Outcomes
 from reportgen.notebook.table import (
     MACRO,
@@ -139,7 +139,7 @@ def _score_totals(
     """Totals as they are reported; of several benchmarks with their average, where it means anything."""
     if metric != "mean":
         said = f'"{data.source.name}" holds totals only, which give no {metric}'
-        raise ReportError(Problem(data.source.location, said, "Leave out metric", Stage.DATA))
+        raise ReportError(Diagnostic(data.source.location, said, "Leave out metric", Stage.DATA))
     found = read_totals(data, benchmark, series, where, level=level, higher_is_better=higher_is_better)
     rows: list[dict[str, object]] = []
     for title, one in found.items():

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.outcomes import Outcomes, ScoresError
 from reportgen.settings.blocks import MetricSettings, split_metric
 from reportgen.statistics.problem_scores import group_problem_scores
@@ -84,7 +84,7 @@ def parse_metric(metric: str) -> tuple[str, int]:
     except ValueError:
         message = f'"{metric}" is not a metric of scores'
         advice = "Write mean, or avg@N, pass@K, maj@K or pass^K with a number, such as pass@8"
-        raise ReportError(Problem(_NOTEBOOK, message, advice, Stage.DATA)) from None
+        raise ReportError(Diagnostic(_NOTEBOOK, message, advice, Stage.DATA)) from None
 
 
 @contextmanager
@@ -94,7 +94,7 @@ def locate_errors(data: Table | Outcomes) -> Iterator[None]:
         yield
     except ScoresError as error:
         place = _NOTEBOOK if isinstance(data, Outcomes) else data.source.location
-        raise ReportError(Problem(place, error.message, error.next_step, Stage.DATA)) from error
+        raise ReportError(Diagnostic(place, error.message, error.next_step, Stage.DATA)) from error
 
 
 def read_problem_scores(

@@ -15,7 +15,7 @@ from mkdocs.utils import get_relative_url
 
 from reportgen.core import __version__
 from reportgen.core.cache import Cache
-from reportgen.core.errors import Problem, Severity, Stage
+from reportgen.core.errors import Diagnostic, Severity, Stage
 from reportgen.figures.vega.live import name_view
 from reportgen.narrative.topics import list_page_sources
 from reportgen.site.fragments import (
@@ -232,7 +232,7 @@ class Assembly:
         }
         return self.context | own
 
-    def find_unplaced(self, html: str, path: str) -> Iterator[Problem]:
+    def find_unplaced(self, html: str, path: str) -> Iterator[Diagnostic]:
         """Blocks and statements that were drafted and that Markdown then took for something else."""
         page = self._pages.get(path)
         placed = set(self.fences.list_marked_ids(path, html))
@@ -240,7 +240,7 @@ class Assembly:
             if block.id not in placed:
                 said = f"this {block.kind} block is not shown: Markdown reads its lines as code"
                 step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"
-                yield Problem(block.location, said, step, Stage.SITE, Severity.WARNING)
+                yield Diagnostic(block.location, said, step, Stage.SITE, Severity.WARNING)
         yield from find_unmatched(self._match_statements(html, path), page.file if page else path)
 
     def is_as_before(self, html: str, path: str, file: str, site: Path) -> bool:

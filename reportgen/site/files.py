@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from markdown.extensions import Extension
 from mkdocs.structure.files import File, InclusionLevel, get_files, set_exclusions
 
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.repository import Boundary, find_boundary
 from reportgen.settings.report import Project
 from reportgen.site.manifest import link
@@ -90,14 +90,14 @@ def refuse_foreign_folder(site: Path, root: Path) -> None:
     place = SourceLocation("mkdocs.yml")
     if site.resolve() == root.resolve() or site.resolve() in root.resolve().parents:
         said = f'site_dir "{name}" holds the report itself'
-        raise ReportError(Problem(place, said, "Choose a folder of its own, such as site", Stage.SITE))
+        raise ReportError(Diagnostic(place, said, "Choose a folder of its own, such as site", Stage.SITE))
     if site.is_file():
         said = f'site_dir "{name}" is a file'
-        raise ReportError(Problem(place, said, "Choose another site_dir", Stage.SITE))
+        raise ReportError(Diagnostic(place, said, "Choose another site_dir", Stage.SITE))
     if site.is_dir() and any(site.iterdir()) and not _is_ours(site / MARK):
         said = f'the folder "{name}" holds files that reportgen did not write'
         step = "Move them away, or choose another site_dir; a build replaces the whole folder"
-        raise ReportError(Problem(place, said, step, Stage.SITE))
+        raise ReportError(Diagnostic(place, said, step, Stage.SITE))
 
 
 def _is_ours(mark: Path) -> bool:
@@ -130,7 +130,7 @@ class BoundedSnippets(Extension):
                 return found
             said = f'the snippet "{path}" leads out of the repository, to {target!r}'
             step = "Put a copy of what it leads to into the repository"
-            raise ReportError(Problem(SourceLocation(self.page()), said, step))
+            raise ReportError(Diagnostic(SourceLocation(self.page()), said, step))
 
         snippets.get_snippet_path = find_within  # type: ignore[attr-defined]
 
@@ -154,7 +154,7 @@ def find_content_name(config: MkDocsConfig, root: Path) -> str:
         return folder.relative_to(config_folder).as_posix()
     said = f"docs_dir leads out of the folder of mkdocs.yml, to {(target or config.docs_dir)!r}"
     step = "Name a folder below it, such as content"
-    raise ReportError(Problem(SourceLocation("mkdocs.yml"), said, step, Stage.SITE))
+    raise ReportError(Diagnostic(SourceLocation("mkdocs.yml"), said, step, Stage.SITE))
 
 
 def list_content_files(config: MkDocsConfig, root: Path) -> Files:
@@ -191,7 +191,7 @@ def filter_shown(files: Files) -> Iterator[File]:
     return (file for file in files if file.inclusion.is_in_serve())  # type: ignore[no-untyped-call]
 
 
-def _refuse(problems: list[Problem]) -> None:
+def _refuse(problems: list[Diagnostic]) -> None:
     if problems:
         raise ReportError(*problems)
 
@@ -209,8 +209,8 @@ class _Walk:
 
     name: str
     boundary: Boundary
-    folders: list[Problem] = field(default_factory=list)
-    files: dict[str, Problem] = field(default_factory=dict)
+    folders: list[Diagnostic] = field(default_factory=list)
+    files: dict[str, Diagnostic] = field(default_factory=dict)
 
     def look_through(self, top: str) -> None:
         """Note every problem below a folder."""
@@ -240,7 +240,7 @@ class _Walk:
 
     def _check_folder(
         self, place: SourceLocation, real: str, above: tuple[str, ...], *, linked: bool
-    ) -> Problem | None:
+    ) -> Diagnostic | None:
         if linked and not self.boundary.contains(real):
             return _report_outward(place, real)
         if linked and any(f"{one}{os.sep}".startswith(f"{real.rstrip(os.sep)}{os.sep}") for one in above):
@@ -254,7 +254,7 @@ class _Walk:
             )
         return None
 
-    def _check_file(self, place: SourceLocation, real: str, entry: os.DirEntry[str]) -> Problem | None:
+    def _check_file(self, place: SourceLocation, real: str, entry: os.DirEntry[str]) -> Diagnostic | None:
         if entry.is_symlink() and not self.boundary.contains(real):
             return _report_outward(place, real)
         try:
@@ -288,12 +288,12 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _report_outward(place: SourceLocation, target: str) -> Problem:
+def _report_outward(place: SourceLocation, target: str) -> Diagnostic:
     return _make_problem(place, f"this link leads out of the repository, to {target!r}", _COPY)
 
 
-def _make_problem(place: SourceLocation, message: str, next_step: str) -> Problem:
-    return Problem(place, message, next_step, Stage.SITE)
+def _make_problem(place: SourceLocation, message: str, next_step: str) -> Diagnostic:
+    return Diagnostic(place, message, next_step, Stage.SITE)
 
 
 def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) -> Project:

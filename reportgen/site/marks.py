@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pymdownx.superfences import SuperFencesException
 
-from reportgen.core.errors import Problem, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack
 from reportgen.narrative.fences import find_fences
 from reportgen.narrative.markdown_extensions import ELEMENT, find_marks
@@ -211,7 +211,7 @@ def insert_statements(html: str, bound: BoundMarks) -> str:
     return fill_statements(page, render_badge(bound.shown, prefix), render_checked_list(bound.shown, prefix))
 
 
-def find_unmatched(bound: BoundMarks, file: str) -> Iterator[Problem]:
+def find_unmatched(bound: BoundMarks, file: str) -> Iterator[Diagnostic]:
     """What the draft and the page do not agree on.
 
     Args:
@@ -221,11 +221,11 @@ def find_unmatched(bound: BoundMarks, file: str) -> Iterator[Problem]:
     for statement in bound.missing:
         said = f'"{statement.binding.words}" is not shown as checked: Markdown reads its braces as text'
         step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"
-        yield Problem(statement.binding.location, said, step, Stage.SITE, Severity.WARNING)
+        yield Diagnostic(statement.binding.location, said, step, Stage.SITE, Severity.WARNING)
     for one in bound.unchecked:
         said = f'"{one.words}" was not held against the data: it came into the page after the draft'
         step = "Write it into the page itself, not by another plugin or extension"
-        yield Problem(SourceLocation(file), said, step, Stage.SITE, Severity.WARNING)
+        yield Diagnostic(SourceLocation(file), said, step, Stage.SITE, Severity.WARNING)
 
 
 def _make_key(one: Binding | Candidate) -> tuple[object, ...]:

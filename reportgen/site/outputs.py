@@ -73,8 +73,8 @@ def format_report_json(report: Report, provenance: Provenance) -> str:
         "sources": [_describe_source(source) for source in report.sources.values()],
         "problems": [
             {
-                "file": problem.place.file,
-                "line": problem.place.line,
+                "file": problem.location.file,
+                "line": problem.location.line,
                 "severity": problem.severity.value,
                 "message": problem.message,
                 "next_step": problem.next_step,

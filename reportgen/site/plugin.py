@@ -18,7 +18,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
 
 from reportgen.core.cache import Cache, FileHashes, cache_folder
-from reportgen.core.errors import Problem, ReportError, SourceLocation
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
 from reportgen.core.repository import find_boundary
 from reportgen.narrative.markdown_extensions import BindingsExtension
 from reportgen.settings.loading import load_project
@@ -63,14 +63,14 @@ ASSETS = "assets/reportgen"
 class ReportProblemsError(PluginError):
     """The report has problems; MkDocs prints them and stops before it writes anything."""
 
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
+    def __init__(self, problems: tuple[Diagnostic, ...]) -> None:
         super().__init__(
             "\n".join(["the report has problems:", *(clean_text(str(problem)) for problem in problems)])
         )
         self.problems = problems
 
 
-def find_problems(error: BaseException) -> tuple[Problem, ...]:
+def find_problems(error: BaseException) -> tuple[Diagnostic, ...]:
     """The report's problems behind an error of MkDocs, which replaces ours by an abort of its own."""
     cause: BaseException | None = error
     while cause is not None:
@@ -87,7 +87,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self.progress: Callable[[int, int], None] = lambda _done, _all: None
         self.earlier: LastBuild | None = None
         self.report: Report
-        self.warned: list[Problem] = []
+        self.warned: list[Diagnostic] = []
         self._serving = False
         self._dated = False
         self._settings: ProjectSettings
@@ -97,7 +97,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._spans = BindingsExtension()
         self._env: Environment | None = None
         self._content = self._reading = ""
-        self._unsafe: list[Problem] = []
+        self._unsafe: list[Diagnostic] = []
 
     def load_config(
         self, options: dict[str, Any], config_file_path: str | None = None
@@ -269,7 +269,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             if "template" in page.meta:
                 said = "a page may not choose its template where nobody is trusted"
                 self._unsafe.append(
-                    Problem(SourceLocation(self._reading), said, "Remove template: from its front matter")
+                    Diagnostic(SourceLocation(self._reading), said, "Remove template: from its front matter")
                 )
         if page.present_anchor_ids is not None:
             page.present_anchor_ids.update(self._assembly.list_ids(page.file.src_uri))
@@ -314,7 +314,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._assemblies.clear()
         self._restore_date()
         if isinstance(error, RecursionError):
-            problem = Problem(
+            problem = Diagnostic(
                 SourceLocation(self._reading), "this page is nested too deep", "Indent and quote less"
             )
             error = ReportError(problem)
@@ -348,7 +348,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         """The fonts' style sheet for a theme that is not ours and has none of them."""
         return [] if config.theme.name == "reportgen" else [f"{ASSETS}/fonts/fonts.css"]
 
-    def _warn(self, problem: Problem) -> None:
+    def _warn(self, problem: Diagnostic) -> None:
         self.warned.append(problem)
         log.warning("%s", clean_text(str(problem)))
 

@@ -20,7 +20,14 @@ from mkdocs.config import load_config
 from mkdocs.exceptions import Abort, MkDocsException
 
 from reportgen.core.cache import Cache, cache_folder, is_running, make_temporary_folder
-from reportgen.core.errors import Problem, ReportError, Severity, SourceLocation, Stage, describe_disk_problem
+from reportgen.core.errors import (
+    Diagnostic,
+    ReportError,
+    Severity,
+    SourceLocation,
+    Stage,
+    diagnose_disk_error,
+)
 from reportgen.settings.blocks import AltairSettings
 from reportgen.settings.text import LARGEST, make_size_problem
 from reportgen.site import manifest
@@ -59,7 +66,7 @@ def load_configuration(
     try:
         config = load_config(config_file=str(config_file), strict=strict or None)
     except RecursionError as error:
-        problem = Problem(
+        problem = Diagnostic(
             SourceLocation(config_file.name),
             "this file is nested too deep",
             "Write it flatter",
@@ -77,11 +84,11 @@ def _find_plugin(config: MkDocsConfig) -> ReportPlugin:
         return plugin
     step = "Add a line with - reportgen under plugins:"
     said = "the reportgen plugin is not switched on"
-    raise ReportError(Problem(SourceLocation("mkdocs.yml"), said, step, Stage.SETTINGS))
+    raise ReportError(Diagnostic(SourceLocation("mkdocs.yml"), said, step, Stage.SETTINGS))
 
 
 def explain_refusal(
-    words: list[str], error: Exception, warned: Iterable[Problem] = (), content: str = ""
+    words: list[str], error: Exception, warned: Iterable[Diagnostic] = (), content: str = ""
 ) -> ReportError:
     """The report's own problems, or what MkDocs complained of, each at its place if that is known."""
     problems = find_problems(error)
@@ -92,12 +99,14 @@ def explain_refusal(
     return ReportError(*reported)
 
 
-def make_mkdocs_problem(word: str, severity: Severity = Severity.ERROR, file: str = "mkdocs.yml") -> Problem:
+def make_mkdocs_problem(
+    word: str, severity: Severity = Severity.ERROR, file: str = "mkdocs.yml"
+) -> Diagnostic:
     """What MkDocs complained of."""
-    return Problem(SourceLocation(file), " ".join(word.split()).rstrip("."), "", Stage.SITE, severity)
+    return Diagnostic(SourceLocation(file), " ".join(word.split()).rstrip("."), "", Stage.SITE, severity)
 
 
-def _locate_problem(word: str, content: str) -> Problem:
+def _locate_problem(word: str, content: str) -> Diagnostic:
     page = _PAGE_NAMED.search(word)
     return (
         make_mkdocs_problem(word, file=f"{content}/{page[1]}")
@@ -242,7 +251,7 @@ def _open_stage(site: Path, cache: Path) -> Iterator[_Stage]:
     if site.is_mount():
         said = f'site_dir "{site}" is a mount point, which cannot be replaced as a whole'
         step = "Choose a folder inside it, such as site"
-        raise ReportError(Problem(SourceLocation("mkdocs.yml"), said, step, Stage.SITE))
+        raise ReportError(Diagnostic(SourceLocation("mkdocs.yml"), said, step, Stage.SITE))
     stage = _find_free_stage(site)
     record = cache / f"build-{os.getpid()}.json"
     try:
@@ -251,9 +260,7 @@ def _open_stage(site: Path, cache: Path) -> Iterator[_Stage]:
         stage.new.mkdir(parents=True)
         yield stage
     except OSError as error:
-        raise ReportError(
-            describe_disk_problem(error, str(site.parent), "the site cannot be built")
-        ) from error
+        raise ReportError(diagnose_disk_error(error, str(site.parent), "the site cannot be built")) from error
     finally:
         shutil.rmtree(stage.new, ignore_errors=True)
         with suppress(OSError):
@@ -335,7 +342,7 @@ def serve_site(
         if problems := find_problems(error):
             raise ReportError(*problems) from error
         said = str(error) or "MkDocs stopped"
-        raise ReportError(Problem(SourceLocation("mkdocs.yml"), said, "", Stage.SITE)) from error
+        raise ReportError(Diagnostic(SourceLocation("mkdocs.yml"), said, "", Stage.SITE)) from error
     finally:
         logger.removeHandler(handler)
         tempfile.tempdir = None

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from mkdocs.utils import markdown_extensions
 
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.words import join_names
 from reportgen.settings.text import shorten
 from reportgen.site.fragments import render_fragment
@@ -192,7 +192,7 @@ def refuse_unsafe(config: MkDocsConfig, files: Iterable[File], content: str) -> 
         raise ReportError(*problems)
 
 
-def _check_settings(config: MkDocsConfig) -> Iterator[Problem]:
+def _check_settings(config: MkDocsConfig) -> Iterator[Diagnostic]:
     """What ``mkdocs.yml`` may not say where nobody is trusted."""
     theme, hooks = config.theme, config.hooks
     if theme.name != "reportgen":
@@ -219,14 +219,14 @@ def _check_settings(config: MkDocsConfig) -> Iterator[Problem]:
             yield _report_setting(key, f"{key} has {join_names(found)}")
 
 
-def _report_setting(key: str, said: str) -> Problem:
+def _report_setting(key: str, said: str) -> Diagnostic:
     step = f"Take {key} out, or untrusted: true"
-    return Problem(
+    return Diagnostic(
         SourceLocation("mkdocs.yml"), f"{said}, which untrusted: true does not go with", step, Stage.SETTINGS
     )
 
 
-def _check_files(files: Iterable[File], content: str) -> Iterator[Problem]:
+def _check_files(files: Iterable[File], content: str) -> Iterator[Diagnostic]:
     """Files of the content folder that a browser could run."""
     for file in files:
         ending = PurePosixPath(file.src_uri).suffix.lower().removeprefix(".")
@@ -234,10 +234,10 @@ def _check_files(files: Iterable[File], content: str) -> Iterator[Problem]:
             kind = f"a .{ending} file" if ending else "a file without an ending"
             said = f"{kind} is not published where nobody is trusted: a browser may run it"
             step = 'Remove it; the guide\'s page "Security" lists the endings that are published'
-            yield Problem(SourceLocation(f"{content}/{file.src_uri}"), said, step, Stage.SITE)
+            yield Diagnostic(SourceLocation(f"{content}/{file.src_uri}"), said, step, Stage.SITE)
 
 
-def check_html(html: str, text: str, file: str, mark: str) -> Iterator[Problem]:
+def check_html(html: str, text: str, file: str, mark: str) -> Iterator[Diagnostic]:
     """What in the HTML of a page could run, imitate what reportgen writes, or lead to a script.
 
     Args:
@@ -253,7 +253,7 @@ def check_html(html: str, text: str, file: str, mark: str) -> Iterator[Problem]:
         at = text.find(words) if words else -1
         line = text.count("\n", 0, at) + 1 if at >= 0 else None
         step = "Remove it: pages hold plain Markdown where nobody is trusted"
-        yield Problem(SourceLocation(file, line), said, step)
+        yield Diagnostic(SourceLocation(file, line), said, step)
 
 
 class _Gate(HTMLParser):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reportgen.core.cache import Cache, FileHashes, cache_folder
-from reportgen.core.errors import Problems, ReportError, Severity
+from reportgen.core.errors import Diagnostics, ReportError, Severity
 from reportgen.site.checking.findings import Check, make_findings
 from reportgen.site.files import iterate_languages
 from reportgen.site.publishing import collect_warnings, load_configuration, make_mkdocs_problem
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from reportgen.core.errors import Problem
+    from reportgen.core.errors import Diagnostic
     from reportgen.draft.result import Report
     from reportgen.settings.report import Project
 
@@ -37,7 +37,7 @@ class OpenedReport:
     translations: tuple[Project, ...]
     cache: Cache
     hashes: FileHashes
-    warnings: tuple[Problem, ...]
+    warnings: tuple[Diagnostic, ...]
 
 
 def open_report(config_file: Path) -> OpenedReport:
@@ -56,7 +56,7 @@ def open_report(config_file: Path) -> OpenedReport:
 
 def draft_report(
     config_file: Path, *, progress: Callable[[int, int], None]
-) -> tuple[Report, tuple[Problem, ...]]:
+) -> tuple[Report, tuple[Diagnostic, ...]]:
     """The draft of a report, and everything that was warned of; nothing but the cache is written.
 
     Args:
@@ -69,7 +69,7 @@ def draft_report(
     from reportgen.draft.report import draft  # noqa: PLC0415 - imports the statistics
 
     report = open_report(config_file)
-    problems = Problems()
+    problems = Diagnostics()
     drafts = []
     with WorkerProcess(report.cache) as worker:
         for project in (report.project, *report.translations):

@@ -37,7 +37,7 @@ def format_annotations(check: Check, prefix: str) -> Iterator[str]:
 
 
 def _format_properties(finding: Finding, prefix: str) -> str:
-    place = finding.problem.place
+    place = finding.problem.location
     values: dict[str, str | int | None] = {
         "file": add_prefix(prefix, place.file),
         "line": place.line,
@@ -83,9 +83,9 @@ def encode_json(value: object) -> str:
 def _describe_problem(finding: Finding) -> dict[str, Any]:
     problem = finding.problem
     return {
-        "file": problem.place.file,
-        "line": problem.place.line,
-        "column": problem.place.column,
+        "file": problem.location.file,
+        "line": problem.location.line,
+        "column": problem.location.column,
         "length": finding.length or None,
         "severity": problem.severity.value,
         "stage": problem.stage.value,
@@ -166,7 +166,7 @@ def _describe_result(finding: Finding, prefix: str) -> dict[str, Any]:
 
 
 def _describe_location(finding: Finding, prefix: str) -> dict[str, Any]:
-    place = finding.problem.place
+    place = finding.problem.location
     uri = quote(add_prefix(prefix, place.file))
     within = {"uri": uri, "uriBaseId": "%SRCROOT%"}
     # A file outside the report has a whole path, which is not relative to anything.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.core.errors import Problem, SourceLocation
+    from reportgen.core.errors import Diagnostic, SourceLocation
     from reportgen.core.statements import Statement
 
 
@@ -43,7 +43,7 @@ class Finding:
         length: how many characters of the line it is about, from its column on; 0 where that is not known.
     """
 
-    problem: Problem
+    problem: Diagnostic
     rule: str
     line: str | None
     length: int
@@ -56,11 +56,11 @@ class Finding:
     @property
     def message(self) -> str:
         """What was found, and the next step, in sentences."""
-        return str(self.problem).removeprefix(f"{self.problem.place}: ")
+        return str(self.problem).removeprefix(f"{self.problem.location}: ")
 
 
 def make_findings(
-    problems: Iterable[Problem], statements: Iterable[Statement], root: Path
+    problems: Iterable[Diagnostic], statements: Iterable[Statement], root: Path
 ) -> tuple[Finding, ...]:
     """Every problem with its rule, in the order of the problems.
 
@@ -74,15 +74,15 @@ def make_findings(
         if not statement.as_expected:
             binding = statement.binding
             broken[binding.location] = statement, binding.end - binding.start + len("[]")
-    return tuple(_make_finding(problem, broken.get(problem.place), root) for problem in problems)
+    return tuple(_make_finding(problem, broken.get(problem.location), root) for problem in problems)
 
 
-def _make_finding(problem: Problem, broken: tuple[Statement, int] | None, root: Path) -> Finding:
-    line = read_source_line(root, problem.place)
+def _make_finding(problem: Diagnostic, broken: tuple[Statement, int] | None, root: Path) -> Finding:
+    line = read_source_line(root, problem.location)
     if broken is None or problem.severity is Severity.ERROR:
         return Finding(problem, problem.stage.value, line, 0)
     statement, length = broken
-    rest = len(line or "") - (problem.place.column or 1) + 1
+    rest = len(line or "") - (problem.location.column or 1) + 1
     failed = replace(problem, severity=Severity.ERROR)
     return Finding(failed, find_rule(statement), line, max(min(length, rest), 0))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
 from typing import TYPE_CHECKING
 
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.statements import Truth
 from reportgen.settings.text import normalise_text
 
@@ -135,7 +135,7 @@ def write_page(path: Path, original: bytes, fixed: bytes, file: str) -> None:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         step = "Make the file and its folder writable, and run this again"
-        problem = Problem(
+        problem = Diagnostic(
             SourceLocation(file), f"this page cannot be written ({reason})", step, Stage.NARRATIVE
         )
         raise ReportError(problem) from error
@@ -185,13 +185,13 @@ def _split_lines(content: bytes) -> list[str]:
     return [*lines, f"{last}\n{_NO_LINE_END}"] if last else lines
 
 
-def _report_changed_words(repair: Repair) -> Problem:
+def _report_changed_words(repair: Repair) -> Diagnostic:
     said = f'"{repair.old}" no longer stands here: the page has changed since it was read'
-    return Problem(repair.location, said, "Run this again", Stage.NARRATIVE)
+    return Diagnostic(repair.location, said, "Run this again", Stage.NARRATIVE)
 
 
-def _report_changed_file(file: str) -> Problem:
-    return Problem(
+def _report_changed_file(file: str) -> Diagnostic:
+    return Diagnostic(
         SourceLocation(file), "this page has changed since it was read", "Run this again", Stage.NARRATIVE
     )
 
@@ -258,4 +258,4 @@ def _read_page(path: Path, file: str) -> bytes:
         return path.read_bytes()
     except OSError as error:
         said = f"this page cannot be read ({error.strerror or type(error).__name__})"
-        raise ReportError(Problem(SourceLocation(file), said, "", Stage.NARRATIVE)) from error
+        raise ReportError(Diagnostic(SourceLocation(file), said, "", Stage.NARRATIVE)) from error

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         DescribedTotal,
         Description,
     )
-    from reportgen.core.errors import Problem
+    from reportgen.core.errors import Diagnostic
 
 
 NOTHING: Final = "–"
@@ -398,10 +398,10 @@ def _is_endless(value: object) -> bool:
     return isinstance(value, float) and not math.isfinite(value)
 
 
-def _describe_problem(problem: Problem) -> dict[str, object]:
+def _describe_problem(problem: Diagnostic) -> dict[str, object]:
     return {
-        "file": problem.place.file,
-        "line": problem.place.line,
+        "file": problem.location.file,
+        "line": problem.location.line,
         "severity": str(problem.severity),
         "message": problem.message,
         "next_step": problem.next_step,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.core import __version__
 from reportgen.core.cache import Cache, FileHashes, cache_folder
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.repository import find_data_boundary
 from reportgen.settings.loading import load_source_settings, read_data_settings
 
@@ -61,7 +61,7 @@ def locate_data(path: Path) -> DataPath:
         if isinstance(error, PermissionError):
             message = "it may not be looked at: Permission denied"
         raise ReportError(
-            Problem(SourceLocation(str(typed)), message, "Check the path", Stage.DATA)
+            Diagnostic(SourceLocation(str(typed)), message, "Check the path", Stage.DATA)
         ) from None
     for folder in (path, *path.parents) if path.is_dir() else path.parents:
         if os.path.isfile(folder / _PROJECT):  # noqa: PTH113 - pathlib raises where nobody may look
@@ -121,7 +121,7 @@ def refuse_foreign(folder: Path, source: Path) -> None:
     else:
         return
     advice = "Name a folder that is empty or does not exist yet with --to"
-    raise ReportError(Problem(SourceLocation(str(folder)), found, advice, Stage.SITE))
+    raise ReportError(Diagnostic(SourceLocation(str(folder)), found, advice, Stage.SITE))
 
 
 def write_frozen(freezing: FrozenSource, folder: Path) -> FrozenFiles:
