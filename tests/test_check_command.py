@@ -65,7 +65,7 @@ def test_an_error_fails_the_check_and_a_warning_does_not() -> None:
 
 def test_what_is_told_of_a_statement_is_an_error_here() -> None:
     """A build warns of it; all others keep what they are."""
-    rules = [(finding.rule, finding.problem.severity.value) for finding in everything().findings]
+    rules = [(finding.rule, finding.diagnostic.severity.value) for finding in everything().findings]
     assert rules == [
         ("statement-fails", "error"),
         ("statement-undecided", "error"),

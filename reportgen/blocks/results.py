@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reportgen.core.errors import Diagnostic, Placing, ReportError, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Stage, relocate_errors
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.settings.blocks import split_metric
 
@@ -221,7 +221,7 @@ class ScoreResults:
         """
         rows, place = _select_score_rows(request), self._place(request)
         if rows not in self._totals:
-            with Placing(self._sources[request.source].location, place):
+            with relocate_errors(self._sources[request.source].location, place):
                 table = self._open_totals(request.source)
                 found = table.get_scores(request.benchmark, request.series, dict(request.where))
             if not found:
@@ -238,7 +238,7 @@ class ScoreResults:
     def _read(self, request: ScoreRequest, group: Callable[[Outcomes], _Value]) -> _Value:
         """The rows of a request, grouped."""
         rows, place = _select_score_rows(request), self._place(request)
-        with Placing(self._sources[request.source].location, place), ScoreErrorsAt(place):
+        with relocate_errors(self._sources[request.source].location, place), ScoreErrorsAt(place):
             if rows not in self._tables:
                 from reportgen.read import read_outcomes  # noqa: PLC0415 - imports the database
 
@@ -391,7 +391,7 @@ class ResultsStore:
             from reportgen.statistics.curves.reduce import reduce  # noqa: PLC0415
 
             source = self._sources[rows.source]
-            with Placing(source.location, self._place(request)):
+            with relocate_errors(source.location, self._place(request)):
                 table = read_measurements(
                     self._root,
                     source,

@@ -19,6 +19,7 @@ from reportgen.cli.output import (
     report_problems,
     show_progress,
 )
+from reportgen.site.terminal import clean_text, format_excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,14 +96,13 @@ def _find_prefix(root: Path) -> str:
 
 def _print_check(found: Check) -> None:
     from reportgen.site.checking.findings import describe_counts
-    from reportgen.site.terminal import format_excerpt
 
     width = shutil.get_terminal_size((100, 24)).columns
     for finding in found.findings:
-        print_problem(finding.problem, err=False)
+        print_problem(finding.diagnostic, err=False)
         if finding.line is not None:
             line, *carets = format_excerpt(
-                finding.line, finding.problem.location, finding.length, width=width
+                finding.line, finding.diagnostic.location, finding.length, width=width
             )
             click.echo(line)
             for under in carets:
@@ -120,7 +120,6 @@ def _print_check(found: Check) -> None:
 
 def _print_statements(statements: Sequence[Statement]) -> None:
     from reportgen.site.checking.findings import describe_truth
-    from reportgen.site.terminal import clean_text
 
     rows = (
         (
@@ -132,7 +131,7 @@ def _print_statements(statements: Sequence[Statement]) -> None:
         )
         for one in statements
     )
-    print_table(_COLUMNS, ([clean_text(text) for text in row] for row in rows))
+    print_table(_COLUMNS, (tuple(map(clean_text, row)) for row in rows))
 
 
 def _describe_unfinished(found: Check) -> str:
@@ -170,18 +169,18 @@ def fix(config_file: Path, *, write: bool) -> None:
         statements = [one for several in report.statements.values() for one in several]
         pages = plan_repairs(config_file.resolve().parent, statements)
     for page in pages:
-        _show(page.difference)
+        _print_diff(page.difference)
     left = find_unrepaired(statements, pages)
     if write:
         with report_problems("only the pages named above were written"):
-            _write_pages(pages)
+            for page in pages:
+                page.write()
+                print_line(f"{page.file}: written", err=True)
     _print_summary(pages, [one for one in problems if one.location in left], written=write)
     sys.exit(1 if pages and not write else 0)
 
 
-def _show(difference: str) -> None:
-    from reportgen.site.terminal import clean_text
-
+def _print_diff(difference: str) -> None:
     shown = sys.stdout.isatty()
     for line in difference.split("\n")[:-1]:
         heading = line.startswith(("---", "+++"))
@@ -190,14 +189,8 @@ def _show(difference: str) -> None:
         click.secho(clean_text(line) if shown else line, fg=colour, bold=heading)
 
 
-def _write_pages(pages: Sequence[PageRepair]) -> None:
-    for page in pages:
-        page.write()
-        print_line(f"{page.file}: written", err=True)
-
-
 def _print_summary(pages: Sequence[PageRepair], left: Sequence[Diagnostic], *, written: bool) -> None:
-    """What was done, and what is left for a person; not in the way of a diff that is kept."""
+    """What was done, and what is left for a person, on stderr: stdout holds the diff."""
     from reportgen.core.words import format_count
 
     values = format_count(sum(page.values for page in pages), "value")

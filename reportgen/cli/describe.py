@@ -11,6 +11,7 @@ import click
 
 from reportgen.cli.options import cache_dir_option, format_option
 from reportgen.cli.output import Column, print_problem, print_table, report_problems, show_reading
+from reportgen.site.terminal import clean_text
 
 if TYPE_CHECKING:
     from reportgen.core.description import Description
@@ -76,7 +77,6 @@ def describe(path: Path, form: str) -> None:
 
 def _print_description(description: Description) -> None:
     from reportgen.site.describing.description import describe_amounts, format_headline, make_sections
-    from reportgen.site.terminal import clean_text
 
     click.secho(clean_text(format_headline(description)), bold=True)
     for words in describe_amounts(description):
@@ -92,8 +92,6 @@ def _print_description(description: Description) -> None:
 
 
 def _print_section(section: Section) -> None:
-    from reportgen.site.terminal import clean_text
-
     click.secho(section.title, bold=True, nl=not section.note)
     if section.note:
         click.secho(f"  {clean_text(section.note)}", dim=True)
@@ -129,8 +127,6 @@ def _print_fitted(header: tuple[str, ...], rows: list[tuple[str, ...]], room: in
 
 def _print_settings(description: Description, settings: str, others: dict[str, str]) -> None:
     """What to write into ``source.yml``."""
-    from reportgen.site.terminal import clean_text
-
     why_repeated = "if the numbers in their names only count repetitions"
     if method := description.repetitions.get("series_from"):
         why_repeated = f"if runs of one {clean_text(str(method))} with different seeds are repetitions"
@@ -200,7 +196,6 @@ def freeze(source: Path, folder: Path | None) -> None:
     from reportgen.draft.freezing import freeze_source
     from reportgen.site.describing.description import format_bytes
     from reportgen.site.describing.sources import TOOL, locate_data, refuse_foreign, write_frozen
-    from reportgen.site.terminal import clean_text
 
     with report_problems("nothing was written"):
         place = locate_data(source)

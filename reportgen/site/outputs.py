@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.core.cache import CachedText
+    from reportgen.core.errors import Diagnostic
     from reportgen.core.model import Shown
     from reportgen.core.statements import Statement
     from reportgen.draft.result import Report
@@ -71,16 +72,7 @@ def format_report_json(report: Report, provenance: Provenance) -> str:
         "date": provenance.date or None,
         "pages": [_describe_page(page, report) for page in report.pages],
         "sources": [_describe_source(source) for source in report.sources.values()],
-        "problems": [
-            {
-                "file": problem.location.file,
-                "line": problem.location.line,
-                "severity": problem.severity.value,
-                "message": problem.message,
-                "next_step": problem.next_step,
-            }
-            for problem in report.problems
-        ],
+        "problems": [describe_diagnostic(problem) for problem in report.problems],
     }
     members = (f"{_encode(name)}: {_encode_lines(member)}" for name, member in sorted(value.items()))
     return "{\n" + ",\n".join(members) + "\n}\n"
@@ -120,7 +112,7 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
             for block, shown in blocks
             if isinstance(shown, Observations)
         ],
-        "statements": [_describe_statement(one) for one in report.statements.get(page.path, ())],
+        "statements": [describe_statement(one) for one in report.statements.get(page.path, ())],
         "overviews": [
             {"id": shown.id, "benchmarks": [card.name for card in shown.cards]}
             for _, shown in blocks
@@ -181,7 +173,19 @@ def _describe_observations(shown: Observations, line: int | None) -> dict[str, A
     }
 
 
-def _describe_statement(one: Statement) -> dict[str, Any]:
+def describe_diagnostic(problem: Diagnostic) -> dict[str, Any]:
+    """A diagnostic for JSON."""
+    return {
+        "file": problem.location.file,
+        "line": problem.location.line,
+        "severity": problem.severity.value,
+        "message": problem.message,
+        "next_step": problem.next_step,
+    }
+
+
+def describe_statement(one: Statement) -> dict[str, Any]:
+    """A statement and what the data say to it, for JSON."""
     binding, judgement = one.binding, one.judgement
     return {
         "number": one.number,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from reportgen.core import __version__
-from reportgen.core.errors import Severity
 from reportgen.site.checking.findings import RULES, add_prefix, count_statements
+from reportgen.site.outputs import describe_diagnostic, describe_statement
 from reportgen.site.terminal import clean_json, clean_lines
 
 if TYPE_CHECKING:
@@ -26,38 +26,30 @@ def format_annotations(check: Check, prefix: str) -> Iterator[str]:
     """A workflow command a finding, such as ``::error file=content/index.md,line=5,col=3,title=…::…``.
 
     Args:
-        check: what was found.
+        check: the findings.
         prefix: the report's folder as the repository sees it, with a slash at its end, or empty.
     """
     for finding in check.findings:
-        yield (
-            f"::{finding.problem.severity} "
-            f"{_format_properties(finding, prefix)}::{_escape_data(finding.message)}"
+        place, severity = finding.diagnostic.location, finding.diagnostic.severity
+        values: dict[str, str | int | None] = {
+            "file": add_prefix(prefix, place.file),
+            "line": place.line,
+            "col": place.column,
+            "endColumn": place.column + finding.length if place.column and finding.length else None,
+            "title": RULES[finding.rule][0],
+        }
+        properties = ",".join(
+            f"{name}={_escape_data(str(value)).replace(':', '%3A').replace(',', '%2C')}"
+            for name, value in values.items()
+            if value is not None
         )
-
-
-def _format_properties(finding: Finding, prefix: str) -> str:
-    place = finding.problem.location
-    values: dict[str, str | int | None] = {
-        "file": add_prefix(prefix, place.file),
-        "line": place.line,
-        "col": place.column,
-        "endColumn": place.column + finding.length if place.column and finding.length else None,
-        "title": RULES[finding.rule][0],
-    }
-    return ",".join(
-        f"{name}={_escape_property(str(value))}" for name, value in values.items() if value is not None
-    )
+        yield f"::{severity} {properties}::{_escape_data(finding.diagnostic.text)}"
 
 
 def _escape_data(text: str) -> str:
-    """As the workflow commands of GitHub Actions want a message escaped."""
+    """A message as the workflow commands of GitHub Actions want it escaped."""
     lines = (clean_lines(line).replace("%", "%25").replace("\n", "%0A") for line in text.split("\r"))
     return "%0D".join(lines)
-
-
-def _escape_property(text: str) -> str:
-    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def format_json(check: Check) -> str:
@@ -66,10 +58,8 @@ def format_json(check: Check) -> str:
         "format": FORMAT,
         "fails": check.fails,
         "counts": count_statements(check.statements) if check.is_whole else None,
-        "problems": [_describe_problem(finding) for finding in check.findings],
-        "statements": [_describe_statement(statement) for statement in check.statements]
-        if check.is_whole
-        else None,
+        "problems": [_describe_finding(finding) for finding in check.findings],
+        "statements": [_describe_statement(one) for one in check.statements] if check.is_whole else None,
     }
     return encode_json(value)
 
@@ -80,105 +70,71 @@ def encode_json(value: object) -> str:
     return f"{clean_json(text)}\n"
 
 
-def _describe_problem(finding: Finding) -> dict[str, Any]:
-    problem = finding.problem
-    return {
-        "file": problem.location.file,
-        "line": problem.location.line,
-        "column": problem.location.column,
+def _describe_finding(finding: Finding) -> dict[str, Any]:
+    return describe_diagnostic(finding.diagnostic) | {
+        "column": finding.diagnostic.location.column,
         "length": finding.length or None,
-        "severity": problem.severity.value,
-        "stage": problem.stage.value,
+        "stage": finding.diagnostic.stage.value,
         "rule": finding.rule,
-        "message": problem.message,
-        "next_step": problem.next_step,
     }
 
 
 def _describe_statement(statement: Statement) -> dict[str, Any]:
-    binding, judgement = statement.binding, statement.judgement
-    return {
-        "file": binding.location.file,
-        "line": binding.location.line,
-        "column": binding.location.column,
-        "number": statement.number,
-        "kind": binding.kind,
-        "words": binding.words,
-        "expression": binding.expression,
-        "of": binding.of,
-        "name": binding.name or None,
-        "expected_to_fail": binding.fails or None,
-        "truth": judgement.truth.value,
-        "as_expected": statement.as_expected,
-        "found": judgement.found,
-        "evidence": list(judgement.evidence),
-        "repaired": judgement.repaired or None,
-        "metric": statement.metric,
-        "figure": statement.figure or None,
-    }
+    value = describe_statement(statement) | {"file": statement.binding.location.file}
+    del value["facts"], value["state"]
+    return value | {key: value[key] or None for key in ("name", "expected_to_fail", "repaired", "figure")}
 
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning"}
 
 
 def format_sarif(check: Check, prefix: str) -> str:
     """A check as a SARIF log with one run.
 
     Args:
-        check: what was found.
+        check: the findings.
         prefix: the report's folder as the repository sees it, with a slash at its end, or empty; addresses
             of files are relative to the repository.
     """
-    driver = {
-        "name": "reportgen",
-        "semanticVersion": __version__,
-        "rules": [_describe_rule(name) for name in RULES],
-    }
+    rules = [
+        {
+            "id": name,
+            "shortDescription": {"text": f"{title}."},
+            "fullDescription": {"text": meaning},
+            "help": {"text": meaning},
+            "defaultConfiguration": {"level": "error"},
+        }
+        for name, (title, meaning) in RULES.items()
+    ]
+    results = [
+        {
+            "ruleId": finding.rule,
+            "ruleIndex": list(RULES).index(finding.rule),
+            "level": finding.diagnostic.severity.value,
+            "message": {"text": finding.diagnostic.text},
+            "locations": [{"physicalLocation": _describe_location(finding, prefix)}],
+        }
+        for finding in check.findings
+    ]
     run = {
-        "tool": {"driver": driver},
+        "tool": {"driver": {"name": "reportgen", "semanticVersion": __version__, "rules": rules}},
         "columnKind": "unicodeCodePoints",
         "invocations": [{"executionSuccessful": check.is_whole}],
-        "results": [_describe_result(finding, prefix) for finding in check.findings],
+        "results": results,
     }
     return encode_json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
-def _describe_rule(name: str) -> dict[str, Any]:
-    title, says = RULES[name]
-    return {
-        "id": name,
-        "shortDescription": {"text": f"{title}."},
-        "fullDescription": {"text": says},
-        "help": {"text": says},
-        "defaultConfiguration": {"level": "error"},
-    }
-
-
-def _describe_result(finding: Finding, prefix: str) -> dict[str, Any]:
-    return {
-        "ruleId": finding.rule,
-        "ruleIndex": list(RULES).index(finding.rule),
-        "level": _LEVELS[finding.problem.severity],
-        "message": {"text": finding.message},
-        "locations": [{"physicalLocation": _describe_location(finding, prefix)}],
-    }
-
-
 def _describe_location(finding: Finding, prefix: str) -> dict[str, Any]:
-    place = finding.problem.location
+    place = finding.diagnostic.location
     uri = quote(add_prefix(prefix, place.file))
-    within = {"uri": uri, "uriBaseId": "%SRCROOT%"}
     # A file outside the report has a whole path, which is not relative to anything.
-    location: dict[str, Any] = {
-        "artifactLocation": {"uri": f"file://{uri}"} if uri.startswith("/") else within
-    }
-    region: dict[str, Any] = {}
-    if place.line:
-        region["startLine"] = place.line
-        if place.column:
-            region["startColumn"] = place.column
-            if finding.length:
-                region["endColumn"] = place.column + finding.length
-        location["region"] = region
-    return location
+    artifact = {"uri": f"file://{uri}"} if uri.startswith("/") else {"uri": uri, "uriBaseId": "%SRCROOT%"}
+    if not place.line:
+        return {"artifactLocation": artifact}
+    region = {"startLine": place.line}
+    if place.column:
+        region["startColumn"] = place.column
+        if finding.length:
+            region["endColumn"] = place.column + finding.length
+    return {"artifactLocation": artifact, "region": region}

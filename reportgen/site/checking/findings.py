@@ -11,10 +11,10 @@ from reportgen.core.words import format_count
 from reportgen.site.terminal import read_source_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from reportgen.core.errors import Diagnostic, SourceLocation
+    from reportgen.core.errors import Diagnostic
     from reportgen.core.statements import Statement
 
 
@@ -34,16 +34,16 @@ RULES: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem as a check tells it.
+    """A diagnostic of a check, and the rule that is broken.
 
     Attributes:
-        problem: what the draft told; about a statement it is an error, since that fails the check.
-        rule: the id of the rule, a key of ``RULES``.
+        diagnostic: as the draft gave it; about a statement it is an error, since that fails the check.
+        rule: a key of ``RULES``.
         line: the text of the line; None where there is none to show.
         length: how many characters of the line it is about, from its column on; 0 where that is not known.
     """
 
-    problem: Diagnostic
+    diagnostic: Diagnostic
     rule: str
     line: str | None
     length: int
@@ -51,40 +51,31 @@ class Finding:
     @property
     def fails(self) -> bool:
         """Whether it fails the check."""
-        return self.problem.severity is Severity.ERROR
-
-    @property
-    def message(self) -> str:
-        """What was found, and the next step, in sentences."""
-        return str(self.problem).removeprefix(f"{self.problem.location}: ")
+        return self.diagnostic.severity is Severity.ERROR
 
 
 def make_findings(
     problems: Iterable[Diagnostic], statements: Iterable[Statement], root: Path
 ) -> tuple[Finding, ...]:
-    """Every problem with its rule, in the order of the problems.
+    """Every diagnostic with its rule, in the given order.
 
     Args:
-        problems: what the draft told.
-        statements: what it held against the data.
-        root: the folder that places are relative to.
+        problems: what the draft reports.
+        statements: those that it checked.
+        root: the folder that locations are relative to.
     """
-    broken: dict[SourceLocation, tuple[Statement, int]] = {}
-    for statement in statements:
-        if not statement.as_expected:
-            binding = statement.binding
-            broken[binding.location] = statement, binding.end - binding.start + len("[]")
+    broken = {one.binding.location: one for one in statements if not one.as_expected}
     return tuple(_make_finding(problem, broken.get(problem.location), root) for problem in problems)
 
 
-def _make_finding(problem: Diagnostic, broken: tuple[Statement, int] | None, root: Path) -> Finding:
+def _make_finding(problem: Diagnostic, broken: Statement | None, root: Path) -> Finding:
     line = read_source_line(root, problem.location)
     if broken is None or problem.severity is Severity.ERROR:
         return Finding(problem, problem.stage.value, line, 0)
-    statement, length = broken
+    length = broken.binding.end - broken.binding.start + len("[]")
     rest = len(line or "") - (problem.location.column or 1) + 1
     failed = replace(problem, severity=Severity.ERROR)
-    return Finding(failed, find_rule(statement), line, max(min(length, rest), 0))
+    return Finding(failed, find_rule(broken), line, max(min(length, rest), 0))
 
 
 def find_rule(statement: Statement) -> str:
@@ -129,13 +120,7 @@ def count_statements(statements: Sequence[Statement]) -> dict[str, int]:
 
 def describe_counts(statements: Sequence[Statement]) -> str:
     """``41 statements: 39 hold, 1 fails, 1 cannot be decided``."""
-    found = count_statements(statements)
-    return f"{format_count(len(statements), 'statement')}{': ' if statements else ''}" + ", ".join(
-        _describe_parts(found)
-    )
-
-
-def _describe_parts(found: dict[str, int]) -> Iterator[str]:
+    counts = count_statements(statements)
     phrases = {
         "hold": ("holds", "hold"),
         "fail": ("fails", "fail"),
@@ -143,7 +128,8 @@ def _describe_parts(found: dict[str, int]) -> Iterator[str]:
         "fail_as_expected": ("fails as expected", "fail as expected"),
         "hold_unexpectedly": ("holds unexpectedly", "hold unexpectedly"),
     }
-    return (format_count(found[name], one, many) for name, (one, many) in phrases.items() if found[name])
+    parts = ", ".join(format_count(counts[name], *words) for name, words in phrases.items() if counts[name])
+    return f"{format_count(len(statements), 'statement')}{': ' if statements else ''}{parts}"
 
 
 @dataclass(frozen=True, slots=True)
