@@ -234,17 +234,15 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A finished figure, as values.
+    """A finished figure, as values. Its long texts wait in files once the cache has them.
 
     Attributes:
         id: unique on its page; also the file stem in ``figures/<page>/``.
         kind: ``curve``, ``panel``, ``vega-lite``, ``altair``.
-        title: what is shown.
-        subtitle: how: metric, band, n.
+        subtitle: metric, band, n.
         caption: sentences: n, band and level, smoothing, alignment, what was dropped.
         summary: one sentence: who leads, where, how sure.
-        inline_svg: the static picture for the page, fluid in width, coloured by CSS variables. This and
-            the other long texts wait in files once the figure is kept.
+        inline_svg: the static picture for the page, fluid in width, coloured by CSS variables.
         file_svg: the same as a picture of its own, with title, legend and resolved colours.
         table: what ``<details>`` shows.
         csv: the points drawn, before thinning.
@@ -252,7 +250,7 @@ class Figure:
         view: the Vega-Lite specification that the live figure is compiled from, as JSON; figures of one
             shape share it.
         payload: what the browser needs to make the figure live, as JSON (see ``site/assets/live.js``).
-        numbers: the figure's numbers for ``report.json``.
+        numbers: for ``report.json``.
         legend: series name and palette slot (None is the muted grey).
         plot_class: CSS classes that give the plot its margins.
     """
@@ -287,13 +285,10 @@ class Panels:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A finished table cell.
+    """A finished table cell; ``sort`` orders its column, and is None where there is nothing to order by.
 
-    Attributes:
-        text: what it says.
-        sort: orders its column; None where there is nothing to order by.
-        mark: a CSS class without its ``rg-`` for its meaning (``better``, ``worse``, ``unclear``,
-            ``missing``, ``self``); the text alone says the same.
+    ``mark`` is a CSS class without its ``rg-`` for the meaning that the text has, too: ``better``, ``worse``,
+    ``unclear``, ``missing``, ``self``.
     """
 
     text: str

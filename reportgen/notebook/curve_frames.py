@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reportgen.blocks.results import CurveResult, ResultsStore
-from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.core.errors import SourceLocation, Stage, make_error
 from reportgen.core.model import CurveRequest
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.figures.csv_text import write_curves_csv
@@ -138,7 +138,7 @@ def _make_request(  # noqa: PLR0917 - the public functions take these by name
 def _choose_metric(table: Table, metric: str | None) -> str:
     if table.source.kind != "measurements":
         said = f'"{table.source.name}" holds scores'
-        raise ReportError(Diagnostic(table.source.location, said, "Use rg.scores or rg.compare", Stage.DATA))
+        raise make_error(table.source.location, said, "Use rg.scores or rg.compare", Stage.DATA)
     known = table.metrics
     if metric is None and len(known) == 1:
         return known[0]
@@ -146,12 +146,11 @@ def _choose_metric(table: Table, metric: str | None) -> str:
         return str(metric)
     said = f'"{metric}" is not a metric' if metric else "name a metric"
     step = f"{suggest_name(metric or '', known)}Its metrics are {quote_names(known)}"
-    raise ReportError(Diagnostic(table.source.location, said, step, Stage.DATA))
+    raise make_error(table.source.location, said, step, Stage.DATA)
 
 
 def _read_curves(table: Table, request: CurveRequest) -> CurveResult:
-    answers = ResultsStore(table.root, {table.source.name: table.source}, [request])
-    return answers.get_curves(request)
+    return ResultsStore(table.root, {table.source.name: table.source}, [request]).get_curves(request)
 
 
 def _make_context(table: Table, answer: CurveResult) -> DrawContext:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from markdown.extensions import Extension
 from mkdocs.structure.files import File, InclusionLevel, get_files, set_exclusions
 
-from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
 from reportgen.core.repository import Boundary, find_boundary
 from reportgen.settings.report import Project
 from reportgen.site.manifest import link
@@ -31,18 +31,14 @@ if TYPE_CHECKING:
 
 def sort_by_nav(nav: object, paths: Sequence[str]) -> list[str]:
     """Source paths with those that ``nav`` of ``mkdocs.yml`` lists first, in its order."""
-    listed = [path for path in _list_nav(nav) if path in paths]
-    return list(dict.fromkeys((*listed, *paths)))
+    return list(dict.fromkeys((*(path for path in _list_nav(nav) if path in paths), *paths)))
 
 
 def _list_nav(nav: object) -> Iterator[str]:
     if isinstance(nav, str):
         yield nav
-    elif isinstance(nav, dict):
-        for value in nav.values():
-            yield from _list_nav(value)
-    elif isinstance(nav, list):
-        for item in nav:
+    elif isinstance(nav, dict | list):
+        for item in nav.values() if isinstance(nav, dict) else nav:
             yield from _list_nav(item)
 
 
@@ -87,17 +83,19 @@ def refuse_foreign_folder(site: Path, root: Path) -> None:
         ReportError: the folder is not ours, is a file, or is the project itself or above it.
     """
     name = site.name if site.parent == root else str(site)
-    place = SourceLocation("mkdocs.yml")
     if site.resolve() == root.resolve() or site.resolve() in root.resolve().parents:
-        said = f'site_dir "{name}" holds the report itself'
-        raise ReportError(Diagnostic(place, said, "Choose a folder of its own, such as site", Stage.SITE))
-    if site.is_file():
-        said = f'site_dir "{name}" is a file'
-        raise ReportError(Diagnostic(place, said, "Choose another site_dir", Stage.SITE))
-    if site.is_dir() and any(site.iterdir()) and not _is_ours(site / MARK):
-        said = f'the folder "{name}" holds files that reportgen did not write'
+        message, step = (
+            f'site_dir "{name}" holds the report itself',
+            "Choose a folder of its own, such as site",
+        )
+    elif site.is_file():
+        message, step = f'site_dir "{name}" is a file', "Choose another site_dir"
+    elif site.is_dir() and any(site.iterdir()) and not _is_ours(site / MARK):
+        message = f'the folder "{name}" holds files that reportgen did not write'
         step = "Move them away, or choose another site_dir; a build replaces the whole folder"
-        raise ReportError(Diagnostic(place, said, step, Stage.SITE))
+    else:
+        return
+    raise make_error("mkdocs.yml", message, step)
 
 
 def _is_ours(mark: Path) -> bool:
@@ -130,7 +128,7 @@ class BoundedSnippets(Extension):
                 return found
             said = f'the snippet "{path}" leads out of the repository, to {target!r}'
             step = "Put a copy of what it leads to into the repository"
-            raise ReportError(Diagnostic(SourceLocation(self.page()), said, step))
+            raise make_error(self.page(), said, step, stage=Stage.NARRATIVE)
 
         snippets.get_snippet_path = find_within  # type: ignore[attr-defined]
 
@@ -154,7 +152,7 @@ def find_content_name(config: MkDocsConfig, root: Path) -> str:
         return folder.relative_to(config_folder).as_posix()
     said = f"docs_dir leads out of the folder of mkdocs.yml, to {(target or config.docs_dir)!r}"
     step = "Name a folder below it, such as content"
-    raise ReportError(Diagnostic(SourceLocation("mkdocs.yml"), said, step, Stage.SITE))
+    raise make_error("mkdocs.yml", said, step)
 
 
 def list_content_files(config: MkDocsConfig, root: Path) -> Files:
@@ -198,12 +196,12 @@ def _refuse(problems: list[Diagnostic]) -> None:
 
 @dataclass(slots=True)
 class _Walk:
-    """A way through a folder as MkDocs goes it, links included.
+    """A walk through a folder as MkDocs does it, links included.
 
     Attributes:
         name: the folder, for messages.
         boundary: where links may lead.
-        folders: what keeps MkDocs from going through.
+        folders: what keeps MkDocs from walking through.
         files: what keeps it from copying a file, by the file's path.
     """
 
@@ -233,42 +231,41 @@ class _Walk:
                     self.files[entry.path] = problem
             if entries > MOST_ENTRIES:
                 said = f"it holds more than {MOST_ENTRIES:,} files, those that links lead to included"
-                self.folders.append(
-                    _make_problem(SourceLocation(self.name), said, "Keep data in the data folder")
-                )
+                step = "Keep data in the data folder"
+                self.folders.append(Diagnostic(SourceLocation(self.name), said, step, Stage.SITE))
                 return
 
     def _check_folder(
         self, place: SourceLocation, real: str, above: tuple[str, ...], *, linked: bool
     ) -> Diagnostic | None:
         if linked and not self.boundary.contains(real):
-            return _report_outward(place, real)
+            return _refuse_outward(place, real)
         if linked and any(f"{one}{os.sep}".startswith(f"{real.rstrip(os.sep)}{os.sep}") for one in above):
             said = f"this link leads to a folder that it stands in, {real!r}, so there is no end to it"
-            return _make_problem(place, said, "Remove it")
+            return Diagnostic(place, said, "Remove it", Stage.SITE)
         if len(above) > DEEPEST:
-            return _make_problem(
-                SourceLocation(self.name),
-                f"its folders are nested more than {DEEPEST} deep",
-                "Move the pages up",
-            )
+            said = f"its folders are nested more than {DEEPEST} deep"
+            return Diagnostic(SourceLocation(self.name), said, "Move the pages up", Stage.SITE)
         return None
 
     def _check_file(self, place: SourceLocation, real: str, entry: os.DirEntry[str]) -> Diagnostic | None:
         if entry.is_symlink() and not self.boundary.contains(real):
-            return _report_outward(place, real)
+            return _refuse_outward(place, real)
         try:
             mode = os.stat(entry.path).st_mode  # noqa: PTH116 - a path as text
         except OSError:
             if not entry.is_symlink():  # gone, or not for us to look at: MkDocs will say so
                 return None
             said = f"this link leads to nothing: there is no {os.readlink(entry.path)!r}"  # noqa: PTH115 - as above
-            return _make_problem(place, said, "Mend the link or remove it")
+            return Diagnostic(place, said, "Mend the link or remove it", Stage.SITE)
         if stat.S_ISREG(mode):
             return None
-        return _make_problem(
-            place, f"this is {_KINDS.get(stat.S_IFMT(mode), 'a device')}, no file", "Remove it"
-        )
+        said = f"this is {_KINDS.get(stat.S_IFMT(mode), 'a device')}, no file"
+        return Diagnostic(place, said, "Remove it", Stage.SITE)
+
+
+def _refuse_outward(place: SourceLocation, target: str) -> Diagnostic:
+    return Diagnostic(place, f"this link leads out of the repository, to {target!r}", _COPY, Stage.SITE)
 
 
 def _list_entries(folder: str) -> Iterator[os.DirEntry[str]]:
@@ -286,14 +283,6 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:  # a link to itself
         return False
-
-
-def _report_outward(place: SourceLocation, target: str) -> Diagnostic:
-    return _make_problem(place, f"this link leads out of the repository, to {target!r}", _COPY)
-
-
-def _make_problem(place: SourceLocation, message: str, next_step: str) -> Diagnostic:
-    return Diagnostic(place, message, next_step, Stage.SITE)
 
 
 def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) -> Project:

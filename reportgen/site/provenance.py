@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.core.errors import make_error
 from reportgen.core.repository import find_checkout
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def check_build_date() -> None:
     if given and not _is_date(given):
         said = f'the environment variable {EPOCH} is "{given}", which is no number of seconds since 1970'
         step = "Set it to the seconds of a date, such as $(git log -1 --format=%ct), or unset it"
-        raise ReportError(Diagnostic(SourceLocation("mkdocs.yml"), said, step, Stage.SITE))
+        raise make_error("mkdocs.yml", said, step)
 
 
 def fix_build_date(root: Path) -> bool:

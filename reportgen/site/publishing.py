@@ -27,6 +27,7 @@ from reportgen.core.errors import (
     SourceLocation,
     Stage,
     diagnose_disk_error,
+    make_error,
 )
 from reportgen.settings.blocks import AltairSettings
 from reportgen.settings.text import LARGEST, make_size_problem
@@ -84,7 +85,7 @@ def _find_plugin(config: MkDocsConfig) -> ReportPlugin:
         return plugin
     step = "Add a line with - reportgen under plugins:"
     said = "the reportgen plugin is not switched on"
-    raise ReportError(Diagnostic(SourceLocation("mkdocs.yml"), said, step, Stage.SETTINGS))
+    raise make_error("mkdocs.yml", said, step, Stage.SETTINGS)
 
 
 def explain_refusal(
@@ -251,7 +252,7 @@ def _open_stage(site: Path, cache: Path) -> Iterator[_Stage]:
     if site.is_mount():
         said = f'site_dir "{site}" is a mount point, which cannot be replaced as a whole'
         step = "Choose a folder inside it, such as site"
-        raise ReportError(Diagnostic(SourceLocation("mkdocs.yml"), said, step, Stage.SITE))
+        raise make_error("mkdocs.yml", said, step)
     stage = _find_free_stage(site)
     record = cache / f"build-{os.getpid()}.json"
     try:
@@ -342,7 +343,7 @@ def serve_site(
         if problems := find_problems(error):
             raise ReportError(*problems) from error
         said = str(error) or "MkDocs stopped"
-        raise ReportError(Diagnostic(SourceLocation("mkdocs.yml"), said, "", Stage.SITE)) from error
+        raise make_error("mkdocs.yml", said, "") from error
     finally:
         logger.removeHandler(handler)
         tempfile.tempdir = None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.core.errors import make_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -168,7 +168,7 @@ def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
         shutil.rmtree(target, ignore_errors=True)
         said = f"the folder cannot be written ({error.strerror or type(error).__name__})"
         step = "Name one in a folder that you may write to"
-        raise ReportError(Diagnostic(SourceLocation(str(target)), said, step, Stage.SITE)) from error
+        raise make_error(str(target), said, step) from error
     return tuple(sorted(written))
 
 
@@ -183,7 +183,7 @@ def _refuse_what_is_there(target: Path) -> None:
     except OSError as error:
         found = f"the folder cannot be looked at ({error.strerror or type(error).__name__})"
     advice = "Name a folder that does not exist yet or is empty"
-    raise ReportError(Diagnostic(SourceLocation(str(target)), found, advice, Stage.SITE))
+    raise make_error(str(target), found, advice)
 
 
 def _list_starter_files(

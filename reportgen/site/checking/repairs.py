@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
 from typing import TYPE_CHECKING
 
-from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
 from reportgen.core.statements import Truth
 from reportgen.settings.text import normalise_text
 
@@ -258,4 +258,4 @@ def _read_page(path: Path, file: str) -> bytes:
         return path.read_bytes()
     except OSError as error:
         said = f"this page cannot be read ({error.strerror or type(error).__name__})"
-        raise ReportError(Diagnostic(SourceLocation(file), said, "", Stage.NARRATIVE)) from error
+        raise make_error(file, said, "", Stage.NARRATIVE) from error

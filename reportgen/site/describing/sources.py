@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.core import __version__
 from reportgen.core.cache import Cache, FileHashes, cache_folder
-from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Stage, make_error
 from reportgen.core.repository import find_data_boundary
 from reportgen.settings.loading import load_source_settings, read_data_settings
 
@@ -60,9 +60,7 @@ def locate_data(path: Path) -> DataPath:
         message = "there is no such file or folder"
         if isinstance(error, PermissionError):
             message = "it may not be looked at: Permission denied"
-        raise ReportError(
-            Diagnostic(SourceLocation(str(typed)), message, "Check the path", Stage.DATA)
-        ) from None
+        raise make_error(str(typed), message, "Check the path", Stage.DATA) from None
     for folder in (path, *path.parents) if path.is_dir() else path.parents:
         if os.path.isfile(folder / _PROJECT):  # noqa: PTH113 - pathlib raises where nobody may look
             return _locate_in_report(path, folder)
@@ -75,10 +73,8 @@ def locate_data(path: Path) -> DataPath:
 def _locate_in_report(path: Path, root: Path) -> DataPath:
     data_dir, follows_links = read_data_settings(root / _PROJECT, _PROJECT)
     data = root / data_dir
-    name = ""
-    if path != data and path.is_relative_to(data):
-        below = path.relative_to(data)
-        name = below.as_posix() if path.is_dir() else ""
+    is_source = path != data and path.is_relative_to(data) and path.is_dir()
+    name = path.relative_to(data).as_posix() if is_source else ""
     folder = cache_folder(root)
     # The path itself may be a link: whoever typed it wants what it leads to.
     boundary = None if follows_links else find_data_boundary(root, data_dir).add(path)
@@ -94,7 +90,7 @@ TOOL: Final = f"reportgen {__version__} freeze"
 
 @dataclass(frozen=True, slots=True)
 class FrozenFiles:
-    """What was written: the files, their bytes together, and whether they replace what was frozen before."""
+    """The files written, their size in bytes, and whether they replace what was frozen before."""
 
     files: tuple[Path, ...]
     size: int
@@ -121,7 +117,7 @@ def refuse_foreign(folder: Path, source: Path) -> None:
     else:
         return
     advice = "Name a folder that is empty or does not exist yet with --to"
-    raise ReportError(Diagnostic(SourceLocation(str(folder)), found, advice, Stage.SITE))
+    raise make_error(str(folder), found, advice)
 
 
 def write_frozen(freezing: FrozenSource, folder: Path) -> FrozenFiles:
