@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from reportgen.core.cache import CachedText
-    from reportgen.core.model import Figure, Shown
+    from reportgen.core.model import Shown
     from reportgen.draft.result import Report
     from reportgen.narrative.binding_syntax import Candidate
     from reportgen.settings.inputs import Page, Source
@@ -77,18 +77,6 @@ def make_site_context(
         "og_image": "",
         "description": "",
     }
-
-
-def list_sources(page: Page, report: Report) -> list[dict[str, Any]]:
-    """The sources behind a page, in the order of its blocks."""
-    return [_describe_source(report.sources[name]) for name in list_page_sources(page)]
-
-
-def list_page_figures(page: Page, report: Report) -> tuple[Figure, ...]:
-    """The figures of a page, in its order."""
-    return tuple(
-        figure for block in page.blocks for figure in list_figures(report.shown[page.path, block.id])
-    )
 
 
 def _describe_source(source: Source) -> dict[str, Any]:
@@ -148,7 +136,7 @@ class Assembly:
         report: Report,
         root: Path,
         jobs: BackgroundJobs,
-        earlier: LastBuild | None,
+        last_build: LastBuild | None,
         seen: Mapping[str, tuple[Candidate, ...]],
         *,
         site_url: str,
@@ -164,16 +152,17 @@ class Assembly:
         self.context = make_site_context(report, self._provenance, serving=serving, scripts=scripts)
         self._pages = {page.path: page for page in report.pages}
         self._addresses: Mapping[str, str] = {}
-        self._ahead = jobs
-        self._earlier = earlier
+        self._jobs = jobs
+        self._last_build = last_build
         self._seen = seen
         self._views: dict[str, str] = {}
 
     def _render_views(self, page: Page) -> str:
-        views = (figure.view for figure in list_page_figures(page, self.report) if figure.view)
+        shown = (self.report.shown[page.path, block.id] for block in page.blocks)
+        views = (figure.view for one in shown for figure in list_figures(one) if figure.view)
         for name in (names := dict.fromkeys(map(name_view, views))):
             if name not in self._views:
-                self._views[name] = render_view(name, self._ahead.views[name]().decode())
+                self._views[name] = render_view(name, self._jobs.views[name]().decode())
         return "".join(self._views[name] for name in names)
 
     def list_files(self, assets: str, *, fonts: bool) -> Iterator[tuple[str, bytes | CachedText]]:
@@ -182,7 +171,7 @@ class Assembly:
             # MkDocs writes a long text in pieces of 8 kB, bytes at once.
             yield name, text.encode() if isinstance(text, str) else text
         for path in sorted(_SOURCES.iterdir()):
-            if path.suffix in {".css", ".js"} and (path.name != "vega.js" or self._ahead.views):
+            if path.suffix in {".css", ".js"} and (path.name != "vega.js" or self._jobs.views):
                 yield f"{assets}/{path.name}", path.read_bytes()
         for path in sorted(_FONTS.iterdir()) if fonts else ():
             if path.suffix in {".css", ".woff2", ".txt"}:
@@ -222,11 +211,13 @@ class Assembly:
         page = self._pages.get(path)
         if page is None:
             return self.context
-        card = (
-            self._make_address(f"{get_page_folder(path)}/card.png", url) if path in self._ahead.cards else ""
-        )
+        card = ""
+        if path in self._jobs.cards:
+            target = f"{get_page_folder(path)}/card.png"
+            # Link previews want an absolute address.
+            card = urljoin(self._site_url, target) if self._site_url else get_relative_url(target, url)
         own = {
-            "sources": list_sources(page, self.report),
+            "sources": [_describe_source(self.report.sources[name]) for name in list_page_sources(page)],
             "og_image": card,
             "description": page.front_matter.description or "",
         }
@@ -254,13 +245,13 @@ class Assembly:
         """
         page = self._pages.get(path)
         places = [(path, block.id) for block in page.blocks] if page else []
-        if self._earlier is None or not all(place in self.report.keys for place in places):
+        if self._last_build is None or not all(place in self.report.keys for place in places):
             return False
         blocks = [part for place in places for part in (place[1], self.report.keys[place])]
         # Statements are frozen values: what they look like in Python is all that they are.
         statements = repr(self.report.statements.get(path, ()))
         key = Cache.make_key("page", hash_fragments(), html, statements, *blocks)
-        return self._earlier.link(file, key, site)
+        return self._last_build.link(file, key, site)
 
     def insert_blocks(self, html: str, path: str, url: str) -> str:
         """A finished page with every block in its place and the views of its figures at the end."""
@@ -271,22 +262,23 @@ class Assembly:
             return html
         states = group_states(bound.shown, (shown for _, shown in self._list_shown(path)))
 
+        def link(target: str) -> str:
+            return get_relative_url(self._addresses.get(target, target), url)
+
         def fill_block(block_id: str) -> str:
             shown = self.report.shown[path, block_id]
-            block = render_block(shown, lambda target: self._link(target, url), get_page_folder(path))
-            return add_anchors(
-                block, (one for name in _list_ids(block_id, shown) for one in states.get(name, ()))
-            )
+            anchors = (one for name in _list_ids(block_id, shown) for one in states.get(name, ()))
+            return add_anchors(render_block(shown, link, get_page_folder(path)), anchors)
 
         before, end, after = html.rpartition("</body>")
         return "".join([self.fences.fill(path, before, fill_block), self._render_views(page), end, after])
 
     def finish(self, site: Path) -> None:
         """Write what had to wait: ``report.json``, cards, the search script."""
-        with self._ahead.worker:
-            for path, card in self._ahead.cards.items():
+        with self._jobs.worker:
+            for path, card in self._jobs.cards.items():
                 name = f"{get_page_folder(path)}/card.png"
-                if not (self._earlier and self._earlier.link(name, card.key, site)):
+                if not (self._last_build and self._last_build.link(name, card.key, site)):
                     _write(site / name, card())
         _write(
             site / self._folder / "report.json", format_report_json(self.report, self._provenance).encode()
@@ -304,13 +296,6 @@ class Assembly:
 
     def _match_statements(self, html: str, path: str) -> BoundMarks:
         return match_statements(html, self._seen, self.report.statements.get(path, ()))
-
-    def _make_address(self, target: str, url: str) -> str:
-        """An absolute address where the site has one, since link previews want it; else a relative one."""
-        return urljoin(self._site_url, target) if self._site_url else get_relative_url(target, url)
-
-    def _link(self, target: str, url: str) -> str:
-        return get_relative_url(self._addresses.get(target, target), url)
 
 
 def _list_ids(block_id: str, shown: Shown) -> tuple[str, ...]:

@@ -84,10 +84,8 @@ def refuse_foreign_folder(site: Path, root: Path) -> None:
     """
     name = site.name if site.parent == root else str(site)
     if site.resolve() == root.resolve() or site.resolve() in root.resolve().parents:
-        message, step = (
-            f'site_dir "{name}" holds the report itself',
-            "Choose a folder of its own, such as site",
-        )
+        message = f'site_dir "{name}" holds the report itself'
+        step = "Choose a folder of its own, such as site"
     elif site.is_file():
         message, step = f'site_dir "{name}" is a file', "Choose another site_dir"
     elif site.is_dir() and any(site.iterdir()) and not _is_ours(site / MARK):

@@ -19,7 +19,7 @@ from reportgen.narrative.pages import strip_markup
 from reportgen.site.checking.findings import count_statements, describe_truth
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from jinja2 import Template
 
@@ -277,8 +277,9 @@ def fill_statements(html: str, badge_html: str, list_html: str) -> str:
 
 def group_states(statements: Iterable[Statement], shown: Iterable[Shown]) -> dict[str, list[str]]:
     """By the figure's id, the states of figures that a page links to, each once."""
+    observations = (one for block in shown if isinstance(block, Observations) for one in block.items)
     found: dict[str, list[str]] = {}
-    for figure, state in _list_states(statements, shown):
+    for figure, state in [(one.figure, one.state) for one in (*statements, *observations)]:
         states = found.setdefault(figure, [])
         # The figure itself is a state, too, and an id already.
         if state not in {"", figure, *states}:
@@ -291,10 +292,3 @@ def add_anchors(fragment_html: str, states: Iterable[str]) -> str:
     spans = "".join(f'<span class="rg-anchor" id="{escape_html(state)}"></span>' for state in states)
     start, end, rest = fragment_html.partition(">")
     return f"{start}{end}{spans}{rest}" if spans else fragment_html
-
-
-def _list_states(statements: Iterable[Statement], shown: Iterable[Shown]) -> Iterator[tuple[str, str]]:
-    yield from ((one.figure, one.state) for one in statements)
-    for block in shown:
-        if isinstance(block, Observations):
-            yield from ((one.figure, one.state) for one in block.items)

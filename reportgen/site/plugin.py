@@ -18,7 +18,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
 
 from reportgen.core.cache import Cache, FileHashes, cache_folder
-from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
 from reportgen.core.repository import find_boundary
 from reportgen.narrative.markdown_extensions import BindingsExtension
 from reportgen.settings.loading import load_project
@@ -85,7 +85,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def __init__(self) -> None:
         self.progress: Callable[[int, int], None] = lambda _done, _all: None
-        self.earlier: LastBuild | None = None
+        self.last_build: LastBuild | None = None
         self.report: Report
         self.warned: list[Diagnostic] = []
         self._serving = False
@@ -165,7 +165,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         """Draft the whole report: with a problem in it, MkDocs stops before it clears the old site."""
         try:
             project = self.make_project(config)
-            report, ahead = self._draft(project, config)
+            report, jobs = self._draft(project, config)
         except ReportError as error:
             raise ReportProblemsError(error.problems) from error
         for problem in report.problems:
@@ -179,8 +179,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         assembly = Assembly(
             report,
             self._root,
-            ahead,
-            self.earlier,
+            jobs,
+            self.last_build,
             self._spans.seen,
             site_url=config.site_url or "",
             folder=find_language_folder(config),
@@ -196,7 +196,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         cache = Cache(folder)
         # A preview asks for its picture by a whole address.
         with_cards = bool(config.site_url) and not self._serving
-        ahead = BackgroundJobs(cache, len(project.page_paths), with_cards=with_cards)
+        jobs = BackgroundJobs(cache, len(project.page_paths), with_cards=with_cards)
         try:
             if not self._serving and not self._assemblies:  # later languages join the first
                 refuse_foreign_folder(Path(config.site_dir), self._root)
@@ -205,13 +205,13 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
                 cache,
                 FileHashes(folder),
                 progress=self.progress,
-                drawn=ahead.start_jobs,
-                start_worker=ahead.worker.call,
+                drawn=jobs.start_jobs,
+                start_worker=jobs.worker.call,
             )
         except ReportError:
-            ahead.worker.abandon()
+            jobs.worker.abandon()
             raise
-        return report, ahead
+        return report, jobs
 
     @property
     def _assembly(self) -> Assembly:
@@ -314,10 +314,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._assemblies.clear()
         self._restore_date()
         if isinstance(error, RecursionError):
-            problem = Diagnostic(
-                SourceLocation(self._reading), "this page is nested too deep", "Indent and quote less"
-            )
-            error = ReportError(problem)
+            said = "this page is nested too deep"
+            error = make_error(self._reading, said, "Indent and quote less", Stage.NARRATIVE)
         if isinstance(error, ReportError):
             raise ReportProblemsError(error.problems) from error
 
@@ -353,6 +351,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         log.warning("%s", clean_text(str(problem)))
 
     def _mark(self, kind: str) -> str:
+        # The assembly comes later, and changes with the language.
         return self._assembly.fences.mark(kind)
 
     def make_project(self, config: MkDocsConfig) -> Project:

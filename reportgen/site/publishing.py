@@ -67,25 +67,15 @@ def load_configuration(
     try:
         config = load_config(config_file=str(config_file), strict=strict or None)
     except RecursionError as error:
-        problem = Diagnostic(
-            SourceLocation(config_file.name),
-            "this file is nested too deep",
-            "Write it flatter",
-            Stage.SETTINGS,
-        )
-        raise ReportError(problem) from error
+        said = "this file is nested too deep"
+        raise make_error(config_file.name, said, "Write it flatter", Stage.SETTINGS) from error
     except (Abort, MkDocsException) as error:
         raise explain_refusal(words, error) from error
-    return config, _find_plugin(config)
-
-
-def _find_plugin(config: MkDocsConfig) -> ReportPlugin:
     plugin = config.plugins.get("reportgen")
     if isinstance(plugin, ReportPlugin):
-        return plugin
+        return config, plugin
     step = "Add a line with - reportgen under plugins:"
-    said = "the reportgen plugin is not switched on"
-    raise make_error("mkdocs.yml", said, step, Stage.SETTINGS)
+    raise make_error("mkdocs.yml", "the reportgen plugin is not switched on", step, Stage.SETTINGS)
 
 
 def explain_refusal(
@@ -109,11 +99,7 @@ def make_mkdocs_problem(
 
 def _locate_problem(word: str, content: str) -> Diagnostic:
     page = _PAGE_NAMED.search(word)
-    return (
-        make_mkdocs_problem(word, file=f"{content}/{page[1]}")
-        if page and content
-        else make_mkdocs_problem(word)
-    )
+    return make_mkdocs_problem(word, file=f"{content}/{page[1]}" if page and content else "mkdocs.yml")
 
 
 @contextmanager
@@ -163,7 +149,7 @@ def publish(
         site = Path(config.site_dir).resolve()
         refuse_foreign_folder(site, root)
         plugin.progress = progress
-        plugin.earlier = earlier = LastBuild(
+        plugin.last_build = last_build = LastBuild(
             site, manifest.read_outputs(root) if _has_known_inputs(config) else {}
         )
         with _open_stage(site, cache_folder(root)) as stage:
@@ -180,7 +166,7 @@ def publish(
     if _has_known_inputs(config):
         inputs = _list_inputs(root, config, plugin.data_folder, report)
         hashes = {str(root / f.path): f.sha256 for source in report.sources.values() for f in source.files}
-        manifest.write(manifest.Build(config_file, site, summary, started), inputs, hashes, earlier.keys)
+        manifest.write(manifest.Build(config_file, site, summary, started), inputs, hashes, last_build.keys)
     else:
         manifest.remove(root)
     return summary

@@ -96,8 +96,7 @@ def _add_script(policy: str, page: bytes) -> str:
     if not before.endswith(_SCRIPT_END):
         return policy
     text = before[before.rindex(_SCRIPT) + len(_SCRIPT) : -len(_SCRIPT_END)]
-    digest = base64.b64encode(hashlib.sha256(text).digest()).decode()
-    return f"{policy}; script-src 'self' 'sha256-{digest}'"
+    return f"{policy}; script-src 'self' '{_hash(text)}'"
 
 
 _ASSETS: Final = Path(__file__).with_name("assets")
@@ -257,7 +256,7 @@ def check_html(html: str, text: str, file: str, mark: str) -> Iterator[Diagnosti
 
 
 class _Gate(HTMLParser):
-    """Notes every tag and attribute that is not known to be harmless, with words to find it by."""
+    """Collects every tag and attribute that is not known to be harmless, with words to find it by."""
 
     def __init__(self, mark: str) -> None:
         super().__init__()

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from reportgen.core.errors import make_error
+from reportgen.site.manifest import find_git_folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,13 +88,9 @@ def _check_public(url: str) -> str:
 
 def _find_commit(folder: Path) -> str:
     """The commit of a checkout, if whoever reads its ``origin`` can have it; git itself is not run there."""
-    git = folder / ".git"
-    if git.is_file():  # a worktree, or a submodule
-        git = folder / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+    git, common = find_git_folders(folder)
     if not (git / "HEAD").is_file():
         raise UnknownSourceError(f"it came from {folder}, which is no checkout of a git repository")
-    shared = git / "commondir"
-    common = git / shared.read_text(encoding="utf-8").strip() if shared.is_file() else git
     refs = dict(_read_refs(common))
     head = (git / "HEAD").read_text(encoding="utf-8").strip()
     if head.startswith("ref:"):

@@ -74,10 +74,12 @@ def apply_repairs(original: bytes, repairs: Sequence[Repair]) -> bytes:
         text = original.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ReportError(*(_report_changed_words(repair) for repair in repairs)) from error
-    offsets = _Offsets(text)
+    # The draft counts a pair of carriage return and line feed as one character, and no byte order mark.
+    skipped = 1 if text.startswith("\ufeff") else 0
+    pairs = [match.start() - skipped - count for count, match in enumerate(re.finditer("\r\n", text))]
     parts, at, problems = [], 0, []
     for repair in sorted(repairs):
-        start, end = offsets.to_original(repair.start), offsets.to_original(repair.end)
+        start, end = (n + skipped + bisect_left(pairs, n) for n in (repair.start, repair.end))
         words = _replace_words(text[start:end], repair) if _is_bound(text, start, end) else None
         if words is None or start < at:
             problems.append(_report_changed_words(repair))
@@ -120,7 +122,8 @@ def write_page(path: Path, original: bytes, fixed: bytes, file: str) -> None:
     fresh = path.with_name(f".{path.name}.reportgen-new")
     try:
         if path.read_bytes() != original:
-            raise ReportError(_report_changed_file(file))
+            said = "this page has changed since it was read"
+            raise make_error(file, said, "Run this again", Stage.NARRATIVE)
         if not os.access(path, os.W_OK):
             raise PermissionError(0, "it may not be written")
         try:
@@ -135,23 +138,8 @@ def write_page(path: Path, original: bytes, fixed: bytes, file: str) -> None:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         step = "Make the file and its folder writable, and run this again"
-        problem = Diagnostic(
-            SourceLocation(file), f"this page cannot be written ({reason})", step, Stage.NARRATIVE
-        )
-        raise ReportError(problem) from error
-
-
-class _Offsets:
-    """From places in a page's text, whose lines end with a line feed, to places in the file's."""
-
-    def __init__(self, text: str) -> None:
-        self._skipped = 1 if text.startswith("\ufeff") else 0
-        ends = re.finditer("\r\n", text)
-        self._pairs = [match.start() - self._skipped - count for count, match in enumerate(ends)]
-
-    def to_original(self, offset: int) -> int:
-        """Each pair of carriage return and line feed before it counts one more."""
-        return offset + self._skipped + bisect_left(self._pairs, offset)
+        said = f"this page cannot be written ({reason})"
+        raise make_error(file, said, step, Stage.NARRATIVE) from error
 
 
 def _is_bound(text: str, start: int, end: int) -> bool:
@@ -190,21 +178,11 @@ def _report_changed_words(repair: Repair) -> Diagnostic:
     return Diagnostic(repair.location, said, "Run this again", Stage.NARRATIVE)
 
 
-def _report_changed_file(file: str) -> Diagnostic:
-    return Diagnostic(
-        SourceLocation(file), "this page has changed since it was read", "Run this again", Stage.NARRATIVE
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class PageRepair:
-    """A page with bound values that no longer match.
+    """A page with bound values that no longer match: its bytes before and after, and how many values change.
 
-    Attributes:
-        file: the page relative to the project.
-        path: where it is.
-        original, fixed: its bytes before and after.
-        values: how many bound values are typed anew.
+    ``file`` is relative to the project, ``path`` is not.
     """
 
     file: str
@@ -236,7 +214,11 @@ def plan_repairs(root: Path, statements: Iterable[Statement]) -> tuple[PageRepai
     found = []
     for file, several in find_repairs(statements).items():
         path = root / file
-        original = _read_page(path, file)
+        try:
+            original = path.read_bytes()
+        except OSError as error:
+            said = f"this page cannot be read ({error.strerror or type(error).__name__})"
+            raise make_error(file, said, "", Stage.NARRATIVE) from error
         found.append(PageRepair(file, path, original, apply_repairs(original, several), len(several)))
     return tuple(found)
 
@@ -251,11 +233,3 @@ def find_unrepaired(
         for one in statements
         if not one.as_expected and not (one.judgement.repaired and one.binding.location.file in files)
     )
-
-
-def _read_page(path: Path, file: str) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        said = f"this page cannot be read ({error.strerror or type(error).__name__})"
-        raise make_error(file, said, "", Stage.NARRATIVE) from error
