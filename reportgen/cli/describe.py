@@ -71,7 +71,10 @@ def describe(path: Path, form: str) -> None:
     else:
         _print_description(description)
         _print_settings(description, settings, others)
-        _print_block(place, block)
+        if block:
+            click.echo()
+            _print_heading("To paste into a page", _describe_place(place))
+            click.echo(block, nl=False)
     sys.exit(1 if any(problem.severity == "error" for problem in description.problems) else 0)
 
 
@@ -92,9 +95,7 @@ def _print_description(description: Description) -> None:
 
 
 def _print_section(section: Section) -> None:
-    click.secho(section.title, bold=True, nl=not section.note)
-    if section.note:
-        click.secho(f"  {clean_text(section.note)}", dim=True)
+    _print_heading(section.title, clean_text(section.note))
     rows = [tuple(map(clean_text, row)) for row in section.rows]
     if not sys.stdout.isatty():
         columns = [Column(title, longest=_LONGEST) for title in section.header]
@@ -143,20 +144,14 @@ def _print_settings(description: Description, settings: str, others: dict[str, s
     ):
         if text:
             click.echo()
-            click.secho(f"{verb} {clean_text(description.settings_file)}", bold=True, nl=False)
-            click.secho(f"  {why}", dim=True)
+            _print_heading(f"{verb} {clean_text(description.settings_file)}", why)
             click.echo(text, nl=False)
 
 
-def _print_block(place: DataPath, block: str) -> None:
-    """What to paste into a page."""
-    if block:
-        click.echo()
-        where = _describe_place(place)
-        click.secho("To paste into a page", bold=True, nl=not where)
-        if where:
-            click.secho(f"  {where}", dim=True)
-        click.echo(block, nl=False)
+def _print_heading(title: str, note: str) -> None:
+    click.secho(title, bold=True, nl=not note)
+    if note:
+        click.secho(f"  {note}", dim=True)
 
 
 def _describe_place(place: DataPath) -> str:

@@ -46,14 +46,11 @@ CACHE_DIR = "REPORTGEN_CACHE_DIR"
 
 @functools.cache
 def cache_folder(root: Path) -> Path:
-    """The folder of what builds of one report computed; made if need be.
+    """The folder of what builds of the report in ``root`` computed; made if need be.
 
     It lies in the user's cache folder, or in the one that ``REPORTGEN_CACHE_DIR`` names. Where it cannot be
     written, or where the user's cache folder lies inside the report's own checkout, it is a temporary one of
     this process.
-
-    Args:
-        root: the folder of ``mkdocs.yml``.
     """
     from platformdirs import user_cache_path  # noqa: PLC0415 - not every command has a cache
 

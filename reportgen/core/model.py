@@ -53,12 +53,12 @@ class Measurements:
         step_is_time: True where ``step`` is milliseconds since 1970 UTC.
         given_interval: how the input gave its interval ("low and high", "minimum and maximum", "stderr",
             "std and n").
-        order: series names in order of first appearance, as far as a sample shows: a series that is
-            met only later, far apart from all others of a large file, may be missing here.
-        reading: enter it where the frame is read: what the files have wrong is then a ``ReportError``
-            that names every file and line, not an error of the database.
-        check_repeats: call it where rows of one run and step were found: it raises a ``ReportError`` unless
-            it is known which of them counts.
+        order: series names in order of first appearance, as far as a sample shows: a series that first
+            appears late in a large file may be missing here.
+        reading: enter it to read the frame: errors of the files are then a ``ReportError`` that names every
+            file and line, not an error of the database.
+        check_repeats: call it where a run and step has several rows: it raises a ``ReportError`` unless it is
+            known which of them counts.
     """
 
     frame: nw.LazyFrame[Any]
@@ -126,8 +126,8 @@ class ReducedMetric:
     """Every run of one metric, one value a step, and what reduction did on the way.
 
     ``replaced`` counts rows that a later row of the same run and step replaced, ``dropped`` counts
-    non-finite or missing values (``empty`` of them had no value at all), ``bins`` is the number of bins
-    or None where all steps are kept.
+    non-finite or missing values (``empty`` of them had no value at all); ``bins`` is None where every step
+    stays.
     """
 
     metric: str
@@ -165,10 +165,10 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """Who is better than every other series by a test: ``series``, or None for nobody.
+    """The series that a test finds better than every other one, or None.
 
-    ``tested`` is False where a pair that decides it could not be tested, as with one run: then readings can
-    be said, and no winner.
+    ``tested`` is False where a pair that decides it could not be tested, as with one run: then only readings
+    can be compared.
     """
 
     series: str | None
@@ -338,10 +338,9 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A block of several parts, one below the other: figures, tables and paragraphs (a text of its own).
+    """A block of several parts, one below the other: figures, tables and paragraphs (texts).
 
-    ``parts`` have ids of their own, ``<id>`` or ``<id>-<word>``; the title and caption are the block's.
-    ``numbers`` are the block's numbers for ``report.json``.
+    ``parts`` have ids of their own, ``<id>`` or ``<id>-<word>``; ``numbers`` go into ``report.json``.
     """
 
     id: str
@@ -354,10 +353,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """An ``observations`` block: what the rules found, most telling first.
-
-    ``more`` is the number of observations that its author's ``count`` leaves out.
-    """
+    """An ``observations`` block: what rules found, most telling first; ``more`` are left out."""
 
     id: str
     title: str
@@ -377,7 +373,7 @@ class CurveRequest:
     """Which curves a block asks for, with the page's defaults filled in.
 
     ``where`` holds pairs of a column and its allowed values; ``max_points`` is None where every step
-    counts. ``peak`` says which interval a peak has. Two equal requests have one answer.
+    counts. ``peak`` says which interval a peak has. Equal requests have one answer.
     """
 
     source: str
@@ -397,8 +393,8 @@ class ScoreRequest:
     """Which outcomes a block asks for and how they are scored, with the page's defaults filled in.
 
     ``benchmark`` is a value of the benchmark column, None where the data have none; ``metric`` is written
-    with its k, such as ``pass@8``; ``where`` is as in ``CurveRequest``; ``family_blocks`` is the number of
-    blocks of the page that are one family of comparisons with this one. Two equal requests have one answer.
+    with its k, such as ``pass@8``; ``family_blocks`` is the number of blocks of the page that are one family
+    of comparisons with this one. Equal requests have one answer.
     """
 
     source: str

@@ -50,10 +50,8 @@ class Outcomes:
         has: which of ``answer``, ``gold``, ``cluster``, ``tokens``, ``seconds`` and ``cost`` there are.
         slices: free columns to slice by, such as subject or level.
         lowest, highest: the range that scores are stated to lie in.
-        reading: enter it where the frame is read; see ``model.Measurements``.
-        check_repeats: call it where rows of one run, problem and sample were found; as there.
-        check_clusters: call it where a problem was found in two clusters; raises a ``ReportError`` with the
-            file and line.
+        reading, check_repeats: as in ``model.Measurements``.
+        check_clusters: call it where a problem is in two clusters; raises a ``ReportError`` with the line.
     """
 
     frame: nw.LazyFrame[Any]

@@ -58,11 +58,8 @@ def make_site_context(
 ) -> dict[str, Any]:
     """What is the same on every page.
 
-    Args:
-        report: the draft.
-        provenance: of the build.
-        serving: ``serve`` sends the policy itself, since it knows the script of the live reload.
-        scripts: those that stand in the page, where all scripts are named by their hashes.
+    ``serve`` sends the policy itself, since it knows the script of the live reload. ``scripts`` stand in the
+    page where all scripts are named by their hashes.
     """
     scripts = {} if serving else scripts or {}
     policy = f"{POLICY}; {make_script_policy(scripts)}" if scripts else POLICY
@@ -92,7 +89,7 @@ SETTINGS = ("lang", "separator", "min_search_length")
 
 
 def make_index_script(index_json: str) -> str:
-    """Return a classic script that hands MkDocs' search index to the theme.
+    """A classic script that hands MkDocs' search index to the theme.
 
     Args:
         index_json: the text of ``search/search_index.json``: ``{"config": {…}, "docs": [{"location",
@@ -125,10 +122,7 @@ _TITLE_END = re.compile(r"</h1\s*>")
 class Assembly:
     """One build's report on its way into a site.
 
-    Attributes:
-        report: the draft.
-        fences: where Markdown's formatter finds its blocks.
-        context: what every page's template is told.
+    ``fences`` finds the block of each fence, ``context`` is what every page's template gets.
     """
 
     def __init__(
@@ -235,7 +229,7 @@ class Assembly:
         yield from find_unmatched(self._match_statements(html, path), page.file if page else path)
 
     def is_as_before(self, html: str, path: str, file: str, site: Path) -> bool:
-        """Whether a page is the one of the last build, which then stands in the new site, too.
+        """Whether a page is that of the last build, which then stands in the new site, too.
 
         Args:
             html: the page as MkDocs made it, with marks for blocks.

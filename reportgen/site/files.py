@@ -156,10 +156,6 @@ def find_content_name(config: MkDocsConfig, root: Path) -> str:
 def list_content_files(config: MkDocsConfig, root: Path) -> Files:
     """The files of the content folder as MkDocs finds them.
 
-    Args:
-        config: that of MkDocs.
-        root: the folder of ``mkdocs.yml``.
-
     Raises:
         ReportError: of what a site shows, links lead out of the repository, to nothing or in a circle, or
             there are pipes, sockets or devices; also in the theme's own folder.
@@ -284,12 +280,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) -> Project:
-    """The report that a ``mkdocs.yml`` describes.
-
-    Args:
-        config: the file as MkDocs read it.
-        root: its folder.
-        settings: what it says to reportgen.
+    """The report that a ``mkdocs.yml`` in ``root`` describes.
 
     Raises:
         ReportError: something in the content folder is not to be published (see ``list_content_files``), or
@@ -310,21 +301,14 @@ def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) ->
 def warn_of_omitted_pages(config: MkDocsConfig) -> None:
     """Let MkDocs warn of pages that ``nav`` leaves out, which it would only mention: nobody finds them.
 
-    Only where our theme has the navigation, and ``validation`` says nothing else; ``not_in_nav`` names pages
-    that are left out on purpose.
+    Only with our navigation, and unless ``validation`` is set; ``not_in_nav`` names pages to leave out.
     """
     if config.theme.name == "reportgen" and config.validation.nav.omitted_files == logging.INFO:
         config.validation.nav.omitted_files = logging.WARNING
 
 
 def make_file(config: MkDocsConfig, path: str, content: bytes | CachedText) -> File:
-    """A file for MkDocs.
-
-    Args:
-        config: that of MkDocs.
-        path: where it stands, from the root of the site.
-        content: what it holds; a text that is kept is linked, not copied, wherever that can be done.
-    """
+    """A file at ``path`` from the root of the site; a cached text is linked, not copied, where possible."""
     if isinstance(content, bytes):
         return File.generated(config, path, content=content)
     return _LinkedFile.generated(config, path, abs_src_path=content.path)

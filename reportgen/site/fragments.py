@@ -31,7 +31,7 @@ def render_block(shown: Shown, link: Callable[[str], str], page_folder: str) -> 
     """The HTML of what a block shows.
 
     Args:
-        shown: the figure, panels, table, overview, stack of such, or observations.
+        shown: what the block shows.
         link: turns a path from the site's root, or a page's source path, into a relative address.
         page_folder: where the page's figure files stand, from the site's root.
     """
@@ -180,12 +180,13 @@ CHECKED = '<section class="rg-checked"></section>'
 _OUR_IDS = re.compile(
     r'\b(?:id="|data-rg-block="[0-9a-f]{16}-)(?:statement-\d+|checked-\d+|checked-statements(?:-title)?)"'
 )
-_CLASSES = {
-    "holds": "rg-holds",
-    "fails": "rg-fails",
-    "cannot be decided": "rg-undecided",
-    "fails as expected": "rg-expected",
-    "holds unexpectedly": "rg-unexpected",
+# By what became of a statement: its CSS class, and what a reader has to know at once.
+_VERDICTS = {
+    "holds": ("rg-holds", ""),
+    "fails": ("rg-fails", "does not hold"),
+    "cannot be decided": ("rg-undecided", "cannot be decided"),
+    "fails as expected": ("rg-expected", "not borne out by these data"),
+    "holds unexpectedly": ("rg-unexpected", "holds, against expectation"),
 }
 
 
@@ -197,7 +198,7 @@ def choose_id_prefix(html: str) -> str:
 def render_start(statement: Statement, prefix: str, *, in_link: bool, first: bool) -> str:
     """What stands in front of bound words: a link to the list, or where it would be in a link a span."""
     name = f' id="{prefix}statement-{statement.number}"' if first else ""
-    kind = f"rg-bound {_CLASSES[describe_truth(statement)]}"
+    kind = f"rg-bound {_VERDICTS[describe_truth(statement)][0]}"
     target = f"{prefix}checked-{statement.number}"
     if in_link:
         return f'<span class="{kind}"{name} data-checked="{target}">'
@@ -214,14 +215,8 @@ def render_end(statement: Statement, *, in_link: bool) -> str:
 def describe_verdict(statement: Statement) -> str:
     """What a reader has to know at once: ``the data say 0.86``, ``does not hold``; empty where it holds."""
     truth = describe_truth(statement)
-    if truth == "fails":
-        repaired = strip_markup(statement.judgement.repaired)
-        return f"the data say {repaired}" if repaired else "does not hold"
-    known = {
-        "fails as expected": "not borne out by these data",
-        "holds unexpectedly": "holds, against expectation",
-    }
-    return "" if truth == "holds" else known.get(truth, truth)
+    repaired = strip_markup(statement.judgement.repaired) if truth == "fails" else ""
+    return f"the data say {repaired}" if repaired else _VERDICTS[truth][1]
 
 
 def render_badge(statements: Sequence[Statement], prefix: str) -> str:
@@ -248,7 +243,7 @@ def render_checked_list(statements: Sequence[Statement], prefix: str) -> str:
             "number": one.number,
             "words": strip_markup(one.binding.words),
             "truth": _describe_result(one),
-            "kind": _CLASSES[describe_truth(one)],
+            "kind": _VERDICTS[describe_truth(one)][0],
             "found": one.judgement.found,
             "evidence": one.judgement.evidence,
             "reason": one.binding.fails,

@@ -39,8 +39,8 @@ def link(source: str, target: str) -> None:
 class LastBuild:
     """The site of the last build, which stands until the new one takes its place.
 
-    Attributes:
-        keys: what decided each file of this build that the next may take over, by its path below the site.
+    ``written`` has its files: by path below it the key, the size, and the time of change in nanoseconds.
+    ``keys`` collects what decided each file of this build that the next may take over.
     """
 
     def __init__(self, site: Path, written: Mapping[str, tuple[str, int, int]]) -> None:
@@ -84,10 +84,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """A finished build: its ``mkdocs.yml``, its site, what it made, and when it began.
-
-    ``started`` is the file system's time in nanoseconds.
-    """
+    """A finished build; ``started`` is the file system's time in nanoseconds."""
 
     config_file: Path
     site: Path

@@ -141,13 +141,10 @@ _END = f"</{ELEMENT}>"
 
 @dataclass(frozen=True, slots=True)
 class BoundMarks:
-    """The marked words of a page.
+    """The marked words of a page, each with its statement or None.
 
-    Attributes:
-        marks: in the order of the page, each with its statement or None.
-        shown: the statements that the page shows, in their order.
-        missing: the others.
-        unchecked: marked words that the draft does not know.
+    ``shown`` are the statements on the page, in their order, ``missing`` the others; ``unchecked`` are marked
+    words that the draft does not know.
     """
 
     marks: tuple[tuple[Mark, Statement | None], ...]
@@ -161,10 +158,7 @@ def match_statements(
 ) -> BoundMarks:
     """Pair a page's marks with its statements; among equal ones the order of writing decides.
 
-    Args:
-        html: the page as MkDocs made it.
-        seen: what ``Spans`` saw.
-        statements: those of the page, as drafted.
+    ``seen`` has what the Markdown extension found, by its salt; ``statements`` are those of the page.
     """
     found = tuple(find_marks(html)) if f"<{ELEMENT}" in html else ()
     waiting: dict[tuple[object, ...], list[Statement]] = defaultdict(list)
@@ -212,12 +206,7 @@ def insert_statements(html: str, bound: BoundMarks) -> str:
 
 
 def find_unmatched(bound: BoundMarks, file: str) -> Iterator[Diagnostic]:
-    """What the draft and the page do not agree on.
-
-    Args:
-        bound: the page's marked words.
-        file: the page relative to the project.
-    """
+    """Where the draft and a page, a ``file`` relative to the project, do not agree."""
     for statement in bound.missing:
         said = f'"{statement.binding.words}" is not shown as checked: Markdown reads its braces as text'
         step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"

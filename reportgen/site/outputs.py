@@ -36,16 +36,14 @@ def list_figures(shown: Shown) -> tuple[Figure, ...]:
     """The figures that a block shows."""
     if isinstance(shown, Panels):
         return shown.figures
-    if isinstance(shown, Stack):
-        return tuple(part for part in shown.parts if isinstance(part, Figure))
-    return (shown,) if isinstance(shown, Figure) else ()
+    parts = shown.parts if isinstance(shown, Stack) else (shown,)
+    return tuple(part for part in parts if isinstance(part, Figure))
 
 
 def list_tables(shown: Shown) -> tuple[ResultTable, ...]:
     """The tables that a block shows, those behind its figures apart."""
-    if isinstance(shown, Stack):
-        return tuple(part for part in shown.parts if isinstance(part, ResultTable))
-    return (shown,) if isinstance(shown, ResultTable) else ()
+    parts = shown.parts if isinstance(shown, Stack) else (shown,)
+    return tuple(part for part in parts if isinstance(part, ResultTable))
 
 
 def list_figure_files(report: Report) -> Iterator[tuple[str, str | CachedText]]:
@@ -74,14 +72,12 @@ def format_report_json(report: Report, provenance: Provenance) -> str:
         "sources": [_describe_source(source) for source in report.sources.values()],
         "problems": [describe_diagnostic(problem) for problem in report.problems],
     }
-    members = (f"{_encode(name)}: {_encode_lines(member)}" for name, member in sorted(value.items()))
+    members = []
+    for name, member in sorted(value.items()):
+        is_long = isinstance(member, list) and member
+        text = "[\n" + ",\n".join(map(_encode, member)) + "\n]" if is_long else _encode(member)
+        members.append(f"{_encode(name)}: {text}")
     return "{\n" + ",\n".join(members) + "\n}\n"
-
-
-def _encode_lines(member: object) -> str:
-    if not isinstance(member, list) or not member:
-        return _encode(member)
-    return "[\n" + ",\n".join(map(_encode, member)) + "\n]"
 
 
 def _encode(value: object) -> str:
@@ -108,7 +104,13 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
             if isinstance(shown, Stack)
         ],
         "observations": [
-            _describe_observations(shown, _find_line(block, page))
+            {
+                "id": shown.id,
+                "line": _find_line(block, page),
+                "title": shown.title,
+                "more": shown.more,
+                "items": [asdict(one) for one in shown.items],
+            }
             for block, shown in blocks
             if isinstance(shown, Observations)
         ],
@@ -160,16 +162,6 @@ def _describe_stack(stack: Stack, kind: str, line: int | None) -> dict[str, Any]
         "caption": stack.caption,
         "parts": [part if isinstance(part, str) else {"id": part.id} for part in stack.parts],
         "numbers": stack.numbers,
-    }
-
-
-def _describe_observations(shown: Observations, line: int | None) -> dict[str, Any]:
-    return {
-        "id": shown.id,
-        "line": line,
-        "title": shown.title,
-        "more": shown.more,
-        "items": [asdict(one) for one in shown.items],
     }
 
 

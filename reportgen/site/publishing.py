@@ -54,10 +54,7 @@ def load_configuration(
 ) -> tuple[MkDocsConfig, ReportPlugin]:
     """A ``mkdocs.yml`` as MkDocs reads it, and our plugin in it.
 
-    Args:
-        config_file: the ``mkdocs.yml``.
-        strict: whether the build will fail on any warning.
-        words: what MkDocs warned of, see ``collect_warnings``.
+    ``words`` is what MkDocs warned of, see ``collect_warnings``.
 
     Raises:
         ReportError: the file is too large, MkDocs refuses it, or our plugin is not switched on.
@@ -133,11 +130,7 @@ def publish(
 ) -> manifest.Summary:
     """Build the site of a ``mkdocs.yml`` and put it in place of the old one.
 
-    Args:
-        config_file: the ``mkdocs.yml``.
-        strict: fail on any warning.
-        progress: told after each block how many of how many are drawn.
-        warn: told each warning.
+    ``progress`` is called after each block with how many of how many are drawn, ``warn`` with each warning.
 
     Raises:
         ReportError: problems of the report, of its settings or of the disk; the old site stands as it was.
@@ -183,12 +176,9 @@ def _build(config: MkDocsConfig, plugin: ReportPlugin, words: list[str]) -> None
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """Two names beside a site, on its file system: so that putting the new one in place is a rename.
+    """Two names beside a site, on its file system, so that putting the new one in place is a rename.
 
-    Attributes:
-        site: the built site.
-        new: the folder in which the next one is built.
-        old: where the built one is for the moment of the swap.
+    The next site is built in ``new``; ``old`` holds the present one for the moment of the swap.
     """
 
     site: Path

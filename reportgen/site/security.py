@@ -50,7 +50,7 @@ def guard_requests(app: Application, host: str, policy: str) -> Application:
 
     Args:
         app: what MkDocs serves with.
-        host: the name or address that it was told to serve at.
+        host: the name or address that it serves at.
         policy: the content security policy of pages; none is sent if empty. The script of the live reload,
             which MkDocs puts into each page, is added to it by its hash.
     """
@@ -105,9 +105,7 @@ _ASSETS: Final = Path(__file__).with_name("assets")
 def read_inline_scripts(assets: str, *, searching: bool) -> dict[str, str]:
     """The texts of the two scripts in a page: ``boot`` for its beginning, ``loader`` for its end.
 
-    Args:
-        assets: where our own scripts stand in the site.
-        searching: whether the site can be searched.
+    ``assets`` is where our own scripts stand in the site.
     """
     theme = Path(str(files("reportgen.site_templates") / "js"))
     names = ("theme.js", "search.js") if searching else ("theme.js",)

@@ -141,8 +141,8 @@ def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
 
     Args:
         target: the folder.
-        requirement: what the workflow gives to pip to install reportgen. If it is empty, the workflow fails
-            and says so.
+        requirement: what the workflow gives to pip to install reportgen; if empty, the workflow fails and
+            says so.
 
     Returns:
         The paths written, relative to ``target``, sorted.

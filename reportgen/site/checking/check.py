@@ -25,12 +25,8 @@ if TYPE_CHECKING:
 class OpenedReport:
     """A report on disk, ready to be drafted.
 
-    Attributes:
-        project: where it stands, its pages and its settings.
-        translations: the same with the pages of each further language.
-        cache: what earlier drafts computed.
-        hashes: SHA-256 of its data files.
-        warnings: what MkDocs said to its ``mkdocs.yml``.
+    ``translations`` are the same project with the pages of each further language, ``hashes`` are of its data
+    files, ``warnings`` are what MkDocs complains of.
     """
 
     project: Project
@@ -57,11 +53,9 @@ def open_report(config_file: Path) -> OpenedReport:
 def draft_report(
     config_file: Path, *, progress: Callable[[int, int], None]
 ) -> tuple[Report, tuple[Diagnostic, ...]]:
-    """The draft of a report, and everything that was warned of; nothing but the cache is written.
+    """The draft of a report and all its warnings; nothing but the cache is written.
 
-    Args:
-        config_file: the ``mkdocs.yml``.
-        progress: told after each block how many of how many are drawn.
+    ``progress`` is called after each block with how many of how many are drawn.
 
     Raises:
         ReportError: every problem of the report, when any of them is an error.
@@ -92,7 +86,7 @@ def _join_drafts(drafts: list[Report]) -> Report:
 
 
 def check(config_file: Path, *, progress: Callable[[int, int], None]) -> Check:
-    """Check a report: its problems are told, not raised."""
+    """Check a report; its problems are returned, not raised."""
     root = config_file.resolve().parent
     try:
         report, problems = draft_report(config_file, progress=progress)

@@ -87,11 +87,9 @@ def find_rule(statement: Statement) -> str:
 
 
 def add_prefix(prefix: str, file: str) -> str:
-    """A problem's file as the repository sees it.
+    """A file as the repository sees it, which has the report in the folder ``prefix``, such as ``docs/``.
 
-    Args:
-        prefix: the report's folder there, with a slash at its end, or empty.
-        file: the file as the report sees it; one outside the report has its whole path already.
+    A file outside the report has its whole path already.
     """
     return file if file.startswith("/") else f"{prefix}{file}"
 
@@ -134,14 +132,7 @@ def describe_counts(statements: Sequence[Statement]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What a check found.
-
-    Attributes:
-        findings: every problem with its rule, in the order of files and lines.
-        statements: every bound value and claim, in the order of the report; none where a problem kept the
-            draft from being finished.
-        is_whole: whether the draft was finished.
-    """
+    """What a check found; it is not whole, and has no statements, where an error stopped the draft."""
 
     findings: tuple[Finding, ...]
     statements: tuple[Statement, ...]

@@ -33,13 +33,9 @@ _NO_LINE_END = "\\ No newline at end of file"
 
 @dataclass(frozen=True, slots=True, order=True)
 class Repair:
-    """A bound value to type anew.
+    """A bound value to type anew: ``old`` words on one line, and ``new`` ones.
 
-    Attributes:
-        start, end: where its words stand in the page's text (see ``Binding``).
-        old: the words on one line, as the draft read them.
-        new: the words as they should be typed.
-        location: file, line and column, for messages.
+    ``start`` and ``end`` are offsets in the page's text (see ``Binding``).
     """
 
     start: int
@@ -68,7 +64,7 @@ def apply_repairs(original: bytes, repairs: Sequence[Repair]) -> bytes:
         repairs: those of this file; they do not overlap.
 
     Raises:
-        ReportError: the file is not as the draft read it, so that nobody knows what the places mean.
+        ReportError: the file is not as the draft read it, so the offsets mean nothing.
     """
     try:
         text = original.decode("utf-8")
@@ -110,7 +106,7 @@ def write_page(path: Path, original: bytes, fixed: bytes, file: str) -> None:
     """Put a repaired page in place of the old one, whole or not at all, with the old one's mode.
 
     Args:
-        path: the page; where it is a link, what it leads to is written.
+        path: the page; where it is a link, its target is written.
         original: what was repaired: if the file has become another meanwhile, it is left alone.
         fixed: its new content.
         file: its name relative to the project, for messages.

@@ -24,7 +24,7 @@ _PROJECT = "mkdocs.yml"
 
 @dataclass(frozen=True, slots=True)
 class DataPath:
-    """What is around a path.
+    """A path and the report around it.
 
     Attributes:
         path: the file or folder, without ``..``.
@@ -32,9 +32,8 @@ class DataPath:
             folder around the path.
         name: what blocks call it, if it is below the data folder of the report; otherwise empty.
         data_dir: the data folder relative to the root; empty without a report.
-        cache: of the report; None without one.
-        hashes: SHA-256 of files, remembered by the report if there is one.
-        boundary: where links in the path may lead; anywhere without a report, or if it says so.
+        cache, hashes: of the report; without one there is no cache, and the hashes are not saved.
+        boundary: where links in the path may lead; None for anywhere.
     """
 
     path: Path
@@ -99,10 +98,6 @@ class FrozenFiles:
 
 def refuse_foreign(folder: Path, source: Path) -> None:
     """Refuse a folder that a source may not be frozen into.
-
-    Args:
-        folder: where to freeze.
-        source: the file or folder to be frozen.
 
     Raises:
         ReportError: it is a file, has files that freezing did not write, or is or holds the source.
