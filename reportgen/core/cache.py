@@ -294,7 +294,7 @@ class FileHashes:
         name, mark = str(path), get_stamp(path)
         self._used.add(name)
         match self._known.get(name):
-            case [int(size), int(changed), str(digest)] if [size, changed] == mark:
+            case [int(size), int(changed), str(digest)] if (size, changed) == mark:
                 return digest
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -312,10 +312,10 @@ class FileHashes:
                 replace_file(str(self._file), json.dumps(current).encode())
 
 
-def get_stamp(path: str | Path) -> list[int]:
+def get_stamp(path: str | Path) -> tuple[int, int]:
     """A file's size in bytes and time of change in nanoseconds; while both stay, so do its bytes."""
     found = os.stat(path)  # noqa: PTH116 - pathlib takes longer
-    return [found.st_size, found.st_mtime_ns]
+    return found.st_size, found.st_mtime_ns
 
 
 def replace_file(path: str, data: bytes) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from reportgen.core.model import BenchmarkResult, Shown
-    from reportgen.core.statements import Statement
+    from reportgen.core.statements import Observation, Statement
 
 
 def render_block(shown: Shown, link: Callable[[str], str], page_folder: str) -> str:
@@ -272,13 +272,14 @@ def fill_statements(html: str, badge_html: str, list_html: str) -> str:
 
 def group_states(statements: Iterable[Statement], shown: Iterable[Shown]) -> dict[str, list[str]]:
     """By the figure's id, the states of figures that a page links to, each once."""
-    observations = (one for block in shown if isinstance(block, Observations) for one in block.items)
+    linking: list[Statement | Observation] = [*statements]
+    linking += (one for block in shown if isinstance(block, Observations) for one in block.items)
     found: dict[str, list[str]] = {}
-    for figure, state in [(one.figure, one.state) for one in (*statements, *observations)]:
-        states = found.setdefault(figure, [])
+    for one in linking:
+        states = found.setdefault(one.figure, [])
         # The figure itself is a state, too, and an id already.
-        if state not in {"", figure, *states}:
-            states.append(state)
+        if one.state not in {"", one.figure, *states}:
+            states.append(one.state)
     return found
 
 

@@ -57,7 +57,7 @@ class LastBuild:
             return False
         source = self._site / path
         try:
-            if get_stamp(source) != [size, changed]:
+            if get_stamp(source) != (size, changed):
                 return False
             link(str(source), str(site / path))
         except OSError:  # gone, or a file system without links
@@ -297,7 +297,7 @@ def _is_open_folder(entry: os.DirEntry[str], around: str) -> bool:
 
 
 def _list_outputs(site: Path) -> dict[str, list[int]]:
-    return {path: get_stamp(path) for path in _walk(str(site))}
+    return {path: list(get_stamp(path)) for path in _walk(str(site))}
 
 
 def _hash_file(path: str) -> str:
