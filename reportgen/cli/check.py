@@ -47,7 +47,7 @@ _COLUMNS = (
     "github",
     "json",
     "sarif",
-    said="For people, for the annotations of a GitHub workflow, or for other programs.",
+    purpose="For people, for the annotations of a GitHub workflow, or for other programs.",
 )
 def check(config_file: Path, form: str) -> None:
     """Hold every bound value and claim against the data, and write no site.

@@ -30,7 +30,7 @@ _LEAST = ("where", "metrics", "logged (UTC)", "seed", "standard error", "highest
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
-@format_option("json", said="For people, or for other programs, with lists that are never cut.")
+@format_option("json", purpose="For people, or for other programs, with lists that are never cut.")
 @cache_dir_option
 def describe(path: Path, form: str) -> None:
     """Tell what PATH holds: format, runs, metrics or answers, and what is irregular about them.

@@ -155,7 +155,7 @@ def observations(
     help="The true difference to find, in points where scores go from 0 to 1. If left out, the one that is "
     "found four times in five now.",
 )
-@format_option("json", said="For people, or for other programs.")
+@format_option("json", purpose="For people, or for other programs.")
 @config_option
 @cache_dir_option
 def plan(

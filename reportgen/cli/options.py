@@ -42,10 +42,10 @@ cache_dir_option = click.option(
 )
 
 
-def format_option(*forms: str, said: str) -> Callable[[_Command], _Command]:
+def format_option(*forms: str, purpose: str) -> Callable[[_Command], _Command]:
     """``--format``, of which ``text`` is the default."""
     kinds = click.Choice(["text", *forms])
-    return click.option("--format", "form", type=kinds, default="text", show_default=True, help=said)
+    return click.option("--format", "form", type=kinds, default="text", show_default=True, help=purpose)
 
 
 metric_option = click.option(

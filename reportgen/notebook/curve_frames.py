@@ -61,7 +61,8 @@ def curves(
     """
     import pandas as pd  # noqa: PLC0415 - slow to import
 
-    request = _make_request(table, metric, x, series, where, band, level, smooth, max_points)
+    name, pairs = _choose_metric(table, metric), _list_conditions(where)
+    request = CurveRequest(table.source.name, name, x, series, pairs, max_points, smooth, band, level)
     curve_set = _read_curves(table, request).curve_set
     columns = ("series", "metric", "step", "value", "low", "high", "n")
     parts = [
@@ -103,7 +104,8 @@ def draw(
     """
     import altair as alt  # noqa: PLC0415 - slow to import
 
-    request = _make_request(table, metric, x, series, where, band, level, smooth, 400)
+    name, pairs = _choose_metric(table, metric), _list_conditions(where)
+    request = CurveRequest(table.source.name, name, x, series, pairs, 400, smooth, band, level)
     answer = _read_curves(table, request)
     context = _make_context(table, answer)
     settings = CurveSettings(title=title)
@@ -119,34 +121,24 @@ def draw(
     return chart
 
 
-def _make_request(  # noqa: PLR0917 - the public functions take these by name
-    table: Table,
-    metric: str | None,
-    x: str | None,
-    series: tuple[str, ...] | None,
+def _list_conditions(
     where: Mapping[str, CellValue | tuple[CellValue, ...]] | None,
-    band: str,
-    level: float,
-    smooth: float,
-    max_points: int | None,
-) -> CurveRequest:
-    pairs = tuple((k, v if isinstance(v, tuple) else (v,)) for k, v in (where or {}).items())
-    name = _choose_metric(table, metric)
-    return CurveRequest(table.source.name, name, x, series, pairs, max_points, smooth, band, level)
+) -> tuple[tuple[str, tuple[CellValue, ...]], ...]:
+    return tuple((k, v if isinstance(v, tuple) else (v,)) for k, v in (where or {}).items())
 
 
 def _choose_metric(table: Table, metric: str | None) -> str:
     if table.source.kind != "measurements":
-        said = f'"{table.source.name}" holds scores'
-        raise make_error(table.source.location, said, "Use rg.scores or rg.compare", Stage.DATA)
+        message = f'"{table.source.name}" holds scores'
+        raise make_error(table.source.location, message, "Use rg.scores or rg.compare", Stage.DATA)
     known = table.metrics
     if metric is None and len(known) == 1:
         return known[0]
     if metric in known:
         return str(metric)
-    said = f'"{metric}" is not a metric' if metric else "name a metric"
+    message = f'"{metric}" is not a metric' if metric else "name a metric"
     step = f"{suggest_name(metric or '', known)}Its metrics are {quote_names(known)}"
-    raise make_error(table.source.location, said, step, Stage.DATA)
+    raise make_error(table.source.location, message, step, Stage.DATA)
 
 
 def _read_curves(table: Table, request: CurveRequest) -> CurveResult:

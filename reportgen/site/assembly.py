@@ -223,9 +223,9 @@ class Assembly:
         placed = set(self.fences.list_marked_ids(path, html))
         for block in page.blocks if page else ():
             if block.id not in placed:
-                said = f"this {block.kind} block is not shown: Markdown reads its lines as code"
+                message = f"this {block.kind} block is not shown: Markdown reads its lines as code"
                 step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"
-                yield Diagnostic(block.location, said, step, Stage.SITE, Severity.WARNING)
+                yield Diagnostic(block.location, message, step, Stage.SITE, Severity.WARNING)
         yield from find_unmatched(self._match_statements(html, path), page.file if page else path)
 
     def is_as_before(self, html: str, path: str, file: str, site: Path) -> bool:

@@ -99,8 +99,8 @@ def refuse_foreign_folder(site: Path, root: Path) -> None:
 def _is_ours(mark: Path) -> bool:
     """Other programs write a ``report.json`` too; ours says who made it."""
     try:
-        said = json.loads(mark.read_text(encoding="utf-8"))
-        return bool(said["generator"]["name"] == "reportgen")
+        message = json.loads(mark.read_text(encoding="utf-8"))
+        return bool(message["generator"]["name"] == "reportgen")
     except (OSError, ValueError, LookupError, TypeError):
         return False
 
@@ -124,9 +124,9 @@ class BoundedSnippets(Extension):
             target = self.boundary.resolve_outside(Path(found)) if found else None
             if target is None:
                 return found
-            said = f'the snippet "{path}" leads out of the repository, to {target!r}'
+            message = f'the snippet "{path}" leads out of the repository, to {target!r}'
             step = "Put a copy of what it leads to into the repository"
-            raise make_error(self.page(), said, step, stage=Stage.NARRATIVE)
+            raise make_error(self.page(), message, step, stage=Stage.NARRATIVE)
 
         snippets.get_snippet_path = find_within  # type: ignore[attr-defined]
 
@@ -148,9 +148,9 @@ def find_content_name(config: MkDocsConfig, root: Path) -> str:
     target = find_boundary(root).resolve_outside(folder)
     if folder.is_relative_to(config_folder) and target is None:
         return folder.relative_to(config_folder).as_posix()
-    said = f"docs_dir leads out of the folder of mkdocs.yml, to {(target or config.docs_dir)!r}"
+    message = f"docs_dir leads out of the folder of mkdocs.yml, to {(target or config.docs_dir)!r}"
     step = "Name a folder below it, such as content"
-    raise make_error("mkdocs.yml", said, step)
+    raise make_error("mkdocs.yml", message, step)
 
 
 def list_content_files(config: MkDocsConfig, root: Path) -> Files:
@@ -224,9 +224,9 @@ class _Walk:
                 elif problem := self._check_file(place, real, entry):
                     self.files[entry.path] = problem
             if entries > MOST_ENTRIES:
-                said = f"it holds more than {MOST_ENTRIES:,} files, those that links lead to included"
+                message = f"it holds more than {MOST_ENTRIES:,} files, those that links lead to included"
                 step = "Keep data in the data folder"
-                self.folders.append(Diagnostic(SourceLocation(self.name), said, step, Stage.SITE))
+                self.folders.append(Diagnostic(SourceLocation(self.name), message, step, Stage.SITE))
                 return
 
     def _check_folder(
@@ -235,11 +235,11 @@ class _Walk:
         if linked and not self.boundary.contains(real):
             return _refuse_outward(place, real)
         if linked and any(f"{one}{os.sep}".startswith(f"{real.rstrip(os.sep)}{os.sep}") for one in above):
-            said = f"this link leads to a folder that it stands in, {real!r}, so there is no end to it"
-            return Diagnostic(place, said, "Remove it", Stage.SITE)
+            message = f"this link leads to a folder that it stands in, {real!r}, so there is no end to it"
+            return Diagnostic(place, message, "Remove it", Stage.SITE)
         if len(above) > DEEPEST:
-            said = f"its folders are nested more than {DEEPEST} deep"
-            return Diagnostic(SourceLocation(self.name), said, "Move the pages up", Stage.SITE)
+            message = f"its folders are nested more than {DEEPEST} deep"
+            return Diagnostic(SourceLocation(self.name), message, "Move the pages up", Stage.SITE)
         return None
 
     def _check_file(self, place: SourceLocation, real: str, entry: os.DirEntry[str]) -> Diagnostic | None:
@@ -250,12 +250,12 @@ class _Walk:
         except OSError:
             if not entry.is_symlink():  # gone, or not for us to look at: MkDocs will say so
                 return None
-            said = f"this link leads to nothing: there is no {os.readlink(entry.path)!r}"  # noqa: PTH115 - as above
-            return Diagnostic(place, said, "Mend the link or remove it", Stage.SITE)
+            message = f"this link leads to nothing: there is no {os.readlink(entry.path)!r}"  # noqa: PTH115 - as above
+            return Diagnostic(place, message, "Mend the link or remove it", Stage.SITE)
         if stat.S_ISREG(mode):
             return None
-        said = f"this is {_KINDS.get(stat.S_IFMT(mode), 'a device')}, no file"
-        return Diagnostic(place, said, "Remove it", Stage.SITE)
+        message = f"this is {_KINDS.get(stat.S_IFMT(mode), 'a device')}, no file"
+        return Diagnostic(place, message, "Remove it", Stage.SITE)
 
 
 def _refuse_outward(place: SourceLocation, target: str) -> Diagnostic:

@@ -208,8 +208,8 @@ def render_start(statement: Statement, prefix: str, *, in_link: bool, first: boo
 def render_end(statement: Statement, *, in_link: bool) -> str:
     """What stands behind bound words: nothing more where they hold, otherwise a few words that say so."""
     verdict = describe_verdict(statement)
-    said = f' <span class="rg-verdict">({escape_html(verdict)})</span>' if verdict else ""
-    return f"</{'span' if in_link else 'a'}>{said}"
+    label = f' <span class="rg-verdict">({escape_html(verdict)})</span>' if verdict else ""
+    return f"</{'span' if in_link else 'a'}>{label}"
 
 
 def describe_verdict(statement: Statement) -> str:

@@ -77,8 +77,8 @@ class Fences:
             return ""
         block_id = next(self._ids, None)
         if fence is None or fence.kind != kind or block_id is None:
-            said = f"content page {self._page}: Markdown shows a {kind} block that the draft did not find"
-            raise SuperFencesException(said)
+            message = f"content page {self._page}: Markdown shows a {kind} block that the draft did not find"
+            raise SuperFencesException(message)
         words = escape(collect_search_text(self._shown[self._page, block_id]))
         return f'{_MARK_START.format(salt=self.get_salt(self._page))}{escape(block_id)}">{words}</div>'
 
@@ -208,13 +208,13 @@ def insert_statements(html: str, bound: BoundMarks) -> str:
 def find_unmatched(bound: BoundMarks, file: str) -> Iterator[Diagnostic]:
     """Where the draft and a page, a ``file`` relative to the project, do not agree."""
     for statement in bound.missing:
-        said = f'"{statement.binding.words}" is not shown as checked: Markdown reads its braces as text'
+        message = f'"{statement.binding.words}" is not shown as checked: Markdown reads its braces as text'
         step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"
-        yield Diagnostic(statement.binding.location, said, step, Stage.SITE, Severity.WARNING)
+        yield Diagnostic(statement.binding.location, message, step, Stage.SITE, Severity.WARNING)
     for one in bound.unchecked:
-        said = f'"{one.words}" was not held against the data: it came into the page after the draft'
+        message = f'"{one.words}" was not held against the data: it came into the page after the draft'
         step = "Write it into the page itself, not by another plugin or extension"
-        yield Diagnostic(SourceLocation(file), said, step, Stage.SITE, Severity.WARNING)
+        yield Diagnostic(SourceLocation(file), message, step, Stage.SITE, Severity.WARNING)
 
 
 def _make_key(one: Binding | Candidate) -> tuple[object, ...]:

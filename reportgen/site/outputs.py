@@ -202,12 +202,12 @@ def describe_statement(one: Statement) -> dict[str, Any]:
 
 
 def _describe_source(source: Source) -> dict[str, Any]:
-    said = source.settings
+    settings = source.settings
     return {
         "name": source.name,
-        "title": said.title,
-        "description": said.description,
-        "approximate": said.approximate,
-        "provenance": said.provenance.model_dump(exclude_none=True),
+        "title": settings.title,
+        "description": settings.description,
+        "approximate": settings.approximate,
+        "provenance": settings.provenance.model_dump(exclude_none=True),
         "files": [{"path": f.path, "size": f.size, "sha256": f.sha256} for f in source.files],
     }

@@ -104,10 +104,10 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     ) -> tuple[list[tuple[str, Exception]], list[tuple[str, str]]]:
         """Check the plugin's settings with our own texts, each with its line in ``mkdocs.yml``."""
         if sys.flags.optimize > 1:
-            said = (
+            message = (
                 "Python runs without docstrings (-OO or PYTHONOPTIMIZE=2), which Altair needs; run it without"
             )
-            return [("reportgen", ValueError(said))], []
+            return [("reportgen", ValueError(message))], []
         path = Path(config_file_path or "mkdocs.yml")
         text = path.read_text(encoding="utf-8") if path.is_file() else None
         self._root = path.resolve().parent
@@ -267,10 +267,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             mark = self._assembly.fences.get_salt(page.file.src_uri)
             self._unsafe += check_html(html, page.file.content_string, self._reading, mark)
             if "template" in page.meta:
-                said = "a page may not choose its template where nobody is trusted"
-                self._unsafe.append(
-                    Diagnostic(SourceLocation(self._reading), said, "Remove template: from its front matter")
-                )
+                message = "a page may not choose its template where nobody is trusted"
+                step = "Remove template: from its front matter"
+                self._unsafe.append(Diagnostic(SourceLocation(self._reading), message, step))
         if page.present_anchor_ids is not None:
             page.present_anchor_ids.update(self._assembly.list_ids(page.file.src_uri))
         return self._assembly.insert_head(html, page.file.src_uri)
@@ -314,8 +313,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._assemblies.clear()
         self._restore_date()
         if isinstance(error, RecursionError):
-            said = "this page is nested too deep"
-            error = make_error(self._reading, said, "Indent and quote less", Stage.NARRATIVE)
+            message = "this page is nested too deep"
+            error = make_error(self._reading, message, "Indent and quote less", Stage.NARRATIVE)
         if isinstance(error, ReportError):
             raise ReportProblemsError(error.problems) from error
 

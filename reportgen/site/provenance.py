@@ -54,9 +54,9 @@ def check_build_date() -> None:
     """
     given = os.environ.get(EPOCH, "")
     if given and not _is_date(given):
-        said = f'the environment variable {EPOCH} is "{given}", which is no number of seconds since 1970'
+        message = f'the environment variable {EPOCH} is "{given}", which is no number of seconds since 1970'
         step = "Set it to the seconds of a date, such as $(git log -1 --format=%ct), or unset it"
-        raise make_error("mkdocs.yml", said, step)
+        raise make_error("mkdocs.yml", message, step)
 
 
 def fix_build_date(root: Path) -> bool:

@@ -64,8 +64,8 @@ def load_configuration(
     try:
         config = load_config(config_file=str(config_file), strict=strict or None)
     except RecursionError as error:
-        said = "this file is nested too deep"
-        raise make_error(config_file.name, said, "Write it flatter", Stage.SETTINGS) from error
+        message = "this file is nested too deep"
+        raise make_error(config_file.name, message, "Write it flatter", Stage.SETTINGS) from error
     except (Abort, MkDocsException) as error:
         raise explain_refusal(words, error) from error
     plugin = config.plugins.get("reportgen")
@@ -226,9 +226,9 @@ def _open_stage(site: Path, cache: Path) -> Iterator[_Stage]:
         ReportError: the disk is full or may not be written, there or anywhere else.
     """
     if site.is_mount():
-        said = f'site_dir "{site}" is a mount point, which cannot be replaced as a whole'
+        message = f'site_dir "{site}" is a mount point, which cannot be replaced as a whole'
         step = "Choose a folder inside it, such as site"
-        raise make_error("mkdocs.yml", said, step)
+        raise make_error("mkdocs.yml", message, step)
     stage = _find_free_stage(site)
     record = cache / f"build-{os.getpid()}.json"
     try:
@@ -318,8 +318,8 @@ def serve_site(
     except (Abort, MkDocsException, OSError) as error:
         if problems := find_problems(error):
             raise ReportError(*problems) from error
-        said = str(error) or "MkDocs stopped"
-        raise make_error("mkdocs.yml", said, "") from error
+        message = str(error) or "MkDocs stopped"
+        raise make_error("mkdocs.yml", message, "") from error
     finally:
         logger.removeHandler(handler)
         tempfile.tempdir = None

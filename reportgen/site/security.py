@@ -62,9 +62,9 @@ def guard_requests(app: Application, host: str, policy: str) -> Application:
             return [_REFUSED.format(name=name if name.isprintable() else "NAME:PORT").encode()]
         # No file has such a name, and none can be asked for.
         environ["PATH_INFO"] = environ.get("PATH_INFO", "").replace("\0", "%00")
-        held: list[Any] = []
-        result = app(environ, lambda *said: held.extend(said))
-        status, headers = held[:2]
+        response: list[Any] = []
+        result = app(environ, lambda *start: response.extend(start))
+        status, headers = response[:2]
         if policy and dict(headers).get("Content-Type", "").startswith("text/html"):
             body = b"".join(result)
             headers = [*headers, ("Content-Security-Policy", _add_script(policy, body))]
@@ -216,11 +216,10 @@ def _check_settings(config: MkDocsConfig) -> Iterator[Diagnostic]:
             yield _report_setting(key, f"{key} has {join_names(found)}")
 
 
-def _report_setting(key: str, said: str) -> Diagnostic:
+def _report_setting(key: str, reason: str) -> Diagnostic:
+    message = f"{reason}, which untrusted: true does not go with"
     step = f"Take {key} out, or untrusted: true"
-    return Diagnostic(
-        SourceLocation("mkdocs.yml"), f"{said}, which untrusted: true does not go with", step, Stage.SETTINGS
-    )
+    return Diagnostic(SourceLocation("mkdocs.yml"), message, step, Stage.SETTINGS)
 
 
 def _check_files(files: Iterable[File], content: str) -> Iterator[Diagnostic]:
@@ -229,9 +228,9 @@ def _check_files(files: Iterable[File], content: str) -> Iterator[Diagnostic]:
         ending = PurePosixPath(file.src_uri).suffix.lower().removeprefix(".")
         if ending not in ENDINGS and f".{ending}" not in markdown_extensions:
             kind = f"a .{ending} file" if ending else "a file without an ending"
-            said = f"{kind} is not published where nobody is trusted: a browser may run it"
+            message = f"{kind} is not published where nobody is trusted: a browser may run it"
             step = 'Remove it; the guide\'s page "Security" lists the endings that are published'
-            yield Diagnostic(SourceLocation(f"{content}/{file.src_uri}"), said, step, Stage.SITE)
+            yield Diagnostic(SourceLocation(f"{content}/{file.src_uri}"), message, step, Stage.SITE)
 
 
 def check_html(html: str, text: str, file: str, mark: str) -> Iterator[Diagnostic]:
@@ -246,11 +245,11 @@ def check_html(html: str, text: str, file: str, mark: str) -> Iterator[Diagnosti
     gate = _Gate(mark)
     gate.feed(html)
     gate.close()
-    for said, words in dict.fromkeys(gate.found):
+    for message, words in dict.fromkeys(gate.found):
         at = text.find(words) if words else -1
         line = text.count("\n", 0, at) + 1 if at >= 0 else None
         step = "Remove it: pages hold plain Markdown where nobody is trusted"
-        yield Diagnostic(SourceLocation(file, line), said, step)
+        yield Diagnostic(SourceLocation(file, line), message, step)
 
 
 class _Gate(HTMLParser):

@@ -163,9 +163,9 @@ def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
     except OSError as error:
         # There was nothing in the folder, so what is in it now is ours.
         shutil.rmtree(target, ignore_errors=True)
-        said = f"the folder cannot be written ({error.strerror or type(error).__name__})"
+        message = f"the folder cannot be written ({error.strerror or type(error).__name__})"
         step = "Name one in a folder that you may write to"
-        raise make_error(str(target), said, step) from error
+        raise make_error(str(target), message, step) from error
     return tuple(sorted(written))
 
 

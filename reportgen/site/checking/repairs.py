@@ -118,8 +118,8 @@ def write_page(path: Path, original: bytes, fixed: bytes, file: str) -> None:
     fresh = path.with_name(f".{path.name}.reportgen-new")
     try:
         if path.read_bytes() != original:
-            said = "this page has changed since it was read"
-            raise make_error(file, said, "Run this again", Stage.NARRATIVE)
+            message = "this page has changed since it was read"
+            raise make_error(file, message, "Run this again", Stage.NARRATIVE)
         if not os.access(path, os.W_OK):
             raise PermissionError(0, "it may not be written")
         try:
@@ -134,8 +134,8 @@ def write_page(path: Path, original: bytes, fixed: bytes, file: str) -> None:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         step = "Make the file and its folder writable, and run this again"
-        said = f"this page cannot be written ({reason})"
-        raise make_error(file, said, step, Stage.NARRATIVE) from error
+        message = f"this page cannot be written ({reason})"
+        raise make_error(file, message, step, Stage.NARRATIVE) from error
 
 
 def _is_bound(text: str, start: int, end: int) -> bool:
@@ -163,15 +163,15 @@ def _replace_words(raw: str, repair: Repair) -> str | None:
 
 
 def _split_lines(content: bytes) -> list[str]:
-    """Lines without their ends; of a last line without one, that is said."""
+    """Lines without their ends; a last line without one has git's remark."""
     lines = normalise_text(content.decode("utf-8", "replace")).split("\n")
     last = lines.pop()
     return [*lines, f"{last}\n{_NO_LINE_END}"] if last else lines
 
 
 def _report_changed_words(repair: Repair) -> Diagnostic:
-    said = f'"{repair.old}" no longer stands here: the page has changed since it was read'
-    return Diagnostic(repair.location, said, "Run this again", Stage.NARRATIVE)
+    message = f'"{repair.old}" no longer stands here: the page has changed since it was read'
+    return Diagnostic(repair.location, message, "Run this again", Stage.NARRATIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,8 +213,8 @@ def plan_repairs(root: Path, statements: Iterable[Statement]) -> tuple[PageRepai
         try:
             original = path.read_bytes()
         except OSError as error:
-            said = f"this page cannot be read ({error.strerror or type(error).__name__})"
-            raise make_error(file, said, "", Stage.NARRATIVE) from error
+            message = f"this page cannot be read ({error.strerror or type(error).__name__})"
+            raise make_error(file, message, "", Stage.NARRATIVE) from error
         found.append(PageRepair(file, path, original, apply_repairs(original, several), len(several)))
     return tuple(found)
 
