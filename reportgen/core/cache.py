@@ -83,9 +83,11 @@ def make_temporary_folder(parent: Path) -> Path:
         if not process.isdecimal() or int(process) == os.getpid():
             continue
         with suppress(OSError):
-            # In another container the same number may be that of a process which runs.
-            old = now - left.lstat().st_mtime > _DAY
-            if old and not is_running(int(process)) and _is_own_folder(left):
+            # In another container the same number may be that of a process which runs, so it has to be old.
+            # Anybody may write where temporary files are: it has to be a folder, no link, of this user's.
+            found = left.lstat()
+            ours = stat.S_ISDIR(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
+            if ours and now - found.st_mtime > _DAY and not is_running(int(process)):
                 shutil.rmtree(left, ignore_errors=True)
     return folder
 
@@ -99,12 +101,6 @@ def is_running(process: int) -> bool:
     except OSError:  # it runs, and is another user's
         return True
     return process != os.getpid()
-
-
-def _is_own_folder(path: Path) -> bool:
-    """Whether it is a folder, no link, of this user's: anybody may write where temporary files are."""
-    found = path.lstat()
-    return stat.S_ISDIR(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
 
 
 @dataclass(frozen=True, slots=True)

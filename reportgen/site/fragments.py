@@ -238,28 +238,25 @@ def render_badge(statements: Sequence[Statement], prefix: str) -> str:
 
 def render_checked_list(statements: Sequence[Statement], prefix: str) -> str:
     """The list at the page's end; empty without statements."""
-    rows = [
-        {
-            "number": one.number,
-            "words": strip_markup(one.binding.words),
-            "truth": _describe_result(one),
-            "kind": _VERDICTS[describe_truth(one)][0],
-            "found": one.judgement.found,
-            "evidence": one.judgement.evidence,
-            "reason": one.binding.fails,
-            "metric": one.metric,
-            "state": one.state,
-        }
-        for one in statements
-    ]
+    rows = []
+    for one in statements:
+        truth = describe_truth(one)
+        # What is found says so already of claims.
+        is_said = one.binding.kind == "claim" and truth == one.judgement.truth.value
+        rows.append(
+            {
+                "number": one.number,
+                "words": strip_markup(one.binding.words),
+                "truth": "" if is_said else truth,
+                "kind": _VERDICTS[truth][0],
+                "found": one.judgement.found,
+                "evidence": one.judgement.evidence,
+                "reason": one.binding.fails,
+                "metric": one.metric,
+                "state": one.state,
+            }
+        )
     return render_fragment("checked_statements.html", rows=rows, prefix=prefix) if rows else ""
-
-
-def _describe_result(statement: Statement) -> str:
-    """What became of it, unless what was found says so already, as it does of claims."""
-    truth = describe_truth(statement)
-    is_said = statement.binding.kind == "claim" and truth == statement.judgement.truth.value
-    return "" if is_said else truth
 
 
 def fill_statements(html: str, badge_html: str, list_html: str) -> str:

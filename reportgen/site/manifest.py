@@ -196,18 +196,19 @@ def _locate(root: Path) -> Path:
 
 def describe_environment() -> dict[str, str | None]:
     """What decides a site outside the report's folder: versions, and the date that is set."""
+    # Names of installed packages with their versions, without importing any.
+    packages = [
+        name
+        for folder in sys.path
+        if folder.endswith(("site-packages", "dist-packages")) and os.path.isdir(folder)  # noqa: PTH112 - as below
+        for name in sorted(os.listdir(folder))  # noqa: PTH208 - as below
+        if name.endswith(".dist-info")
+    ]
     return {
         "SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH"),
         "python": sys.version,
-        "packages": hashlib.sha256("\n".join(_list_packages()).encode()).hexdigest(),
+        "packages": hashlib.sha256("\n".join(packages).encode()).hexdigest(),
     }
-
-
-def _list_packages() -> Iterator[str]:
-    """Names of installed packages with their versions, without importing any."""
-    for folder in sys.path:
-        if folder.endswith(("site-packages", "dist-packages")) and os.path.isdir(folder):  # noqa: PTH112 - as below
-            yield from sorted(name for name in os.listdir(folder) if name.endswith(".dist-info"))  # noqa: PTH208 - as below
 
 
 def find_git_folders(checkout: Path) -> tuple[Path, Path]:

@@ -83,8 +83,11 @@ def explain_refusal(
     if problems:
         return ReportError(*problems)
     ours = {clean_text(str(problem)): problem for problem in warned}
-    reported = (ours.get(word) or _locate_problem(word, content) for word in words or [str(error)])
-    return ReportError(*reported)
+    for word in words or [str(error)]:
+        page = _PAGE_NAMED.search(word)
+        file = f"{content}/{page[1]}" if page and content else "mkdocs.yml"
+        problems += (ours.get(word) or make_mkdocs_problem(word, file=file),)
+    return ReportError(*problems)
 
 
 def make_mkdocs_problem(
@@ -92,11 +95,6 @@ def make_mkdocs_problem(
 ) -> Diagnostic:
     """What MkDocs complained of."""
     return Diagnostic(SourceLocation(file), " ".join(word.split()).rstrip("."), "", Stage.SITE, severity)
-
-
-def _locate_problem(word: str, content: str) -> Diagnostic:
-    page = _PAGE_NAMED.search(word)
-    return make_mkdocs_problem(word, file=f"{content}/{page[1]}" if page and content else "mkdocs.yml")
 
 
 @contextmanager

@@ -68,21 +68,17 @@ def draft_report(
     with WorkerProcess(report.cache) as worker:
         for project in (report.project, *report.translations):
             with problems.collecting():
-                whole = draft(
-                    project, report.cache, report.hashes, progress=progress, start_worker=worker.call
+                drafts.append(
+                    draft(project, report.cache, report.hashes, progress=progress, start_worker=worker.call)
                 )
-                drafts.append(whole)
-                problems.add(whole.problems)
+                problems.add(drafts[-1].problems)
     if problems.errors:
         raise ReportError(*problems.in_order())
-    return _join_drafts(drafts), (*report.warnings, *problems.in_order())
-
-
-def _join_drafts(drafts: list[Report]) -> Report:
-    """The drafts of several languages as one: pages, and what is told of them."""
-    pages = {page.path: page for draft in drafts for page in draft.pages}
-    statements = {path: found for draft in drafts for path, found in draft.statements.items()}
-    return replace(drafts[0], pages=tuple(pages.values()), statements=statements)
+    # The drafts of several languages are one report.
+    pages = {page.path: page for one in drafts for page in one.pages}
+    statements = {path: found for one in drafts for path, found in one.statements.items()}
+    whole = replace(drafts[0], pages=tuple(pages.values()), statements=statements)
+    return whole, (*report.warnings, *problems.in_order())
 
 
 def check(config_file: Path, *, progress: Callable[[int, int], None]) -> Check:

@@ -40,16 +40,14 @@ def group_facts(subject: Subject) -> tuple[FactGroup, ...]:
 def _group(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> FactGroup:
     chosen = any(parameter.kind is not ParameterKind.SERIES for parameter in kind.parameters)
     found = _find_example(kind, known, subject) if chosen else known.get(kind.name, [])
-    rows = tuple((fact.call, _describe_value(fact, subject)) for fact in found)
+    rows = []
+    for fact in found:
+        words = describe_fact(fact, subject.scale).removeprefix(fact.call).strip()
+        rows.append((fact.call, words.removeprefix("= ").removeprefix("is ")))
     note = "For example:" if rows and chosen else ""
     if not rows and len(subject.series) < _count_series(kind):
         note = "It needs two series."
-    return FactGroup(kind.signature, kind.says, rows, note)
-
-
-def _describe_value(fact: Fact, subject: Subject) -> str:
-    words = describe_fact(fact, subject.scale).removeprefix(fact.call).strip()
-    return words.removeprefix("= ").removeprefix("is ")
+    return FactGroup(kind.signature, kind.says, tuple(rows), note)
 
 
 def _find_example(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> Iterator[Fact]:
@@ -57,11 +55,13 @@ def _find_example(kind: FactKind, known: dict[str, list[Fact]], subject: Subject
     needed = _count_series(kind)
     series = subject.series[:needed]
     bounds = subject.scale.bounds
+    worst, best = _find_value(known, "trough"), _find_value(known, "peak")
     numbers = {
         "x": _find_value(known, "widest_gap_step" if needed > 1 else "peak_step"),
         "from": known["start"][0].step if "start" in known else None,
         "to": known["final"][0].step if "final" in known else None,
-        "level": _choose_level(known),
+        # Between the first series' worst and best value, in two digits.
+        "level": None if worst is None or best is None else float(f"{(worst + best) / 2:.2g}"),
         # A fiftieth of the range that values may have.
         "margin": (bounds[1] - bounds[0]) / 50 if bounds else None,
     }
@@ -83,9 +83,3 @@ def _count_series(kind: FactKind) -> int:
 def _find_value(known: dict[str, list[Fact]], name: str) -> float | None:
     value = known[name][0].value if name in known else None
     return None if value is None else float(value)
-
-
-def _choose_level(known: dict[str, list[Fact]]) -> float | None:
-    """A level between the first series' worst and best value, in two digits."""
-    worst, best = _find_value(known, "trough"), _find_value(known, "peak")
-    return None if worst is None or best is None else float(f"{(worst + best) / 2:.2g}")
