@@ -16,8 +16,15 @@ from made_statements import said_of, statement
 
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.statements import Statement, Truth
-from reportgen.site.checking.exports import format_annotations, format_json, format_sarif
-from reportgen.site.checking.findings import RULES, Check, describe_counts, make_findings
+from reportgen.site.checking.findings import (
+    RULES,
+    Check,
+    describe_counts,
+    format_annotations,
+    format_json,
+    format_sarif,
+    make_findings,
+)
 
 HOLDS, FAILS = statement(Truth.HOLDS), statement(Truth.FAILS, line=4, column=7)
 UNDECIDED = statement(Truth.UNDECIDED, "MEL is best", kind="claim", expression="better(MEL, GRPO)", line=5)

@@ -74,8 +74,12 @@ def check(config_file: Path, form: str) -> None:
 
 
 def _print_export(found: Check, form: str, prefix: str) -> None:
-    from reportgen.site.checking.exports import format_annotations, format_json, format_sarif
-    from reportgen.site.checking.findings import describe_counts
+    from reportgen.site.checking.findings import (
+        describe_counts,
+        format_annotations,
+        format_json,
+        format_sarif,
+    )
 
     if form == "github":
         for line in format_annotations(found, prefix):
