@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _DAY = 24 * 3600
 _UNUSED_SECONDS = 30 * _DAY
 _SEAL = 4
-"""Bytes of the checksum before each value: it tells damage, at ten times the speed of a hash."""
+"""Bytes of the checksum before each value: it detects damage, at ten times the speed of a hash."""
 _ENTRY = re.compile(r"[0-9a-f]{62}(\..+)?")
 _TAG_FILE = "CACHEDIR.TAG"
 _TAG = (
@@ -255,7 +255,7 @@ class Cache:
                     shutil.rmtree(mark.parent)
 
     def _get_time(self) -> float:
-        """When this cache was first asked, by the file system's clock, which marks entries too."""
+        """When this cache was first used, by the file system's clock, which marks entries too."""
         if self._opened is None:
             mark = self._folder / "used"
             self._opened = 0.0
@@ -301,7 +301,7 @@ class FileHashes:
         return digest
 
     def save(self) -> None:
-        """Remember for the next build; files that nobody asked about are forgotten."""
+        """Remember for the next build; files that were not hashed are forgotten."""
         if self._changed:
             current = {name: self._known[name] for name in sorted(self._used) if name in self._known}
             with suppress(OSError):

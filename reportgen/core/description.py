@@ -132,7 +132,7 @@ class Description:
         series_by, seed_by: how they were found, as words after "by"; empty where they are not known.
         problems: errors where it cannot be read, otherwise what was irregular, guessed or left out.
         settings: keys of ``source.yml`` that are worth writing, and their values.
-        repetitions: keys that make series which only a number or seed tells apart runs of fewer series.
+        repetitions: keys that make series which differ in a number or seed only runs of fewer series.
         clusters: keys that name a column which may hold clusters of problems.
         settings_file, has_settings: where ``source.yml`` is or would be, and whether it is there.
     """

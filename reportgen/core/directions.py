@@ -52,7 +52,7 @@ NEITHER = (
     *("epochs", "non score reward", "step", "steps", "count", "std", "stddev", "sd", "stderr", "se"),
     *("var", "variance"),
 )
-"""Last words of what is logged beside quality, and of what tells how much a number varies."""
+"""Last words of what is logged beside quality, and of how much a number varies."""
 
 PARTS = frozenset(
     {

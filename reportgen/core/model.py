@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from reportgen.core.cache import CachedText  # noqa: TC001 - the kept figures' schema is made of it at run time
+from reportgen.core.cache import CachedText  # noqa: TC001 - the schema of cached figures needs it at run time
 from reportgen.core.statements import Observation  # noqa: TC001 - as above
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Run:
     """One metric of one run after reduction: 1-d arrays of equal length, steps strictly increasing.
 
     ``low`` and ``high`` are the smallest and largest value of each bin when steps were binned, otherwise
-    None. ``smoothed`` is None where no smoothing was asked for, ``given`` where the input gives no
+    None. ``smoothed`` is None without smoothing, ``given`` where the input gives no
     interval. The arrays are empty where the run has no finite value.
     """
 
@@ -144,10 +144,10 @@ class Curve:
     """One series of one metric: an estimate at each step. Arrays are 1-d and of equal length, 1 or more.
 
     ``low`` and ``high`` are NaN where no interval can be known. ``n`` is the number of runs that
-    support each step. ``raw`` is the unsmoothed centre where smoothing was asked for, else None.
+    support each step. ``raw`` is the unsmoothed centre of a smoothed curve, else None.
     ``given`` is True where ``low``, ``high`` and ``n`` are the input's own. ``equal`` is the number of steps
     without a band because all their runs are equal. ``extremes`` are the highest and the lowest unsmoothed
-    value with intervals that know that their steps were picked; None unless asked for and known.
+    value, with intervals that allow for their steps being picked; None unless requested and known.
     """
 
     series: str

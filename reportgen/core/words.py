@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 MINUS = "\N{MINUS SIGN}"
 SMALLEST_P = 0.001
-"""Smaller p are told alike."""
+"""Smaller p are all written as ``< 0.001``."""
 
 # From here on, and below, zeros are hard to count and an exponent is written.
 _LARGE, _SMALL = 12, -4
 # An interval this much smaller than its value does not share digits with it.
 _MOST_SHARED_DIGITS = 12
-# Room for every digit of every double: nothing is rounded but where it is asked for.
+# Room for every digit of every double: nothing is rounded but on purpose.
 _EXACT = Context(prec=1100)
 # Verdicts go by p below this.
 _ALPHA = 0.05
 _TENTH_OF_A_POINT = 0.001
 _MOST_DECIMALS = 6
-# Probabilities are told in these parts, the coarsest that is near enough.
+# Probabilities are written in these parts, the coarsest that is near enough.
 _ODDS = (2, 3, 4, 5, 10)
 _ROUNDED, _RARELY = 0.02, 0.025
 _COUNTS = (
@@ -235,7 +235,7 @@ def _strip_zeros(text: str) -> str:
 
 
 def _add_sign(text: str, *, signed: bool = False) -> str:
-    """U+2212 before a negative number, a plus before a positive one if wanted, nothing before zero."""
+    """U+2212 before a negative number, a plus before a positive one if ``signed``, nothing before zero."""
     bare = text.removeprefix("-")
     if not bare.partition("e")[0].strip("0.,"):
         return bare
@@ -330,7 +330,7 @@ def quote_names(names: Sequence[str], most: int = 12) -> str:
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
-# A name that was changed is asked for on many lines, and comparing it with all others takes a while.
+# A renamed series is looked up on many lines, and comparing it with all other names takes a while.
 @lru_cache(maxsize=256)
 def _match_nearest(name: str, known: tuple[str, ...], cutoff: float) -> str:
     by_small = {one.lower(): one for one in reversed(known)}

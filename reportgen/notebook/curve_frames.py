@@ -50,7 +50,7 @@ def curves(
         band: ``ci`` (mean ± t(n−1)·s/√n), ``simultaneous``, ``se``, ``sd``, ``range``, ``iqr`` or ``none``.
         level: confidence level of ``ci`` and ``simultaneous``.
         smooth: 0 for none, towards 1 for more.
-        max_points: more distinct steps are binned; None keeps all.
+        max_points: more distinct steps are binned; None for no limit.
 
     Returns:
         Columns ``series, metric, step, value, low, high, n``, one row a point; ``low`` and ``high`` are

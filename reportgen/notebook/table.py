@@ -43,7 +43,7 @@ def read(path: str | Path) -> Table:
         path: a data file, or a folder of them.
 
     Raises:
-        ReportError: nothing is there, or it cannot be understood; every problem is told.
+        ReportError: nothing is there, or it cannot be understood; the error has every problem.
     """
     from reportgen.read import open_path  # noqa: PLC0415 - imports the database
     from reportgen.settings.loading import load_source_settings  # noqa: PLC0415

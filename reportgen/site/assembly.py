@@ -160,7 +160,7 @@ class Assembly:
         return "".join(self._views[name] for name in names)
 
     def list_files(self, assets: str, *, fonts: bool) -> Iterator[tuple[str, bytes | CachedText]]:
-        """Files known before the pages are: figures, our styles and scripts, and fonts if asked for."""
+        """Files known before the pages are: figures, our styles and scripts, and fonts if requested."""
         for name, text in list_figure_files(self.report):
             # MkDocs writes a long text in pieces of 8 kB, bytes at once.
             yield name, text.encode() if isinstance(text, str) else text
@@ -189,7 +189,7 @@ class Assembly:
     def insert_head(self, html: str, path: str) -> str:
         """A page's content with what happened and its benchmark's key results after the title.
 
-        Below them, and at the content's end, stands what statements will be told by.
+        Below them, and at the content's end, stand the marks for the badge and the list of statements.
         """
         result = self.report.benchmarks.get(path)
         head = (
@@ -201,7 +201,7 @@ class Assembly:
         return html[: found.end()] + head + html[found.end() :] if found else head + html
 
     def make_page_context(self, path: str, url: str) -> dict[str, Any]:
-        """What a page's template is told."""
+        """What a page's template gets."""
         page = self._pages.get(path)
         if page is None:
             return self.context

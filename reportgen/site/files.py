@@ -109,7 +109,7 @@ class BoundedSnippets(Extension):
     """Looks where each included file really is, before snippets reads it."""
 
     def __init__(self, boundary: Boundary, page: Callable[[], str]) -> None:
-        """Take where files may be, and what tells the page that is being read."""
+        """Take the boundary of files, and a function that names the page that is being read."""
         super().__init__()
         self.boundary = boundary
         self.page = page
@@ -163,7 +163,7 @@ def list_content_files(config: MkDocsConfig, root: Path) -> Files:
     boundary = find_boundary(root)
     walk = _Walk(find_content_name(config, root), boundary)
     walk.look_through(config.docs_dir)
-    # MkDocs would follow a circle for ever, so it is not even asked.
+    # MkDocs would follow a circle for ever, so it must not start.
     _refuse(walk.folders)
     files = get_files(config)
     set_exclusions(files, config)

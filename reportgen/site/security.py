@@ -60,7 +60,7 @@ def guard_requests(app: Application, host: str, policy: str) -> Application:
         if not _is_own(name, host):
             start_response("403 Forbidden", [("Content-Type", "text/plain; charset=utf-8")])
             return [_REFUSED.format(name=name if name.isprintable() else "NAME:PORT").encode()]
-        # No file has such a name, and none can be asked for.
+        # No file has such a name.
         environ["PATH_INFO"] = environ.get("PATH_INFO", "").replace("\0", "%00")
         response: list[Any] = []
         result = app(environ, lambda *start: response.extend(start))

@@ -194,7 +194,7 @@ def _start_without_ctrl_c(pool: ProcessPoolExecutor) -> None:
 def _follow_build() -> None:
     """In the second process: leave Ctrl+C to the build, and end when the build is killed.
 
-    Nothing else would tell it, since it holds the other end of the pipe that it waits for.
+    It would not notice otherwise, since it holds the other end of the pipe that it waits for.
     """
     from multiprocessing import parent_process  # noqa: PLC0415 - as above
 
