@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from reportgen.core.cache import CACHE_DIR
+from reportgen.core import CACHE_DIR
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reportgen.core import __version__
+from reportgen.core import CACHE_DIR, __version__
 from reportgen.core.repository import find_checkout
 
 if TYPE_CHECKING:
@@ -40,8 +40,6 @@ _TAG = (
     "Signature: 8a477f597d28d172789f06886806bc55\n"
     "# A cache of reportgen, which may be deleted at any time. See https://bford.info/cachedir/\n"
 )
-CACHE_DIR = "REPORTGEN_CACHE_DIR"
-"""The environment variable that names another folder for the caches of all reports."""
 
 
 @functools.cache
