@@ -65,15 +65,15 @@ def check(config_file: Path, form: str) -> None:
     from reportgen.site.checking.check import check as check_report
 
     with report_problems("no statement was checked"), show_progress() as advance:
-        found = check_report(config_file, progress=advance)
+        result = check_report(config_file, progress=advance)
     if form == "text":
-        _print_check(found)
+        _print_check(result)
     else:
-        _print_export(found, form, _find_prefix(config_file.resolve().parent))
-    sys.exit(1 if found.fails else 0)
+        _print_export(result, form, _find_prefix(config_file.resolve().parent))
+    sys.exit(1 if result.fails else 0)
 
 
-def _print_export(found: Check, form: str, prefix: str) -> None:
+def _print_export(result: Check, form: str, prefix: str) -> None:
     from reportgen.site.checking.findings import (
         describe_counts,
         format_annotations,
@@ -82,11 +82,11 @@ def _print_export(found: Check, form: str, prefix: str) -> None:
     )
 
     if form == "github":
-        for line in format_annotations(found, prefix):
+        for line in format_annotations(result, prefix):
             click.echo(line)
-        click.echo(describe_counts(found.statements) if found.is_whole else _describe_unfinished(found))
+        click.echo(describe_counts(result.statements) if result.is_whole else _describe_unfinished(result))
     else:
-        click.echo(format_json(found) if form == "json" else format_sarif(found, prefix), nl=False)
+        click.echo(format_json(result) if form == "json" else format_sarif(result, prefix), nl=False)
 
 
 def _find_prefix(root: Path) -> str:
@@ -98,11 +98,11 @@ def _find_prefix(root: Path) -> str:
     return ""
 
 
-def _print_check(found: Check) -> None:
+def _print_check(result: Check) -> None:
     from reportgen.site.checking.findings import describe_counts
 
     width = shutil.get_terminal_size((100, 24)).columns
-    for finding in found.findings:
+    for finding in result.findings:
         print_problem(finding.diagnostic, err=False)
         if finding.line is not None:
             line, *carets = format_excerpt(
@@ -111,15 +111,15 @@ def _print_check(found: Check) -> None:
             click.echo(line)
             for under in carets:
                 click.secho(under, fg="red" if finding.fails else "yellow")
-    if not found.is_whole:
-        click.echo(_describe_unfinished(found))
+    if not result.is_whole:
+        click.echo(_describe_unfinished(result))
         return
-    if found.findings:
+    if result.findings:
         click.echo()
-    if found.statements:
-        _print_statements(found.statements)
+    if result.statements:
+        _print_statements(result.statements)
         click.echo()
-    click.echo(describe_counts(found.statements))
+    click.echo(describe_counts(result.statements))
 
 
 def _print_statements(statements: Sequence[Statement]) -> None:
@@ -138,10 +138,10 @@ def _print_statements(statements: Sequence[Statement]) -> None:
     print_table(_COLUMNS, (tuple(map(clean_text, row)) for row in rows))
 
 
-def _describe_unfinished(found: Check) -> str:
+def _describe_unfinished(result: Check) -> str:
     from reportgen.core.words import format_count
 
-    errors = sum(finding.fails for finding in found.findings)
+    errors = sum(finding.fails for finding in result.findings)
     return f"{format_count(errors, 'problem')}; no statement was held against the data."
 
 

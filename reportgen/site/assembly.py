@@ -197,8 +197,8 @@ class Assembly:
         )
         if self.report.statements.get(path):
             head, html = head + BADGE, html + CHECKED
-        found = _TITLE_END.search(html)
-        return html[: found.end()] + head + html[found.end() :] if found else head + html
+        title_end = _TITLE_END.search(html)
+        return html[: title_end.end()] + head + html[title_end.end() :] if title_end else head + html
 
     def make_page_context(self, path: str, url: str) -> dict[str, Any]:
         """What a page's template gets."""

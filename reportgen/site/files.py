@@ -120,10 +120,10 @@ class BoundedSnippets(Extension):
         find = snippets.get_snippet_path  # type: ignore[attr-defined]
 
         def find_within(path: str) -> str | None:
-            found: str | None = find(path)
-            target = self.boundary.resolve_outside(Path(found)) if found else None
+            file: str | None = find(path)
+            target = self.boundary.resolve_outside(Path(file)) if file else None
             if target is None:
-                return found
+                return file
             message = f'the snippet "{path}" leads out of the repository, to {target!r}'
             step = "Put a copy of what it leads to into the repository"
             raise make_error(self.page(), message, step, stage=Stage.NARRATIVE)
@@ -266,10 +266,10 @@ def _list_entries(folder: str) -> Iterator[os.DirEntry[str]]:
     """What a folder holds; nothing where nobody may look, as for MkDocs."""
     try:
         with os.scandir(folder) as entries:
-            found = sorted(entries, key=lambda entry: entry.name)
+            ordered = sorted(entries, key=lambda entry: entry.name)
     except OSError:
         return
-    yield from found
+    yield from ordered
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

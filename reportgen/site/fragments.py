@@ -221,16 +221,16 @@ def describe_verdict(statement: Statement) -> str:
 
 def render_badge(statements: Sequence[Statement], prefix: str) -> str:
     """``14 statements checked against the data, 2 do not hold``; empty without statements."""
-    found = count_statements(statements)
+    counts = count_statements(statements)
     rest = [
-        (format_count(found[name], one, many), name != "fail_as_expected")
+        (format_count(counts[name], one, many), name != "fail_as_expected")
         for name, one, many in (
             ("fail", "does not hold", "do not hold"),
             ("undecided", "cannot be decided", "cannot be decided"),
             ("hold_unexpectedly", "holds against expectation", "hold against expectation"),
             ("fail_as_expected", "fails as expected", "fail as expected"),
         )
-        if found[name]
+        if counts[name]
     ]
     words = format_count(len(statements), "statement")
     return render_fragment("badge.html", statements=words, rest=rest, prefix=prefix) if statements else ""
@@ -271,13 +271,13 @@ def group_states(statements: Iterable[Statement], shown: Iterable[Shown]) -> dic
     """By the figure's id, the states of figures that a page links to, each once."""
     linking: list[Statement | Observation] = [*statements]
     linking += (one for block in shown if isinstance(block, Observations) for one in block.items)
-    found: dict[str, list[str]] = {}
+    by_figure: dict[str, list[str]] = {}
     for one in linking:
-        states = found.setdefault(one.figure, [])
+        states = by_figure.setdefault(one.figure, [])
         # The figure itself is a state, too, and an id already.
         if one.state not in {"", one.figure, *states}:
             states.append(one.state)
-    return found
+    return by_figure
 
 
 def add_anchors(fragment_html: str, states: Iterable[str]) -> str:

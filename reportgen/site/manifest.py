@@ -235,11 +235,11 @@ def list_repository_files(root: Path) -> Iterator[Path]:
 
 def _has_same_inputs(root: Path, manifest: dict[str, Any]) -> bool:
     known: dict[str, list[Any]] = manifest["inputs"]
-    found = _list_files(manifest["roots"])
-    if sorted(found) != sorted(known):
+    paths = _list_files(manifest["roots"])
+    if sorted(paths) != sorted(known):
         return False
     touched = False
-    for path in found:
+    for path in paths:
         size, changed, digest = known[path]
         now = get_stamp(path)
         # A file that could not be read may be readable now, which changes neither its size nor its time.

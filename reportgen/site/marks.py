@@ -160,13 +160,13 @@ def match_statements(
 
     ``seen`` has what the Markdown extension found, by its salt; ``statements`` are those of the page.
     """
-    found = tuple(find_marks(html)) if f"<{ELEMENT}" in html else ()
+    marks = tuple(find_marks(html)) if f"<{ELEMENT}" in html else ()
     waiting: dict[tuple[object, ...], list[Statement]] = defaultdict(list)
     for statement in reversed(statements):
         waiting[_make_key(statement.binding)].append(statement)
     behind: dict[tuple[str, int], Statement | None] = {}
     unchecked = []
-    for salt, number in sorted({(mark.salt, mark.number) for mark in found}):
+    for salt, number in sorted({(mark.salt, mark.number) for mark in marks}):
         one = seen[salt][number] if number < len(seen.get(salt, ())) else None
         same = waiting[_make_key(one)] if one else []
         behind[salt, number] = same.pop() if same else None
@@ -174,7 +174,7 @@ def match_statements(
             unchecked.append(one)
     numbers = {statement.number for statement in behind.values() if statement}
     return BoundMarks(
-        marks=tuple((mark, behind[mark.salt, mark.number]) for mark in found),
+        marks=tuple((mark, behind[mark.salt, mark.number]) for mark in marks),
         shown=tuple(one for one in statements if one.number in numbers),
         missing=tuple(one for one in statements if one.number not in numbers),
         unchecked=tuple(unchecked),

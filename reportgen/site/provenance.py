@@ -84,7 +84,7 @@ def _find_last_commit(root: Path) -> tuple[str, str]:
     # Git starts where ``.git`` is, which no commit can hold, and looks nowhere else.
     outside = {"GIT_CEILING_DIRECTORIES": str(checkout.parent), "GIT_NO_LAZY_FETCH": "1"}
     try:
-        found = subprocess.run(  # noqa: S603 - fixed words, in a folder
+        log = subprocess.run(  # noqa: S603 - fixed words, in a folder
             [*_GIT, *_LOG],
             cwd=checkout,
             env={**os.environ, **outside, "GIT_OPTIONAL_LOCKS": "0"},
@@ -95,8 +95,8 @@ def _find_last_commit(root: Path) -> tuple[str, str]:
         )
     except (OSError, UnicodeDecodeError, subprocess.TimeoutExpired):
         return "", ""
-    commit, _, seconds = found.stdout.strip().partition(" ")
-    return (commit, seconds) if found.returncode == 0 and _is_date(seconds) else ("", "")
+    commit, _, seconds = log.stdout.strip().partition(" ")
+    return (commit, seconds) if log.returncode == 0 and _is_date(seconds) else ("", "")
 
 
 def _is_date(seconds: str) -> bool:

@@ -211,9 +211,9 @@ def _check_settings(config: MkDocsConfig) -> Iterator[Diagnostic]:
         ],
         "extra_css": [name for name in config.extra_css if not name.startswith(_OWN_ASSETS)],
     }
-    for key, found in names.items():
-        if found:
-            yield _report_setting(key, f"{key} has {join_names(found)}")
+    for key, listed in names.items():
+        if listed:
+            yield _report_setting(key, f"{key} has {join_names(listed)}")
 
 
 def _report_setting(key: str, reason: str) -> Diagnostic:
@@ -245,7 +245,7 @@ def check_html(html: str, text: str, file: str, mark: str) -> Iterator[Diagnosti
     gate = _Gate(mark)
     gate.feed(html)
     gate.close()
-    for message, words in dict.fromkeys(gate.found):
+    for message, words in dict.fromkeys(gate.findings):
         at = text.find(words) if words else -1
         line = text.count("\n", 0, at) + 1 if at >= 0 else None
         step = "Remove it: pages hold plain Markdown where nobody is trusted"
@@ -258,26 +258,26 @@ class _Gate(HTMLParser):
     def __init__(self, mark: str) -> None:
         super().__init__()
         self.mark = mark
-        self.found: list[tuple[str, str]] = []
+        self.findings: list[tuple[str, str]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Judge a tag."""
         if tag not in _TAGS:
-            self.found.append((f"the page has an element <{shorten(tag, 40)}>", f"<{tag}"))
+            self.findings.append((f"the page has an element <{shorten(tag, 40)}>", f"<{tag}"))
         for name, value in attrs:
             self._judge(tag, name, value or "")
 
     def handle_comment(self, data: str) -> None:
         """Nothing of a page is hidden."""
-        self.found.append(("the page has a comment", f"<!--{data}"))
+        self.findings.append(("the page has a comment", f"<!--{data}"))
 
     def handle_decl(self, decl: str) -> None:
         """Nor declared."""
-        self.found.append(("the page has a declaration", f"<!{decl}"))
+        self.findings.append(("the page has a declaration", f"<!{decl}"))
 
     def handle_pi(self, data: str) -> None:
         """Nor processed."""
-        self.found.append(("the page has an instruction", f"<?{data}"))
+        self.findings.append(("the page has an instruction", f"<?{data}"))
 
     def _judge(self, tag: str, name: str, value: str) -> None:
         if name == "data-rg-block" and value.startswith(self.mark):
@@ -285,12 +285,12 @@ class _Gate(HTMLParser):
         if name == "class" and not (tag == "div" and value == "rg-block"):
             ours = next((one for one in value.split() if one.lower().startswith(_OURS)), "")
             if ours:
-                self.found.append((f'the class "{shorten(ours, 40)}" belongs to reportgen', ours))
+                self.findings.append((f'the class "{shorten(ours, 40)}" belongs to reportgen', ours))
         elif name in _ADDRESSES:
             scheme = _SCHEME.match(_IGNORED.sub("", value))
             if scheme and scheme[1].lower() not in _SCHEMES:
-                self.found.append((f'an address begins with "{shorten(scheme[0], 40)}"', scheme[0]))
+                self.findings.append((f'an address begins with "{shorten(scheme[0], 40)}"', scheme[0]))
         elif tag == "input" and name == "type" and value not in {"checkbox", "radio"}:
-            self.found.append((f'an element has the type "{shorten(value, 40)}"', value))
+            self.findings.append((f'an element has the type "{shorten(value, 40)}"', value))
         elif name.startswith("data-rg") or not (name in _ATTRIBUTES or name.startswith(("data-", "aria-"))):
-            self.found.append((f'an element has the attribute "{shorten(name, 40)}"', name))
+            self.findings.append((f'an element has the attribute "{shorten(name, 40)}"', name))

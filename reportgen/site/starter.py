@@ -172,15 +172,15 @@ def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
 def _refuse_what_is_there(target: Path) -> None:
     try:
         if target.is_file():
-            found = "there is a file of this name"
+            message = "there is a file of this name"
         elif target.is_dir() and any(target.iterdir()):
-            found = "the folder is not empty"
+            message = "the folder is not empty"
         else:
             return
     except OSError as error:
-        found = f"the folder cannot be looked at ({error.strerror or type(error).__name__})"
+        message = f"the folder cannot be looked at ({error.strerror or type(error).__name__})"
     advice = "Name a folder that does not exist yet or is empty"
-    raise make_error(str(target), found, advice)
+    raise make_error(str(target), message, advice)
 
 
 def _list_starter_files(

@@ -76,7 +76,7 @@ def draft_report(
         raise ReportError(*problems.in_order())
     # The drafts of several languages are one report.
     pages = {page.path: page for one in drafts for page in one.pages}
-    statements = {path: found for one in drafts for path, found in one.statements.items()}
+    statements = {path: checked for one in drafts for path, checked in one.statements.items()}
     whole = replace(drafts[0], pages=tuple(pages.values()), statements=statements)
     return whole, (*report.warnings, *problems.in_order())
 

@@ -47,13 +47,13 @@ class Repair:
 
 def find_repairs(statements: Iterable[Statement]) -> dict[str, tuple[Repair, ...]]:
     """What to type anew, by file relative to the project and in the order of its text; never a claim."""
-    found: dict[str, set[Repair]] = {}
+    repairs: dict[str, set[Repair]] = {}
     for statement in statements:
         binding, judgement = statement.binding, statement.judgement
         if binding.kind == "value" and judgement.truth is Truth.FAILS and judgement.repaired:
             repair = Repair(binding.start, binding.end, binding.words, judgement.repaired, binding.location)
-            found.setdefault(binding.location.file, set()).add(repair)
-    return {file: tuple(sorted(several)) for file, several in sorted(found.items())}
+            repairs.setdefault(binding.location.file, set()).add(repair)
+    return {file: tuple(sorted(several)) for file, several in sorted(repairs.items())}
 
 
 def apply_repairs(original: bytes, repairs: Sequence[Repair]) -> bytes:
@@ -207,7 +207,7 @@ def plan_repairs(root: Path, statements: Iterable[Statement]) -> tuple[PageRepai
     Raises:
         ReportError: a page is not as the draft read it.
     """
-    found = []
+    pages = []
     for file, several in find_repairs(statements).items():
         path = root / file
         try:
@@ -215,8 +215,8 @@ def plan_repairs(root: Path, statements: Iterable[Statement]) -> tuple[PageRepai
         except OSError as error:
             message = f"this page cannot be read ({error.strerror or type(error).__name__})"
             raise make_error(file, message, "", Stage.NARRATIVE) from error
-        found.append(PageRepair(file, path, original, apply_repairs(original, several), len(several)))
-    return tuple(found)
+        pages.append(PageRepair(file, path, original, apply_repairs(original, several), len(several)))
+    return tuple(pages)
 
 
 def find_unrepaired(

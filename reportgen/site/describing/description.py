@@ -202,12 +202,14 @@ def _list_settings(description: Description, runs: Sequence[DescribedRun]) -> Se
     keys = dict.fromkeys(key for one in runs for key in one.config)
     values = {key: [one.config.get(key) for one in runs] for key in keys}
     if description.kind:
-        texts = {key: [str(value) for value in found] for key, found in values.items()}
+        texts = {key: [str(value) for value in column] for key, column in values.items()}
         seeds = [str(one.seed) for one in runs]
-        values = {key: values[key] for key, found in texts.items() if len(set(found)) > 1 and found != seeds}
+        values = {
+            key: values[key] for key, column in texts.items() if len(set(column)) > 1 and column != seeds
+        }
     if not values:
         return None
-    rows = [[NOTHING if value is None else str(value) for value in found] for found in values.values()]
+    rows = [[NOTHING if value is None else str(value) for value in column] for column in values.values()]
     columns = [
         ("setting", list(values), True),
         ("values", [join_names(list(dict.fromkeys(texts)), most=4) for texts in rows], True),

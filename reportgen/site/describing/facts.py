@@ -39,9 +39,9 @@ def group_facts(subject: Subject) -> tuple[FactGroup, ...]:
 
 def _group(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> FactGroup:
     chosen = any(parameter.kind is not ParameterKind.SERIES for parameter in kind.parameters)
-    found = _find_example(kind, known, subject) if chosen else known.get(kind.name, [])
+    facts = _find_example(kind, known, subject) if chosen else known.get(kind.name, [])
     rows = []
-    for fact in found:
+    for fact in facts:
         words = describe_fact(fact, subject.scale).removeprefix(fact.call).strip()
         rows.append((fact.call, words.removeprefix("= ").removeprefix("is ")))
     note = "For example:" if rows and chosen else ""

@@ -104,15 +104,15 @@ def refuse_foreign(folder: Path, source: Path) -> None:
     """
     whole = folder.resolve()
     if whole == source.resolve() or whole in source.resolve().parents:
-        found = "the source itself lies there"
+        message = "the source itself lies there"
     elif folder.exists() and not folder.is_dir():
-        found = "there is a file of this name"
+        message = "there is a file of this name"
     elif folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):
-        found = "the folder holds files that reportgen freeze did not write"
+        message = "the folder holds files that reportgen freeze did not write"
     else:
         return
     advice = "Name a folder that is empty or does not exist yet with --to"
-    raise make_error(str(folder), found, advice)
+    raise make_error(str(folder), message, advice)
 
 
 def write_frozen(freezing: FrozenSource, folder: Path) -> FrozenFiles:
