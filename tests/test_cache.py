@@ -86,7 +86,7 @@ def test_nothing_but_entries_is_left_behind(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from reportgen.cache import Cache
+from reportgen.core.cache import Cache
 cache, me = Cache(Path(sys.argv[1])), sys.argv[2].encode() * 50_000
 for _ in range(60):
     cache.put(cache.key("shared"), me)

@@ -97,16 +97,7 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
             for block, shown in blocks
             for figure in list_figures(shown)
         ],
-        "tables": [
-            {
-                "id": table.id,
-                "title": table.title,
-                "header": list(table.header),
-                "rows": [[{"text": cell.text, "value": cell.sort} for cell in row] for row in table.rows],
-            }
-            for _, shown in blocks
-            for table in list_tables(shown)
-        ],
+        "tables": [_describe_table(table) for _, shown in blocks for table in list_tables(shown)],
         "stacks": [
             _describe_stack(shown, block.kind, _find_line(block, page))
             for block, shown in blocks
@@ -148,6 +139,15 @@ def _describe_figure(figure: Figure, page: str, line: int | None) -> dict[str, A
         "caption": figure.caption,
         "files": [f"{stem}.svg", f"{stem}.csv", f"{stem}.vl.json"],
         "numbers": figure.numbers,
+    }
+
+
+def _describe_table(table: ResultTable) -> dict[str, Any]:
+    return {
+        "id": table.id,
+        "title": table.title,
+        "header": list(table.header),
+        "rows": [[{"text": cell.text, "value": cell.sort} for cell in row] for row in table.rows],
     }
 
 
