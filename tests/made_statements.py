@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from reportgen.core.errors import Problem, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.statements import Binding, Judgement, Statement, Truth
 
 FILE = "content/index.md"
@@ -37,7 +37,7 @@ def statement(
     return Statement(binding, line, judgement, "accuracy", "accuracy", "accuracy~mark=10@MEL")
 
 
-def said_of(one: Statement) -> Problem:
+def said_of(one: Statement) -> Diagnostic:
     """The warning that a draft gives for a statement."""
     said = f'"{one.binding.words}" but {one.judgement.found}'
-    return Problem(one.binding.location, said, "Look again", Stage.NARRATIVE, Severity.WARNING)
+    return Diagnostic(one.binding.location, said, "Look again", Stage.NARRATIVE, Severity.WARNING)

@@ -85,7 +85,7 @@ MAY_READ = r"__main__|core/cache|formats/.*|read/.*|site/.*|settings/text|figure
 
 # A problem of the user's is caught where it is told, and in three places where another answer is known.
 MAY_CATCH = {
-    *("cli/output", "site/checking/check", "site/plugin", "settings/loading"),
+    *("cli/output", "core/errors", "site/checking/check", "site/plugin", "settings/loading"),
     "read/tables/check",
 }
 # An author's function may raise anything.

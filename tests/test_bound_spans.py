@@ -12,7 +12,7 @@ from html_tree import classed, read_html, words
 from made_projects import PAGE, RUNS, SETTINGS, files_below, write_file, write_report
 from markdown import Markdown
 
-from reportgen.core.errors import Problems, SourceLocation
+from reportgen.core.errors import Diagnostics, SourceLocation
 from reportgen.core.model import Observations
 from reportgen.core.statements import Judgement, Observation, Statement, Truth
 from reportgen.narrative.bindings import find_bindings
@@ -31,7 +31,7 @@ OTHER = '{claim="a > b" fails="it is old"}'
 
 def stated(text: str, *truths: Truth, repaired: str = "", found: str = "peak(MEL) = 0.86") -> list[Statement]:
     """The statements of a text as a draft makes them; those without a truth hold."""
-    bindings = find_bindings(text, "content/a.md", 1, 0, Problems())
+    bindings = find_bindings(text, "content/a.md", 1, 0, Diagnostics())
     told = [*truths, *[Truth.HOLDS] * len(bindings)]
     return [
         Statement(
@@ -112,7 +112,7 @@ def test_a_statement_that_the_page_does_not_show_is_told() -> None:
     html, bound = shown("It is 0.84.", stated(text))
     assert "checked" not in html
     (problem,) = find_unmatched(bound, "content/a.md")
-    assert problem.place == SourceLocation("content/a.md", 1, 7)
+    assert problem.location == SourceLocation("content/a.md", 1, 7)
 
 
 def test_equal_statements_go_by_their_order() -> None:

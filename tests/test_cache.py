@@ -194,8 +194,8 @@ def test_a_file_that_changes_while_it_is_read_is_not_remembered(
     """A hash is kept only when the file stood still."""
     file = tmp_path / "runs.csv"
     file.write_bytes(b"x")
-    marks = iter([[1, 1], [1, 2]])
-    monkeypatch.setattr("reportgen.core.cache._mark", lambda _: next(marks))
+    marks = iter([(1, 1), (1, 2)])
+    monkeypatch.setattr("reportgen.core.cache.get_stamp", lambda _: next(marks))
     hashes = FileHashes(tmp_path)
     hashes(file)
     hashes.save()

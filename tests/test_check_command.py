@@ -14,17 +14,24 @@ from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 from made_projects import PAGE, RUNS, SETTINGS, files_below, share_cache, write_report
 from made_statements import said_of, statement
 
-from reportgen.core.errors import Problem, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.statements import Statement, Truth
-from reportgen.site.checking.exports import format_annotations, format_json, format_sarif
-from reportgen.site.checking.findings import RULES, Check, describe_counts, make_findings
+from reportgen.site.checking.findings import (
+    RULES,
+    Check,
+    describe_counts,
+    format_annotations,
+    format_json,
+    format_sarif,
+    make_findings,
+)
 
 HOLDS, FAILS = statement(Truth.HOLDS), statement(Truth.FAILS, line=4, column=7)
 UNDECIDED = statement(Truth.UNDECIDED, "MEL is best", kind="claim", expression="better(MEL, GRPO)", line=5)
 EXPECTED = statement(Truth.FAILS, "never falls", kind="claim", fails="noise", line=6)
 UNEXPECTED = statement(Truth.HOLDS, "never rises", kind="claim", fails="noise", line=7)
 STATEMENTS = (HOLDS, FAILS, UNDECIDED, EXPECTED, UNEXPECTED)
-TORN = Problem(
+TORN = Diagnostic(
     SourceLocation("data/runs, 100%.csv", 10),
     "the last line\r\nis torn off",
     "",
@@ -33,7 +40,7 @@ TORN = Problem(
 )
 
 
-def made(*problems: Problem, statements: tuple[Statement, ...] = ()) -> Check:
+def made(*problems: Diagnostic, statements: tuple[Statement, ...] = ()) -> Check:
     """A check of a report whose pages are not on disk."""
     return Check(make_findings(problems, statements, Path("nowhere")), statements, is_whole=True)
 
@@ -60,12 +67,12 @@ def test_a_statement_that_is_not_as_expected_fails_the_check(
 def test_an_error_fails_the_check_and_a_warning_does_not() -> None:
     """A torn line of data was handled, and is told."""
     assert not made(TORN).fails
-    assert made(Problem(SourceLocation("mkdocs.yml"), "no plugin", "", Stage.SETTINGS)).fails
+    assert made(Diagnostic(SourceLocation("mkdocs.yml"), "no plugin", "", Stage.SETTINGS)).fails
 
 
 def test_what_is_told_of_a_statement_is_an_error_here() -> None:
     """A build warns of it; all others keep what they are."""
-    rules = [(finding.rule, finding.problem.severity.value) for finding in everything().findings]
+    rules = [(finding.rule, finding.diagnostic.severity.value) for finding in everything().findings]
     assert rules == [
         ("statement-fails", "error"),
         ("statement-undecided", "error"),
@@ -107,7 +114,7 @@ def test_annotations_name_file_line_column_and_title() -> None:
 
 def test_an_annotation_says_no_more_than_is_known() -> None:
     """A problem of a whole file has neither line nor column."""
-    check = made(Problem(SourceLocation("mkdocs.yml"), "a: b, 5 %", "", Stage.SETTINGS))
+    check = made(Diagnostic(SourceLocation("mkdocs.yml"), "a: b, 5 %", "", Stage.SETTINGS))
     assert list(format_annotations(check, "")) == [
         "::error file=mkdocs.yml,title=Problem in settings::a: b, 5 %25."
     ]
@@ -247,7 +254,7 @@ def test_sarif_addresses_are_relative_and_escaped() -> None:
 def test_a_file_outside_the_report_has_its_whole_address() -> None:
     """Data may lie beside the repository, and then it is relative to nothing."""
     log = json.loads(
-        format_sarif(made(Problem(SourceLocation("/data/a b.csv", 3), "torn", "", Stage.DATA)), "reports/")
+        format_sarif(made(Diagnostic(SourceLocation("/data/a b.csv", 3), "torn", "", Stage.DATA)), "reports/")
     )
     (found,) = log["runs"][0]["results"]
     assert found["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "file:///data/a%20b.csv"}

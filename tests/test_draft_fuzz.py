@@ -20,7 +20,7 @@ from reportgen.settings.report import Project, ProjectSettings
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.core.errors import Problem
+    from reportgen.core.errors import Diagnostic
 
 ANSWERS: Final = "series,problem,score,benchmark\n" + "".join(
     f"{name},{problem},{(len(name) + problem) % 2},{part}\n"
@@ -115,7 +115,7 @@ def page(chance: random.Random) -> str:
     return text
 
 
-def problems_of(error: ReportError) -> tuple[Problem, ...]:
+def problems_of(error: ReportError) -> tuple[Diagnostic, ...]:
     """What a refusal tells; it never comes without a word."""
     assert error.problems
     return error.problems
@@ -129,7 +129,7 @@ def drafted(root: Path, settings: ProjectSettings) -> None:
     except ReportError as error:
         told = problems_of(error)
     for problem in told:
-        assert problem.place.file
+        assert problem.location.file
         assert problem.message
         assert len(str(problem)) < 3000
 
@@ -182,4 +182,4 @@ def test_every_option_takes_any_value_or_refuses_it(tmp_path: Path, option: str)
         else:
             drafted(tmp_path, settings)
             continue
-        assert {problem.place.line for problem in refused} == {3}, value
+        assert {problem.location.line for problem in refused} == {3}, value

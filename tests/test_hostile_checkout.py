@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from made_projects import PAGE, RUNS, files_below, write_file, write_report
 
-from reportgen.core.cache import CACHE_DIR, cache_folder, make_temporary_folder
+from reportgen.core import CACHE_DIR
+from reportgen.core.cache import cache_folder, make_temporary_folder
 
 # Every module that Python imports before a worker process does its work may be looked for in its folder.
 MODULES = ("signal", "struct", "json", "multiprocessing", "pickle", "tempfile", "click", "duckdb", "numpy")

@@ -117,7 +117,7 @@ def test_another_environment_asks_for_a_build(
     """Another date, another Python, or another version of a package may give another site."""
     here = manifest.describe_environment()
     assert name in here
-    monkeypatch.setattr(manifest, "environment", lambda: here | {name: value})
+    monkeypatch.setattr(manifest, "describe_environment", lambda: here | {name: value})
     assert not project.unchanged()
 
 

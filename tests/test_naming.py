@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.core.errors import Problem, SourceLocation
+from reportgen.core.errors import Diagnostic, SourceLocation
 from reportgen.core.words import find_nearest, quote_names, suggest_name
 
 
@@ -34,7 +34,7 @@ def test_the_nearest_name_is_one_there_is(name: str, known: list[str]) -> None:
 def test_a_question_ends_as_one() -> None:
     """Alone or with a sentence behind, and without a full stop of its own."""
     step = suggest_name("lable", ("label",)).rstrip()
-    assert str(Problem(SourceLocation("a.md", 3), "this is no key", step)) == (
+    assert str(Diagnostic(SourceLocation("a.md", 3), "this is no key", step)) == (
         'a.md:3: this is no key. Did you mean "label"?'
     )
     assert suggest_name("xyz", ("label",)) == ""

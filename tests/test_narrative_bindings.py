@@ -7,7 +7,7 @@ import re
 import pytest
 from markdown import Markdown
 
-from reportgen.core.errors import Problem, Problems, ReportError, SourceLocation
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation
 from reportgen.core.statements import Binding
 from reportgen.narrative import bindings as module
 from reportgen.narrative.bindings import find_bindings, strip_bindings
@@ -36,9 +36,9 @@ EXTENSIONS = [
 PEAK = '{value="peak(MEL)"}'
 
 
-def drafted(text: str, first_line: int = 1, offset: int = 0) -> tuple[tuple[Binding, ...], list[Problem]]:
+def drafted(text: str, first_line: int = 1, offset: int = 0) -> tuple[tuple[Binding, ...], list[Diagnostic]]:
     """What the draft finds, and its problems."""
-    problems = Problems()
+    problems = Diagnostics()
     found = find_bindings(text, "a.md", first_line, offset, problems)
     return found, problems.found
 
@@ -227,14 +227,14 @@ def test_what_is_badly_written_is_a_problem(text: str, column: int, expected: st
     assert expected in problems[0].message
     assert problems[0].next_step
     line = 12 + (2 if "|a|b|" in text else 0)
-    assert problems[0].place == SourceLocation("a.md", line, column)
+    assert problems[0].location == SourceLocation("a.md", line, column)
 
 
 def test_all_problems_of_a_page_are_told_and_the_rest_is_found() -> None:
     """One bad binding does not hide another, nor the good ones."""
     found, problems = drafted(f'[a]{{value=x}} [0.84]{PEAK}\n\n[]{{claim="x" nam="y"}}')
     assert [one.words for one in found] == ["0.84"]
-    assert [problem.place.line for problem in problems] == [1, 3, 3]
+    assert [problem.location.line for problem in problems] == [1, 3, 3]
     assert 'Did you mean "name"?' in problems[1].next_step
 
 
@@ -271,7 +271,7 @@ def test_problems_of_bindings_are_problems_of_the_page() -> None:
     """Together with those of its blocks."""
     with pytest.raises(ReportError) as caught:
         read_page("a.md", "[a]{value=x}\n\n```curve\nnonsense: 1\n```\n", "content/a.md")
-    assert [problem.place.line for problem in caught.value.problems] == [1, 4]
+    assert [problem.location.line for problem in caught.value.problems] == [1, 4]
 
 
 HEADINGS = [

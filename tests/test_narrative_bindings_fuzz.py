@@ -55,7 +55,7 @@ def test_what_is_drafted_is_what_the_site_marks(text: str) -> None:
     found, problems = drafted(text)
     shown, _ = rendered(text)
     assert [(one.kind, one.words, one.expression) for one in found] == shown
-    assert all(problem.message and problem.place.line for problem in problems)
+    assert all(problem.message and problem.location.line for problem in problems)
     assert len({one.start for one in found}) == len(found)
 
 

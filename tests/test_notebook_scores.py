@@ -151,7 +151,7 @@ def test_mistakes_are_told_with_the_next_step() -> None:
         rg.scores(_made(), series=("best",))
 
 
-@pytest.mark.parametrize("module", ["", ".score_frames", ".comparison_frames"])
+@pytest.mark.parametrize("module", ["", ".score_frames"])
 def test_the_examples_of_the_docstrings_run(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each as it stands, in a checkout, and with the results it shows."""
     monkeypatch.chdir(_ROOT)

@@ -10,7 +10,7 @@ from made_projects import write_report
 
 import reportgen as rg
 from reportgen.core.cache import Cache, FileHashes
-from reportgen.core.errors import Problems, SourceLocation
+from reportgen.core.errors import Diagnostics, SourceLocation
 from reportgen.core.model import Figure, Panels, ResultTable
 from reportgen.core.statements import Truth
 from reportgen.draft.gathering import gather_pages, gather_sources
@@ -49,7 +49,7 @@ def ways(root: Path, text: str) -> list[bool | None]:
     """Whether more is better of what ``one`` shows, by what statements are about and by what is drawn."""
     write_report(root, {"content/index.md": text, "data/logged.csv": LOGGED})
     project, folder = Project(root, "content", ("index.md",), ProjectSettings()), root / "cache"
-    problems = Problems()
+    problems = Diagnostics()
     pages = gather_pages(project, problems)
     sources = gather_sources(project, pages, FileHashes(folder), Cache(folder), problems)
     stated = [

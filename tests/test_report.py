@@ -168,7 +168,7 @@ def test_a_warning_stops_nothing(tmp_path: Path) -> None:
     """What was handled is told, on the page too."""
     root = write_report(tmp_path, {"data/runs.csv": RUNS + "MEL,2,20"})
     report = drafted(root)
-    assert [(p.place.file, p.place.line, p.severity) for p in report.problems] == [
+    assert [(p.location.file, p.location.line, p.severity) for p in report.problems] == [
         ("data/runs.csv", 10, Severity.WARNING)
     ]
     assert (

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_measurements import measurements
 
-from reportgen.core.errors import Problem, ReportError, SourceLocation
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
 from reportgen.statistics.curves import reduce as reduce_module
 from reportgen.statistics.curves import reduce_large
 from reportgen.statistics.curves.reduce import reduce
@@ -121,7 +121,7 @@ def test_a_run_without_any_value_stays_named() -> None:
 
 def test_what_files_have_wrong_is_told_by_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fetching happens inside ``reading``, for small tables and for large ones."""
-    problem = Problem(SourceLocation("data/a.csv", 3), "found 'x' where a number belongs")
+    problem = Diagnostic(SourceLocation("data/a.csv", 3), "found 'x' where a number belongs")
 
     @contextmanager
     def explained() -> Iterator[None]:

@@ -10,7 +10,7 @@ from command_line import run
 from made_projects import SETTINGS, write_report
 
 from reportgen.core.cache import Cache, FileHashes
-from reportgen.core.errors import Problems, ReportError, SourceLocation
+from reportgen.core.errors import Diagnostics, ReportError, SourceLocation
 from reportgen.draft.gathering import gather_pages, gather_sources
 from reportgen.narrative.topics import find_topics, list_named_sources, list_page_sources
 from reportgen.settings.report import Project, ProjectSettings
@@ -37,7 +37,7 @@ def page_and_sources(root: Path, text: str) -> tuple[Page, dict[str, Source]]:
     """A page with the sources that it names."""
     write_report(root, {"content/index.md": text, "data/two.csv": TWO, "data/answers.csv": ANSWERS})
     project = Project(root, "content", ("index.md",), ProjectSettings())
-    problems, folder = Problems(), root / "cache"
+    problems, folder = Diagnostics(), root / "cache"
     pages = gather_pages(project, problems)
     sources = gather_sources(project, pages, FileHashes(folder), Cache(folder), problems)
     problems.raise_errors()

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from reportgen.blocks.observations import mark_points
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
 from reportgen.figures.curves.key_results import build_result_table
@@ -72,7 +72,7 @@ def draw_author_chart(planned: PlannedBlock, settings: AltairSettings, inputs: D
     if not inputs.project.settings.allow_code:
         said = f'"{settings.function}" is not run: this report does not allow code'
         step = "Set allow_code: true for the reportgen plugin in mkdocs.yml if you trust every author"
-        raise ReportError(Problem(place, said, step, Stage.FIGURE))
+        raise ReportError(Diagnostic(place, said, step, Stage.FIGURE))
     from reportgen.figures.author_charts import run_chart_function  # noqa: PLC0415 - only where code is allowed
 
     frame = _read_frame(inputs, planned.sources[0], place)
@@ -124,7 +124,7 @@ def _read_frame(inputs: DrawInputs, source: str, place: SourceLocation) -> pd.Da
     if len(frame) > MOST_ROWS:
         said = f'"{source}" has {len(frame):,} rows, and a chart takes {MOST_ROWS:,} at most'
         step = "Leave some out with filter: in its source.yml, or make a smaller table of it"
-        raise ReportError(Problem(place, said, step, Stage.FIGURE))
+        raise ReportError(Diagnostic(place, said, step, Stage.FIGURE))
     return frame
 
 

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from reportgen.blocks.results import format_step_title
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.words import join_names
 from reportgen.figures.plot import DrawContext
 from reportgen.figures.style import SLOTS, assign_slots
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from reportgen.blocks.results import CurveResult, ResultsStore
     from reportgen.blocks.subjects import SubjectStore
     from reportgen.core.cache import Cache
-    from reportgen.core.errors import Problems
+    from reportgen.core.errors import Diagnostics
     from reportgen.core.model import Request
     from reportgen.figures.plot import ChartShape
     from reportgen.settings.inputs import Source
@@ -48,7 +48,7 @@ class SeriesColours:
 
 
 def read_series_names(
-    plan: Plan, sources: Mapping[str, Source], answers: ResultsStore, cache: Cache, problems: Problems
+    plan: Plan, sources: Mapping[str, Source], answers: ResultsStore, cache: Cache, problems: Diagnostics
 ) -> dict[Request, tuple[str, ...]]:
     """The series behind every request, kept in the cache, so that unchanged sources are not read for them."""
     names: dict[Request, tuple[str, ...]] = {}
@@ -69,7 +69,7 @@ def read_series_names(
 
 
 def choose_colours(
-    plan: Plan, names: Mapping[Request, tuple[str, ...]], pinned: Mapping[str, int], problems: Problems
+    plan: Plan, names: Mapping[Request, tuple[str, ...]], pinned: Mapping[str, int], problems: Diagnostics
 ) -> SeriesColours:
     """Slots such that series drawn together differ, on every page alike.
 
@@ -89,7 +89,7 @@ def _check_pins(pinned: Mapping[str, int]) -> dict[str, int]:
     wrong = [name for name, place in pinned.items() if not 1 <= place <= SLOTS]
     if wrong:
         said = f'the palette has places 1 to {SLOTS}, and "{wrong[0]}" asks for {pinned[wrong[0]]}'
-        raise ReportError(Problem(SourceLocation("mkdocs.yml"), said, "", Stage.SETTINGS))
+        raise ReportError(Diagnostic(SourceLocation("mkdocs.yml"), said, "", Stage.SETTINGS))
     return {name: place - 1 for name, place in pinned.items()}
 
 
@@ -122,7 +122,7 @@ def list_notes(source: Source) -> tuple[str, ...]:
     for warning in source.warnings:
         if not _ADVICE.search(warning.message):
             message = _IN_A_BLOCK.sub("", warning.message).replace(f"{folder}/", "")
-            places_by_message[message].append(_shorten_place(warning.place, source, folder))
+            places_by_message[message].append(_shorten_place(warning.location, source, folder))
     found = (
         f"{join_names(places, most=_MOST_PLACES)}: {message}."
         for message, places in places_by_message.items()

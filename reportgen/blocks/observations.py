@@ -9,7 +9,7 @@ from reportgen.blocks.plan import OBSERVATIONS, PlannedStatement
 from reportgen.blocks.results import MOST_COMPARED, ScoreErrorsAt
 from reportgen.blocks.subjects import describe_topic, link_topic, make_curve_scale, make_score_scale
 from reportgen.claims.expressions.faults import ExpressionError
-from reportgen.core.errors import Problem, ReportError, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import CurveRequest, Observations, ScoreRequest
 from reportgen.core.statements import Quantity
 from reportgen.core.words import format_count, join_names
@@ -119,7 +119,7 @@ def _find_in_curves(
             if count > MOST_COMPARED:
                 said = f"observations compare every pair, and {count:,} series are too many for that"
                 step = f"Keep {MOST_COMPARED:,} at most with series: in the figure, or filter: in source.yml"
-                raise ReportError(Problem(place, said, step, Stage.DATA))
+                raise ReportError(Diagnostic(place, said, step, Stage.DATA))
             scale = make_curve_scale(topic, answer.step_name, is_time=answer.step_is_time)
             fields.append((answer.curve_set, scale))
             precisions.append(sources[topic.request.source].settings.precision or 0.0)
@@ -172,8 +172,8 @@ def _judge(binding: Binding, subject: Subject) -> Judgement:
     return judge(binding, subject)
 
 
-def _problem(fault: Fault, planned: PlannedStatement) -> Problem:
-    return Problem(_place(fault, planned), fault.message, fault.next_step, Stage.NARRATIVE)
+def _problem(fault: Fault, planned: PlannedStatement) -> Diagnostic:
+    return Diagnostic(_place(fault, planned), fault.message, fault.next_step, Stage.NARRATIVE)
 
 
 def _place(fault: Fault, planned: PlannedStatement) -> SourceLocation:

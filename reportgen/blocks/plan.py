@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reportgen.blocks.results import use_every_step
-from reportgen.core.errors import Problem, Problems, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.words import quote_names
 from reportgen.narrative.requests import make_benchmark_request, make_requests
@@ -139,7 +139,7 @@ class Plan:
         )
 
 
-def plan_report(pages: tuple[Page, ...], sources: Mapping[str, Source], problems: Problems) -> Plan:
+def plan_report(pages: tuple[Page, ...], sources: Mapping[str, Source], problems: Diagnostics) -> Plan:
     """Plan every block and statement; one whose source could not be opened is passed over: that is told."""
     blocks: list[PlannedBlock] = []
     benchmarks: list[PlannedBenchmark] = []
@@ -159,7 +159,7 @@ def plan_report(pages: tuple[Page, ...], sources: Mapping[str, Source], problems
 
 
 def _plan_statements(
-    page: Page, sources: Mapping[str, Source], problems: Problems
+    page: Page, sources: Mapping[str, Source], problems: Diagnostics
 ) -> Iterator[PlannedStatement]:
     """The statements of a page; most of them are about one topic, which is looked up once."""
     topics: dict[str | None, Topic] = {}
@@ -183,7 +183,7 @@ def _plan_block(block: Block, page: Page, sources: Mapping[str, Source]) -> Plan
     if not isinstance(settings, CurveSettings) or not settings.annotate:
         return PlannedBlock(page, block, names, requests)
     topics = find_topics(block.id, page, sources, block.location)
-    problems = Problems()
+    problems = Diagnostics()
     claims = []
     for name in settings.annotate:
         if name != OBSERVATIONS:
@@ -210,7 +210,7 @@ def _find_claim(name: str, block: Block, page: Page, sources: Mapping[str, Sourc
         step = f'Give the claim of="{block.id}"'
     else:
         return claims[0]
-    raise ReportError(Problem(block.location, said, step, Stage.NARRATIVE))
+    raise ReportError(Diagnostic(block.location, said, step, Stage.NARRATIVE))
 
 
 def _find_topic(binding: Binding, page: Page, sources: Mapping[str, Source]) -> Topic:
@@ -228,7 +228,7 @@ def _find_topic(binding: Binding, page: Page, sources: Mapping[str, Source]) -> 
     named = (
         f"Write of= with one of {quote_names(ids)}" if len(set(ids)) > 1 else "Name a figure that shows one"
     )
-    raise ReportError(Problem(binding.location, said, named, Stage.NARRATIVE))
+    raise ReportError(Diagnostic(binding.location, said, named, Stage.NARRATIVE))
 
 
 def list_requests(plan: Plan) -> tuple[Request, ...]:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reportgen.core.errors import Placing, Problem, ReportError, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Stage, relocate_errors
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.settings.blocks import split_metric
 
@@ -52,7 +52,7 @@ class ScoreErrorsAt:
         from reportgen.core.outcomes import ScoresError  # noqa: PLC0415 - reports without scores need none of it
 
         if isinstance(error, ScoresError):
-            problem = Problem(self.place, error.message, error.next_step, Stage.DATA)
+            problem = Diagnostic(self.place, error.message, error.next_step, Stage.DATA)
             raise ReportError(problem) from error
 
 
@@ -221,13 +221,13 @@ class ScoreResults:
         """
         rows, place = _select_score_rows(request), self._place(request)
         if rows not in self._totals:
-            with Placing(self._sources[request.source].location, place):
+            with relocate_errors(self._sources[request.source].location, place):
                 table = self._open_totals(request.source)
                 found = table.get_scores(request.benchmark, request.series, dict(request.where))
             if not found:
                 said = f'no row of source "{request.source}" has a total of this benchmark and series'
                 raise ReportError(
-                    Problem(place, said, "Look at filter, series and benchmark of the block", Stage.DATA)
+                    Diagnostic(place, said, "Look at filter, series and benchmark of the block", Stage.DATA)
                 )
             self._totals[rows] = found
         return self._totals[rows]
@@ -238,7 +238,7 @@ class ScoreResults:
     def _read(self, request: ScoreRequest, group: Callable[[Outcomes], _Value]) -> _Value:
         """The rows of a request, grouped."""
         rows, place = _select_score_rows(request), self._place(request)
-        with Placing(self._sources[request.source].location, place), ScoreErrorsAt(place):
+        with relocate_errors(self._sources[request.source].location, place), ScoreErrorsAt(place):
             if rows not in self._tables:
                 from reportgen.read import read_outcomes  # noqa: PLC0415 - imports the database
 
@@ -370,7 +370,7 @@ class ResultsStore:
         chosen = [f"{column} is {' or '.join(map(str, allowed))}" for column, allowed in request.where]
         said += f" where {' and '.join(chosen)}" if chosen else ""
         raise ReportError(
-            Problem(self._place(request), said, "Look at filter, series and x of the block", Stage.DATA)
+            Diagnostic(self._place(request), said, "Look at filter, series and x of the block", Stage.DATA)
         )
 
     def _check_count(self, names: Collection[str], request: CurveRequest) -> None:
@@ -379,7 +379,7 @@ class ResultsStore:
         if count > MOST_SERIES:
             said = f'"{request.source}" has {count:,} series; a figure or table shows {MOST_SERIES:,} at most'
             step = "Leave some out with filter: in source.yml, or join the runs of one series there"
-            raise ReportError(Problem(self._place(request), said, step, Stage.DATA))
+            raise ReportError(Diagnostic(self._place(request), said, step, Stage.DATA))
 
     def _place(self, request: CurveRequest) -> SourceLocation:
         return self._places.get(request, self._sources[request.source].location)
@@ -391,7 +391,7 @@ class ResultsStore:
             from reportgen.statistics.curves.reduce import reduce  # noqa: PLC0415
 
             source = self._sources[rows.source]
-            with Placing(source.location, self._place(request)):
+            with relocate_errors(source.location, self._place(request)):
                 table = read_measurements(
                     self._root,
                     source,

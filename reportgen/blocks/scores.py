@@ -21,7 +21,7 @@ from reportgen.blocks.score_numbers import (
     collect_run_numbers,
     collect_score_numbers,
 )
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.outcomes import ScoresError
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.figures.plot import ScoreContext
@@ -344,4 +344,4 @@ def _check_series(name: str | None, series: Iterable[str], place: SourceLocation
     if name is not None and name not in known:
         said = f'there is no series "{name}" in these outcomes'
         step = f"{suggest_name(name, known)}Its series are {quote_names(known)}"
-        raise ReportError(Problem(place, said, step, Stage.NARRATIVE))
+        raise ReportError(Diagnostic(place, said, step, Stage.NARRATIVE))

@@ -19,11 +19,12 @@ from reportgen.cli.output import (
     report_problems,
     show_progress,
 )
+from reportgen.site.terminal import clean_text, format_excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.core.errors import Problem
+    from reportgen.core.errors import Diagnostic
     from reportgen.core.statements import Statement
     from reportgen.site.checking.findings import Check
     from reportgen.site.checking.repairs import PageRepair
@@ -46,7 +47,7 @@ _COLUMNS = (
     "github",
     "json",
     "sarif",
-    said="For people, for the annotations of a GitHub workflow, or for other programs.",
+    purpose="For people, for the annotations of a GitHub workflow, or for other programs.",
 )
 def check(config_file: Path, form: str) -> None:
     """Hold every bound value and claim against the data, and write no site.
@@ -64,24 +65,28 @@ def check(config_file: Path, form: str) -> None:
     from reportgen.site.checking.check import check as check_report
 
     with report_problems("no statement was checked"), show_progress() as advance:
-        found = check_report(config_file, progress=advance)
+        result = check_report(config_file, progress=advance)
     if form == "text":
-        _print_check(found)
+        _print_check(result)
     else:
-        _print_export(found, form, _find_prefix(config_file.resolve().parent))
-    sys.exit(1 if found.fails else 0)
+        _print_export(result, form, _find_prefix(config_file.resolve().parent))
+    sys.exit(1 if result.fails else 0)
 
 
-def _print_export(found: Check, form: str, prefix: str) -> None:
-    from reportgen.site.checking.exports import format_annotations, format_json, format_sarif
-    from reportgen.site.checking.findings import describe_counts
+def _print_export(result: Check, form: str, prefix: str) -> None:
+    from reportgen.site.checking.findings import (
+        describe_counts,
+        format_annotations,
+        format_json,
+        format_sarif,
+    )
 
     if form == "github":
-        for line in format_annotations(found, prefix):
+        for line in format_annotations(result, prefix):
             click.echo(line)
-        click.echo(describe_counts(found.statements) if found.is_whole else _describe_unfinished(found))
+        click.echo(describe_counts(result.statements) if result.is_whole else _describe_unfinished(result))
     else:
-        click.echo(format_json(found) if form == "json" else format_sarif(found, prefix), nl=False)
+        click.echo(format_json(result) if form == "json" else format_sarif(result, prefix), nl=False)
 
 
 def _find_prefix(root: Path) -> str:
@@ -93,32 +98,32 @@ def _find_prefix(root: Path) -> str:
     return ""
 
 
-def _print_check(found: Check) -> None:
+def _print_check(result: Check) -> None:
     from reportgen.site.checking.findings import describe_counts
-    from reportgen.site.terminal import format_excerpt
 
     width = shutil.get_terminal_size((100, 24)).columns
-    for finding in found.findings:
-        print_problem(finding.problem, err=False)
+    for finding in result.findings:
+        print_problem(finding.diagnostic, err=False)
         if finding.line is not None:
-            line, *carets = format_excerpt(finding.line, finding.problem.place, finding.length, width=width)
+            line, *carets = format_excerpt(
+                finding.line, finding.diagnostic.location, finding.length, width=width
+            )
             click.echo(line)
             for under in carets:
                 click.secho(under, fg="red" if finding.fails else "yellow")
-    if not found.is_whole:
-        click.echo(_describe_unfinished(found))
+    if not result.is_whole:
+        click.echo(_describe_unfinished(result))
         return
-    if found.findings:
+    if result.findings:
         click.echo()
-    if found.statements:
-        _print_statements(found.statements)
+    if result.statements:
+        _print_statements(result.statements)
         click.echo()
-    click.echo(describe_counts(found.statements))
+    click.echo(describe_counts(result.statements))
 
 
 def _print_statements(statements: Sequence[Statement]) -> None:
     from reportgen.site.checking.findings import describe_truth
-    from reportgen.site.terminal import clean_text
 
     rows = (
         (
@@ -130,13 +135,13 @@ def _print_statements(statements: Sequence[Statement]) -> None:
         )
         for one in statements
     )
-    print_table(_COLUMNS, ([clean_text(text) for text in row] for row in rows))
+    print_table(_COLUMNS, (tuple(map(clean_text, row)) for row in rows))
 
 
-def _describe_unfinished(found: Check) -> str:
+def _describe_unfinished(result: Check) -> str:
     from reportgen.core.words import format_count
 
-    errors = sum(finding.fails for finding in found.findings)
+    errors = sum(finding.fails for finding in result.findings)
     return f"{format_count(errors, 'problem')}; no statement was held against the data."
 
 
@@ -168,18 +173,18 @@ def fix(config_file: Path, *, write: bool) -> None:
         statements = [one for several in report.statements.values() for one in several]
         pages = plan_repairs(config_file.resolve().parent, statements)
     for page in pages:
-        _show(page.difference)
+        _print_diff(page.difference)
     left = find_unrepaired(statements, pages)
     if write:
         with report_problems("only the pages named above were written"):
-            _write_pages(pages)
-    _print_summary(pages, [one for one in problems if one.place in left], written=write)
+            for page in pages:
+                page.write()
+                print_line(f"{page.file}: written", err=True)
+    _print_summary(pages, [one for one in problems if one.location in left], written=write)
     sys.exit(1 if pages and not write else 0)
 
 
-def _show(difference: str) -> None:
-    from reportgen.site.terminal import clean_text
-
+def _print_diff(difference: str) -> None:
     shown = sys.stdout.isatty()
     for line in difference.split("\n")[:-1]:
         heading = line.startswith(("---", "+++"))
@@ -188,14 +193,8 @@ def _show(difference: str) -> None:
         click.secho(clean_text(line) if shown else line, fg=colour, bold=heading)
 
 
-def _write_pages(pages: Sequence[PageRepair]) -> None:
-    for page in pages:
-        page.write()
-        print_line(f"{page.file}: written", err=True)
-
-
-def _print_summary(pages: Sequence[PageRepair], left: Sequence[Problem], *, written: bool) -> None:
-    """What was done, and what is left for a person; not in the way of a diff that is kept."""
+def _print_summary(pages: Sequence[PageRepair], left: Sequence[Diagnostic], *, written: bool) -> None:
+    """What was done, and what is left for a person, on stderr: stdout holds the diff."""
     from reportgen.core.words import format_count
 
     values = format_count(sum(page.values for page in pages), "value")

@@ -11,6 +11,7 @@ import click
 
 from reportgen.cli.options import cache_dir_option, format_option
 from reportgen.cli.output import Column, print_problem, print_table, report_problems, show_reading
+from reportgen.site.terminal import clean_text
 
 if TYPE_CHECKING:
     from reportgen.core.description import Description
@@ -29,7 +30,7 @@ _LEAST = ("where", "metrics", "logged (UTC)", "seed", "standard error", "highest
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
-@format_option("json", said="For people, or for other programs, with lists that are never cut.")
+@format_option("json", purpose="For people, or for other programs, with lists that are never cut.")
 @cache_dir_option
 def describe(path: Path, form: str) -> None:
     """Tell what PATH holds: format, runs, metrics or answers, and what is irregular about them.
@@ -70,13 +71,15 @@ def describe(path: Path, form: str) -> None:
     else:
         _print_description(description)
         _print_settings(description, settings, others)
-        _print_block(place, block)
+        if block:
+            click.echo()
+            _print_heading("To paste into a page", _describe_place(place))
+            click.echo(block, nl=False)
     sys.exit(1 if any(problem.severity == "error" for problem in description.problems) else 0)
 
 
 def _print_description(description: Description) -> None:
     from reportgen.site.describing.description import describe_amounts, format_headline, make_sections
-    from reportgen.site.terminal import clean_text
 
     click.secho(clean_text(format_headline(description)), bold=True)
     for words in describe_amounts(description):
@@ -92,11 +95,7 @@ def _print_description(description: Description) -> None:
 
 
 def _print_section(section: Section) -> None:
-    from reportgen.site.terminal import clean_text
-
-    click.secho(section.title, bold=True, nl=not section.note)
-    if section.note:
-        click.secho(f"  {clean_text(section.note)}", dim=True)
+    _print_heading(section.title, clean_text(section.note))
     rows = [tuple(map(clean_text, row)) for row in section.rows]
     if not sys.stdout.isatty():
         columns = [Column(title, longest=_LONGEST) for title in section.header]
@@ -129,8 +128,6 @@ def _print_fitted(header: tuple[str, ...], rows: list[tuple[str, ...]], room: in
 
 def _print_settings(description: Description, settings: str, others: dict[str, str]) -> None:
     """What to write into ``source.yml``."""
-    from reportgen.site.terminal import clean_text
-
     why_repeated = "if the numbers in their names only count repetitions"
     if method := description.repetitions.get("series_from"):
         why_repeated = f"if runs of one {clean_text(str(method))} with different seeds are repetitions"
@@ -147,20 +144,14 @@ def _print_settings(description: Description, settings: str, others: dict[str, s
     ):
         if text:
             click.echo()
-            click.secho(f"{verb} {clean_text(description.settings_file)}", bold=True, nl=False)
-            click.secho(f"  {why}", dim=True)
+            _print_heading(f"{verb} {clean_text(description.settings_file)}", why)
             click.echo(text, nl=False)
 
 
-def _print_block(place: DataPath, block: str) -> None:
-    """What to paste into a page."""
-    if block:
-        click.echo()
-        where = _describe_place(place)
-        click.secho("To paste into a page", bold=True, nl=not where)
-        if where:
-            click.secho(f"  {where}", dim=True)
-        click.echo(block, nl=False)
+def _print_heading(title: str, note: str) -> None:
+    click.secho(title, bold=True, nl=not note)
+    if note:
+        click.secho(f"  {note}", dim=True)
 
 
 def _describe_place(place: DataPath) -> str:
@@ -200,7 +191,6 @@ def freeze(source: Path, folder: Path | None) -> None:
     from reportgen.draft.freezing import freeze_source
     from reportgen.site.describing.description import format_bytes
     from reportgen.site.describing.sources import TOOL, locate_data, refuse_foreign, write_frozen
-    from reportgen.site.terminal import clean_text
 
     with report_problems("nothing was written"):
         place = locate_data(source)

@@ -15,15 +15,28 @@ from reportgen.cli.options import (
     metric_option,
 )
 from reportgen.cli.output import Column, print_line, print_table, report_problems
+from reportgen.site.terminal import clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
     from reportgen.claims.facts.vocabulary import Subject
-    from reportgen.core.statements import Observation
-    from reportgen.draft.questions import PlanAnswer
+    from reportgen.draft.questions import SourceQuestion
     from reportgen.site.describing.facts import FactGroup
+
+
+def _open_question(
+    config_file: Path, source: str, metric: str | None, benchmark: str | None
+) -> SourceQuestion:
+    """What a command is after, in a report that is opened for it."""
+    from reportgen.draft.questions import prepare_question
+    from reportgen.site.checking.check import open_report
+
+    report = open_report(config_file)
+    return prepare_question(
+        report.project, source, report.cache, report.hashes, metric=metric, benchmark=benchmark
+    )
 
 
 class _WithVocabulary(click.Command):
@@ -56,27 +69,24 @@ def facts(source: str, metric: str | None, benchmark: str | None, config_file: P
       reportgen facts math500
       reportgen facts training --metric reward
     """
-    from reportgen.draft.questions import prepare_question
-    from reportgen.site.checking.check import open_report
     from reportgen.site.describing.facts import group_facts
 
     with report_problems("no facts can be told"):
-        report = open_report(config_file)
-        question = prepare_question(
-            report.project, source, report.cache, report.hashes, metric=metric, benchmark=benchmark
-        )
-        subject = question.get_subject()
+        subject = _open_question(config_file, source, metric, benchmark).get_subject()
         groups = group_facts(subject)
     click.secho(_format_title(source, subject), bold=True)
     width = max((len(call) for group in groups for call, _ in group.rows), default=0)
     for group in groups:
-        _print_group(group, width)
+        click.echo()
+        click.secho(group.signature, fg="cyan", nl=False)
+        click.secho(f"  {' '.join(filter(None, [group.says, group.note]))}", dim=True)
+        for call, meaning in group.rows:
+            click.echo(f"  {clean_text(call).ljust(width)}  {clean_text(meaning)}")
     _print_usage(groups)
 
 
 def _format_title(source: str, subject: Subject) -> str:
     from reportgen.core.words import format_count
-    from reportgen.site.terminal import clean_text
 
     scale = subject.scale
     ways = {
@@ -86,16 +96,6 @@ def _format_title(source: str, subject: Subject) -> str:
     }
     count = format_count(len(subject.series), "series", "series")
     return f"{clean_text(source)}: {clean_text(scale.metric)} of {count}, {ways[scale.higher_is_better]}"
-
-
-def _print_group(group: FactGroup, width: int) -> None:
-    from reportgen.site.terminal import clean_text
-
-    click.echo()
-    click.secho(group.signature, fg="cyan", nl=False)
-    click.secho(f"  {' '.join(filter(None, [group.says, group.note]))}", dim=True)
-    for call, said in group.rows:
-        click.echo(f"  {clean_text(call).ljust(width)}  {clean_text(said)}")
 
 
 def _print_usage(groups: Iterable[FactGroup]) -> None:
@@ -110,15 +110,12 @@ def _print_usage(groups: Iterable[FactGroup]) -> None:
         )
 
 
-_MOST = 8
-
-
 @click.command()
 @click.argument("source")
 @metric_option
 @benchmark_option
 @click.option(
-    "-n", "--count", type=click.IntRange(1), default=_MOST, show_default=True, help="How many sentences."
+    "-n", "--count", type=click.IntRange(1), default=8, show_default=True, help="How many sentences."
 )
 @config_option
 @cache_dir_option
@@ -135,29 +132,16 @@ def observations(
       reportgen observations math500
       reportgen observations training --metric reward --count 3
     """
-    from reportgen.draft.questions import prepare_question
-    from reportgen.site.checking.check import open_report
-
     with report_problems("nothing can be observed"):
-        report = open_report(config_file)
-        question = prepare_question(
-            report.project, source, report.cache, report.hashes, metric=metric, benchmark=benchmark
-        )
-        found = question.find_observations()
+        found = _open_question(config_file, source, metric, benchmark).find_observations()
     for observation in found[:count]:
-        _print_observation(observation)
+        click.echo(clean_text(observation.text))
+        behind = "; ".join(part for part in (*observation.evidence, observation.threshold) if part)
+        click.secho(f"  {observation.rule}: {clean_text(behind)}", dim=True)
     if not found:
         click.echo("No rule has found anything to say.")
     elif len(found) > count:
         click.echo(f"{len(found) - count} more; --count {len(found)} shows all.", err=True)
-
-
-def _print_observation(observation: Observation) -> None:
-    from reportgen.site.terminal import clean_text
-
-    click.echo(clean_text(observation.text))
-    behind = "; ".join(part for part in (*observation.evidence, observation.threshold) if part)
-    click.secho(f"  {observation.rule}: {clean_text(behind)}", dim=True)
 
 
 @click.command()
@@ -171,7 +155,7 @@ def _print_observation(observation: Observation) -> None:
     help="The true difference to find, in points where scores go from 0 to 1. If left out, the one that is "
     "found four times in five now.",
 )
-@format_option("json", said="For people, or for other programs.")
+@format_option("json", purpose="For people, or for other programs.")
 @config_option
 @cache_dir_option
 def plan(
@@ -194,24 +178,11 @@ def plan(
       reportgen plan contest --difference 3
       reportgen plan suite --benchmark Contest --metric pass@4 --format json
     """
-    from reportgen.draft.questions import prepare_question
-    from reportgen.site.checking.check import open_report
-
     with report_problems("nothing can be planned"):
-        report = open_report(config_file)
-        question = prepare_question(
-            report.project, source, report.cache, report.hashes, metric=metric, benchmark=benchmark
-        )
-        answer = question.plan(difference)
+        answer = _open_question(config_file, source, metric, benchmark).plan(difference)
     if form == "json":
         click.echo(json.dumps(answer.numbers, indent=2, ensure_ascii=False))
-    else:
-        _print_plan(answer)
-
-
-def _print_plan(answer: PlanAnswer) -> None:
-    from reportgen.site.terminal import clean_text
-
+        return
     for sentence in answer.sentences:
         click.echo(clean_text(sentence))
     click.echo()

@@ -16,6 +16,7 @@ from reportgen.cli.facts import facts, observations, plan
 from reportgen.cli.options import cache_dir_option, config_option
 from reportgen.cli.output import print_line, print_lines, report_problems, show_progress, warn
 from reportgen.core import __version__
+from reportgen.site.terminal import clean_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,7 @@ _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class _Commands(click.Group):
-    """The commands; what is wrong with a call is told so that a path in it gives no orders."""
+    """The commands; the terminal obeys no path in the message about a wrong call."""
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:  # noqa: ANN401 - as click declares it
         """Read the options before the command."""
@@ -45,10 +46,8 @@ def _clean_errors() -> Iterator[None]:
     try:
         yield
     except click.UsageError as error:
-        from reportgen.site.terminal import clean_lines
-
-        said = error.format_message()
-        if (safe := clean_lines(said)) != said:
+        message = error.format_message()
+        if (safe := clean_lines(message)) != message:
             raise click.UsageError(safe, error.ctx) from None
         raise
 
@@ -138,9 +137,7 @@ def build(config_file: Path, *, strict: bool, force: bool) -> None:
     start = time.perf_counter()
     summary = None if force else check_unchanged(config_file, strict=strict)
     if summary:
-        warnings = (
-            f", {summary.warnings} warning{'' if summary.warnings == 1 else 's'}" if summary.warnings else ""
-        )
+        warnings = f", {_format_count(summary.warnings, 'warning')}" if summary.warnings else ""
         seconds = time.perf_counter() - start
         click.echo(f"Nothing changed: {_format_counts(summary)}{warnings}; checked in {seconds:.2f} s")
         return
@@ -148,7 +145,7 @@ def build(config_file: Path, *, strict: bool, force: bool) -> None:
 
     with report_problems(), show_progress() as advance:
         summary = publish(config_file, strict=strict, progress=advance, warn=warn)
-    hits = f"{summary.cache_hits} cache hit{'' if summary.cache_hits == 1 else 's'}"
+    hits = _format_count(summary.cache_hits, "cache hit")
     click.echo(f"Built {_format_counts(summary)} in {time.perf_counter() - start:.1f} s, {hits}")
 
 
@@ -184,14 +181,18 @@ def schema(name: str | None) -> None:
     """
     import json
 
-    from reportgen.settings.loading import make_schemas as schemas
+    from reportgen.settings.loading import make_schemas
 
-    known = schemas()
+    known = make_schemas()
     if name is not None and name not in known:
         raise click.UsageError(f'There is no schema "{name}". There are: {", ".join(known)}.')
     click.echo(json.dumps(known[name] if name else known, indent=2))
 
 
 def _format_counts(summary: Summary) -> str:
-    pages = f"{summary.pages} page{'' if summary.pages == 1 else 's'}"
-    return f"{pages}, {summary.figures} figure{'' if summary.figures == 1 else 's'}"
+    return f"{_format_count(summary.pages, 'page')}, {_format_count(summary.figures, 'figure')}"
+
+
+def _format_count(count: int, noun: str) -> str:
+    """A count with its noun, without the import of all words for numbers: a build may take milliseconds."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from reportgen.core.cache import CACHE_DIR
+from reportgen.core import CACHE_DIR
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,10 +42,10 @@ cache_dir_option = click.option(
 )
 
 
-def format_option(*forms: str, said: str) -> Callable[[_Command], _Command]:
+def format_option(*forms: str, purpose: str) -> Callable[[_Command], _Command]:
     """``--format``, of which ``text`` is the default."""
     kinds = click.Choice(["text", *forms])
-    return click.option("--format", "form", type=kinds, default="text", show_default=True, help=said)
+    return click.option("--format", "form", type=kinds, default="text", show_default=True, help=purpose)
 
 
 metric_option = click.option(

@@ -5,74 +5,68 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
+
+from reportgen.site.terminal import clean_lines, clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from reportgen.core.errors import Problem, ReportError
+    from reportgen.core.errors import Diagnostic
 
 
 def print_line(words: str, *, err: bool = False) -> None:
-    """Print a line with names in it, which neither the terminal nor the log of a workflow obeys."""
-    from reportgen.site.terminal import clean_text
-
+    """Print a line; neither the terminal nor the log of a workflow obeys names in it."""
     click.echo(clean_text(words), err=err)
 
 
 def print_lines(words: str, *, err: bool = False) -> None:
     """Print words of MkDocs, which may take several lines, as ``print_line`` prints one."""
-    from reportgen.site.terminal import clean_lines
-
     click.echo(clean_lines(words), err=err)
 
 
 def warn(word: str) -> None:
-    """Print a warning that has its place in its words."""
+    """Print a warning, which names its location itself."""
     click.secho("warning: ", fg="yellow", nl=False, err=True)
     print_lines(word, err=True)
 
 
 @contextmanager
 def report_problems(outcome: str = "the site was left as it was") -> Iterator[None]:
-    """Print every problem and what became of the command, and leave with 1."""
-    from reportgen.core.errors import ReportError, describe_disk_problem
+    """A context that prints every problem and the outcome of the command, and exits with 1."""
+    from reportgen.core.errors import ReportError, diagnose_disk_error
 
     try:
         yield
     except ReportError as error:
-        _print_problems(error, outcome)
-        sys.exit(1)
+        _print_problems(error.problems, outcome)
     except BrokenPipeError:
         raise
     except OSError as error:  # a full disk, a folder that may not be written
-        _print_problems(ReportError(describe_disk_problem(error, ".", "the command cannot go on")), outcome)
-        sys.exit(1)
+        _print_problems([diagnose_disk_error(error, ".", "the command cannot go on")], outcome)
 
 
-def print_problem(problem: Problem, *, err: bool = True) -> None:
-    """Print a problem: ``content/index.md:5:1: error: …``; names in it cannot give the terminal orders."""
-    from reportgen.site.terminal import clean_text
-
-    rest = clean_text(str(problem).removeprefix(f"{problem.place}: "))
-    click.secho(f"{clean_text(str(problem.place))}: ", bold=True, nl=False, err=err)
+def print_problem(problem: Diagnostic, *, err: bool = True) -> None:
+    """Print a diagnostic: ``content/index.md:5:1: error: …``; the terminal obeys no name in it."""
+    click.secho(f"{clean_text(str(problem.location))}: ", bold=True, nl=False, err=err)
     colour = "red" if problem.severity == "error" else "yellow"
     click.secho(f"{problem.severity}: ", fg=colour, nl=False, err=err)
-    click.echo(rest, err=err)
+    click.echo(clean_text(problem.text), err=err)
 
 
-def _print_problems(error: ReportError, outcome: str) -> None:
+def _print_problems(problems: Sequence[Diagnostic], outcome: str) -> NoReturn:
     from reportgen.core.words import format_count
 
-    for problem in error.problems:
+    for problem in problems:
         print_problem(problem)
-    errors = sum(problem.severity == "error" for problem in error.problems)
-    count = format_count(errors, "problem") if errors else format_count(len(error.problems), "warning")
+    errors = sum(problem.severity == "error" for problem in problems)
+    count = format_count(errors, "problem") if errors else format_count(len(problems), "warning")
     why = "" if errors else ", and --strict allows none"
     click.echo(f"{count}{why}; {outcome}.", err=True)
+    sys.exit(1)
 
 
 @contextmanager
@@ -95,13 +89,9 @@ _GAP = "  "
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table.
+    """A column of a table, with the colours of its texts by the text.
 
-    Attributes:
-        title: its header.
-        longest: characters after which a text is cut; None where none is.
-        wraps: whether its texts are broken into lines on a narrow terminal.
-        styles: the colour of its texts, by the text.
+    A text is cut after ``longest`` characters, and wrapped on a narrow terminal if the column ``wraps``.
     """
 
     title: str
@@ -144,21 +134,16 @@ def _print_rich(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Non
 
 @contextmanager
 def show_reading(hashes: Callable[[Path], str]) -> Iterator[Callable[[Path], str]]:
-    """Show on a terminal what is read; nothing elsewhere.
+    """Show on a terminal which file is read; yields a function to use in place of ``hashes``.
 
     Args:
-        hashes: SHA-256 of a file in hex, which every file is asked for before it is read.
-
-    Yields:
-        The same, to be used in its place.
+        hashes: SHA-256 of a file in hex, which is called for every file before it is read.
     """
     if not sys.stderr.isatty():
         yield hashes
         return
     from rich.console import Console
     from rich.markup import escape
-
-    from reportgen.site.terminal import clean_text
 
     seen: set[Path] = set()
     with Console(stderr=True).status("Looking for files") as status:

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reportgen.core import __version__
+from reportgen.core import CACHE_DIR, __version__
 from reportgen.core.repository import find_checkout
 
 if TYPE_CHECKING:
@@ -33,27 +33,22 @@ if TYPE_CHECKING:
 _DAY = 24 * 3600
 _UNUSED_SECONDS = 30 * _DAY
 _SEAL = 4
-"""Bytes of the checksum before each value: it tells damage, at ten times the speed of a hash."""
+"""Bytes of the checksum before each value: it detects damage, at ten times the speed of a hash."""
 _ENTRY = re.compile(r"[0-9a-f]{62}(\..+)?")
 _TAG_FILE = "CACHEDIR.TAG"
 _TAG = (
     "Signature: 8a477f597d28d172789f06886806bc55\n"
     "# A cache of reportgen, which may be deleted at any time. See https://bford.info/cachedir/\n"
 )
-CACHE_DIR = "REPORTGEN_CACHE_DIR"
-"""The environment variable that names another folder for the caches of all reports."""
 
 
 @functools.cache
 def cache_folder(root: Path) -> Path:
-    """The folder that keeps what builds of one report computed; made if need be.
+    """The folder of what builds of the report in ``root`` computed; made if need be.
 
     It lies in the user's cache folder, or in the one that ``REPORTGEN_CACHE_DIR`` names. Where it cannot be
     written, or where the user's cache folder lies inside the report's own checkout, it is a temporary one of
     this process.
-
-    Args:
-        root: the folder of ``mkdocs.yml``.
     """
     from platformdirs import user_cache_path  # noqa: PLC0415 - not every command has a cache
 
@@ -86,9 +81,11 @@ def make_temporary_folder(parent: Path) -> Path:
         if not process.isdecimal() or int(process) == os.getpid():
             continue
         with suppress(OSError):
-            # In another container the same number may be that of a process which runs.
-            old = now - left.lstat().st_mtime > _DAY
-            if old and not is_running(int(process)) and _is_own_folder(left):
+            # In another container the same number may be that of a process which runs, so it has to be old.
+            # Anybody may write where temporary files are: it has to be a folder, no link, of this user's.
+            found = left.lstat()
+            ours = stat.S_ISDIR(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
+            if ours and now - found.st_mtime > _DAY and not is_running(int(process)):
                 shutil.rmtree(left, ignore_errors=True)
     return folder
 
@@ -104,21 +101,11 @@ def is_running(process: int) -> bool:
     return process != os.getpid()
 
 
-def _is_own_folder(path: Path) -> bool:
-    """Whether it is a folder, no link, of this user's: anybody may write where temporary files are."""
-    found = path.lstat()
-    return stat.S_ISDIR(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
-
-
 @dataclass(frozen=True, slots=True)
 class CachedText:
-    """A long text that the cache keeps in a file of its own, read by whoever asks for it.
+    """A long text in a file of its own in the cache; ``str()`` reads it.
 
-    Attributes:
-        path: the file.
-        sha256: of its bytes, in hex.
-        size: in bytes.
-        changed: its time of change in nanoseconds; while it stands, the bytes are taken for unchanged.
+    ``sha256`` is that of its bytes in hex; ``size`` and ``changed`` are its stamp (see ``get_stamp``).
     """
 
     path: str = field(compare=False)
@@ -134,7 +121,7 @@ class CachedText:
     def stands(self) -> bool:
         """Whether the file is there, and as it was written; hashed only if its time of change differs."""
         try:
-            size, changed = _mark(self.path)
+            size, changed = get_stamp(self.path)
             if size == self.size and changed != self.changed:  # as after a restored backup
                 return hashlib.sha256(Path(self.path).read_bytes()).hexdigest() == self.sha256
         except OSError:
@@ -150,9 +137,7 @@ def get_digest(text: str | CachedText) -> str:
 class Cache:
     """Bytes by key; two processes may use one folder, and a damaged entry is a missing one.
 
-    Attributes:
-        hits: how many entries were found so far.
-        misses: how many were not.
+    ``hits`` and ``misses`` count the entries that were found and not found so far.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -198,22 +183,22 @@ class Cache:
         return os.path.isfile(self._get_path(key))  # noqa: PTH113 - pathlib takes longer
 
     def put(self, key: str, value: bytes) -> None:
-        """Keep a value, unless the disk is full or read-only: a cache that cannot be written is none.
+        """Store a value, unless the disk is full or read-only: a cache that cannot be written is none.
 
         Whoever reads at the same time sees the whole of it or nothing.
         """
         with suppress(OSError):
-            _write(self._get_path(key), _calculate_checksum(value) + value)
+            replace_file(self._get_path(key), _calculate_checksum(value) + value)
 
     def put_text(self, key: str, name: str, text: str) -> CachedText:
-        """Keep a long text of the value with this key, in a file that a site can link to.
+        """Store a long text of the value with this key, in a file that a site can link to.
 
         Raises:
             OSError: the disk is full or read-only.
         """
         path, data = self.get_text_path(key, name), text.encode()
-        _write(path, data)
-        size, changed = _mark(path)
+        replace_file(path, data)
+        size, changed = get_stamp(path)
         return CachedText(path, hashlib.sha256(data).hexdigest(), size, changed)
 
     @contextmanager
@@ -228,15 +213,16 @@ class Cache:
             fresh.unlink(missing_ok=True)
 
     def get_text_path(self, key: str, name: str) -> str:
-        """Where the text or file of this name of a key's value is kept."""
+        """The path of the text or file of this name of a key's value."""
         return f"{self._get_path(key)}.{name}"
 
     def prune(self, unused_seconds: float = _UNUSED_SECONDS) -> int:
         """Remove entries not used for so long before the newest one; returns how many files."""
         groups: dict[str, list[tuple[float, Path]]] = defaultdict(list)
-        for path in filter(_is_entry, self._folder.glob("??/*")):
-            # The texts of a value go with it.
-            groups[path.name.partition(".")[0]].append((path.stat().st_mtime, path))
+        for path in self._folder.glob("??/*"):
+            if _ENTRY.fullmatch(path.name) and path.is_file():
+                # The texts of a value go with it.
+                groups[path.name.partition(".")[0]].append((path.stat().st_mtime, path))
         last = {name: max(used for used, _ in files) for name, files in groups.items()}
         newest = max(last.values(), default=0.0)
         old = [
@@ -267,7 +253,7 @@ class Cache:
                     shutil.rmtree(mark.parent)
 
     def _get_time(self) -> float:
-        """When this cache was first asked, by the file system's clock, which marks entries too."""
+        """When this cache was first used, by the file system's clock, which marks entries too."""
         if self._opened is None:
             mark = self._folder / "used"
             self._opened = 0.0
@@ -299,37 +285,39 @@ class FileHashes:
         Raises:
             OSError: the file cannot be read.
         """
-        name, mark = str(path), _mark(path)
+        name, mark = str(path), get_stamp(path)
         self._used.add(name)
         match self._known.get(name):
-            case [int(size), int(changed), str(digest)] if [size, changed] == mark:
+            case [int(size), int(changed), str(digest)] if (size, changed) == mark:
                 return digest
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        if _mark(path) == mark:
+        if get_stamp(path) == mark:
             # A file that was written while it was read is read again next time.
             self._known[name] = [*mark, digest]
             self._changed = True
         return digest
 
     def save(self) -> None:
-        """Remember for the next build; files that nobody asked about are forgotten."""
+        """Remember for the next build; files that were not hashed are forgotten."""
         if self._changed:
             current = {name: self._known[name] for name in sorted(self._used) if name in self._known}
             with suppress(OSError):
-                _write(str(self._file), json.dumps(current).encode())
+                replace_file(str(self._file), json.dumps(current).encode())
 
 
-def _mark(path: str | Path) -> list[int]:
+def get_stamp(path: str | Path) -> tuple[int, int]:
+    """A file's size in bytes and time of change in nanoseconds; while both stay, so do its bytes."""
     found = os.stat(path)  # noqa: PTH116 - pathlib takes longer
-    return [found.st_size, found.st_mtime_ns]
+    return found.st_size, found.st_mtime_ns
 
 
-def _is_entry(path: Path) -> bool:
-    return _ENTRY.fullmatch(path.name) is not None and path.is_file()
+def replace_file(path: str, data: bytes) -> None:
+    """Write a file whole or not at all, and make its folder if need be.
 
-
-def _write(path: str, data: bytes) -> None:
+    Raises:
+        OSError: the disk is full or read-only.
+    """
     fresh = f"{path}.{os.getpid()}"
     try:
         file = open(fresh, "wb")  # noqa: PTH123, SIM115 - pathlib takes longer; it is closed below

@@ -22,31 +22,25 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two series on the problems that both answered: a minus b.
+    """Two series on the problems that both answered: a minus b, each number None where it is not known.
 
     Attributes:
-        a, b: names of the series.
-        metric: as in ``Score``.
-        level: of the interval.
-        difference: mean of the differences; None without a shared problem.
-        low, high: interval of the mean difference over problems like these; None where there is none.
-        spread: standard deviation of the differences (ddof = 1); None under 2 shared problems.
-        p: two-sided, of this comparison by itself; None where nothing was tested.
+        difference: mean of the differences.
+        low, high: interval of the mean difference over problems like these, at ``level``.
+        spread: standard deviation of the differences (ddof = 1).
+        p: two-sided, of this comparison by itself.
         adjusted_p: adjusted for everything that was tested together.
-        tested_together: how many were tested together.
         shared: number of problems (of runs a side for curves: the smaller side) behind the difference.
         only_a, only_b: problems that only one side answered.
         verdict: of a, with the direction of the metric taken into account.
-        method: how p was computed.
-        interval_method: how the interval was made.
+        method, interval_method: how ``p`` and the interval were computed.
         reason: in words, why something is missing or unusual.
-        runs: runs of a and of b. From 2 a side on the comparison is of methods, below of these checkpoints.
-        stderr: standard error of the difference, problems and runs together; None where not known.
+        runs: of a and of b; with 2 or more a side it compares methods, otherwise checkpoints.
+        stderr: standard error of the difference, problems and runs together.
         run_stderr: the part of it that comes from runs; 0 where none is estimated.
         df: degrees of freedom of ``stderr``.
         family_stderr: the standard error that the test of the family uses, with spreads averaged over it.
-        critical: how many ``family_stderr`` a difference needs for a verdict; both None where it was
-            tested by itself.
+        critical: how many ``family_stderr`` a difference needs for a verdict; None where it was tested alone.
         family_blocks: how many blocks of a page are adjusted together.
     """
 
@@ -79,10 +73,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class RankGroup:
-    """Series of which none is shown to be better than all that follow; ``rank`` counts groups, 1 is the best.
-
-    Every series of a group is better than every series of the groups below it.
-    """
+    """Series that are all better than every series of the groups below; ``rank`` 1 is the best group."""
 
     rank: int
     series: tuple[str, ...]
@@ -90,10 +81,9 @@ class RankGroup:
 
 @dataclass(frozen=True, slots=True)
 class RankRange:
-    """The ranks that the verdicts leave to a series, among ``count`` series.
+    """The ranks, ``best`` to ``worst``, that the verdicts leave to a series among ``count`` series.
 
-    ``best_probability`` is the share of resampled problems (and runs) on which it is the best; None unless
-    it was computed.
+    ``best_probability`` is the share of resampled problems (and runs) on which it is the best, if computed.
     """
 
     series: str
@@ -109,17 +99,16 @@ TARGET_POWER: Final = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """How large a true difference of two series has to be to be found, which is to get a verdict.
+    """How large a true difference of two series has to be to get a verdict; None where nothing is known.
 
     Attributes:
-        difference: the one that a comparison by itself finds four times in five; None with a reason.
+        difference: the one that a comparison by itself finds four times in five.
         half: the probability that a comparison by itself finds half of it.
-        problems: problems that a pair shares.
+        problems: how many a pair shares.
         runs: fewest and most runs of a series.
         stderr: standard error of the difference of a typical pair.
         together: how many comparisons were tested together.
-        family_difference: the one that is found four times in five among all of them; None for one alone.
-        family_half: the probability that half of it is found among them.
+        family_difference, family_half: the same among all of them; None for one alone.
         reason: in words, why nothing is known.
     """
 
@@ -151,8 +140,7 @@ class PlannedDesign:
     """What a design finds: so many problems, samples of each in a run, and runs of each series.
 
     ``alone`` and ``together`` are the probabilities that the planned difference gets a verdict by itself and
-    in the family (None without one); ``notes`` is the difference that gets one four times in five, in the
-    family where there is one.
+    in the family (None without one); ``found`` is the difference that gets one four times in five.
     """
 
     problems: int
@@ -181,9 +169,8 @@ class Plan:
     """What other numbers of problems, samples and runs would find on a benchmark.
 
     Attributes:
-        difference: the true difference that is looked for.
-        power: of the data as they are.
-        samples, runs: samples of a problem in a run, and runs of a series, as they are.
+        difference: the true difference to find.
+        power: of the data as they are, with ``samples`` of a problem in a run and ``runs`` of a series.
         components: the parts of the standard error of a difference.
         designs: by samples and runs, then by problems; the present design is among them.
         halvings: of problems, samples and runs.
@@ -213,9 +200,9 @@ class BenchmarkCell:
 
 @dataclass(frozen=True, slots=True)
 class AcrossBenchmarks:
-    """Series × benchmark. ``cells`` has a row for each of ``series`` and a column for each of ``benchmarks``.
+    """Series × benchmark: ``cells`` has a row for each series and a column for each benchmark.
 
-    ``macro`` has the average over benchmarks of each series; its estimand is named in its score.
+    ``macro`` has each series' average over benchmarks; its estimand is named in its score.
     """
 
     series: tuple[str, ...]
@@ -227,16 +214,15 @@ class AcrossBenchmarks:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProblemGrid:
-    """Problem × series, the hardest problem last.
+    """Problem × series.
 
     Attributes:
-        series: names, in order of first appearance.
-        problems: names, from the problem that the series solve best to the one they solve worst.
+        problems: from the problem that the series solve best to the one they solve worst.
         score: shape (series, problems); NaN where a series lacks a problem.
-        samples: same shape, over all runs; 0 where a series lacks a problem.
+        samples: same shape, over all runs.
         difficulty: mean score over the series that have the problem, shape (problems,).
-        solved_by_one: problems that exactly one series ever got right, and that series. Empty unless
-            every series' scores are right or wrong.
+        solved_by_one: problems that exactly one series ever got right, and that series; empty unless every
+            score is right or wrong.
     """
 
     series: tuple[str, ...]

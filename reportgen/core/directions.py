@@ -52,7 +52,7 @@ NEITHER = (
     *("epochs", "non score reward", "step", "steps", "count", "std", "stddev", "sd", "stderr", "se"),
     *("var", "variance"),
 )
-"""Last words of what is logged beside quality, and of what tells how much a number varies."""
+"""Last words of what is logged beside quality, and of how much a number varies."""
 
 PARTS = frozenset(
     {
@@ -122,9 +122,8 @@ def find_direction(metric: str, *stated_by_authors: bool | None, ranks: bool = F
 
     Args:
         metric: its name.
-        stated_by_authors: what the author says of it, the first that is not None counts before the name.
-        ranks: whether a benchmark is ranked by it: it measures quality then, of which more is better unless
-            the name says something else.
+        stated_by_authors: the first that is not None counts before the name.
+        ranks: whether a benchmark is ranked by it: more of it is better then unless its name says otherwise.
     """
     stated = next((one for one in stated_by_authors if one is not None), None)
     if stated is not None:

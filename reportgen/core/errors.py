@@ -1,8 +1,9 @@
-"""What a user can correct: each problem has a location, says what is wrong, and names the next step."""
+"""What a user can correct: each diagnostic has a location, says what is wrong, and names the next step."""
 
 from __future__ import annotations
 
 import errno
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -14,26 +15,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, order=True)
 class SourceLocation:
-    """Where something stands: a file relative to the project, and a 1-based line and column if known."""
+    """A file relative to the project, and a 1-based line and column if known."""
 
     file: str
     line: int | None = None
     column: int | None = None
 
     def __str__(self) -> str:
-        parts = [self.file, *(str(n) for n in (self.line, self.column) if n is not None)]
-        return ":".join(parts)
+        return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
 
 
 class Severity(StrEnum):
-    """An error stops the build; a warning is told, and stops it only under ``--strict``."""
+    """An error stops the build; a warning stops it only under ``--strict``."""
 
     ERROR = "error"
     WARNING = "warning"
 
 
 class Stage(StrEnum):
-    """What the user was giving us when the problem was found."""
+    """Which kind of input a diagnostic concerns."""
 
     SETTINGS = "settings"
     DATA = "data"
@@ -43,92 +43,99 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """One thing for the user to mend.
+class Diagnostic:
+    """One thing for the user to correct.
 
-    Attributes:
-        place: file, line and column.
-        message: what was found, a sentence without its full stop.
-        next_step: what to do about it, a sentence without its full stop, or a question; may be empty.
-        stage: which kind of input it concerns.
-        severity: error or warning.
+    ``message`` is a sentence without its full stop; ``next_step`` is one too, or a question, or empty.
     """
 
-    place: SourceLocation
+    location: SourceLocation
     message: str
     next_step: str = ""
     stage: Stage = Stage.NARRATIVE
     severity: Severity = Severity.ERROR
 
+    @property
+    def text(self) -> str:
+        """The message and the next step, in sentences."""
+        end = "" if self.next_step.endswith("?") else "."
+        return f"{self.message}. {self.next_step}{end}" if self.next_step else f"{self.message}."
+
     def __str__(self) -> str:
-        asks = self.next_step.endswith("?")
-        advice = f" {self.next_step}{'' if asks else '.'}" if self.next_step else ""
-        return f"{self.place}: {self.message}.{advice}"
+        return f"{self.location}: {self.text}"
+
+
+class ReportError(Exception):
+    """One or more problems in the user's report; never raised for a mistake in reportgen itself."""
+
+    def __init__(self, *problems: Diagnostic) -> None:
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = problems
+
+    def __reduce__(self) -> tuple[type[ReportError], tuple[Diagnostic, ...]]:
+        """Travel between processes with every problem."""
+        return ReportError, self.problems
+
+
+def make_error(
+    location: SourceLocation | str, message: str, next_step: str = "", stage: Stage = Stage.SITE
+) -> ReportError:
+    """An exception with one diagnostic, about a location or a file."""
+    where = SourceLocation(location) if isinstance(location, str) else location
+    return ReportError(Diagnostic(where, message, next_step, stage))
 
 
 DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Error numbers that say nothing about the file that was read, but that there is no space to write."""
+"""Error numbers that mean no space to write, whatever file was read."""
 
 
-def describe_disk_problem(error: OSError, path: str, message: str) -> Problem:
+def diagnose_disk_error(error: OSError, path: str, message: str) -> Diagnostic:
     """What keeps a file from being written, such as a full disk.
 
     Args:
-        error: what the system said.
+        error: what the system reports.
         path: the file or folder, where the error names none.
         message: what cannot be done, such as "the site cannot be built".
     """
     step = "Free some space" if error.errno in DISK_FULL else "Check that it may be written"
-    place = SourceLocation(str(error.filename or path))
-    return Problem(place, f"{message}: {error.strerror or error}", step, Stage.SITE)
-
-
-class ReportError(Exception):
-    """One or more problems in the user's report; never raised for a fault of ours."""
-
-    def __init__(self, *problems: Problem) -> None:
-        super().__init__("\n".join(str(problem) for problem in problems))
-        self.problems = problems
-
-    def __reduce__(self) -> tuple[type[ReportError], tuple[Problem, ...]]:
-        """Travel between processes whole, with every problem."""
-        return ReportError, self.problems
+    location = SourceLocation(str(error.filename or path))
+    return Diagnostic(location, f"{message}: {error.strerror or error}", step, Stage.SITE)
 
 
 @dataclass(slots=True)
-class Problems:
-    """Collects the problems of a draft, so that all of them are told together."""
+class Diagnostics:
+    """Collects the diagnostics of a draft, so that the user gets all of them together."""
 
-    found: list[Problem] = field(default_factory=list)
+    found: list[Diagnostic] = field(default_factory=list)
 
     def collecting(self) -> Collecting:
-        """Keep the problems of a ``ReportError`` raised inside and go on after the block."""
+        """A context that adds the problems of a ``ReportError`` raised inside, and goes on after it."""
         return Collecting(self)
 
-    def add(self, problems: Iterable[Problem]) -> None:
-        """Add problems, each told once."""
+    def add(self, problems: Iterable[Diagnostic]) -> None:
+        """Add diagnostics, each once."""
         self.found.extend(problem for problem in problems if problem not in self.found)
 
     @property
-    def errors(self) -> tuple[Problem, ...]:
-        """The problems that stop a build, in the order of their places."""
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """Those that stop a build, sorted by file and line."""
         return tuple(p for p in self.in_order() if p.severity is Severity.ERROR)
 
-    def in_order(self) -> tuple[Problem, ...]:
-        """All problems, sorted by file and line."""
-        return tuple(sorted(self.found, key=lambda p: (p.place.file, p.place.line or 0)))
+    def in_order(self) -> tuple[Diagnostic, ...]:
+        """All of them, sorted by file and line."""
+        return tuple(sorted(self.found, key=lambda p: (p.location.file, p.location.line or 0)))
 
     def raise_errors(self) -> None:
-        """Raise one ``ReportError`` with every problem if any of them is an error."""
+        """Raise one ``ReportError`` with every diagnostic if any of them is an error."""
         if self.errors:
             raise ReportError(*self.in_order())
 
 
 @dataclass(frozen=True, slots=True)
 class Collecting:
-    """A context manager that hands the problems raised inside to ``problems`` and goes on."""
+    """The context of ``Diagnostics.collecting``."""
 
-    problems: Problems
+    problems: Diagnostics
 
     def __enter__(self) -> None:
         """Nothing to prepare."""
@@ -136,34 +143,26 @@ class Collecting:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        """Swallow a ``ReportError``, after keeping its problems."""
+        """Swallow a ``ReportError`` after adding its problems."""
         if isinstance(error, ReportError):
             self.problems.add(error.problems)
-            return True
-        return False
+        return isinstance(error, ReportError)
 
 
-@dataclass(frozen=True, slots=True)
-class Placing:
-    """A context manager: a problem raised inside at place ``old`` is told at ``new`` instead.
+@contextmanager
+def relocate_errors(old: SourceLocation, new: SourceLocation) -> Iterator[None]:
+    """A context in which a problem raised at ``old`` is reported at ``new`` instead.
 
-    Who reads data knows the source; who asked for it is the one to mend the question.
+    Code that reads data knows the source; the block that requests them is what the user has to correct.
     """
-
-    old: SourceLocation
-    new: SourceLocation
-
-    def __enter__(self) -> None:
-        """Nothing to prepare."""
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Raise a ``ReportError`` again with its places mended."""
-        if isinstance(error, ReportError):
-            raise ReportError(*move_problems(error.problems, self.old, self.new)) from error
+    try:
+        yield
+    except ReportError as error:
+        raise ReportError(*move_diagnostics(error.problems, old, new)) from error
 
 
-def move_problems(problems: Iterable[Problem], old: SourceLocation, new: SourceLocation) -> Iterator[Problem]:
-    """Problems, those at place ``old`` moved to ``new``."""
-    return (replace(p, place=new) if p.place == old else p for p in problems)
+def move_diagnostics(
+    problems: Iterable[Diagnostic], old: SourceLocation, new: SourceLocation
+) -> Iterator[Diagnostic]:
+    """Diagnostics, those at ``old`` moved to ``new``."""
+    return (replace(p, location=new) if p.location == old else p for p in problems)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from reportgen.core.cache import CachedText  # noqa: TC001 - the kept figures' schema is made of it at run time
+from reportgen.core.cache import CachedText  # noqa: TC001 - the schema of cached figures needs it at run time
 from reportgen.core.statements import Observation  # noqa: TC001 - as above
 
 if TYPE_CHECKING:
@@ -53,12 +53,12 @@ class Measurements:
         step_is_time: True where ``step`` is milliseconds since 1970 UTC.
         given_interval: how the input gave its interval ("low and high", "minimum and maximum", "stderr",
             "std and n").
-        order: series names in order of first appearance, as far as a sample shows: a series that is
-            met only later, far apart from all others of a large file, may be missing here.
-        reading: enter it where the frame is read: what the files have wrong is then a ``ReportError``
-            that names every file and line, not an error of the database.
-        check_repeats: call it where rows of one run and step were found: it raises a ``ReportError`` unless
-            it is known which of them counts.
+        order: series names in order of first appearance, as far as a sample shows: a series that first
+            appears late in a large file may be missing here.
+        reading: enter it to read the frame: errors of the files are then a ``ReportError`` that names every
+            file and line, not an error of the database.
+        check_repeats: call it where a run and step has several rows: it raises a ``ReportError`` unless it is
+            known which of them counts.
     """
 
     frame: nw.LazyFrame[Any]
@@ -106,7 +106,7 @@ class Run:
     """One metric of one run after reduction: 1-d arrays of equal length, steps strictly increasing.
 
     ``low`` and ``high`` are the smallest and largest value of each bin when steps were binned, otherwise
-    None. ``smoothed`` is None where no smoothing was asked for, ``given`` where the input gives no
+    None. ``smoothed`` is None without smoothing, ``given`` where the input gives no
     interval. The arrays are empty where the run has no finite value.
     """
 
@@ -126,8 +126,8 @@ class ReducedMetric:
     """Every run of one metric, one value a step, and what reduction did on the way.
 
     ``replaced`` counts rows that a later row of the same run and step replaced, ``dropped`` counts
-    non-finite or missing values (``empty`` of them had no value at all), ``bins`` is the number of bins
-    or None where all steps are kept.
+    non-finite or missing values (``empty`` of them had no value at all); ``bins`` is None where every step
+    stays.
     """
 
     metric: str
@@ -144,10 +144,10 @@ class Curve:
     """One series of one metric: an estimate at each step. Arrays are 1-d and of equal length, 1 or more.
 
     ``low`` and ``high`` are NaN where no interval can be known. ``n`` is the number of runs that
-    support each step. ``raw`` is the unsmoothed centre where smoothing was asked for, else None.
+    support each step. ``raw`` is the unsmoothed centre of a smoothed curve, else None.
     ``given`` is True where ``low``, ``high`` and ``n`` are the input's own. ``equal`` is the number of steps
     without a band because all their runs are equal. ``extremes`` are the highest and the lowest unsmoothed
-    value with intervals that know that their steps were picked; None unless asked for and known.
+    value, with intervals that allow for their steps being picked; None unless requested and known.
     """
 
     series: str
@@ -165,10 +165,10 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """Who is better than every other series by a test: ``series``, or None for nobody.
+    """The series that a test finds better than every other one, or None.
 
-    ``tested`` is False where a pair that decides it could not be tested, as with one run: then readings can
-    be said, and no winner.
+    ``tested`` is False where a pair that decides it could not be tested, as with one run: then only readings
+    can be compared.
     """
 
     series: str | None
@@ -234,17 +234,15 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A finished figure, as values.
+    """A finished figure, as values. Its long texts wait in files once the cache has them.
 
     Attributes:
         id: unique on its page; also the file stem in ``figures/<page>/``.
         kind: ``curve``, ``panel``, ``vega-lite``, ``altair``.
-        title: what is shown.
-        subtitle: how: metric, band, n.
+        subtitle: metric, band, n.
         caption: sentences: n, band and level, smoothing, alignment, what was dropped.
         summary: one sentence: who leads, where, how sure.
-        inline_svg: the static picture for the page, fluid in width, coloured by CSS variables. This and
-            the other long texts wait in files once the figure is kept.
+        inline_svg: the static picture for the page, fluid in width, coloured by CSS variables.
         file_svg: the same as a picture of its own, with title, legend and resolved colours.
         table: what ``<details>`` shows.
         csv: the points drawn, before thinning.
@@ -252,7 +250,7 @@ class Figure:
         view: the Vega-Lite specification that the live figure is compiled from, as JSON; figures of one
             shape share it.
         payload: what the browser needs to make the figure live, as JSON (see ``site/assets/live.js``).
-        numbers: the figure's numbers for ``report.json``.
+        numbers: for ``report.json``.
         legend: series name and palette slot (None is the muted grey).
         plot_class: CSS classes that give the plot its margins.
     """
@@ -287,13 +285,10 @@ class Panels:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A finished table cell.
+    """A finished table cell; ``sort`` orders its column, and is None where there is nothing to order by.
 
-    Attributes:
-        text: what it says.
-        sort: orders its column; None where there is nothing to order by.
-        mark: a CSS class without its ``rg-`` for its meaning (``better``, ``worse``, ``unclear``,
-            ``missing``, ``self``); the text alone says the same.
+    ``mark`` is a CSS class without its ``rg-`` for the meaning that the text has, too: ``better``, ``worse``,
+    ``unclear``, ``missing``, ``self``.
     """
 
     text: str
@@ -343,10 +338,9 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A block of several parts, one below the other: figures, tables and paragraphs (a text of its own).
+    """A block of several parts, one below the other: figures, tables and paragraphs (texts).
 
-    ``parts`` have ids of their own, ``<id>`` or ``<id>-<word>``; the title and caption are the block's.
-    ``numbers`` are the block's numbers for ``report.json``.
+    ``parts`` have ids of their own, ``<id>`` or ``<id>-<word>``; ``numbers`` go into ``report.json``.
     """
 
     id: str
@@ -359,10 +353,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """An ``observations`` block: what the rules found, most telling first.
-
-    ``more`` is the number of observations that its author's ``count`` leaves out.
-    """
+    """An ``observations`` block: what rules found, most telling first; ``more`` are left out."""
 
     id: str
     title: str
@@ -382,7 +373,7 @@ class CurveRequest:
     """Which curves a block asks for, with the page's defaults filled in.
 
     ``where`` holds pairs of a column and its allowed values; ``max_points`` is None where every step
-    counts. ``peak`` says which interval a peak has. Two equal requests have one answer.
+    counts. ``peak`` says which interval a peak has. Equal requests have one answer.
     """
 
     source: str
@@ -402,8 +393,8 @@ class ScoreRequest:
     """Which outcomes a block asks for and how they are scored, with the page's defaults filled in.
 
     ``benchmark`` is a value of the benchmark column, None where the data have none; ``metric`` is written
-    with its k, such as ``pass@8``; ``where`` is as in ``CurveRequest``; ``family_blocks`` is the number of
-    blocks of the page that are one family of comparisons with this one. Two equal requests have one answer.
+    with its k, such as ``pass@8``; ``family_blocks`` is the number of blocks of the page that are one family
+    of comparisons with this one. Equal requests have one answer.
     """
 
     source: str

@@ -26,12 +26,7 @@ REPORTED: Final = "as reported"
 
 
 class ScoresError(ValueError):
-    """The outcomes cannot give what was asked for; says what was found, and the next step.
-
-    Attributes:
-        message: what was found, a sentence without its full stop.
-        next_step: what to do about it, a sentence without its full stop; may be empty.
-    """
+    """The outcomes cannot give what was requested; ``message`` and ``next_step`` are as in ``Diagnostic``."""
 
     def __init__(self, message: str, next_step: str = "") -> None:
         super().__init__(f"{message}. {next_step}." if next_step else f"{message}.")
@@ -55,10 +50,8 @@ class Outcomes:
         has: which of ``answer``, ``gold``, ``cluster``, ``tokens``, ``seconds`` and ``cost`` there are.
         slices: free columns to slice by, such as subject or level.
         lowest, highest: the range that scores are stated to lie in.
-        reading: enter it where the frame is read; see ``model.Measurements``.
-        check_repeats: call it where rows of one run, problem and sample were found; as there.
-        check_clusters: call it where a problem was found in two clusters; raises a ``ReportError`` with the
-            file and line.
+        reading, check_repeats: as in ``model.Measurements``.
+        check_clusters: call it where a problem is in two clusters; raises a ``ReportError`` with the line.
     """
 
     frame: nw.LazyFrame[Any]
@@ -78,11 +71,8 @@ class Outcomes:
 class ReportedScore:
     """A total for a whole benchmark, as a harness, a paper or a leaderboard reports it.
 
-    Attributes:
-        series, run, seed: as in ``Outcomes``.
-        metric: its name, with the filter or scorer that it belongs to.
-        value, stderr: in the unit of the input; None where there is none.
-        problems: how many it is over; None where that is not said.
+    ``metric`` has the filter or scorer that it belongs to. ``value`` and ``stderr`` are in the unit of the
+    input, ``problems`` is how many it is over; each is None where it is not reported.
     """
 
     series: str
@@ -96,7 +86,7 @@ class ReportedScore:
 
 @dataclass(frozen=True, slots=True)
 class RunOfSeries:
-    """One run of a series; ``series`` is its place in ``ProblemScores.series``."""
+    """One run of a series; ``series`` is its index in ``ProblemScores.series``."""
 
     series: int
     run: str
@@ -105,15 +95,15 @@ class RunOfSeries:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeNotes:
-    """What was found in the outcomes and has to be told.
+    """What was irregular in the outcomes.
 
     Attributes:
         rows: rows of the table.
         replaced: rows that a later row of the same series, run, problem and sample replaced.
-        missing: rows whose score is null, NaN or infinite; left out, never taken for wrong.
+        missing: rows whose score is null, NaN or infinite; left out, never counted as wrong.
         incomplete: series, and the problems that other series have and it lacks.
         uneven: series whose problems differ in number of samples: name, fewest and most samples of a run.
-        differing_gold: problems that have more than one gold answer: different problems under one name.
+        differing_gold: problems with more than one gold answer: different problems under one name.
     """
 
     rows: int = 0
@@ -129,8 +119,7 @@ class Votes:
     """How often each answer was given, for majority votes; 1-d arrays of equal length, one entry an answer.
 
     Attributes:
-        run: place of the run in ``ProblemScores.runs``.
-        problem: place of the problem in ``ProblemScores.problems``.
+        run, problem: indices into ``ProblemScores.runs`` and ``ProblemScores.problems``.
         count: samples that gave the answer.
         score: their mean score.
         voted: False for the samples that gave no answer.
@@ -156,14 +145,12 @@ class ProblemScores:
         runs: by series, then by name.
         samples: number of samples with a score.
         correct: how many of them have the highest possible score.
-        mean: their mean score.
-        variance: their variance (ddof = 1); NaN under 2 samples.
+        mean, variance: of the scores (ddof = 1, NaN under 2 samples).
         binary: of each series, whether each of its scores is the lowest or the highest possible.
         lowest, highest: the stated range of scores.
         tokens, seconds, cost: mean of a cell's samples; NaN where not given.
-        notes: what was found on the way.
-        votes: None unless answers were asked for and are there.
-        gold: the right answer of each problem, None where it is not given or not one; empty without any.
+        votes: None unless answers were requested and are there.
+        gold: the right answer of each problem, None where it is missing or ambiguous; empty without any.
         clusters: the cluster of each problem, such as the passage it asks about: problems of one cluster may
             be right or wrong together. None for a problem without one; empty where no column was named.
     """
@@ -192,23 +179,20 @@ class ProblemScores:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One series on one benchmark.
+    """One series on one benchmark; None where something is not known or not given.
 
     Attributes:
-        series: its name.
-        metric: as asked for, with its k: ``mean``, ``pass@4``.
+        metric: with its k: ``mean``, ``pass@4``.
         estimand: what the interval is about; empty for a score that is used as reported.
-        level: of the interval.
-        estimate: None where there is no score.
-        low, high: the interval; both None where there is none, then ``reason`` says why.
+        low, high: the interval at ``level``; where there is none, ``reason`` says why.
         method: how the interval was made.
         reason: in words, why something is missing or unusual; empty where nothing is.
         problems: problems scored.
-        samples: fewest and most samples of a problem in a run; None for a score that is used as reported.
+        samples: fewest and most samples of a problem in a run; None for a score as reported.
         runs: runs that were averaged within a problem or, of scores as reported, as a whole.
-        between_runs: standard deviation of the runs' own scores; None under 2 runs.
-        tokens, seconds, cost: mean of a sample, averaged over problems; None where not given.
-        stderr: the standard error behind the interval; None where it was not made from one.
+        between_runs: standard deviation of the runs' own scores.
+        tokens, seconds, cost: mean of a sample, averaged over problems.
+        stderr: the standard error behind the interval, if it was made from one.
         run_stderr: the part of ``stderr`` that comes from runs: √(τ²/r) with τ² the variance between runs
             beyond what sampling of answers puts there, 0 where that explains all of it; None under 2 runs.
     """

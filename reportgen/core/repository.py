@@ -12,12 +12,10 @@ _GIT = ".git"
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """The folders that links may lead into.
+    """The folders that links may lead into, without links in their own paths.
 
-    Attributes:
-        repository: the root of the repository, without links in its path. What git itself keeps there, such
-            as the token that a workflow checked it out with, lies outside.
-        others: further folders or files that may be read, without links in their paths.
+    What git itself has in ``repository``, such as the token of a workflow's checkout, lies outside.
+    ``others`` are further folders or files that may be read.
     """
 
     repository: str
@@ -49,22 +47,16 @@ def find_checkout(folder: Path) -> Path | None:
 
 
 def find_boundary(root: Path) -> Boundary:
-    """The repository that holds a report.
-
-    Args:
-        root: the folder of ``mkdocs.yml``; it is the repository itself if no folder around it has a ``.git``.
-    """
+    """The repository around the folder of ``mkdocs.yml``, or that folder where there is no ``.git``."""
     real = Path(os.path.realpath(root))
     return Boundary(str(find_checkout(real) or real))
 
 
 @cache
 def find_data_boundary(root: Path, data_dir: str) -> Boundary:
-    """Where links in data may lead: into the repository, and into a data folder that is named outside of it.
+    """Where links in data may lead: into the repository, and into a data folder outside of it.
 
-    Args:
-        root: the folder of ``mkdocs.yml``.
-        data_dir: the data folder as ``mkdocs.yml`` names it.
+    ``data_dir`` is written as in ``mkdocs.yml``, relative to its folder ``root``.
     """
     boundary = find_boundary(root)
     named = os.path.normpath(os.path.join(os.path.realpath(root), data_dir))  # noqa: PTH118 - keeps links

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Quantity(StrEnum):
-    """What a number is: only like is compared with like. A plain number goes with all of them."""
+    """What a number is: only equal quantities are compared. A plain number goes with all of them."""
 
     VALUE = "value"
     DIFFERENCE = "difference"
@@ -35,9 +35,7 @@ class Scale:
     """What the numbers of some results mean.
 
     Attributes:
-        metric: its name.
-        higher_is_better: whether a larger value is better; facts such as ``peak`` follow it. None where that
-            is not known, or where neither is.
+        higher_is_better: facts such as ``peak`` follow it; None where it is not known, or neither is better.
         step_name: what a step is called in a sentence: ``step``, ``iteration``, ``epoch``; empty for scores.
         step_is_time: True where steps are milliseconds since 1970 UTC.
         bounds: the lowest and highest value there can be, where that is known: (0, 1) for a share.
@@ -54,17 +52,15 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A named, typed statement about results, with its evidence.
+    """A named, typed statement about results, with its evidence; None where something is not known.
 
     Attributes:
         call: how an author writes it: ``peak(MEL)``, ``at('Series A', 15)``.
-        quantity: what kind of number it is.
-        value: a finite number or a truth; None where nobody can know it.
+        value: a finite number or a truth.
         reason: why there is no value, a phrase such as ``1 run of MEL``; otherwise empty.
         series: whom it is about, in the order of the call.
-        step: where in the figure it stands; None where it has no one place.
-        from_step, to_step: the range of steps it is about, where it is about one.
-        low, high: its interval; None where nobody can know.
+        step: where in the figure it stands.
+        from_step, to_step: the range of steps it is about.
         n: number of runs or problems behind it; 0 where that says nothing.
         note: what else stands behind it, a phrase: ``difference +0.03 [+0.01, +0.05], adjusted p = 0.012``.
     """
@@ -124,7 +120,7 @@ class Judgement:
         truth: for a bound value ``HOLDS`` where the typed digits and unit are right.
         found: the expression with what the data say: ``peak(MEL) = 0.84 at step 120``; for a claim
             ``final(MEL) > final(GRPO) fails: 0.82 is not above 0.82``.
-        evidence: every fact of the expression in words, each once; not the one that ``found`` tells already.
+        evidence: every fact of the expression in words, each once, without the one in ``found``.
         repaired: the words as they should be typed, in the author's style; empty unless a value fails.
         facts: every fact of the expression, each once.
     """
@@ -138,12 +134,10 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A binding held against the data, as a page and the terminal show it.
+    """A binding and what the data say to it, as a page and the terminal show it.
 
     Attributes:
-        binding: what the author wrote.
         number: counts the page's statements from 1.
-        judgement: what the data say.
         metric: what the facts are about, in a few words for the reader.
         figure: the id of the figure on the page that shows it; empty where none does.
         state: the fragment of the link that shows it there (see ``link_state``); empty without a figure.
@@ -167,13 +161,11 @@ class Observation:
     """A sentence that a rule found in the data.
 
     Attributes:
-        rule: the rule's name, such as ``late decline``.
+        rule: its name, such as ``late decline``.
         text: the sentence, with its full stop.
         evidence: facts in words, in the order of the sentence.
-        threshold: what the effect was held against, a phrase: ``0.041 is more than 0.012, half the band``.
-        series: whom it is about.
+        threshold: what the effect was compared with: ``0.041 is more than 0.012, half the band``.
         strength: effect by threshold, or another number from 0 that orders observations of all rules.
-        metric: what the sentence is about.
         from_step, to_step: the steps to look at; None where there is no one place.
         mark_series, mark: the series and step of the one point to mark; None where there is none.
         label: two or three words for that point in a figure: ``dip 0.76``; empty without a mark.

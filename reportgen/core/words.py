@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 MINUS = "\N{MINUS SIGN}"
 SMALLEST_P = 0.001
-"""Smaller p are told alike."""
+"""Smaller p are all written as ``< 0.001``."""
 
 # From here on, and below, zeros are hard to count and an exponent is written.
 _LARGE, _SMALL = 12, -4
 # An interval this much smaller than its value does not share digits with it.
 _MOST_SHARED_DIGITS = 12
-# Room for every digit of every double: nothing is rounded but where it is asked for.
+# Room for every digit of every double: nothing is rounded but on purpose.
 _EXACT = Context(prec=1100)
 # Verdicts go by p below this.
 _ALPHA = 0.05
 _TENTH_OF_A_POINT = 0.001
 _MOST_DECIMALS = 6
-# Probabilities are told in these parts, the coarsest that is near enough.
+# Probabilities are written in these parts, the coarsest that is near enough.
 _ODDS = (2, 3, 4, 5, 10)
 _ROUNDED, _RARELY = 0.02, 0.025
 _COUNTS = (
@@ -51,19 +51,19 @@ def format_number(
 ) -> str:
     """A number to read: ``0.8214``, ``12,345``, ``1.6e24``, with U+2212 as the minus sign.
 
-    Without ``decimals``, ``significant`` digits are kept, whole digits are never cut, and zeros at the
-    end are left out. With ``decimals`` exactly so many stand; a negative one rounds to tens or hundreds.
+    Without ``decimals``, ``significant`` digits stay, whole digits are never cut, and zeros at the end are
+    left out. With ``decimals`` exactly so many stand; a negative one rounds to tens or hundreds.
 
     Args:
         value: a finite number.
-        significant: digits to keep where ``decimals`` is not given.
+        significant: digits where ``decimals`` is not given.
         decimals: digits after the point.
         within: bounds that the value may not seem to reach if it does not: 0.996 within (0, 1) is
             ``0.99`` with two decimals, and 0.0004 is ``0.01``. They may be infinite.
         signed: put a plus sign before a positive number, for differences.
 
     Raises:
-        ValueError: if ``value`` is not finite; what is missing is said in words, not as a number.
+        ValueError: ``value`` is not finite; what is missing needs words, not a number.
     """
     exact = _check_finite(value)
     if decimals is not None:
@@ -104,12 +104,8 @@ def format_estimate(estimate: Estimate, *, significant: int = 2) -> str:
     middle is not the value is written out: ``0.820 [0.800, 0.850]``. Very large and very small numbers
     share an exponent: ``(1.60 ± 0.12)e24``. Without an interval four significant digits stand.
 
-    Args:
-        estimate: the value; its interval may be unknown.
-        significant: digits of half the interval; 1 for running text, as in ``0.82 ± 0.01``.
-
     Raises:
-        ValueError: if a number is not finite.
+        ValueError: a number is not finite.
     """
     if estimate.low is None or estimate.high is None:
         return format_number(estimate.value)
@@ -239,7 +235,7 @@ def _strip_zeros(text: str) -> str:
 
 
 def _add_sign(text: str, *, signed: bool = False) -> str:
-    """U+2212 before a negative number, a plus before a positive one if wanted, nothing before zero."""
+    """U+2212 before a negative number, a plus before a positive one if ``signed``, nothing before zero."""
     bare = text.removeprefix("-")
     if not bare.partition("e")[0].strip("0.,"):
         return bare
@@ -253,11 +249,7 @@ def lower_axis_title(title: str) -> str:
 
 
 def describe_chance(probability: float) -> str:
-    """How often something happens: ``four times in five``, ``one time in three``; off by 0.025 at most.
-
-    Args:
-        probability: between 0 and 1.
-    """
+    """How often something happens: ``four times in five``, ``one time in three``; off by 0.025 at most."""
     if probability < _RARELY:
         return f"less than {_TIMES[1]} in forty"
     if probability > 1 - _RARELY:
@@ -319,12 +311,9 @@ _LONGEST = 100
 
 
 def find_nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """The known name that is most like this one, whatever its capitals; empty if none is.
+    """The known name most like this one, whatever its capitals; empty if none is, of equals the first.
 
-    Args:
-        name: what was written.
-        known: the names there are; of equals the first counts.
-        cutoff: how like it has to be: 0 for everything, 1 for the same letters.
+    ``cutoff`` is how similar it has to be: 0 for anything, 1 for the same letters.
     """
     return _match_nearest(name, tuple(known), cutoff)
 
@@ -341,7 +330,7 @@ def quote_names(names: Sequence[str], most: int = 12) -> str:
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
-# A name that was changed is asked for on many lines, and comparing it with all others takes a while.
+# A renamed series is looked up on many lines, and comparing it with all other names takes a while.
 @lru_cache(maxsize=256)
 def _match_nearest(name: str, known: tuple[str, ...], cutoff: float) -> str:
     by_small = {one.lower(): one for one in reversed(known)}

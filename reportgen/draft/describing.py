@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
 from reportgen.core.description import Description
-from reportgen.core.errors import Problem, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.words import quote_names
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.yaml_tree import write_yaml
@@ -85,7 +85,7 @@ def describe_data_folder(
     names = [name for name in found if "/" not in name]
     message = f"it holds {quote_names(names, most=40)}" if names else "it holds no source yet"
     advice = f"Describe one of them, as in reportgen describe {data_dir}/{names[0]}" if names else ""
-    problem = Problem(SourceLocation(data_dir), message, advice, Stage.DATA, Severity.WARNING)
+    problem = Diagnostic(SourceLocation(data_dir), message, advice, Stage.DATA, Severity.WARNING)
     return Description(
         data_dir, path.name, problems=(problem, *report_links(outward, root, Severity.WARNING))
     )

@@ -9,7 +9,7 @@ from reportgen.blocks.charts import draw_author_chart, draw_block
 from reportgen.blocks.observations import judge_statement
 from reportgen.blocks.subjects import describe_topic, link_topic
 from reportgen.claims.facts.vocabulary import FACTS
-from reportgen.core.errors import Problem, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.model import ScoreRequest
 from reportgen.core.statements import Statement, Truth
 from reportgen.draft.block_cache import (
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from reportgen.blocks.draw_inputs import DrawInputs
     from reportgen.blocks.plan import Plan, PlannedBenchmark, PlannedBlock, PlannedStatement
-    from reportgen.core.errors import Problems
+    from reportgen.core.errors import Diagnostics
     from reportgen.core.model import BenchmarkResult, Shown
     from reportgen.core.statements import Fact
     from reportgen.settings.blocks import BlockSettings
@@ -53,7 +53,7 @@ class DrawnBlocks:
 def draw_blocks(
     plan: Plan,
     inputs: DrawInputs,
-    problems: Problems,
+    problems: Diagnostics,
     report_progress: Callable[[str, Shown], None] = lambda _page, _shown: None,
 ) -> DrawnBlocks:
     """Draw everything but overviews, which show other pages' results.
@@ -89,7 +89,7 @@ def draw_blocks(
 
 
 def add_overviews(
-    plan: Plan, drawn: DrawnBlocks, problems: Problems, report_progress: Callable[[str, Shown], None]
+    plan: Plan, drawn: DrawnBlocks, problems: Diagnostics, report_progress: Callable[[str, Shown], None]
 ) -> DrawnBlocks:
     """Everything drawn, in the order of the plan, with overviews of the results."""
     results = {
@@ -148,7 +148,9 @@ def _make_result(planned: PlannedBenchmark, inputs: DrawInputs) -> BenchmarkResu
     return summarize_benchmark(benchmark, page.path, answer.curve_set, context)
 
 
-def judge_statements(plan: Plan, inputs: DrawInputs, problems: Problems) -> dict[str, tuple[Statement, ...]]:
+def judge_statements(
+    plan: Plan, inputs: DrawInputs, problems: Diagnostics
+) -> dict[str, tuple[Statement, ...]]:
     """What the data say to each page's statements, by the page's path.
 
     Args:
@@ -167,14 +169,14 @@ def judge_statements(plan: Plan, inputs: DrawInputs, problems: Problems) -> dict
     return {path: tuple(statements) for path, statements in found.items()}
 
 
-def list_warnings(statement: Statement) -> Iterator[Problem]:
+def list_warnings(statement: Statement) -> Iterator[Diagnostic]:
     """The warnings that a statement deserves: for what became of it, and for old names of facts."""
     binding, judgement = statement.binding, statement.judgement
     for name in dict.fromkeys(fact.name for fact in judgement.facts):
         if instead := FACTS[name].instead:
             said = f'"{name}" is an old name of a fact'
             place = binding.expression_location
-            yield Problem(place, said, f"Write {instead}", Stage.NARRATIVE, Severity.WARNING)
+            yield Diagnostic(place, said, f"Write {instead}", Stage.NARRATIVE, Severity.WARNING)
     if statement.as_expected:
         return
     if judgement.truth is Truth.UNDECIDED:
@@ -189,7 +191,7 @@ def list_warnings(statement: Statement) -> Iterator[Problem]:
     else:
         said = f'"{binding.words}" is not so: {judgement.found}'
         step = "Rewrite the sentence, or say with fails= why it fails"
-    yield Problem(binding.location, said, step, Stage.NARRATIVE, Severity.WARNING)
+    yield Diagnostic(binding.location, said, step, Stage.NARRATIVE, Severity.WARNING)
 
 
 def _make_statement(planned: PlannedStatement, inputs: DrawInputs) -> Statement:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reportgen.core.errors import Problems, SourceLocation, move_problems
+from reportgen.core.errors import Diagnostics, SourceLocation, move_diagnostics
 from reportgen.narrative.generated import generate_for_scores, generate_pages
 from reportgen.narrative.pages import read_pages
 from reportgen.narrative.topics import is_figure, list_block_sources, list_figures, list_named_sources
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from reportgen.core.cache import Cache, FileHashes
-    from reportgen.core.errors import Problem
+    from reportgen.core.errors import Diagnostic
     from reportgen.settings.inputs import Page, Source
     from reportgen.settings.report import Project
 
 
-def gather_pages(project: Project, problems: Problems) -> tuple[Page, ...]:
+def gather_pages(project: Project, problems: Diagnostics) -> tuple[Page, ...]:
     """The author's pages, then those generated for benchmarks without one."""
     pages = read_pages(
         project.root,
@@ -36,17 +36,17 @@ def gather_pages(project: Project, problems: Problems) -> tuple[Page, ...]:
 
 
 def gather_sources(
-    project: Project, pages: tuple[Page, ...], hashes: FileHashes, cache: Cache, problems: Problems
+    project: Project, pages: tuple[Page, ...], hashes: FileHashes, cache: Cache, problems: Diagnostics
 ) -> dict[str, Source]:
     """Every source that a page names, opened; one that cannot be opened is left out and told."""
     from reportgen.read import open_source  # noqa: PLC0415 - imports the database
 
     data = project.settings.data_dir
     sources: dict[str, Source] = {}
-    opening_problems: dict[str, Problems] = {}
+    opening_problems: dict[str, Diagnostics] = {}
     for name, place, page in _iterate_sources(pages):
         if name not in opening_problems:
-            opening_problems[name] = Problems()
+            opening_problems[name] = Diagnostics()
             with opening_problems[name].collecting():
                 sources[name] = open_source(
                     project.root,
@@ -60,9 +60,9 @@ def gather_sources(
                 opening_problems[name].add(sources[name].warnings)
         # A source that is not there is the problem of everybody who names it.
         found = opening_problems[name].found
-        if page and [problem.place for problem in found] == [SourceLocation(data)]:
+        if page and [problem.location for problem in found] == [SourceLocation(data)]:
             found = [_or_figure(found[0], name, page)]
-        problems.add(move_problems(found, SourceLocation(data), place))
+        problems.add(move_diagnostics(found, SourceLocation(data), place))
     hashes.save()
     return sources
 
@@ -80,7 +80,7 @@ def _fit_page(page: Page, sources: Mapping[str, Source]) -> Page:
     return generate_for_scores(page, totals=source.kind == "totals")
 
 
-def _or_figure(problem: Problem, of: str, page: Page) -> Problem:
+def _or_figure(problem: Diagnostic, of: str, page: Page) -> Diagnostic:
     """The problem of a source that is not there, for an ``of`` that may have meant a figure as well."""
     said = f'there is no figure "{of}" on this page, and {problem.message}'
     return replace(problem, message=said, next_step=f"{list_figures(of, page)}. {problem.next_step}".strip())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reportgen.blocks.observations import find_observations
 from reportgen.blocks.results import ResultsStore, ScoreErrorsAt, use_every_step
 from reportgen.blocks.subjects import make_subject
-from reportgen.core.errors import Problem, Problems, ReportError, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Stage
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.draft.gathering import gather_pages
@@ -69,7 +69,7 @@ class SourceQuestion:
         request, place = self.topic.request, self.source.location
         if not isinstance(request, ScoreRequest) or self.source.kind != "outcomes":
             said = f'a plan needs answers to problems, and source "{self.source.name}" has none'
-            raise ReportError(Problem(place, said, "Name a source with outcomes", Stage.DATA))
+            raise ReportError(Diagnostic(place, said, "Name a source with outcomes", Stage.DATA))
         with ScoreErrorsAt(place):
             found = self.answers.scores.plan(request, difference)
         context = make_plain_context(
@@ -116,7 +116,7 @@ def prepare_question(
     """
     source = _open_source(project, name, cache, hashes)
     # What pages have wrong is another command's business.
-    pages = gather_pages(project, Problems())
+    pages = gather_pages(project, Diagnostics())
     topic = _find_topic(pages, source, metric, benchmark)
     requests: tuple[Request, ...] = (topic.request,)
     if isinstance(topic.request, CurveRequest):
@@ -176,7 +176,7 @@ def _check_unambiguous(chosen: Benchmark, source: Source) -> None:
     if kind:
         said = f'source "{source.name}" has {len(names)} {kind}s, and it is open which is meant'
         raise ReportError(
-            Problem(source.location, said, f"Name one with --{kind}: {quote_names(names)}", Stage.DATA)
+            Diagnostic(source.location, said, f"Name one with --{kind}: {quote_names(names)}", Stage.DATA)
         )
 
 
@@ -184,4 +184,4 @@ def _check(name: str, known: tuple[str, ...], kind: str, source: Source) -> None
     if name not in known:
         said = f'"{name}" is no {kind} of source "{source.name}"'
         step = f"{suggest_name(name, known)}There are {quote_names(known) or 'none'}"
-        raise ReportError(Problem(source.location, said, step, Stage.DATA))
+        raise ReportError(Diagnostic(source.location, said, step, Stage.DATA))

@@ -9,7 +9,7 @@ from reportgen.blocks.draw_inputs import DrawInputs, SpecCache, choose_colours, 
 from reportgen.blocks.plan import list_requests, plan_report
 from reportgen.blocks.results import ResultsStore
 from reportgen.blocks.subjects import SubjectStore
-from reportgen.core.errors import Problems
+from reportgen.core.errors import Diagnostics
 from reportgen.draft.drawing import add_overviews, draw_blocks
 from reportgen.draft.gathering import fit_pages, gather_pages, gather_sources
 from reportgen.draft.result import Report
@@ -51,7 +51,7 @@ def draft(
     Raises:
         ReportError: with every problem of the report, when any of them is an error.
     """
-    problems = Problems()
+    problems = Diagnostics()
     pages = gather_pages(project, problems)
     sources = gather_sources(project, pages, hashes, cache, problems)
     pages = fit_pages(pages, sources)

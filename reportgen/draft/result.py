@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reportgen.core.errors import Problem
+    from reportgen.core.errors import Diagnostic
     from reportgen.core.model import BenchmarkResult, Shown
     from reportgen.core.statements import Statement
     from reportgen.settings.inputs import Page, Source
@@ -33,6 +33,6 @@ class Report:
     benchmarks: dict[str, BenchmarkResult]
     keys: dict[tuple[str, str], str]
     sources: dict[str, Source]
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Diagnostic, ...] = ()
     cache_hits: int = 0
     statements: dict[str, tuple[Statement, ...]] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from reportgen.blocks.draw_inputs import DrawInputs, SpecCache, make_names_key, 
 from reportgen.blocks.plan import Plan, list_requests
 from reportgen.blocks.results import ResultsStore
 from reportgen.blocks.subjects import SubjectStore
-from reportgen.core.errors import Problem, Problems
+from reportgen.core.errors import Diagnostic, Diagnostics
 from reportgen.draft.drawing import draw_blocks
 
 if TYPE_CHECKING:
@@ -80,9 +80,9 @@ class WorkerShare:
         self._plan, self._project, self._sources, self._cache = plan, project, dict(sources), cache
         self._start = start_worker if start_worker and plan.blocks else _run_at_once
         self._reading = self._start(_read, plan, project.root, self._sources, cache)
-        self._drawing: Callable[[], tuple[DrawnBlocks, list[Problem]]]
+        self._drawing: Callable[[], tuple[DrawnBlocks, list[Diagnostic]]]
 
-    def fetch_names(self, problems: Problems) -> dict[Request, tuple[str, ...]]:
+    def fetch_names(self, problems: Diagnostics) -> dict[Request, tuple[str, ...]]:
         """The series behind its requests."""
         names: dict[Request, tuple[str, ...]]
         names, found = self._reading()
@@ -94,7 +94,7 @@ class WorkerShare:
         self._drawing = self._start(_draw, self._plan, self._project, self._sources, colours, self._cache)
 
     def add_to(
-        self, parts: DrawnBlocks, problems: Problems, report_progress: Callable[[str, Shown], None]
+        self, parts: DrawnBlocks, problems: Diagnostics, report_progress: Callable[[str, Shown], None]
     ) -> None:
         """Wait for what it drew and add it to what was drawn here."""
         drawn, found = self._drawing()
@@ -125,16 +125,16 @@ _answers: dict[Path, ResultsStore] = {}
 
 def _read(
     plan: Plan, root: Path, sources: dict[str, Source], cache: Cache
-) -> tuple[dict[Request, tuple[str, ...]], list[Problem]]:
-    problems = Problems()
+) -> tuple[dict[Request, tuple[str, ...]], list[Diagnostic]]:
+    problems = Diagnostics()
     _answers[root] = ResultsStore(root, sources, list_requests(plan), plan.places)
     return read_series_names(plan, sources, _answers[root], cache, problems), problems.found
 
 
 def _draw(
     plan: Plan, project: Project, sources: dict[str, Source], colours: SeriesColours, cache: Cache
-) -> tuple[DrawnBlocks, list[Problem]]:
-    problems = Problems()
+) -> tuple[DrawnBlocks, list[Diagnostic]]:
+    problems = Diagnostics()
     answers = _answers.pop(project.root)
     subjects = SubjectStore(answers, sources, cache)
     inputs = DrawInputs(project, sources, answers, subjects, colours, cache, SpecCache(cache))

@@ -10,7 +10,7 @@ from html import unescape
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure, Table
 from reportgen.core.words import suggest_name
 from reportgen.figures.csv_text import write_table_csv
@@ -96,7 +96,7 @@ def _locate_error(error: BaseException, path: Path, file_name: str) -> ReportErr
 
 
 def _make_error(place: SourceLocation, message: str, next_step: str = "") -> ReportError:
-    return ReportError(Problem(place, message, next_step, Stage.FIGURE))
+    return ReportError(Diagnostic(place, message, next_step, Stage.FIGURE))
 
 
 _MOST_TABLE_ROWS = 60
@@ -193,16 +193,16 @@ def _draw(spec: dict[str, Any], place: SourceLocation, draw: Callable[[dict[str,
     try:
         return draw(spec)
     except ValueError as error:
-        problem = Problem(
+        problem = Diagnostic(
             place, f"Vega-Lite refuses this specification: {_explain_error(spec, error)}", "", Stage.FIGURE
         )
         raise ReportError(problem) from error
     except TimeoutError as error:
         said = f"the chart was not drawn within {error.args[0]:g} seconds"
-        raise ReportError(Problem(place, said, _ADVICE, Stage.FIGURE)) from error
+        raise ReportError(Diagnostic(place, said, _ADVICE, Stage.FIGURE)) from error
     except ChildProcessError as error:
         said = "drawing the chart broke off, as it does where the memory does not suffice"
-        raise ReportError(Problem(place, said, _ADVICE, Stage.FIGURE)) from error
+        raise ReportError(Diagnostic(place, said, _ADVICE, Stage.FIGURE)) from error
 
 
 def _refuse_addresses(svg: str, place: SourceLocation) -> None:
@@ -219,7 +219,7 @@ def _refuse_addresses(svg: str, place: SourceLocation) -> None:
             if _LOADS.search(said) or (name.endswith("href") and not said.startswith("#")):
                 message = f'the drawn chart would load "{shorten(said, 60)}" from elsewhere'
                 step = "Give colours as names or numbers such as #0d4795, in the data too"
-                raise ReportError(Problem(place, message, step, Stage.FIGURE))
+                raise ReportError(Diagnostic(place, message, step, Stage.FIGURE))
 
 
 def _explain_error(spec: dict[str, Any], error: ValueError) -> str:

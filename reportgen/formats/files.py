@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Final, cast
 
-from reportgen.core.errors import Problem, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats.binary import zstd
 from reportgen.formats.limits import LARGEST_DOCUMENT, LARGEST_PART, MOST_COLUMNS, format_mebibytes
 
@@ -149,13 +149,13 @@ class Content:
         """A problem of this file, to be raised."""
         return ReportError(self.make_problem(message, next_step, line))
 
-    def make_problem(self, message: str, next_step: str, line: int | None = None) -> Problem:
+    def make_problem(self, message: str, next_step: str, line: int | None = None) -> Diagnostic:
         """A problem of this file."""
-        return Problem(SourceLocation(self.name, line), message, next_step, Stage.DATA)
+        return Diagnostic(SourceLocation(self.name, line), message, next_step, Stage.DATA)
 
-    def make_warning(self, message: str, line: int | None = None) -> Problem:
+    def make_warning(self, message: str, line: int | None = None) -> Diagnostic:
         """Something of this file that was handled, to be told."""
-        return Problem(SourceLocation(self.name, line), message, "", Stage.DATA, Severity.WARNING)
+        return Diagnostic(SourceLocation(self.name, line), message, "", Stage.DATA, Severity.WARNING)
 
     def check(self) -> None:
         """Look at the first bytes.
@@ -195,7 +195,7 @@ def make_columns_error(file: str, count: int) -> ReportError:
     """The problem of a table with more than ``MOST_COLUMNS``, to be raised; ``file`` as in messages."""
     message = f"the table has {count:,} columns, and at most {MOST_COLUMNS:,} are read"
     step = "Write a row for each value, with a column for the metric and one for the value"
-    return ReportError(Problem(SourceLocation(file), message, step, Stage.DATA))
+    return ReportError(Diagnostic(SourceLocation(file), message, step, Stage.DATA))
 
 
 def hash_file(path: Path) -> str:

@@ -10,7 +10,7 @@ from reportgen.formats import sql
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reportgen.core.errors import Problem
+    from reportgen.core.errors import Diagnostic
     from reportgen.formats.cells import Text
 
 
@@ -112,4 +112,4 @@ class Look:
     file: FileLayout
     rows: list[tuple[Text, ...]]
     exhaustive: bool
-    warnings: tuple[Problem, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()

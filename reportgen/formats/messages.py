@@ -13,7 +13,7 @@ from reportgen.settings.validation_errors import join_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from reportgen.core.errors import Problem
+    from reportgen.core.errors import Diagnostic
 
 
 _MOST_NAMES: Final = 12
@@ -46,13 +46,13 @@ def list_names(words: Iterable[str]) -> str:
 _MOST_FILES: Final = 3
 
 
-def merge_problems(problems: Iterable[Problem]) -> Iterator[Problem]:
+def merge_problems(problems: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """Problems, each that more than three files have only for the first of them, with how many others."""
-    groups: dict[tuple[str, ...], list[Problem]] = defaultdict(list)
+    groups: dict[tuple[str, ...], list[Diagnostic]] = defaultdict(list)
     for problem in problems:
         groups[problem.message, problem.next_step, problem.stage, problem.severity].append(problem)
     for found in groups.values():
-        files = list(dict.fromkeys(problem.place.file for problem in found))
+        files = list(dict.fromkeys(problem.location.file for problem in found))
         if len(files) > _MOST_FILES:
             message = (
                 f"{found[0].message}; the same in {len(files) - 1:,} more: {join_names(files[1:], most=2)}"
@@ -65,7 +65,7 @@ def merge_problems(problems: Iterable[Problem]) -> Iterator[Problem]:
 _MOST_PROBLEMS: Final = 5
 
 
-def limit_problems(problems: Iterable[Problem]) -> list[Problem]:
+def limit_problems(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
     """The first problems of a file, and how many more there are."""
     found = list(problems)
     shown, rest = found[:_MOST_PROBLEMS], found[_MOST_PROBLEMS:]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from reportgen.core.errors import Problems
+from reportgen.core.errors import Diagnostics
 from reportgen.core.words import format_count, join_names
 from reportgen.formats.runs import Finding, Points, UnreadableError
 from reportgen.formats.text_files import Decoder, read_whole
@@ -210,11 +210,11 @@ def _parse_json(path: Path, text: str, problems: list[Finding]) -> object:
 
 
 def _parse_yaml(path: Path, text: str, problems: list[Finding]) -> object:
-    problems_found = Problems()
+    problems_found = Diagnostics()
     with problems_found.collecting():
         tree = parse(_NAMED.sub(r"\1", normalise_text(text)), Origin(path.name), any_tag=True)
         return to_values(tree) if tree else None
     first = problems_found.found[0]
     message = f"{first.message}; the settings in this file are left out"
-    problems.append(Finding(path, message, first.place.line))
+    problems.append(Finding(path, message, first.location.line))
     return None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Problem, ReportError, SourceLocation
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
 from reportgen.core.statements import Binding
 from reportgen.narrative.binding_syntax import find_candidates, has_binding_marks
 from reportgen.settings.blocks import BLOCKS
@@ -20,7 +20,7 @@ from reportgen.settings.blocks import BLOCKS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reportgen.core.errors import Problems
+    from reportgen.core.errors import Diagnostics
     from reportgen.narrative.binding_syntax import Candidate
     from reportgen.narrative.superfences import Walk
 
@@ -95,7 +95,7 @@ _MEND: Final = "Keep its words and braces in one paragraph, cell or item, outsid
 
 
 def find_bindings(
-    text: str, file: str, first_line: int, offset: int, problems: Problems
+    text: str, file: str, first_line: int, offset: int, problems: Diagnostics
 ) -> tuple[Binding, ...]:
     """The bindings of a page, in the order in which they are written.
 
@@ -173,11 +173,11 @@ class _FoundBindings:
 def _refuse_too_long(text: str, file: str, first_line: int) -> None:
     if len(text) > MAX_CHARACTERS:
         said = f"this page is longer than {MAX_CHARACTERS} characters"
-        raise ReportError(Problem(SourceLocation(file, first_line), said, "Split it into several pages"))
+        raise ReportError(Diagnostic(SourceLocation(file, first_line), said, "Split it into several pages"))
     try:
         _find_all(text)
     except RecursionError as error:
-        problem = Problem(
+        problem = Diagnostic(
             SourceLocation(file, first_line), "this page is nested too deep", "Indent and quote less"
         )
         raise ReportError(problem) from error
@@ -234,14 +234,14 @@ def _make_binding(one: Candidate, found: _FoundBindings, file: str, first_line: 
     )
 
 
-def _list_problems(found: _FoundBindings, file: str, first_line: int) -> Iterator[Problem]:
+def _list_problems(found: _FoundBindings, file: str, first_line: int) -> Iterator[Diagnostic]:
     for number in sorted(found.broken):
         one = found.candidates[number]
         for fault in one.faults:
-            yield Problem(found.place(fault.offset, file, first_line), fault.message, fault.next_step)
+            yield Diagnostic(found.place(fault.offset, file, first_line), fault.message, fault.next_step)
         if not one.faults:
             said = _NOT_READ.format(kind=one.kind)
-            yield Problem(found.place(one.start, file, first_line), said, _MEND)
+            yield Diagnostic(found.place(one.start, file, first_line), said, _MEND)
 
 
 def _list_line_starts(text: str) -> Iterator[int]:

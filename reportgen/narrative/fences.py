@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from reportgen.core.errors import Problem, ReportError, SourceLocation
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
 from reportgen.core.words import find_nearest
 from reportgen.settings.blocks import BLOCKS
 
@@ -51,7 +51,7 @@ _SWALLOWED: Final = (
 )
 
 
-def find_conflict_marks(text: str, file: str) -> tuple[Problem, ...]:
+def find_conflict_marks(text: str, file: str) -> tuple[Diagnostic, ...]:
     """The marks that a merge left in a page, but for those in its code.
 
     Args:
@@ -65,7 +65,7 @@ def find_conflict_marks(text: str, file: str) -> tuple[Problem, ...]:
 
     code = [call for call in walk(text, tuple(BLOCKS)).calls if not call.ours]
     return tuple(
-        Problem(
+        Diagnostic(
             SourceLocation(file, line + 1),
             "a merge left its mark here",
             "Keep one of the two versions, without the marks",
@@ -111,11 +111,13 @@ def find_fences(text: str, file: str, first_line: int = 1) -> tuple[Fence, ...]:
         return ()
     if len(text) > MAX_CHARACTERS:
         message = f"this page is longer than {MAX_CHARACTERS} characters"
-        raise ReportError(Problem(SourceLocation(file, first_line), message, "Split it into several pages"))
+        raise ReportError(
+            Diagnostic(SourceLocation(file, first_line), message, "Split it into several pages")
+        )
     try:
         fences, refused = _find_all(text)
     except RecursionError as error:
-        problem = Problem(
+        problem = Diagnostic(
             SourceLocation(file, first_line), "this page is nested too deep", "Indent and quote less"
         )
         raise ReportError(problem) from error
@@ -123,7 +125,7 @@ def find_fences(text: str, file: str, first_line: int = 1) -> tuple[Fence, ...]:
     if refused:
         raise ReportError(
             *(
-                Problem(SourceLocation(file, before + line), said.format(before=before + outer), step)
+                Diagnostic(SourceLocation(file, before + line), said.format(before=before + outer), step)
                 for line, outer, said, step in refused
             )
         )

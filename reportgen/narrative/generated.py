@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import yaml
 
-from reportgen.core.errors import Problem, Problems, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, SourceLocation, Stage
 from reportgen.narrative.pages import make_slug, read_page
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def generate_pages(
     """
     declared = [(benchmark, project_file) for benchmark in benchmarks]
     declared += [(benchmark, page.file) for page in pages for benchmark in page.front_matter.benchmarks]
-    problems = Problems()
+    problems = Diagnostics()
     problems.add(_find_same_names([(b, page.file) for page in pages if (b := page.front_matter.benchmark)]))
     problems.add(_find_same_names(declared))
     written = {page.front_matter.benchmark.name for page in pages if page.front_matter.benchmark}
@@ -97,7 +97,7 @@ def _generate_page(benchmark: Benchmark, file: str, score_blocks: Sequence[str] 
     return replace(page, title=benchmark.name, front_matter=front_matter, blocks=blocks, generated=True)
 
 
-def _find_same_names(benchmarks: Sequence[tuple[Benchmark, str]]) -> Iterator[Problem]:
+def _find_same_names(benchmarks: Sequence[tuple[Benchmark, str]]) -> Iterator[Diagnostic]:
     first: dict[str, str] = {}
     for benchmark, file in benchmarks:
         if benchmark.name in first:
@@ -106,7 +106,7 @@ def _find_same_names(benchmarks: Sequence[tuple[Benchmark, str]]) -> Iterator[Pr
         first.setdefault(benchmark.name, file)
 
 
-def _find_clashes(benchmarks: Sequence[tuple[Benchmark, str]], pages: Sequence[Page]) -> Iterator[Problem]:
+def _find_clashes(benchmarks: Sequence[tuple[Benchmark, str]], pages: Sequence[Page]) -> Iterator[Diagnostic]:
     taken = {_get_address(page.path): page.file for page in pages}
     for benchmark, file in benchmarks:
         path = get_page_path(benchmark)
@@ -141,8 +141,8 @@ def _get_address(path: str) -> str:
     return str(page.parent if page.stem in {"index", "readme"} else page.with_suffix(""))
 
 
-def _make_problem(place: SourceLocation, message: str, next_step: str) -> Problem:
-    return Problem(place, message, next_step, Stage.NARRATIVE)
+def _make_problem(place: SourceLocation, message: str, next_step: str) -> Diagnostic:
+    return Diagnostic(place, message, next_step, Stage.NARRATIVE)
 
 
 def _write_yaml(values: Mapping[str, object]) -> str:

@@ -22,7 +22,7 @@ from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString, code_escape
 
-from reportgen.core.errors import Problem, SourceLocation
+from reportgen.core.errors import Diagnostic, SourceLocation
 from reportgen.narrative.binding_syntax import find_candidates, has_binding_marks
 from reportgen.settings.blocks import BLOCKS
 from reportgen.settings.text import shorten
@@ -258,7 +258,7 @@ _MOST: Final = 50
 _STEP: Final = "Write it in Markdown; in a text write &lt; for <, and put code in backticks"
 
 
-def find_raw_html(text: str, file: str, first_line: int) -> Iterator[Problem]:
+def find_raw_html(text: str, file: str, first_line: int) -> Iterator[Diagnostic]:
     """What Markdown would pass on as HTML, once for each line of a page; code is none.
 
     Args:
@@ -276,7 +276,7 @@ def find_raw_html(text: str, file: str, first_line: int) -> Iterator[Problem]:
     try:
         prose = strip_code_and_tags(walked.render(placeholders))
     except RecursionError:
-        yield Problem(
+        yield Diagnostic(
             SourceLocation(file, first_line), "this page is nested too deep", "Indent and quote less"
         )
         return
@@ -286,7 +286,7 @@ def find_raw_html(text: str, file: str, first_line: int) -> Iterator[Problem]:
         first_tags.setdefault(line, tag)
     for line, tag in list(first_tags.items())[:_MOST]:
         said = f"raw HTML is refused here, where nobody is trusted: {shorten(tag, 60)}"
-        yield Problem(SourceLocation(file, first_line + lines[line]), said, _STEP)
+        yield Diagnostic(SourceLocation(file, first_line + lines[line]), said, _STEP)
 
 
 class NoRawHtml(Extension):

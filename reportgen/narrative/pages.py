@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Problem, Problems, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
 from reportgen.narrative.bindings import find_bindings, strip_bindings
 from reportgen.narrative.fences import find_conflict_marks, find_fences
 from reportgen.settings.blocks import AltairSettings, CurveSettings, TableSettings
@@ -130,7 +130,7 @@ def make_block_ids(
     Raises:
         ReportError: a given id stands twice on the page, or is that of a heading or of the theme.
     """
-    problems = Problems()
+    problems = Diagnostics()
     given: dict[str, SourceLocation] = {}
     for _, settings, place in blocks:
         if settings.id:
@@ -143,16 +143,16 @@ def make_block_ids(
 
 def _find_clashes(
     name: str, place: SourceLocation, given: Mapping[str, SourceLocation], headings: Mapping[str, int]
-) -> Iterable[Problem]:
+) -> Iterable[Diagnostic]:
     another = f'Choose another, such as "{name}-figure"'
     if name.lower() in given:
         said = f'"id: {name}" is used twice; the first is in line {given[name.lower()].line}'
-        yield Problem(place, said, "Change one of them")
+        yield Diagnostic(place, said, "Change one of them")
     elif name in headings:
         said = f'"id: {name}" is also the id of the heading in line {headings[name]}'
-        yield Problem(place, said, another)
+        yield Diagnostic(place, said, another)
     elif name in RESERVED:
-        yield Problem(place, f'"id: {name}" belongs to the page itself', another)
+        yield Diagnostic(place, f'"id: {name}" belongs to the page itself', another)
 
 
 def _suggest_id(kind: str, settings: BlockSettings) -> str:
@@ -181,7 +181,7 @@ _KEY: Final = re.compile(r"""^(?:[^\s#'"-][^\n]*|"[^\n]*"|'[^\n]*')?:(?:\s|$)"""
 
 
 def read_pages(
-    root: Path, content_dir: str, paths: Sequence[str], problems: Problems, *, untrusted: bool = False
+    root: Path, content_dir: str, paths: Sequence[str], problems: Diagnostics, *, untrusted: bool = False
 ) -> tuple[Page, ...]:
     """Read a report's Markdown files; whoever comes next can find its own problems in the rest.
 
@@ -224,13 +224,13 @@ def read_page(path: str, text: str, file: str) -> Page:
     Raises:
         ReportError: every problem of the page.
     """
-    problems = Problems()
+    problems = Diagnostics()
     page = _parse_page(path, text, file, problems)
     problems.raise_errors()
     return page
 
 
-def _parse_page(path: str, text: str, file: str, problems: Problems) -> Page:
+def _parse_page(path: str, text: str, file: str, problems: Diagnostics) -> Page:
     text = normalise_text(text)
     if marks := find_conflict_marks(text, file):
         raise ReportError(*marks)
@@ -261,7 +261,7 @@ def _split(text: str, file: str) -> tuple[str, str, int]:
     if match is None and _OPENED.match(text):
         said = "the front matter that begins here has no end"
         step = "End it with a line of three dashes, and begin the text on the next line"
-        raise ReportError(Problem(SourceLocation(file, 1), said, step))
+        raise ReportError(Diagnostic(SourceLocation(file, 1), said, step))
     if match is None or not _KEY.search(match[1]):
         # Two rules with words between them are no front matter to MkDocs either.
         return "", text, 1
@@ -270,7 +270,7 @@ def _split(text: str, file: str) -> tuple[str, str, int]:
 
 
 def _load_blocks(
-    fences: Sequence[Fence], file: str, headings: dict[str, int], problems: Problems
+    fences: Sequence[Fence], file: str, headings: dict[str, int], problems: Diagnostics
 ) -> tuple[Block, ...]:
     loaded: list[tuple[Fence, BlockSettings]] = []
     for fence in fences:

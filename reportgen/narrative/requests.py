@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.settings.blocks import (
@@ -64,11 +64,13 @@ def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tu
     named = list_sources(block, benchmark)
     if not named:
         said = f"this {block.kind} block names no source and its page has no benchmark"
-        raise ReportError(Problem(block.location, said, 'Add a line such as "source: NAME"', Stage.NARRATIVE))
+        raise ReportError(
+            Diagnostic(block.location, said, 'Add a line such as "source: NAME"', Stage.NARRATIVE)
+        )
     source = sources[named[0]]
     if source.kind != "measurements":
         said = f'a {block.kind} block draws measurements, and "{source.name}" holds scores'
-        raise ReportError(Problem(block.location, said, "Write a scores block instead", Stage.NARRATIVE))
+        raise ReportError(Diagnostic(block.location, said, "Write a scores block instead", Stage.NARRATIVE))
     return tuple(
         _make_curve_request(source.name, metric, settings)
         for metric in _choose_metrics(block, source, benchmark)
@@ -90,7 +92,7 @@ def make_benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> 
     if metric:
         raise ReportError(_explain_unknown_metric(place, source, metric))
     said = f'benchmark "{benchmark.name}" names no metric and "{source.name}" has {len(source.metrics)}'
-    raise ReportError(Problem(place, said, _list_metrics(source)))
+    raise ReportError(Diagnostic(place, said, _list_metrics(source)))
 
 
 def _make_curve_request(source: str, metric: str, settings: DataSettings) -> CurveRequest:
@@ -122,7 +124,7 @@ def _choose_metrics(block: Block, source: Source, benchmark: Benchmark | None) -
             metrics = source.metrics
         else:
             said = f'this {block.kind} block names no metric and "{source.name}" has {len(source.metrics)}'
-            raise ReportError(Problem(block.location, said, _list_metrics(source)))
+            raise ReportError(Diagnostic(block.location, said, _list_metrics(source)))
     unknown = [metric for metric in metrics if metric not in source.metrics]
     if unknown:
         raise ReportError(*(_explain_unknown_metric(block.location, source, metric) for metric in unknown))
@@ -140,9 +142,9 @@ def _list_named_metrics(block: Block) -> tuple[str, ...]:
     return ()
 
 
-def _explain_unknown_metric(place: SourceLocation, source: Source, metric: str) -> Problem:
+def _explain_unknown_metric(place: SourceLocation, source: Source, metric: str) -> Diagnostic:
     said = f'"{metric}" is not a metric of source "{source.name}"'
-    return Problem(place, said, f"{suggest_name(metric, source.metrics)}{_list_metrics(source)}")
+    return Diagnostic(place, said, f"{suggest_name(metric, source.metrics)}{_list_metrics(source)}")
 
 
 def _list_metrics(source: Source) -> str:
@@ -353,7 +355,7 @@ def _refuse_unknown_slices(block: Block, settings: OutcomeSettings, source: Sour
         raise ReportError(*problems)
 
 
-def _explain_unknown_part(place: SourceLocation, name: str, source: Source) -> Problem:
+def _explain_unknown_part(place: SourceLocation, name: str, source: Source) -> Diagnostic:
     if not source.benchmarks:
         said = f'source "{source.name}" has no column that names benchmarks, so none is called "{name}"'
         return _make_problem(
@@ -363,5 +365,5 @@ def _explain_unknown_part(place: SourceLocation, name: str, source: Source) -> P
     return _make_problem(place, f'"{name}" is no benchmark of source "{source.name}"', step)
 
 
-def _make_problem(place: SourceLocation, message: str, next_step: str) -> Problem:
-    return Problem(place, message, next_step, Stage.NARRATIVE)
+def _make_problem(place: SourceLocation, message: str, next_step: str) -> Diagnostic:
+    return Diagnostic(place, message, next_step, Stage.NARRATIVE)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reportgen.core.directions import find_direction
-from reportgen.core.errors import Problem, ReportError, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import ScoreRequest
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.narrative.requests import list_sources, make_benchmark_request, make_requests
@@ -297,5 +297,5 @@ def _is_misspelt(of: str, page: Page) -> bool:
     return bool(suggest_name(of, [name for block in page.blocks for name in _list_ids(block)]))
 
 
-def _make_problem(place: SourceLocation, message: str, next_step: str) -> Problem:
-    return Problem(place, message, next_step, Stage.NARRATIVE)
+def _make_problem(place: SourceLocation, message: str, next_step: str) -> Diagnostic:
+    return Diagnostic(place, message, next_step, Stage.NARRATIVE)

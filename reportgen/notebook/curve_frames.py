@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reportgen.blocks.results import CurveResult, ResultsStore
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import SourceLocation, Stage, make_error
 from reportgen.core.model import CurveRequest
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.figures.csv_text import write_curves_csv
@@ -50,7 +50,7 @@ def curves(
         band: ``ci`` (mean ± t(n−1)·s/√n), ``simultaneous``, ``se``, ``sd``, ``range``, ``iqr`` or ``none``.
         level: confidence level of ``ci`` and ``simultaneous``.
         smooth: 0 for none, towards 1 for more.
-        max_points: more distinct steps are binned; None keeps all.
+        max_points: more distinct steps are binned; None for no limit.
 
     Returns:
         Columns ``series, metric, step, value, low, high, n``, one row a point; ``low`` and ``high`` are
@@ -61,7 +61,8 @@ def curves(
     """
     import pandas as pd  # noqa: PLC0415 - slow to import
 
-    request = _make_request(table, metric, x, series, where, band, level, smooth, max_points)
+    name, pairs = _choose_metric(table, metric), _list_conditions(where)
+    request = CurveRequest(table.source.name, name, x, series, pairs, max_points, smooth, band, level)
     curve_set = _read_curves(table, request).curve_set
     columns = ("series", "metric", "step", "value", "low", "high", "n")
     parts = [
@@ -103,7 +104,8 @@ def draw(
     """
     import altair as alt  # noqa: PLC0415 - slow to import
 
-    request = _make_request(table, metric, x, series, where, band, level, smooth, 400)
+    name, pairs = _choose_metric(table, metric), _list_conditions(where)
+    request = CurveRequest(table.source.name, name, x, series, pairs, 400, smooth, band, level)
     answer = _read_curves(table, request)
     context = _make_context(table, answer)
     settings = CurveSettings(title=title)
@@ -119,39 +121,28 @@ def draw(
     return chart
 
 
-def _make_request(  # noqa: PLR0917 - the public functions take these by name
-    table: Table,
-    metric: str | None,
-    x: str | None,
-    series: tuple[str, ...] | None,
+def _list_conditions(
     where: Mapping[str, CellValue | tuple[CellValue, ...]] | None,
-    band: str,
-    level: float,
-    smooth: float,
-    max_points: int | None,
-) -> CurveRequest:
-    pairs = tuple((k, v if isinstance(v, tuple) else (v,)) for k, v in (where or {}).items())
-    name = _choose_metric(table, metric)
-    return CurveRequest(table.source.name, name, x, series, pairs, max_points, smooth, band, level)
+) -> tuple[tuple[str, tuple[CellValue, ...]], ...]:
+    return tuple((k, v if isinstance(v, tuple) else (v,)) for k, v in (where or {}).items())
 
 
 def _choose_metric(table: Table, metric: str | None) -> str:
     if table.source.kind != "measurements":
-        said = f'"{table.source.name}" holds scores'
-        raise ReportError(Problem(table.source.location, said, "Use rg.scores or rg.compare", Stage.DATA))
+        message = f'"{table.source.name}" holds scores'
+        raise make_error(table.source.location, message, "Use rg.scores or rg.compare", Stage.DATA)
     known = table.metrics
     if metric is None and len(known) == 1:
         return known[0]
     if metric in known:
         return str(metric)
-    said = f'"{metric}" is not a metric' if metric else "name a metric"
+    message = f'"{metric}" is not a metric' if metric else "name a metric"
     step = f"{suggest_name(metric or '', known)}Its metrics are {quote_names(known)}"
-    raise ReportError(Problem(table.source.location, said, step, Stage.DATA))
+    raise make_error(table.source.location, message, step, Stage.DATA)
 
 
 def _read_curves(table: Table, request: CurveRequest) -> CurveResult:
-    answers = ResultsStore(table.root, {table.source.name: table.source}, [request])
-    return answers.get_curves(request)
+    return ResultsStore(table.root, {table.source.name: table.source}, [request]).get_curves(request)
 
 
 def _make_context(table: Table, answer: CurveResult) -> DrawContext:

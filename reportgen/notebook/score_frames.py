@@ -7,12 +7,12 @@ from dataclasses import asdict, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Problem, ReportError, Stage
+from reportgen.core.errors import Stage, make_error
 from reportgen.core.outcomes import Outcomes
 from reportgen.notebook.table import (
     MACRO,
+    Selection,
     as_frame,
-    locate_errors,
     parse_metric,
     read_problem_scores,
     read_totals,
@@ -20,7 +20,7 @@ from reportgen.notebook.table import (
 from reportgen.statistics.across import compare_pairs_across
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.pairs import compute_macro_score
-from reportgen.statistics.scores import score_series as scores_of
+from reportgen.statistics.scores import score_series
 from reportgen.statistics.verdicts import rank_groups
 
 if TYPE_CHECKING:
@@ -104,14 +104,14 @@ def scores(
         [['Aspen', 1, 'problems like these'], ['Birch', 2, 'problems like these']]
     """
     name, k = parse_metric(metric)
+    chosen = Selection(data, benchmark, series, where, level, higher_is_better)
     if not isinstance(data, Outcomes) and data.source.kind == "totals":
-        return _score_totals(
-            data, name, benchmark, series, where, level=level, higher_is_better=higher_is_better
-        )
-    with locate_errors(data):
-        parts = read_problem_scores(data, benchmark, series, where, answers=name == "maj@k")
+        return _score_totals(data, name, chosen)
+    with chosen.locate_errors():
+        parts = read_problem_scores(chosen, answers=name == "maj@k")
         columns = {
-            title: scores_of(part, name, k, estimand=estimand, level=level) for title, part in parts.items()
+            title: score_series(part, name, k, estimand=estimand, level=level)
+            for title, part in parts.items()
         }
         together = {
             title: compare_all(part, name, k, level=level, higher_is_better=higher_is_better)
@@ -119,39 +119,30 @@ def scores(
         }
     rows: list[dict[str, object]] = []
     for title, column in columns.items():
-        found = rank_groups(column, together[title], higher_is_better=higher_is_better)
-        rows += _make_rows(title, column, found, higher_is_better=higher_is_better)
+        groups = rank_groups(column, together[title], higher_is_better=higher_is_better)
+        rows += _make_rows(title, column, groups, higher_is_better=higher_is_better)
     if len(parts) > 1:
         rows += _make_rows(MACRO, _average(columns, estimand, level), (), higher_is_better=higher_is_better)
     return as_frame(rows, _SCORE_COLUMNS)
 
 
-def _score_totals(
-    data: Table,
-    metric: str,
-    benchmark: str | None,
-    series: tuple[str, ...] | None,
-    where: Mapping[str, CellValue | tuple[CellValue, ...]] | None,
-    *,
-    level: float,
-    higher_is_better: bool,
-) -> pd.DataFrame:
+def _score_totals(table: Table, metric: str, chosen: Selection) -> pd.DataFrame:
     """Totals as they are reported; of several benchmarks with their average, where it means anything."""
     if metric != "mean":
-        said = f'"{data.source.name}" holds totals only, which give no {metric}'
-        raise ReportError(Problem(data.source.location, said, "Leave out metric", Stage.DATA))
-    found = read_totals(data, benchmark, series, where, level=level, higher_is_better=higher_is_better)
+        message = f'"{table.source.name}" holds totals only, which give no {metric}'
+        raise make_error(table.source.location, message, "Leave out metric", Stage.DATA)
+    totals = read_totals(table, chosen)
     rows: list[dict[str, object]] = []
-    for title, one in found.items():
+    for title, one in totals.items():
         rows += _make_rows(title, one.scores, (), higher_is_better=one.higher_is_better)
     # Numbers of other ranges, or of one that is not known, or of other directions have no average.
-    ranges = {(*one.ends, one.higher_is_better) for one in found.values()}
-    if len(found) > 1 and len(ranges) == 1 and not math.isinf(next(iter(ranges))[0]):
-        columns = {title: one.scores for title, one in found.items()}
-        better = all(one.higher_is_better for one in found.values())
-        rows += _make_rows(
-            MACRO, _average(columns, "problems like these", level), (), higher_is_better=better
+    ranges = {(*one.ends, one.higher_is_better) for one in totals.values()}
+    if len(totals) > 1 and len(ranges) == 1 and not math.isinf(next(iter(ranges))[0]):
+        averages = _average(
+            {title: one.scores for title, one in totals.items()}, "problems like these", chosen.level
         )
+        better = all(one.higher_is_better for one in totals.values())
+        rows += _make_rows(MACRO, averages, (), higher_is_better=better)
     return as_frame(rows, _SCORE_COLUMNS)
 
 
@@ -163,19 +154,17 @@ def _average(columns: Mapping[str, Sequence[Score]], estimand: Estimand, level: 
         compute_macro_score(name, [(title, by_name[title].get(name)) for title in columns], level)
         for name in names
     ]
-    if estimand == "these problems":
-        return [
-            replace(one, estimand="these benchmarks, these problems") if one.estimand else one
-            for one in averages
-        ]
-    return averages
+    if estimand != "these problems":
+        return averages
+    words = "these benchmarks, these problems"
+    return [replace(one, estimand=words) if one.estimand else one for one in averages]
 
 
 def _make_rows(
-    title: str, column: Sequence[Score], found: Sequence[RankGroup], *, higher_is_better: bool
+    title: str, column: Sequence[Score], groups: Sequence[RankGroup], *, higher_is_better: bool
 ) -> list[dict[str, object]]:
     """A row a series, best first, equal ones in the order of the data, those without a score last."""
-    group_of = {name: group.rank for group in found for name in group.series}
+    group_of = {name: group.rank for group in groups for name in group.series}
     sign = -1 if higher_is_better else 1
     ranked = sorted(column, key=lambda one: (one.estimate is None, sign * (one.estimate or 0.0)))
     return [
@@ -256,8 +245,9 @@ def compare(
         [['Aspen', 'better', 3], ['Cedar', 'unclear', 3], ['Damson', 'unclear', 3]]
     """
     name, k = parse_metric(metric)
-    with locate_errors(data):
-        parts = read_problem_scores(data, benchmark, series, where, answers=name == "maj@k")
+    chosen = Selection(data, benchmark, series, where, level, higher_is_better)
+    with chosen.locate_errors():
+        parts = read_problem_scores(chosen, answers=name == "maj@k")
         names = tuple(dict.fromkeys(one for part in parts.values() for one in part.series))
         pairs = _choose_pairs(names, a, b)
         found = compare_pairs_across(

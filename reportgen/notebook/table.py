@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import SourceLocation, Stage, make_error
 from reportgen.core.outcomes import Outcomes, ScoresError
 from reportgen.settings.blocks import MetricSettings, split_metric
 from reportgen.statistics.problem_scores import group_problem_scores
@@ -43,7 +43,7 @@ def read(path: str | Path) -> Table:
         path: a data file, or a folder of them.
 
     Raises:
-        ReportError: nothing is there, or it cannot be understood; every problem is told.
+        ReportError: nothing is there, or it cannot be understood; the error has every problem.
     """
     from reportgen.read import open_path  # noqa: PLC0415 - imports the database
     from reportgen.settings.loading import load_source_settings  # noqa: PLC0415
@@ -84,84 +84,67 @@ def parse_metric(metric: str) -> tuple[str, int]:
     except ValueError:
         message = f'"{metric}" is not a metric of scores'
         advice = "Write mean, or avg@N, pass@K, maj@K or pass^K with a number, such as pass@8"
-        raise ReportError(Problem(_NOTEBOOK, message, advice, Stage.DATA)) from None
+        raise make_error(_NOTEBOOK, message, advice, Stage.DATA) from None
 
 
-@contextmanager
-def locate_errors(data: Table | Outcomes) -> Iterator[None]:
-    """A context: what outcomes cannot give is told with the place they came from."""
-    try:
-        yield
-    except ScoresError as error:
-        place = _NOTEBOOK if isinstance(data, Outcomes) else data.source.location
-        raise ReportError(Problem(place, error.message, error.next_step, Stage.DATA)) from error
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which part of a table or of outcomes a call is about, and how its scores are compared."""
+
+    data: Table | Outcomes
+    benchmark: str | None
+    series: tuple[str, ...] | None
+    where: Mapping[str, CellValue | tuple[CellValue, ...]] | None
+    level: float
+    higher_is_better: bool
+
+    @contextmanager
+    def locate_errors(self) -> Iterator[None]:
+        """A context in which an error of the outcomes gets the location that they came from."""
+        try:
+            yield
+        except ScoresError as error:
+            place = _NOTEBOOK if isinstance(self.data, Outcomes) else self.data.source.location
+            raise make_error(place, error.message, error.next_step, Stage.DATA) from error
+
+    def list_benchmarks(self, source: Source) -> dict[str | None, str]:
+        """The benchmarks of a source and how they are called in a frame."""
+        benchmarks: Sequence[str | None] = [self.benchmark] if self.benchmark else source.benchmarks or [None]
+        return {title: title or source.settings.title or source.name for title in benchmarks}
 
 
-def read_problem_scores(
-    data: Table | Outcomes,
-    benchmark: str | None,
-    series: tuple[str, ...] | None,
-    where: Mapping[str, CellValue | tuple[CellValue, ...]] | None,
-    *,
-    answers: bool,
-) -> dict[str, ProblemScores]:
-    """The problem scores of what was asked for, by the name of their benchmark.
-
-    Args:
-        data: from ``read``, or outcomes that are narrowed already.
-        benchmark: only this one of a table with several.
-        series: only these.
-        where: column to the values it may have.
-        answers: whether the metric needs them.
-    """
+def read_problem_scores(chosen: Selection, *, answers: bool) -> dict[str, ProblemScores]:
+    """The problem scores of a selection by the name of their benchmark, with ``answers`` if needed."""
+    data = chosen.data
     if isinstance(data, Outcomes):
-        if benchmark or series or where:
+        if chosen.benchmark or chosen.series or chosen.where:
             raise ValueError("outcomes are narrowed where they are read")
         return {"": group_problem_scores(data, answers=answers)}
     from reportgen.read import read_outcomes  # noqa: PLC0415 - imports the database
 
-    source = data.source
-    titles: Sequence[str | None] = [benchmark] if benchmark else source.benchmarks or [None]
     return {
-        title or source.settings.title or source.name: group_problem_scores(
-            read_outcomes(data.root, source, benchmark=title, series=series, where=where or {}),
+        name: group_problem_scores(
+            read_outcomes(
+                data.root, data.source, benchmark=title, series=chosen.series, where=chosen.where or {}
+            ),
             answers=answers,
         )
-        for title in titles
+        for title, name in chosen.list_benchmarks(data.source).items()
     }
 
 
-def read_totals(
-    table: Table,
-    benchmark: str | None,
-    series: tuple[str, ...] | None,
-    where: Mapping[str, CellValue | tuple[CellValue, ...]] | None,
-    *,
-    level: float,
-    higher_is_better: bool,
-) -> dict[str, Totals]:
-    """The totals of a table by the name of their benchmark.
-
-    Args:
-        table: of totals.
-        benchmark: only this one of several.
-        series: only these.
-        where: column to the values it may have.
-        level: confidence level.
-        higher_is_better: whether a larger score is the better one.
-    """
+def read_totals(table: Table, chosen: Selection) -> dict[str, Totals]:
+    """The totals of a table by the name of their benchmark."""
     from reportgen.read import TotalsTable  # noqa: PLC0415 - imports the database
 
     source = table.source
     totals = TotalsTable(table.root, source)
-    titles: Sequence[str | None] = [benchmark] if benchmark else source.benchmarks or [None]
     found = {}
-    for title in titles:
-        reported = totals.get_scores(title, series, where or {})
-        better = higher_is_better and (title or "") not in source.lower_is_better
+    for title, name in chosen.list_benchmarks(source).items():
+        reported = totals.get_scores(title, chosen.series, chosen.where or {})
+        better = chosen.higher_is_better and (title or "") not in source.lower_is_better
         ends = totals.get_range(reported, higher_is_better=better)
-        name = title or source.settings.title or source.name
-        found[name] = Totals(score_totals(reported, level=level, ends=ends), ends, better)
+        found[name] = Totals(score_totals(reported, level=chosen.level, ends=ends), ends, better)
     return found
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from reportgen.core.errors import Problem, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats.cells import Kind
 from reportgen.formats.engine import get_engine
 from reportgen.formats.messages import list_names
@@ -69,7 +69,7 @@ _OF_ANSWERS: Final = (
 
 def find_series(
     root: Path, layout: Layout, settings: SourceSettings, place: SourceLocation
-) -> tuple[str | None, tuple[Problem, ...]]:
+) -> tuple[str | None, tuple[Diagnostic, ...]]:
     """The one column of words that has to be the series, where none is known by its name or stated.
 
     It is the only one that tells apart rows which share their step, or which has one name in each run and
@@ -120,7 +120,7 @@ def find_series(
 
 def _warn_merged(
     root: Path, keys: RowKeys, columns: Sequence[str], settings: SourceSettings, place: SourceLocation
-) -> Iterator[Problem]:
+) -> Iterator[Diagnostic]:
     """A warning where runs of one series differ in more than seeds, unless ``source.yml`` names the run."""
     layout = keys.layout
     if settings.columns.run or settings.columns.seed:
@@ -145,7 +145,7 @@ def _warn_merged(
     part, column = ("run", layout.roles.run) if layout.roles.run else ("seed", layout.roles.seed or "")
     meant = f"columns: {{{part}: {shorten(column, _LONGEST)}}} if they are repetitions of one experiment"
     advice = f"{advice}, or {meant}"
-    yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
+    yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
 
 
 def set_series(settings: SourceSettings, column: str | None) -> SourceSettings:
@@ -219,7 +219,7 @@ def check_clusters(root: Path, layout: Layout, select: str) -> None:
         clusters = f'in the cluster "{shorten(first, _LONGEST)}" and here in "{shorten(second, _LONGEST)}"'
         message = f"problem {shorten(problem, _LONGEST)} is {clusters}"
         advice = "Give each problem one cluster in all of its rows"
-        raise ReportError(Problem(SourceLocation(path, line), message, advice, Stage.DATA))
+        raise ReportError(Diagnostic(SourceLocation(path, line), message, advice, Stage.DATA))
 
 
 def _make_step_keys(
@@ -253,7 +253,7 @@ def _sample_keys(root: Path, keys: RowKeys) -> RowKeys:
     return keys if every == 1 else replace(keys, select=select)
 
 
-def _report_repeat(root: Path, keys: RowKeys, found: Repeat, what: str, otherwise: str) -> Problem:
+def _report_repeat(root: Path, keys: RowKeys, found: Repeat, what: str, otherwise: str) -> Diagnostic:
     """What to tell of rows that repeat, at the first of them."""
     path, line, number = locate_row(root, keys.layout, found.second)
     before, above, earlier = locate_row(root, keys.layout, found.first)
@@ -271,7 +271,7 @@ def _report_repeat(root: Path, keys: RowKeys, found: Repeat, what: str, otherwis
     message += f"; {found.surplus:,} of {found.rows:,} values repeat a {rest} of their run"
     apart = _suggest_columns(root, keys, found.part)
     advice = f"{apart}. Otherwise set {otherwise}" if apart else f"Set in source.yml {otherwise}"
-    return Problem(SourceLocation(path, line), message, advice, Stage.DATA)
+    return Diagnostic(SourceLocation(path, line), message, advice, Stage.DATA)
 
 
 def _suggest_columns(root: Path, keys: RowKeys, metric: str) -> str:

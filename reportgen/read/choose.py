@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Problem, Problems, ReportError, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Stage
 from reportgen.formats.files import natural_key
 from reportgen.read.find import SETTINGS, locate_file, walk_files
 from reportgen.read.unread import find_outward_files, find_unreadable, refuse_outward_links
@@ -96,7 +96,7 @@ def _match_patterns(files: str | tuple[str, ...], walk: _FolderWalk) -> ChosenFi
     location = walk.location
     patterns = (files,) if isinstance(files, str) else files
     labels: dict[Path, dict[str, Text]] = {}
-    problems = Problems()
+    problems = Diagnostics()
     for pattern in patterns:
         with problems.collecting():
             found = (_match_files if _NAMED_GROUP in pattern else _glob_files)(pattern, walk)
@@ -107,7 +107,7 @@ def _match_patterns(files: str | tuple[str, ...], walk: _FolderWalk) -> ChosenFi
                 advice = "Patterns are relative to the folder, as in runs/*.csv"
                 if _NAMED_GROUP in pattern:
                     advice = "It has to fit the whole path below the folder, as in (?P<series>[^/]+)/log.csv"
-                problems.add([Problem(location.place, message, advice, Stage.SETTINGS)])
+                problems.add([Diagnostic(location.place, message, advice, Stage.SETTINGS)])
     problems.raise_errors()
     return ChosenFiles(tuple(labels), labels, named=True)
 
@@ -125,7 +125,7 @@ def _glob_files(pattern: str, walk: _FolderWalk) -> dict[Path, dict[str, Text]]:
     if parts.count("**") > _MOST_ANY_DEPTHS:
         message = f'files: "{pattern}" has "**" more than {_MOST_ANY_DEPTHS} times'
         advice = "Name the folders between them, as in runs/**/logs/**/*.csv"
-        raise ReportError(Problem(location.place, message, advice, Stage.SETTINGS))
+        raise ReportError(Diagnostic(location.place, message, advice, Stage.SETTINGS))
     if ".." not in parts:
         with suppress(ValueError, NotImplementedError):
             found = sorted(location.path.glob("/".join(parts)), key=natural_key)
@@ -157,7 +157,7 @@ def _match_files(pattern: str, walk: _FolderWalk) -> dict[Path, dict[str, Text]]
             "A text with (?P< is read as one, as in runs/(?P<series>[^/]+)/seed_(?P<seed>[0-9]+)/log.csv; "
             "it cannot look around, nor refer to its own groups"
         )
-        raise ReportError(Problem(location.place, message, advice, Stage.SETTINGS)) from None
+        raise ReportError(Diagnostic(location.place, message, advice, Stage.SETTINGS)) from None
     nearest = {file: next((part for part in inner if part in matched), None) for file, inner in parts.items()}
     return {file: matched[part] for file, part in nearest.items() if part is not None}
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.words import suggest_name
 from reportgen.formats.files import natural_key, split_ending
 from reportgen.formats.messages import list_names
@@ -129,7 +129,7 @@ def locate(project_root: Path, data_dir: str, name: str, boundary: Boundary | No
         tops = [one for one in known if "/" not in one]
         there = "The sources are" if len(tops) > 1 else "The only source is"
         advice = f"{suggest_name(name, known)}{there} {list_names(tops)}" if tops else ""
-        raise ReportError(Problem(SourceLocation(data_dir), message, advice, Stage.DATA))
+        raise ReportError(Diagnostic(SourceLocation(data_dir), message, advice, Stage.DATA))
     return make_location(found[0], PurePosixPath(*parts).as_posix(), project_root, boundary)
 
 
@@ -178,7 +178,7 @@ def walk_files(
         if len(seen) > MOST_FILES:
             message = f"the folder holds more than {MOST_FILES:,} files"
             advice = "Name those to read with files: in source.yml, or move the others elsewhere"
-            raise ReportError(Problem(locate_file(folder, root), message, advice, Stage.DATA))
+            raise ReportError(Diagnostic(locate_file(folder, root), message, advice, Stage.DATA))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ class _Walk:
         self.walked.add(above[-1])
         if depth > DEEPEST:
             message = f"its folders are nested more than {DEEPEST} deep"
-            raise ReportError(Problem(self.place, message, "Move the data further up", Stage.DATA))
+            raise ReportError(Diagnostic(self.place, message, "Move the data further up", Stage.DATA))
         try:
             with os.scandir(folder) as entries:
                 found = [(entry.is_symlink(), natural_key(Path(entry.name)), entry) for entry in entries]
@@ -268,7 +268,7 @@ def _list_folders(data: Path, boundary: Boundary | None, outward: dict[Path, str
     return sorted(found, key=natural_key)
 
 
-def _report_clash(name: str, paths: list[Path], root: Path) -> Problem:
+def _report_clash(name: str, paths: list[Path], root: Path) -> Diagnostic:
     others = " and ".join(locate_file(path, root).file for path in paths[1:])
     message = f'{others} would be the source "{name}" too'
-    return Problem(locate_file(paths[0], root), message, "Rename one of them", Stage.DATA)
+    return Diagnostic(locate_file(paths[0], root), message, "Rename one of them", Stage.DATA)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import narwhals as nw
 
-from reportgen.core.errors import Problem, ReportError, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import Measurements
 from reportgen.formats.cells import Kind
 from reportgen.formats.engine import get_engine
@@ -67,7 +67,7 @@ def read_measurements(
     if plan.repeat == "mean" and plan.given_interval:
         message = f"repeat: mean cannot average the intervals that the data give ({plan.given_interval})"
         advice = "Say repeat: runs, or rename the columns of the intervals"
-        raise ReportError(Problem(source.location, message, advice, Stage.SETTINGS))
+        raise ReportError(Diagnostic(source.location, message, advice, Stage.SETTINGS))
 
     def report_errors() -> AbstractContextManager[None]:
         times = {plan.step} if plan.step_is_time else set()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import narwhals as nw
 
-from reportgen.core.errors import Problem, ReportError, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.outcomes import Outcomes
 from reportgen.formats import sql
 from reportgen.formats.engine import get_engine
@@ -175,13 +175,13 @@ def _plan_query(
     )
 
 
-def _explain_no_outcomes(source: Source, layout: Layout) -> Problem:
+def _explain_no_outcomes(source: Source, layout: Layout) -> Diagnostic:
     if layout.totals:
         message = f'the source "{source.name}" holds totals only, and no answers to single problems'
-        return Problem(source.location, message, "Let the harness write them, too", Stage.DATA)
+        return Diagnostic(source.location, message, "Let the harness write them, too", Stage.DATA)
     message = f'the source "{source.name}" has no outcomes: a column for the problem and one for the score'
     advice = f"Name them in source.yml, as in columns: {{problem: NAME}}. It has {list_names(layout.kinds)}"
-    return Problem(source.location, message, advice, Stage.DATA)
+    return Diagnostic(source.location, message, advice, Stage.DATA)
 
 
 def find_unknown_names(
@@ -190,7 +190,7 @@ def find_unknown_names(
     benchmark: str | None,
     series: tuple[str, ...] | None,
     where: Mapping[str, CellValue | tuple[CellValue, ...]],
-) -> Iterator[Problem]:
+) -> Iterator[Diagnostic]:
     """A problem for each name that is not there."""
     columns = tuple(layout.kinds)
     missing = [("series", name, layout.series) for name in series or () if name not in layout.series]
@@ -202,7 +202,7 @@ def find_unknown_names(
         advice = suggest_names(name, known, "It has")
         if not known:
             advice = "It has no column of benchmarks; name it in source.yml, as in columns: {benchmark: NAME}"
-        yield Problem(source.location, message, advice, Stage.DATA)
+        yield Diagnostic(source.location, message, advice, Stage.DATA)
 
 
 def _list_checks(query: _OutcomeQuery) -> dict[str, Check]:

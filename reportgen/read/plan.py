@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Problem, ReportError, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.messages import list_names, suggest_names
@@ -123,7 +123,7 @@ def plan_measurements(root: Path, source: Source, query: MeasurementQuery) -> Pl
     )
 
 
-def _report_unknown(source: Source, layout: Layout, query: MeasurementQuery) -> Iterator[Problem]:
+def _report_unknown(source: Source, layout: Layout, query: MeasurementQuery) -> Iterator[Diagnostic]:
     """A problem for each name that is not there."""
     columns, metrics, x = tuple(layout.kinds), tuple(layout.metrics), query.x
     missing = [("metric", name, metrics) for name in query.metrics if name not in metrics]
@@ -134,13 +134,13 @@ def _report_unknown(source: Source, layout: Layout, query: MeasurementQuery) -> 
         missing.append(("column or metric", x, tuple(dict.fromkeys((*columns, *metrics)))))
     for kind, name, known in missing:
         message = f'the source "{source.name}" has no {kind} "{name}"'
-        yield Problem(source.location, message, suggest_names(name, known, "It has"), Stage.DATA)
+        yield Diagnostic(source.location, message, suggest_names(name, known, "It has"), Stage.DATA)
     if found[0] is None and (x is None or found[1]):
         message = (
             f'no column of the source "{source.name}" is known as the step; it has {list_names(columns)}'
         )
         advice = "Name it in source.yml, as in columns: {step: NAME}, or as x: of the block"
-        yield Problem(source.location, message, advice, Stage.DATA)
+        yield Diagnostic(source.location, message, advice, Stage.DATA)
 
 
 def _find_step(layout: Layout, x: str | None) -> tuple[str | None, RawNames]:

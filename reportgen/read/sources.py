@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reportgen.core.errors import Problem, Problems, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
 from reportgen.core.repository import find_data_boundary
 from reportgen.formats.cells import Kind
 from reportgen.formats.files import hash_file, split_ending
@@ -196,12 +196,12 @@ def open_path(
     root = Path.cwd() if path.is_relative_to(Path.cwd()) and path != Path.cwd() else path.parent
     if not path.exists():
         raise ReportError(
-            Problem(SourceLocation(str(path)), "there is no such file or folder", "", Stage.DATA)
+            Diagnostic(SourceLocation(str(path)), "there is no such file or folder", "", Stage.DATA)
         )
     if path.is_file() and not (split_ending(path)[1] or is_unit_name(path.name)):
         message = "its ending tells no format that reportgen reads"
         raise ReportError(
-            Problem(locate_file(path, root), message, "Give it an ending such as .csv", Stage.DATA)
+            Diagnostic(locate_file(path, root), message, "Give it an ending such as .csv", Stage.DATA)
         )
     return root, open_location(
         make_location(path, path.name if path.is_dir() else name_source(path), root),
@@ -254,7 +254,7 @@ def open_files(
     Raises:
         ReportError: everything that is wrong with its files.
     """
-    problems = Problems()
+    problems = Diagnostics()
     with problems.collecting():
         imported = read_units(location, settings, chosen, hashes, cache)
         source = (
@@ -265,10 +265,10 @@ def open_files(
         taken = {file for unit in imported.found.units for file in unit.files} if imported else ()
         lost = report_unread(chosen.skipped, chosen.unreadable.difference(taken), location.root)
         return replace(source, warnings=(*lost, *source.warnings)), imported
-    known_places = {problem.place for problem in problems.found}
+    known_places = {problem.location for problem in problems.found}
     lost = report_unread(chosen.skipped, chosen.unreadable, location.root)
     raise ReportError(
-        *(one for one in lost if one.place not in known_places), *merge_problems(problems.found)
+        *(one for one in lost if one.location not in known_places), *merge_problems(problems.found)
     )
 
 
@@ -339,7 +339,7 @@ def _check_names(location: Location, settings: SourceSettings) -> None:
         verb = "tells" if len(keys) == 1 else "tell"
         message = f"{list_names(f'{key}:' for key in keys)} {verb} of runs, and there are only tables here"
         advice = "Name columns with columns:, or take names out of paths with groups in files:"
-        raise ReportError(Problem(location.place, message, advice, Stage.SETTINGS))
+        raise ReportError(Diagnostic(location.place, message, advice, Stage.SETTINGS))
 
 
 def _survey_tables(location: Location, files: tuple[DataFile, ...], settings: SourceSettings) -> Survey:

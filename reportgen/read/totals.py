@@ -8,7 +8,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Problem, ReportError, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.outcomes import ReportedScore
 from reportgen.formats import sql
 from reportgen.formats.engine import get_engine
@@ -178,17 +178,17 @@ def _check(source: Source, scores: Sequence[ReportedScore]) -> None:
         message = f'the totals of "{source.name}" are of {len(metrics)} metrics: {list_names(metrics)}'
         column = get_layout(source).totals
         advice = f"Choose one, as in filter: {{{column.metric if column else 'metric'}: {metrics[0]}}}"
-        raise ReportError(Problem(source.location, message, advice, Stage.DATA))
+        raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
     runs = Counter((one.series, one.run, one.seed) for one in scores)
     (name, _, _), count = next(iter(runs.most_common(1)), (("", "", None), 0))
     if count > 1:
         message = f'"{source.name}" has {count} totals of {name} that nothing tells apart'
         advice = "Name a column that does, as in columns: {seed: NAME} or {benchmark: NAME}, or use filter:"
-        raise ReportError(Problem(source.location, message, advice, Stage.DATA))
+        raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
     if "score_range" not in source.settings.model_fields_set:
         return
     low, high = source.score_range
     wrong = [one for one in scores if one.value is not None and not low <= one.value <= high]
     if wrong:
         message = f"the score of {wrong[0].series}, {wrong[0].value:g}, lies outside of {low:g} to {high:g}"
-        raise ReportError(Problem(source.location, message, "Mend score_range in source.yml", Stage.DATA))
+        raise ReportError(Diagnostic(source.location, message, "Mend score_range in source.yml", Stage.DATA))

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Problem, Problems, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.words import join_names
 from reportgen.formats.files import Content, split_ending
 from reportgen.formats.messages import list_names, merge_problems
@@ -50,16 +50,16 @@ def refuse_outward_links(found: Mapping[Path, str], location: Location) -> None:
 
 def report_links(
     found: Mapping[Path, str], root: Path, severity: Severity = Severity.ERROR
-) -> Iterator[Problem]:
+) -> Iterator[Diagnostic]:
     """What is told of links that lead out, many to one place in one."""
     problems = (_report_link(locate_file(link, root), "this link", target) for link, target in found.items())
     return merge_problems(replace(one, severity=severity) for one in problems)
 
 
-def _report_link(place: SourceLocation, name: str, target: str) -> Problem:
+def _report_link(place: SourceLocation, name: str, target: str) -> Diagnostic:
     # Quoted as Python does: a terminal obeys none of it.
     said = f"{name} leads out of the repository, to {target!r}"
-    return Problem(place, said, _ADVICE, Stage.DATA)
+    return Diagnostic(place, said, _ADVICE, Stage.DATA)
 
 
 _DATABASE_PARTS: Final = ("-wal", "-shm", "-journal")
@@ -132,7 +132,7 @@ def find_unreadable(paths: Sequence[Path], *, named: bool) -> frozenset[Path]:
     return frozenset(path for path in data if not os.access(path, os.R_OK) and path.exists())
 
 
-def report_unread(folders: Mapping[Path, str], files: Iterable[Path], root: Path) -> Iterator[Problem]:
+def report_unread(folders: Mapping[Path, str], files: Iterable[Path], root: Path) -> Iterator[Diagnostic]:
     """Warnings of what is left out, many of one kind in one.
 
     Args:
@@ -143,7 +143,9 @@ def report_unread(folders: Mapping[Path, str], files: Iterable[Path], root: Path
     reasons = (*folders.items(), *((file, _UNREAD) for file in files))
     advice = "Check who may read it, and where links lead"
     return merge_problems(
-        Problem(SourceLocation(locate_file(path, root).file), message, advice, Stage.DATA, Severity.WARNING)
+        Diagnostic(
+            SourceLocation(locate_file(path, root).file), message, advice, Stage.DATA, Severity.WARNING
+        )
         for path, message in reasons
     )
 
@@ -159,14 +161,14 @@ _BEGINNING, _LONGEST, _MOST_ENDINGS = 1024, 60, 6
 _TABLES: Final = (("jsonl", r"\{.*"), ("json", r"\[.*"), ("tsv", r".*\t.*"), ("csv", r".*,.*"))
 
 
-def check_unknown_files(paths: Iterable[Path], root: Path) -> list[Problem]:
+def check_unknown_files(paths: Iterable[Path], root: Path) -> list[Diagnostic]:
     """What is wrong with files that only loggers and harnesses write, and no reader knows.
 
     Args:
         paths: files of a source that holds nothing else.
         root: what the places of problems are relative to.
     """
-    problems = Problems()
+    problems = Diagnostics()
     for path in paths:
         if not _NAMES.fullmatch(path.name):
             continue
@@ -178,7 +180,7 @@ def check_unknown_files(paths: Iterable[Path], root: Path) -> list[Problem]:
     return problems.found
 
 
-def explain_unknown_format(path: Path, root: Path) -> list[Problem]:
+def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
     """Why a file that was named is not read: neither its ending nor its content tells a format.
 
     Args:
@@ -186,7 +188,7 @@ def explain_unknown_format(path: Path, root: Path) -> list[Problem]:
         root: what the place of the problem is relative to.
     """
     content = Content(path, locate_file(path, root).file, "")
-    problems = Problems()
+    problems = Diagnostics()
     with problems.collecting():
         content.check()
         with content.open() as file:
@@ -205,7 +207,7 @@ def explain_unknown_format(path: Path, root: Path) -> list[Problem]:
     return problems.found
 
 
-def report_no_data(folder: Path, paths: Iterable[Path], root: Path) -> Problem:
+def report_no_data(folder: Path, paths: Iterable[Path], root: Path) -> Diagnostic:
     """What to tell of a folder in which no file is data.
 
     Args:
@@ -222,7 +224,7 @@ def report_no_data(folder: Path, paths: Iterable[Path], root: Path) -> Problem:
     advice = "Put CSV, TSV, JSON, JSON Lines or Parquet files in it, or name others with files: and format:"
     if held:
         message += ", none of which is known by its name or by what it holds"
-    return Problem(locate_file(folder, root), message, advice, Stage.DATA)
+    return Diagnostic(locate_file(folder, root), message, advice, Stage.DATA)
 
 
 def count_endings(paths: Iterable[Path]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from reportgen.core.errors import Problem, SourceLocation
+    from reportgen.core.errors import Diagnostic, SourceLocation
     from reportgen.core.model import SourceFile
     from reportgen.core.statements import Binding
     from reportgen.settings.blocks import BlockSettings
@@ -44,7 +44,7 @@ class Source:
     metrics: tuple[str, ...]
     columns: tuple[str, ...]
     digest: str
-    warnings: tuple[Problem, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
     layout: object = field(default=None, repr=False, compare=False)
     kind: Literal["measurements", "outcomes", "totals"] = "measurements"
     benchmarks: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
-from reportgen.core.errors import Problem, Problems, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
 from reportgen.core.words import suggest_name
 from reportgen.settings.blocks import BLOCKS
 from reportgen.settings.report import Benchmark, FrontMatter, ProjectSettings
@@ -92,7 +92,7 @@ def load_front_matter(text: str, file: str) -> FrontMatter:
         ReportError: everything that is wrong with the keys that reportgen reads.
     """
     node = parse(normalise_text(text), Origin(file, first_line=2)) or MappingNode(SourceLocation(file, 1))
-    problems = Problems()
+    problems = Diagnostics()
     if isinstance(node, MappingNode):
         problems.add(_find_mistyped(node))
     front_matter = FrontMatter()
@@ -145,7 +145,7 @@ def validate_tree(model: type[_Model], node: Node, owner: str) -> _Model:
         ReportError: everything that does not fit, in plain words.
     """
     if not isinstance(node, MappingNode):
-        problem = Problem(node.place, f"{owner} takes keys and values", "Write key: value", Stage.SETTINGS)
+        problem = Diagnostic(node.place, f"{owner} takes keys and values", "Write key: value", Stage.SETTINGS)
         raise ReportError(problem)
     values = to_values(node)
     try:
@@ -183,12 +183,12 @@ def _put(values: Any, path: KeyPath, text: str) -> None:  # noqa: ANN401  # dict
     values[path[-1]] = text
 
 
-def _find_mistyped(front_matter: MappingNode) -> Iterator[Problem]:
+def _find_mistyped(front_matter: MappingNode) -> Iterator[Diagnostic]:
     for key, place in front_matter.keys.items():
         guess = suggest_name(key, _OWN_PAGE_KEYS, cutoff=0.88).rstrip()
         if guess and key not in _OWN_PAGE_KEYS:
             message = f'"{key}" is not a key that reportgen or MkDocs reads'
-            yield Problem(place, message, guess, Stage.SETTINGS)
+            yield Diagnostic(place, message, guess, Stage.SETTINGS)
 
 
 def _find_plugin_options(text: str, file: str) -> Node | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,11 +19,11 @@ LARGEST: Final = 16 << 20
 """Bytes of a page or a settings file: more are no text that a person wrote."""
 
 
-def make_size_problem(file: str, stage: Stage) -> Problem:
+def make_size_problem(file: str, stage: Stage) -> Diagnostic:
     """The problem of a page or a settings file of more than ``LARGEST`` bytes."""
     page = stage is Stage.NARRATIVE
     step = "Split it into several pages" if page else "Keep data in files of the data folder"
-    return Problem(SourceLocation(file), f"this file is larger than {LARGEST >> 20} MiB", step, stage)
+    return Diagnostic(SourceLocation(file), f"this file is larger than {LARGEST >> 20} MiB", step, stage)
 
 
 def read_text(path: Path, file: str, stage: Stage) -> str:
@@ -42,7 +42,7 @@ def read_text(path: Path, file: str, stage: Stage) -> str:
             data = opened.read(LARGEST + 1)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        problem = Problem(SourceLocation(file), f"this file cannot be read ({reason})", "", stage)
+        problem = Diagnostic(SourceLocation(file), f"this file cannot be read ({reason})", "", stage)
         raise ReportError(problem) from error
     if len(data) > LARGEST:
         raise ReportError(make_size_problem(file, stage))
@@ -51,7 +51,9 @@ def read_text(path: Path, file: str, stage: Stage) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         message = f"this is not UTF-8: byte {data[error.start]:#04x} stands where a character should"
-        problem = Problem(SourceLocation(file, line), message, "Save the file with the encoding UTF-8", stage)
+        problem = Diagnostic(
+            SourceLocation(file, line), message, "Save the file with the encoding UTF-8", stage
+        )
         raise ReportError(problem) from error
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args, get_origin
 
 from pydantic import BaseModel
 
-from reportgen.core.errors import Problem, Stage
+from reportgen.core.errors import Diagnostic, Stage
 from reportgen.core.words import suggest_name
 from reportgen.settings.text import shorten
 from reportgen.settings.yaml_tree import MappingNode, Node, ScalarNode, SequenceNode
@@ -230,7 +230,7 @@ _PATTERNS: Final = {
 
 def describe_faults(
     faults: AnySequence[Fault], model: type[BaseModel], owner: str, stage: Stage = Stage.SETTINGS
-) -> tuple[Problem, ...]:
+) -> tuple[Diagnostic, ...]:
     """One problem a fault; of very many the first fifty.
 
     Args:
@@ -243,7 +243,7 @@ def describe_faults(
     problems = [_describe_fault(fault, model, owner, stage) for fault in faults[:MAX_PROBLEMS]]
     if len(faults) > MAX_PROBLEMS:
         message = f"there are {len(faults) - MAX_PROBLEMS} more problems like these in {owner}"
-        problems.append(Problem(faults[MAX_PROBLEMS].place, message, "Mend these first", stage))
+        problems.append(Diagnostic(faults[MAX_PROBLEMS].place, message, "Mend these first", stage))
     return tuple(problems)
 
 
@@ -253,13 +253,13 @@ def join_words(words: Iterable[str], last: str = "and") -> str:
     return f"{', '.join(most)} {last} {end}" if most else end
 
 
-def _describe_fault(fault: Fault, model: type[BaseModel], owner: str, stage: Stage) -> Problem:
+def _describe_fault(fault: Fault, model: type[BaseModel], owner: str, stage: Stage) -> Diagnostic:
     message, next_step = _explain(fault, find_spot(fault.path, model, owner))
     place = fault.place
     if fault.kind == "value_error" and isinstance(fault.node, MappingNode):
         # A rule about one key of several begins its sentence with that key.
         place = fault.node.keys.get(message.split(" ", 1)[0], place)
-    return Problem(place, message, next_step, stage)
+    return Diagnostic(place, message, next_step, stage)
 
 
 def _explain(fault: Fault, spot: Spot) -> tuple[str, str]:

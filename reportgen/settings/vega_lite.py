@@ -11,7 +11,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.settings.text import shorten
 from reportgen.settings.vega_expressions import check_expression, decode_escapes, find_unsafe_name
 from reportgen.settings.yaml_tree import MappingNode, ScalarNode, SequenceNode, iterate_scalars
@@ -78,8 +78,10 @@ def split_specification(spec: Node) -> MappingNode:
         raise ReportError(_make_problem(spec.place, message, "Write data: {source: NAME}, mark and encoding"))
     problems = [*_check_schema(spec), *_check_numbers(spec), *_check_data(spec)]
     problems += _check_addresses(spec.remove_keys("$schema"))
-    places = {problem.place for problem in problems}
-    problems += (problem for problem in _check_code(spec.remove_keys(*_OURS)) if problem.place not in places)
+    places = {problem.location for problem in problems}
+    problems += (
+        problem for problem in _check_code(spec.remove_keys(*_OURS)) if problem.location not in places
+    )
     if problems:
         raise ReportError(*problems)
     entries = {key: node for key, node in spec.entries.items() if key in _OURS}
@@ -95,11 +97,11 @@ def split_specification(spec: Node) -> MappingNode:
     return MappingNode(spec.place, {**entries, "spec": _name_sources(rest)}, {**keys, "spec": spec.place})
 
 
-def _make_problem(place: SourceLocation, message: str, next_step: str) -> Problem:
-    return Problem(place, message, next_step, Stage.SETTINGS)
+def _make_problem(place: SourceLocation, message: str, next_step: str) -> Diagnostic:
+    return Diagnostic(place, message, next_step, Stage.SETTINGS)
 
 
-def _check_schema(spec: MappingNode) -> Iterator[Problem]:
+def _check_schema(spec: MappingNode) -> Iterator[Diagnostic]:
     schema = spec.entries.get("$schema")
     if schema is None:
         return
@@ -108,13 +110,13 @@ def _check_schema(spec: MappingNode) -> Iterator[Problem]:
         yield _make_problem(schema.place, message, "Leave it out, or write a Vega-Lite specification")
 
 
-def _check_numbers(spec: MappingNode) -> Iterator[Problem]:
+def _check_numbers(spec: MappingNode) -> Iterator[Diagnostic]:
     for scalar in iterate_scalars(spec):
         if isinstance(scalar.value, float) and not math.isfinite(scalar.value):
             yield _make_problem(scalar.place, f"{shorten(scalar.text)} is not a finite number", "Write null")
 
 
-def _check_data(spec: MappingNode) -> Iterator[Problem]:
+def _check_data(spec: MappingNode) -> Iterator[Diagnostic]:
     for mapping in _iterate_mappings(spec):
         yield from _check_text_data(mapping)
         data = mapping.entries.get("data")
@@ -131,7 +133,7 @@ def _check_data(spec: MappingNode) -> Iterator[Problem]:
             yield _make_problem(place, "the source is named twice", "Keep data: {source: NAME}")
 
 
-def _check_text_data(mapping: MappingNode) -> Iterator[Problem]:
+def _check_text_data(mapping: MappingNode) -> Iterator[Diagnostic]:
     """Rows as one text, such as CSV: Vega makes code to parse it, which the policy of a page refuses."""
     datasets = mapping.entries.get("datasets")
     named = list(datasets.entries.values()) if isinstance(datasets, MappingNode) else []
@@ -172,7 +174,7 @@ def _name_sources(node: Node, key: str = "") -> Node:
     return MappingNode(node.place, entries, node.keys)
 
 
-def _check_addresses(spec: MappingNode) -> Iterator[Problem]:
+def _check_addresses(spec: MappingNode) -> Iterator[Diagnostic]:
     refused: set[SourceLocation] = set()
     for mapping in _iterate_mappings(spec):
         for key, node in mapping.entries.items():
@@ -201,7 +203,7 @@ def _decode_css(escape: re.Match[str]) -> str:
     return escape[2] or ""
 
 
-def _check_code(spec: MappingNode) -> Iterator[Problem]:
+def _check_code(spec: MappingNode) -> Iterator[Diagnostic]:
     """Whatever reaches code or elements of the page: expressions, inputs, names that Vega takes for code."""
     for mapping in _iterate_mappings(spec):
         for key, node in mapping.entries.items():
@@ -224,13 +226,13 @@ def _check_code(spec: MappingNode) -> Iterator[Problem]:
                 yield _make_name_problem(out, place)
 
 
-def _check_expressions(node: Node, *, selector: bool) -> Iterator[Problem]:
+def _check_expressions(node: Node, *, selector: bool) -> Iterator[Diagnostic]:
     for scalar in _iterate_listed(node):
         if fault := check_expression(scalar.text, selector=selector):
             yield _make_problem(scalar.place, *fault)
 
 
-def _check_bind(node: Node) -> Iterator[Problem]:
+def _check_bind(node: Node) -> Iterator[Diagnostic]:
     """An input of the reader's: Vega makes an attribute of every key that it does not know, handlers too."""
     if not isinstance(node, MappingNode):
         return
@@ -254,7 +256,7 @@ def _check_bind(node: Node) -> Iterator[Problem]:
             )
 
 
-def _check_parameters(node: Node) -> Iterator[Problem]:
+def _check_parameters(node: Node) -> Iterator[Diagnostic]:
     for one in node.items if isinstance(node, SequenceNode) else ():
         name = one.entries.get("name") if isinstance(one, MappingNode) else None
         if isinstance(name, ScalarNode) and not _PARAMETER.fullmatch(name.text):
@@ -262,13 +264,13 @@ def _check_parameters(node: Node) -> Iterator[Problem]:
             yield _make_problem(name.place, message, "Use letters, digits and _, with a letter first")
 
 
-def _check_names(node: Node) -> Iterator[Problem]:
+def _check_names(node: Node) -> Iterator[Diagnostic]:
     for scalar in _iterate_listed(node):
         if out := find_unsafe_name(scalar.text):
             yield _make_name_problem(out, scalar.place)
 
 
-def _make_name_problem(name: str, place: SourceLocation) -> Problem:
+def _make_name_problem(name: str, place: SourceLocation) -> Diagnostic:
     return _make_problem(place, f'"{name}" leads out of the data of a chart', "Rename the column")
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import yaml
 
-from reportgen.core.errors import Problem, Problems, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
@@ -225,8 +225,8 @@ def _get_index(event: yaml.Event) -> int:
     return event.start_mark.index if event.start_mark else 0
 
 
-def _make_problem(place: SourceLocation, message: str, next_step: str) -> Problem:
-    return Problem(place, message, next_step, Stage.SETTINGS)
+def _make_problem(place: SourceLocation, message: str, next_step: str) -> Diagnostic:
+    return Diagnostic(place, message, next_step, Stage.SETTINGS)
 
 
 @dataclass(slots=True)
@@ -256,7 +256,7 @@ class _Builder:
     breaks: list[int]
     origin: Origin
     any_tag: bool
-    problems: Problems = field(default_factory=Problems)
+    problems: Diagnostics = field(default_factory=Diagnostics)
     root: Node | None = None
     open: list[_OpenNode] = field(default_factory=list)
     anchors: dict[str, tuple[Node, int]] = field(default_factory=dict)

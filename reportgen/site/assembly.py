@@ -15,7 +15,7 @@ from mkdocs.utils import get_relative_url
 
 from reportgen.core import __version__
 from reportgen.core.cache import Cache
-from reportgen.core.errors import Problem, Severity, Stage
+from reportgen.core.errors import Diagnostic, Severity, Stage
 from reportgen.figures.vega.live import name_view
 from reportgen.narrative.topics import list_page_sources
 from reportgen.site.fragments import (
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from reportgen.core.cache import CachedText
-    from reportgen.core.model import Figure, Shown
+    from reportgen.core.model import Shown
     from reportgen.draft.result import Report
     from reportgen.narrative.binding_syntax import Candidate
     from reportgen.settings.inputs import Page, Source
@@ -58,11 +58,8 @@ def make_site_context(
 ) -> dict[str, Any]:
     """What is the same on every page.
 
-    Args:
-        report: the draft.
-        provenance: of the build.
-        serving: ``serve`` sends the policy itself, since it knows the script of the live reload.
-        scripts: those that stand in the page, where all scripts are named by their hashes.
+    ``serve`` sends the policy itself, since it knows the script of the live reload. ``scripts`` stand in the
+    page where all scripts are named by their hashes.
     """
     scripts = {} if serving else scripts or {}
     policy = f"{POLICY}; {make_script_policy(scripts)}" if scripts else POLICY
@@ -79,18 +76,6 @@ def make_site_context(
     }
 
 
-def list_sources(page: Page, report: Report) -> list[dict[str, Any]]:
-    """The sources behind a page, in the order of its blocks."""
-    return [_describe_source(report.sources[name]) for name in list_page_sources(page)]
-
-
-def list_page_figures(page: Page, report: Report) -> tuple[Figure, ...]:
-    """The figures of a page, in its order."""
-    return tuple(
-        figure for block in page.blocks for figure in list_figures(report.shown[page.path, block.id])
-    )
-
-
 def _describe_source(source: Source) -> dict[str, Any]:
     return {
         "name": source.name,
@@ -104,7 +89,7 @@ SETTINGS = ("lang", "separator", "min_search_length")
 
 
 def make_index_script(index_json: str) -> str:
-    """Return a classic script that hands MkDocs' search index to the theme.
+    """A classic script that hands MkDocs' search index to the theme.
 
     Args:
         index_json: the text of ``search/search_index.json``: ``{"config": {…}, "docs": [{"location",
@@ -137,10 +122,7 @@ _TITLE_END = re.compile(r"</h1\s*>")
 class Assembly:
     """One build's report on its way into a site.
 
-    Attributes:
-        report: the draft.
-        fences: where Markdown's formatter finds its blocks.
-        context: what every page's template is told.
+    ``fences`` finds the block of each fence, ``context`` is what every page's template gets.
     """
 
     def __init__(
@@ -148,7 +130,7 @@ class Assembly:
         report: Report,
         root: Path,
         jobs: BackgroundJobs,
-        earlier: LastBuild | None,
+        last_build: LastBuild | None,
         seen: Mapping[str, tuple[Candidate, ...]],
         *,
         site_url: str,
@@ -164,25 +146,26 @@ class Assembly:
         self.context = make_site_context(report, self._provenance, serving=serving, scripts=scripts)
         self._pages = {page.path: page for page in report.pages}
         self._addresses: Mapping[str, str] = {}
-        self._ahead = jobs
-        self._earlier = earlier
+        self._jobs = jobs
+        self._last_build = last_build
         self._seen = seen
         self._views: dict[str, str] = {}
 
     def _render_views(self, page: Page) -> str:
-        views = (figure.view for figure in list_page_figures(page, self.report) if figure.view)
+        shown = (self.report.shown[page.path, block.id] for block in page.blocks)
+        views = (figure.view for one in shown for figure in list_figures(one) if figure.view)
         for name in (names := dict.fromkeys(map(name_view, views))):
             if name not in self._views:
-                self._views[name] = render_view(name, self._ahead.views[name]().decode())
+                self._views[name] = render_view(name, self._jobs.views[name]().decode())
         return "".join(self._views[name] for name in names)
 
     def list_files(self, assets: str, *, fonts: bool) -> Iterator[tuple[str, bytes | CachedText]]:
-        """Files known before the pages are: figures, our styles and scripts, and fonts if asked for."""
+        """Files known before the pages are: figures, our styles and scripts, and fonts if requested."""
         for name, text in list_figure_files(self.report):
             # MkDocs writes a long text in pieces of 8 kB, bytes at once.
             yield name, text.encode() if isinstance(text, str) else text
         for path in sorted(_SOURCES.iterdir()):
-            if path.suffix in {".css", ".js"} and (path.name != "vega.js" or self._ahead.views):
+            if path.suffix in {".css", ".js"} and (path.name != "vega.js" or self._jobs.views):
                 yield f"{assets}/{path.name}", path.read_bytes()
         for path in sorted(_FONTS.iterdir()) if fonts else ():
             if path.suffix in {".css", ".woff2", ".txt"}:
@@ -206,7 +189,7 @@ class Assembly:
     def insert_head(self, html: str, path: str) -> str:
         """A page's content with what happened and its benchmark's key results after the title.
 
-        Below them, and at the content's end, stands what statements will be told by.
+        Below them, and at the content's end, stand the marks for the badge and the list of statements.
         """
         result = self.report.benchmarks.get(path)
         head = (
@@ -214,37 +197,39 @@ class Assembly:
         )
         if self.report.statements.get(path):
             head, html = head + BADGE, html + CHECKED
-        found = _TITLE_END.search(html)
-        return html[: found.end()] + head + html[found.end() :] if found else head + html
+        title_end = _TITLE_END.search(html)
+        return html[: title_end.end()] + head + html[title_end.end() :] if title_end else head + html
 
     def make_page_context(self, path: str, url: str) -> dict[str, Any]:
-        """What a page's template is told."""
+        """What a page's template gets."""
         page = self._pages.get(path)
         if page is None:
             return self.context
-        card = (
-            self._make_address(f"{get_page_folder(path)}/card.png", url) if path in self._ahead.cards else ""
-        )
+        card = ""
+        if path in self._jobs.cards:
+            target = f"{get_page_folder(path)}/card.png"
+            # Link previews want an absolute address.
+            card = urljoin(self._site_url, target) if self._site_url else get_relative_url(target, url)
         own = {
-            "sources": list_sources(page, self.report),
+            "sources": [_describe_source(self.report.sources[name]) for name in list_page_sources(page)],
             "og_image": card,
             "description": page.front_matter.description or "",
         }
         return self.context | own
 
-    def find_unplaced(self, html: str, path: str) -> Iterator[Problem]:
+    def find_unplaced(self, html: str, path: str) -> Iterator[Diagnostic]:
         """Blocks and statements that were drafted and that Markdown then took for something else."""
         page = self._pages.get(path)
         placed = set(self.fences.list_marked_ids(path, html))
         for block in page.blocks if page else ():
             if block.id not in placed:
-                said = f"this {block.kind} block is not shown: Markdown reads its lines as code"
+                message = f"this {block.kind} block is not shown: Markdown reads its lines as code"
                 step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"
-                yield Problem(block.location, said, step, Stage.SITE, Severity.WARNING)
+                yield Diagnostic(block.location, message, step, Stage.SITE, Severity.WARNING)
         yield from find_unmatched(self._match_statements(html, path), page.file if page else path)
 
     def is_as_before(self, html: str, path: str, file: str, site: Path) -> bool:
-        """Whether a page is the one of the last build, which then stands in the new site, too.
+        """Whether a page is that of the last build, which then stands in the new site, too.
 
         Args:
             html: the page as MkDocs made it, with marks for blocks.
@@ -254,13 +239,13 @@ class Assembly:
         """
         page = self._pages.get(path)
         places = [(path, block.id) for block in page.blocks] if page else []
-        if self._earlier is None or not all(place in self.report.keys for place in places):
+        if self._last_build is None or not all(place in self.report.keys for place in places):
             return False
         blocks = [part for place in places for part in (place[1], self.report.keys[place])]
         # Statements are frozen values: what they look like in Python is all that they are.
         statements = repr(self.report.statements.get(path, ()))
         key = Cache.make_key("page", hash_fragments(), html, statements, *blocks)
-        return self._earlier.link(file, key, site)
+        return self._last_build.link(file, key, site)
 
     def insert_blocks(self, html: str, path: str, url: str) -> str:
         """A finished page with every block in its place and the views of its figures at the end."""
@@ -271,22 +256,23 @@ class Assembly:
             return html
         states = group_states(bound.shown, (shown for _, shown in self._list_shown(path)))
 
+        def link(target: str) -> str:
+            return get_relative_url(self._addresses.get(target, target), url)
+
         def fill_block(block_id: str) -> str:
             shown = self.report.shown[path, block_id]
-            block = render_block(shown, lambda target: self._link(target, url), get_page_folder(path))
-            return add_anchors(
-                block, (one for name in _list_ids(block_id, shown) for one in states.get(name, ()))
-            )
+            anchors = (one for name in _list_ids(block_id, shown) for one in states.get(name, ()))
+            return add_anchors(render_block(shown, link, get_page_folder(path)), anchors)
 
         before, end, after = html.rpartition("</body>")
         return "".join([self.fences.fill(path, before, fill_block), self._render_views(page), end, after])
 
     def finish(self, site: Path) -> None:
         """Write what had to wait: ``report.json``, cards, the search script."""
-        with self._ahead.worker:
-            for path, card in self._ahead.cards.items():
+        with self._jobs.worker:
+            for path, card in self._jobs.cards.items():
                 name = f"{get_page_folder(path)}/card.png"
-                if not (self._earlier and self._earlier.link(name, card.key, site)):
+                if not (self._last_build and self._last_build.link(name, card.key, site)):
                     _write(site / name, card())
         _write(
             site / self._folder / "report.json", format_report_json(self.report, self._provenance).encode()
@@ -304,13 +290,6 @@ class Assembly:
 
     def _match_statements(self, html: str, path: str) -> BoundMarks:
         return match_statements(html, self._seen, self.report.statements.get(path, ()))
-
-    def _make_address(self, target: str, url: str) -> str:
-        """An absolute address where the site has one, since link previews want it; else a relative one."""
-        return urljoin(self._site_url, target) if self._site_url else get_relative_url(target, url)
-
-    def _link(self, target: str, url: str) -> str:
-        return get_relative_url(self._addresses.get(target, target), url)
 
 
 def _list_ids(block_id: str, shown: Shown) -> tuple[str, ...]:

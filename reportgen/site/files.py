@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from markdown.extensions import Extension
 from mkdocs.structure.files import File, InclusionLevel, get_files, set_exclusions
 
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
 from reportgen.core.repository import Boundary, find_boundary
 from reportgen.settings.report import Project
 from reportgen.site.manifest import link
@@ -31,18 +31,14 @@ if TYPE_CHECKING:
 
 def sort_by_nav(nav: object, paths: Sequence[str]) -> list[str]:
     """Source paths with those that ``nav`` of ``mkdocs.yml`` lists first, in its order."""
-    listed = [path for path in _list_nav(nav) if path in paths]
-    return list(dict.fromkeys((*listed, *paths)))
+    return list(dict.fromkeys((*(path for path in _list_nav(nav) if path in paths), *paths)))
 
 
 def _list_nav(nav: object) -> Iterator[str]:
     if isinstance(nav, str):
         yield nav
-    elif isinstance(nav, dict):
-        for value in nav.values():
-            yield from _list_nav(value)
-    elif isinstance(nav, list):
-        for item in nav:
+    elif isinstance(nav, dict | list):
+        for item in nav.values() if isinstance(nav, dict) else nav:
             yield from _list_nav(item)
 
 
@@ -87,24 +83,24 @@ def refuse_foreign_folder(site: Path, root: Path) -> None:
         ReportError: the folder is not ours, is a file, or is the project itself or above it.
     """
     name = site.name if site.parent == root else str(site)
-    place = SourceLocation("mkdocs.yml")
     if site.resolve() == root.resolve() or site.resolve() in root.resolve().parents:
-        said = f'site_dir "{name}" holds the report itself'
-        raise ReportError(Problem(place, said, "Choose a folder of its own, such as site", Stage.SITE))
-    if site.is_file():
-        said = f'site_dir "{name}" is a file'
-        raise ReportError(Problem(place, said, "Choose another site_dir", Stage.SITE))
-    if site.is_dir() and any(site.iterdir()) and not _is_ours(site / MARK):
-        said = f'the folder "{name}" holds files that reportgen did not write'
+        message = f'site_dir "{name}" holds the report itself'
+        step = "Choose a folder of its own, such as site"
+    elif site.is_file():
+        message, step = f'site_dir "{name}" is a file', "Choose another site_dir"
+    elif site.is_dir() and any(site.iterdir()) and not _is_ours(site / MARK):
+        message = f'the folder "{name}" holds files that reportgen did not write'
         step = "Move them away, or choose another site_dir; a build replaces the whole folder"
-        raise ReportError(Problem(place, said, step, Stage.SITE))
+    else:
+        return
+    raise make_error("mkdocs.yml", message, step)
 
 
 def _is_ours(mark: Path) -> bool:
     """Other programs write a ``report.json`` too; ours says who made it."""
     try:
-        said = json.loads(mark.read_text(encoding="utf-8"))
-        return bool(said["generator"]["name"] == "reportgen")
+        message = json.loads(mark.read_text(encoding="utf-8"))
+        return bool(message["generator"]["name"] == "reportgen")
     except (OSError, ValueError, LookupError, TypeError):
         return False
 
@@ -113,7 +109,7 @@ class BoundedSnippets(Extension):
     """Looks where each included file really is, before snippets reads it."""
 
     def __init__(self, boundary: Boundary, page: Callable[[], str]) -> None:
-        """Take where files may be, and what tells the page that is being read."""
+        """Take the boundary of files, and a function that names the page that is being read."""
         super().__init__()
         self.boundary = boundary
         self.page = page
@@ -124,13 +120,13 @@ class BoundedSnippets(Extension):
         find = snippets.get_snippet_path  # type: ignore[attr-defined]
 
         def find_within(path: str) -> str | None:
-            found: str | None = find(path)
-            target = self.boundary.resolve_outside(Path(found)) if found else None
+            file: str | None = find(path)
+            target = self.boundary.resolve_outside(Path(file)) if file else None
             if target is None:
-                return found
-            said = f'the snippet "{path}" leads out of the repository, to {target!r}'
+                return file
+            message = f'the snippet "{path}" leads out of the repository, to {target!r}'
             step = "Put a copy of what it leads to into the repository"
-            raise ReportError(Problem(SourceLocation(self.page()), said, step))
+            raise make_error(self.page(), message, step, stage=Stage.NARRATIVE)
 
         snippets.get_snippet_path = find_within  # type: ignore[attr-defined]
 
@@ -152,17 +148,13 @@ def find_content_name(config: MkDocsConfig, root: Path) -> str:
     target = find_boundary(root).resolve_outside(folder)
     if folder.is_relative_to(config_folder) and target is None:
         return folder.relative_to(config_folder).as_posix()
-    said = f"docs_dir leads out of the folder of mkdocs.yml, to {(target or config.docs_dir)!r}"
+    message = f"docs_dir leads out of the folder of mkdocs.yml, to {(target or config.docs_dir)!r}"
     step = "Name a folder below it, such as content"
-    raise ReportError(Problem(SourceLocation("mkdocs.yml"), said, step, Stage.SITE))
+    raise make_error("mkdocs.yml", message, step)
 
 
 def list_content_files(config: MkDocsConfig, root: Path) -> Files:
     """The files of the content folder as MkDocs finds them.
-
-    Args:
-        config: that of MkDocs.
-        root: the folder of ``mkdocs.yml``.
 
     Raises:
         ReportError: of what a site shows, links lead out of the repository, to nothing or in a circle, or
@@ -171,7 +163,7 @@ def list_content_files(config: MkDocsConfig, root: Path) -> Files:
     boundary = find_boundary(root)
     walk = _Walk(find_content_name(config, root), boundary)
     walk.look_through(config.docs_dir)
-    # MkDocs would follow a circle for ever, so it is not even asked.
+    # MkDocs would follow a circle for ever, so it must not start.
     _refuse(walk.folders)
     files = get_files(config)
     set_exclusions(files, config)
@@ -191,26 +183,26 @@ def filter_shown(files: Files) -> Iterator[File]:
     return (file for file in files if file.inclusion.is_in_serve())  # type: ignore[no-untyped-call]
 
 
-def _refuse(problems: list[Problem]) -> None:
+def _refuse(problems: list[Diagnostic]) -> None:
     if problems:
         raise ReportError(*problems)
 
 
 @dataclass(slots=True)
 class _Walk:
-    """A way through a folder as MkDocs goes it, links included.
+    """A walk through a folder as MkDocs does it, links included.
 
     Attributes:
         name: the folder, for messages.
         boundary: where links may lead.
-        folders: what keeps MkDocs from going through.
+        folders: what keeps MkDocs from walking through.
         files: what keeps it from copying a file, by the file's path.
     """
 
     name: str
     boundary: Boundary
-    folders: list[Problem] = field(default_factory=list)
-    files: dict[str, Problem] = field(default_factory=dict)
+    folders: list[Diagnostic] = field(default_factory=list)
+    files: dict[str, Diagnostic] = field(default_factory=dict)
 
     def look_through(self, top: str) -> None:
         """Note every problem below a folder."""
@@ -232,53 +224,52 @@ class _Walk:
                 elif problem := self._check_file(place, real, entry):
                     self.files[entry.path] = problem
             if entries > MOST_ENTRIES:
-                said = f"it holds more than {MOST_ENTRIES:,} files, those that links lead to included"
-                self.folders.append(
-                    _make_problem(SourceLocation(self.name), said, "Keep data in the data folder")
-                )
+                message = f"it holds more than {MOST_ENTRIES:,} files, those that links lead to included"
+                step = "Keep data in the data folder"
+                self.folders.append(Diagnostic(SourceLocation(self.name), message, step, Stage.SITE))
                 return
 
     def _check_folder(
         self, place: SourceLocation, real: str, above: tuple[str, ...], *, linked: bool
-    ) -> Problem | None:
+    ) -> Diagnostic | None:
         if linked and not self.boundary.contains(real):
-            return _report_outward(place, real)
+            return _refuse_outward(place, real)
         if linked and any(f"{one}{os.sep}".startswith(f"{real.rstrip(os.sep)}{os.sep}") for one in above):
-            said = f"this link leads to a folder that it stands in, {real!r}, so there is no end to it"
-            return _make_problem(place, said, "Remove it")
+            message = f"this link leads to a folder that it stands in, {real!r}, so there is no end to it"
+            return Diagnostic(place, message, "Remove it", Stage.SITE)
         if len(above) > DEEPEST:
-            return _make_problem(
-                SourceLocation(self.name),
-                f"its folders are nested more than {DEEPEST} deep",
-                "Move the pages up",
-            )
+            message = f"its folders are nested more than {DEEPEST} deep"
+            return Diagnostic(SourceLocation(self.name), message, "Move the pages up", Stage.SITE)
         return None
 
-    def _check_file(self, place: SourceLocation, real: str, entry: os.DirEntry[str]) -> Problem | None:
+    def _check_file(self, place: SourceLocation, real: str, entry: os.DirEntry[str]) -> Diagnostic | None:
         if entry.is_symlink() and not self.boundary.contains(real):
-            return _report_outward(place, real)
+            return _refuse_outward(place, real)
         try:
             mode = os.stat(entry.path).st_mode  # noqa: PTH116 - a path as text
         except OSError:
             if not entry.is_symlink():  # gone, or not for us to look at: MkDocs will say so
                 return None
-            said = f"this link leads to nothing: there is no {os.readlink(entry.path)!r}"  # noqa: PTH115 - as above
-            return _make_problem(place, said, "Mend the link or remove it")
+            message = f"this link leads to nothing: there is no {os.readlink(entry.path)!r}"  # noqa: PTH115 - as above
+            return Diagnostic(place, message, "Mend the link or remove it", Stage.SITE)
         if stat.S_ISREG(mode):
             return None
-        return _make_problem(
-            place, f"this is {_KINDS.get(stat.S_IFMT(mode), 'a device')}, no file", "Remove it"
-        )
+        message = f"this is {_KINDS.get(stat.S_IFMT(mode), 'a device')}, no file"
+        return Diagnostic(place, message, "Remove it", Stage.SITE)
+
+
+def _refuse_outward(place: SourceLocation, target: str) -> Diagnostic:
+    return Diagnostic(place, f"this link leads out of the repository, to {target!r}", _COPY, Stage.SITE)
 
 
 def _list_entries(folder: str) -> Iterator[os.DirEntry[str]]:
     """What a folder holds; nothing where nobody may look, as for MkDocs."""
     try:
         with os.scandir(folder) as entries:
-            found = sorted(entries, key=lambda entry: entry.name)
+            ordered = sorted(entries, key=lambda entry: entry.name)
     except OSError:
         return
-    yield from found
+    yield from ordered
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -288,21 +279,8 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _report_outward(place: SourceLocation, target: str) -> Problem:
-    return _make_problem(place, f"this link leads out of the repository, to {target!r}", _COPY)
-
-
-def _make_problem(place: SourceLocation, message: str, next_step: str) -> Problem:
-    return Problem(place, message, next_step, Stage.SITE)
-
-
 def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) -> Project:
-    """The report that a ``mkdocs.yml`` describes.
-
-    Args:
-        config: the file as MkDocs read it.
-        root: its folder.
-        settings: what it says to reportgen.
+    """The report that a ``mkdocs.yml`` in ``root`` describes.
 
     Raises:
         ReportError: something in the content folder is not to be published (see ``list_content_files``), or
@@ -323,21 +301,14 @@ def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) ->
 def warn_of_omitted_pages(config: MkDocsConfig) -> None:
     """Let MkDocs warn of pages that ``nav`` leaves out, which it would only mention: nobody finds them.
 
-    Only where our theme has the navigation, and ``validation`` says nothing else; ``not_in_nav`` names pages
-    that are left out on purpose.
+    Only with our navigation, and unless ``validation`` is set; ``not_in_nav`` names pages to leave out.
     """
     if config.theme.name == "reportgen" and config.validation.nav.omitted_files == logging.INFO:
         config.validation.nav.omitted_files = logging.WARNING
 
 
 def make_file(config: MkDocsConfig, path: str, content: bytes | CachedText) -> File:
-    """A file for MkDocs.
-
-    Args:
-        config: that of MkDocs.
-        path: where it stands, from the root of the site.
-        content: what it holds; a text that is kept is linked, not copied, wherever that can be done.
-    """
+    """A file at ``path`` from the root of the site; a cached text is linked, not copied, where possible."""
     if isinstance(content, bytes):
         return File.generated(config, path, content=content)
     return _LinkedFile.generated(config, path, abs_src_path=content.path)

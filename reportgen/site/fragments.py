@@ -19,19 +19,19 @@ from reportgen.narrative.pages import strip_markup
 from reportgen.site.checking.findings import count_statements, describe_truth
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from jinja2 import Template
 
     from reportgen.core.model import BenchmarkResult, Shown
-    from reportgen.core.statements import Statement
+    from reportgen.core.statements import Observation, Statement
 
 
 def render_block(shown: Shown, link: Callable[[str], str], page_folder: str) -> str:
     """The HTML of what a block shows.
 
     Args:
-        shown: the figure, panels, table, overview, stack of such, or observations.
+        shown: what the block shows.
         link: turns a path from the site's root, or a page's source path, into a relative address.
         page_folder: where the page's figure files stand, from the site's root.
     """
@@ -180,12 +180,13 @@ CHECKED = '<section class="rg-checked"></section>'
 _OUR_IDS = re.compile(
     r'\b(?:id="|data-rg-block="[0-9a-f]{16}-)(?:statement-\d+|checked-\d+|checked-statements(?:-title)?)"'
 )
-_CLASSES = {
-    "holds": "rg-holds",
-    "fails": "rg-fails",
-    "cannot be decided": "rg-undecided",
-    "fails as expected": "rg-expected",
-    "holds unexpectedly": "rg-unexpected",
+# By what became of a statement: its CSS class, and what a reader has to know at once.
+_VERDICTS = {
+    "holds": ("rg-holds", ""),
+    "fails": ("rg-fails", "does not hold"),
+    "cannot be decided": ("rg-undecided", "cannot be decided"),
+    "fails as expected": ("rg-expected", "not borne out by these data"),
+    "holds unexpectedly": ("rg-unexpected", "holds, against expectation"),
 }
 
 
@@ -197,7 +198,7 @@ def choose_id_prefix(html: str) -> str:
 def render_start(statement: Statement, prefix: str, *, in_link: bool, first: bool) -> str:
     """What stands in front of bound words: a link to the list, or where it would be in a link a span."""
     name = f' id="{prefix}statement-{statement.number}"' if first else ""
-    kind = f"rg-bound {_CLASSES[describe_truth(statement)]}"
+    kind = f"rg-bound {_VERDICTS[describe_truth(statement)][0]}"
     target = f"{prefix}checked-{statement.number}"
     if in_link:
         return f'<span class="{kind}"{name} data-checked="{target}">'
@@ -207,35 +208,29 @@ def render_start(statement: Statement, prefix: str, *, in_link: bool, first: boo
 def render_end(statement: Statement, *, in_link: bool) -> str:
     """What stands behind bound words: nothing more where they hold, otherwise a few words that say so."""
     verdict = describe_verdict(statement)
-    said = f' <span class="rg-verdict">({escape_html(verdict)})</span>' if verdict else ""
-    return f"</{'span' if in_link else 'a'}>{said}"
+    label = f' <span class="rg-verdict">({escape_html(verdict)})</span>' if verdict else ""
+    return f"</{'span' if in_link else 'a'}>{label}"
 
 
 def describe_verdict(statement: Statement) -> str:
     """What a reader has to know at once: ``the data say 0.86``, ``does not hold``; empty where it holds."""
     truth = describe_truth(statement)
-    if truth == "fails":
-        repaired = strip_markup(statement.judgement.repaired)
-        return f"the data say {repaired}" if repaired else "does not hold"
-    known = {
-        "fails as expected": "not borne out by these data",
-        "holds unexpectedly": "holds, against expectation",
-    }
-    return "" if truth == "holds" else known.get(truth, truth)
+    repaired = strip_markup(statement.judgement.repaired) if truth == "fails" else ""
+    return f"the data say {repaired}" if repaired else _VERDICTS[truth][1]
 
 
 def render_badge(statements: Sequence[Statement], prefix: str) -> str:
     """``14 statements checked against the data, 2 do not hold``; empty without statements."""
-    found = count_statements(statements)
+    counts = count_statements(statements)
     rest = [
-        (format_count(found[name], one, many), name != "fail_as_expected")
+        (format_count(counts[name], one, many), name != "fail_as_expected")
         for name, one, many in (
             ("fail", "does not hold", "do not hold"),
             ("undecided", "cannot be decided", "cannot be decided"),
             ("hold_unexpectedly", "holds against expectation", "hold against expectation"),
             ("fail_as_expected", "fails as expected", "fail as expected"),
         )
-        if found[name]
+        if counts[name]
     ]
     words = format_count(len(statements), "statement")
     return render_fragment("badge.html", statements=words, rest=rest, prefix=prefix) if statements else ""
@@ -243,28 +238,25 @@ def render_badge(statements: Sequence[Statement], prefix: str) -> str:
 
 def render_checked_list(statements: Sequence[Statement], prefix: str) -> str:
     """The list at the page's end; empty without statements."""
-    rows = [
-        {
-            "number": one.number,
-            "words": strip_markup(one.binding.words),
-            "truth": _describe_result(one),
-            "kind": _CLASSES[describe_truth(one)],
-            "found": one.judgement.found,
-            "evidence": one.judgement.evidence,
-            "reason": one.binding.fails,
-            "metric": one.metric,
-            "state": one.state,
-        }
-        for one in statements
-    ]
+    rows = []
+    for one in statements:
+        truth = describe_truth(one)
+        # What is found says so already of claims.
+        is_said = one.binding.kind == "claim" and truth == one.judgement.truth.value
+        rows.append(
+            {
+                "number": one.number,
+                "words": strip_markup(one.binding.words),
+                "truth": "" if is_said else truth,
+                "kind": _VERDICTS[truth][0],
+                "found": one.judgement.found,
+                "evidence": one.judgement.evidence,
+                "reason": one.binding.fails,
+                "metric": one.metric,
+                "state": one.state,
+            }
+        )
     return render_fragment("checked_statements.html", rows=rows, prefix=prefix) if rows else ""
-
-
-def _describe_result(statement: Statement) -> str:
-    """What became of it, unless what was found says so already, as it does of claims."""
-    truth = describe_truth(statement)
-    is_said = statement.binding.kind == "claim" and truth == statement.judgement.truth.value
-    return "" if is_said else truth
 
 
 def fill_statements(html: str, badge_html: str, list_html: str) -> str:
@@ -277,13 +269,15 @@ def fill_statements(html: str, badge_html: str, list_html: str) -> str:
 
 def group_states(statements: Iterable[Statement], shown: Iterable[Shown]) -> dict[str, list[str]]:
     """By the figure's id, the states of figures that a page links to, each once."""
-    found: dict[str, list[str]] = {}
-    for figure, state in _list_states(statements, shown):
-        states = found.setdefault(figure, [])
+    linking: list[Statement | Observation] = [*statements]
+    linking += (one for block in shown if isinstance(block, Observations) for one in block.items)
+    by_figure: dict[str, list[str]] = {}
+    for one in linking:
+        states = by_figure.setdefault(one.figure, [])
         # The figure itself is a state, too, and an id already.
-        if state not in {"", figure, *states}:
-            states.append(state)
-    return found
+        if one.state not in {"", one.figure, *states}:
+            states.append(one.state)
+    return by_figure
 
 
 def add_anchors(fragment_html: str, states: Iterable[str]) -> str:
@@ -291,10 +285,3 @@ def add_anchors(fragment_html: str, states: Iterable[str]) -> str:
     spans = "".join(f'<span class="rg-anchor" id="{escape_html(state)}"></span>' for state in states)
     start, end, rest = fragment_html.partition(">")
     return f"{start}{end}{spans}{rest}" if spans else fragment_html
-
-
-def _list_states(statements: Iterable[Statement], shown: Iterable[Shown]) -> Iterator[tuple[str, str]]:
-    yield from ((one.figure, one.state) for one in statements)
-    for block in shown:
-        if isinstance(block, Observations):
-            yield from ((one.figure, one.state) for one in block.items)

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reportgen.core.cache import cache_folder
+from reportgen.core.cache import cache_folder, get_stamp, replace_file
 from reportgen.core.repository import find_checkout
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def link(source: str, target: str) -> None:
 class LastBuild:
     """The site of the last build, which stands until the new one takes its place.
 
-    Attributes:
-        keys: what decided each file of this build that the next may take over, by its path below the site.
+    ``written`` has its files: by path below it the key, the size, and the time of change in nanoseconds.
+    ``keys`` collects what decided each file of this build that the next may take over.
     """
 
     def __init__(self, site: Path, written: Mapping[str, tuple[str, int, int]]) -> None:
@@ -57,8 +57,7 @@ class LastBuild:
             return False
         source = self._site / path
         try:
-            found = source.stat()
-            if (found.st_size, found.st_mtime_ns) != (size, changed):
+            if get_stamp(source) != (size, changed):
                 return False
             link(str(source), str(site / path))
         except OSError:  # gone, or a file system without links
@@ -85,10 +84,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """A finished build: its ``mkdocs.yml``, its site, what it made, and when it began.
-
-    ``started`` is the file system's time in nanoseconds.
-    """
+    """A finished build; ``started`` is the file system's time in nanoseconds."""
 
     config_file: Path
     site: Path
@@ -100,9 +96,7 @@ def check_unchanged(config_file: Path, *, strict: bool) -> Summary | None:
     """The summary of the last build if building again would give the same site, otherwise None."""
     root = config_file.resolve().parent
     try:
-        manifest = json.loads(_locate(root).read_text(encoding="utf-8"))
-        if manifest["format"] != _FORMAT or manifest["environment"] != describe_environment():
-            return None
+        manifest = _load(root)
         summary = Summary(**manifest["summary"])
         same = (
             manifest["config"] == str(config_file.resolve())
@@ -115,12 +109,22 @@ def check_unchanged(config_file: Path, *, strict: bool) -> Summary | None:
     return summary if same else None
 
 
+def _load(root: Path) -> dict[str, Any]:
+    """The manifest of the last build.
+
+    Raises:
+        ValueError: another reportgen wrote it, or with other packages.
+    """
+    manifest: dict[str, Any] = json.loads(_locate(root).read_text(encoding="utf-8"))
+    if manifest["format"] != _FORMAT or manifest["environment"] != describe_environment():
+        raise ValueError(manifest["format"])
+    return manifest
+
+
 def read_outputs(root: Path) -> dict[str, tuple[str, int, int]]:
     """What the last build wrote that has a key: by path below its site the key, size and time of change."""
     try:
-        manifest = json.loads(_locate(root).read_text(encoding="utf-8"))
-        if manifest["format"] != _FORMAT or manifest["environment"] != describe_environment():
-            return {}
+        manifest = _load(root)
         outputs = manifest["outputs"]
         return {
             path: (key, *outputs[os.path.join(manifest["site"], path)])  # noqa: PTH118 - as below
@@ -144,7 +148,7 @@ def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: M
     before = _read_known_hashes(root)
     inputs = {}
     for path in _list_files(names):
-        now = _get_stat(path)
+        now = get_stamp(path)
         inputs[path] = (*now, known.get(path) or before.get((path, *now)) or _hash_file(path))
     if any(changed >= build.started for _, changed, _ in inputs.values()):
         remove(root)
@@ -161,9 +165,7 @@ def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: M
         "summary": asdict(build.summary),
     }
     with suppress(OSError):  # a manifest that cannot be written is none
-        fresh = _locate(root).with_suffix(f".{os.getpid()}")
-        fresh.write_text(json.dumps(manifest), encoding="utf-8")
-        fresh.replace(_locate(root))
+        replace_file(str(_locate(root)), json.dumps(manifest).encode())
 
 
 def _read_known_hashes(root: Path) -> dict[tuple[str, int, int], str]:
@@ -194,18 +196,28 @@ def _locate(root: Path) -> Path:
 
 def describe_environment() -> dict[str, str | None]:
     """What decides a site outside the report's folder: versions, and the date that is set."""
+    # Names of installed packages with their versions, without importing any.
+    packages = [
+        name
+        for folder in sys.path
+        if folder.endswith(("site-packages", "dist-packages")) and os.path.isdir(folder)  # noqa: PTH112 - as below
+        for name in sorted(os.listdir(folder))  # noqa: PTH208 - as below
+        if name.endswith(".dist-info")
+    ]
     return {
         "SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH"),
         "python": sys.version,
-        "packages": hashlib.sha256("\n".join(_list_packages()).encode()).hexdigest(),
+        "packages": hashlib.sha256("\n".join(packages).encode()).hexdigest(),
     }
 
 
-def _list_packages() -> Iterator[str]:
-    """Names of installed packages with their versions, without importing any."""
-    for folder in sys.path:
-        if folder.endswith(("site-packages", "dist-packages")) and os.path.isdir(folder):  # noqa: PTH112 - as below
-            yield from sorted(name for name in os.listdir(folder) if name.endswith(".dist-info"))  # noqa: PTH208 - as below
+def find_git_folders(checkout: Path) -> tuple[Path, Path]:
+    """The folder that git has for a checkout, and the one with the commits, which work trees share."""
+    folder = checkout / ".git"
+    if folder.is_file():  # a work tree beside the first one, or a submodule
+        folder = checkout / folder.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+    common = folder / "commondir"
+    return folder, folder / common.read_text(encoding="utf-8").strip() if common.is_file() else folder
 
 
 def list_repository_files(root: Path) -> Iterator[Path]:
@@ -213,12 +225,7 @@ def list_repository_files(root: Path) -> Iterator[Path]:
     checkout = find_checkout(root)
     if checkout is None:
         return
-    shared = folder = checkout / ".git"
-    if folder.is_file():
-        # A work tree beside the first one names its own folder, which names the one with the commits.
-        folder = folder.parent / folder.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
-        common = folder / "commondir"
-        shared = folder / common.read_text(encoding="utf-8").strip() if common.is_file() else folder
+    folder, shared = find_git_folders(checkout)
     head = folder / "HEAD"
     yield head
     yield shared / "packed-refs"
@@ -228,13 +235,13 @@ def list_repository_files(root: Path) -> Iterator[Path]:
 
 def _has_same_inputs(root: Path, manifest: dict[str, Any]) -> bool:
     known: dict[str, list[Any]] = manifest["inputs"]
-    found = _list_files(manifest["roots"])
-    if sorted(found) != sorted(known):
+    paths = _list_files(manifest["roots"])
+    if sorted(paths) != sorted(known):
         return False
     touched = False
-    for path in found:
+    for path in paths:
         size, changed, digest = known[path]
-        now = _get_stat(path)
+        now = get_stamp(path)
         # A file that could not be read may be readable now, which changes neither its size nor its time.
         if not digest or now[0] != size or (now[1] != changed and _hash_file(path) != digest):
             return False
@@ -243,7 +250,7 @@ def _has_same_inputs(root: Path, manifest: dict[str, Any]) -> bool:
             touched = True
     if touched:
         with suppress(OSError):
-            _locate(root).write_text(json.dumps(manifest), encoding="utf-8")
+            replace_file(str(_locate(root)), json.dumps(manifest).encode())
     return True
 
 
@@ -291,12 +298,7 @@ def _is_open_folder(entry: os.DirEntry[str], around: str) -> bool:
 
 
 def _list_outputs(site: Path) -> dict[str, list[int]]:
-    return {path: list(_get_stat(path)) for path in _walk(str(site))}
-
-
-def _get_stat(path: str) -> tuple[int, int]:
-    found = os.stat(path)  # noqa: PTH116 - pathlib costs more than the whole check
-    return found.st_size, found.st_mtime_ns
+    return {path: list(get_stamp(path)) for path in _walk(str(site))}
 
 
 def _hash_file(path: str) -> str:

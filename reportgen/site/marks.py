@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pymdownx.superfences import SuperFencesException
 
-from reportgen.core.errors import Problem, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack
 from reportgen.narrative.fences import find_fences
 from reportgen.narrative.markdown_extensions import ELEMENT, find_marks
@@ -77,8 +77,8 @@ class Fences:
             return ""
         block_id = next(self._ids, None)
         if fence is None or fence.kind != kind or block_id is None:
-            said = f"content page {self._page}: Markdown shows a {kind} block that the draft did not find"
-            raise SuperFencesException(said)
+            message = f"content page {self._page}: Markdown shows a {kind} block that the draft did not find"
+            raise SuperFencesException(message)
         words = escape(collect_search_text(self._shown[self._page, block_id]))
         return f'{_MARK_START.format(salt=self.get_salt(self._page))}{escape(block_id)}">{words}</div>'
 
@@ -141,13 +141,10 @@ _END = f"</{ELEMENT}>"
 
 @dataclass(frozen=True, slots=True)
 class BoundMarks:
-    """The marked words of a page.
+    """The marked words of a page, each with its statement or None.
 
-    Attributes:
-        marks: in the order of the page, each with its statement or None.
-        shown: the statements that the page shows, in their order.
-        missing: the others.
-        unchecked: marked words that the draft does not know.
+    ``shown`` are the statements on the page, in their order, ``missing`` the others; ``unchecked`` are marked
+    words that the draft does not know.
     """
 
     marks: tuple[tuple[Mark, Statement | None], ...]
@@ -161,18 +158,15 @@ def match_statements(
 ) -> BoundMarks:
     """Pair a page's marks with its statements; among equal ones the order of writing decides.
 
-    Args:
-        html: the page as MkDocs made it.
-        seen: what ``Spans`` saw.
-        statements: those of the page, as drafted.
+    ``seen`` has what the Markdown extension found, by its salt; ``statements`` are those of the page.
     """
-    found = tuple(find_marks(html)) if f"<{ELEMENT}" in html else ()
+    marks = tuple(find_marks(html)) if f"<{ELEMENT}" in html else ()
     waiting: dict[tuple[object, ...], list[Statement]] = defaultdict(list)
     for statement in reversed(statements):
         waiting[_make_key(statement.binding)].append(statement)
     behind: dict[tuple[str, int], Statement | None] = {}
     unchecked = []
-    for salt, number in sorted({(mark.salt, mark.number) for mark in found}):
+    for salt, number in sorted({(mark.salt, mark.number) for mark in marks}):
         one = seen[salt][number] if number < len(seen.get(salt, ())) else None
         same = waiting[_make_key(one)] if one else []
         behind[salt, number] = same.pop() if same else None
@@ -180,7 +174,7 @@ def match_statements(
             unchecked.append(one)
     numbers = {statement.number for statement in behind.values() if statement}
     return BoundMarks(
-        marks=tuple((mark, behind[mark.salt, mark.number]) for mark in found),
+        marks=tuple((mark, behind[mark.salt, mark.number]) for mark in marks),
         shown=tuple(one for one in statements if one.number in numbers),
         missing=tuple(one for one in statements if one.number not in numbers),
         unchecked=tuple(unchecked),
@@ -211,21 +205,16 @@ def insert_statements(html: str, bound: BoundMarks) -> str:
     return fill_statements(page, render_badge(bound.shown, prefix), render_checked_list(bound.shown, prefix))
 
 
-def find_unmatched(bound: BoundMarks, file: str) -> Iterator[Problem]:
-    """What the draft and the page do not agree on.
-
-    Args:
-        bound: the page's marked words.
-        file: the page relative to the project.
-    """
+def find_unmatched(bound: BoundMarks, file: str) -> Iterator[Diagnostic]:
+    """Where the draft and a page, a ``file`` relative to the project, do not agree."""
     for statement in bound.missing:
-        said = f'"{statement.binding.words}" is not shown as checked: Markdown reads its braces as text'
+        message = f'"{statement.binding.words}" is not shown as checked: Markdown reads its braces as text'
         step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"
-        yield Problem(statement.binding.location, said, step, Stage.SITE, Severity.WARNING)
+        yield Diagnostic(statement.binding.location, message, step, Stage.SITE, Severity.WARNING)
     for one in bound.unchecked:
-        said = f'"{one.words}" was not held against the data: it came into the page after the draft'
+        message = f'"{one.words}" was not held against the data: it came into the page after the draft'
         step = "Write it into the page itself, not by another plugin or extension"
-        yield Problem(SourceLocation(file), said, step, Stage.SITE, Severity.WARNING)
+        yield Diagnostic(SourceLocation(file), message, step, Stage.SITE, Severity.WARNING)
 
 
 def _make_key(one: Binding | Candidate) -> tuple[object, ...]:

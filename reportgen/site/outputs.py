@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.core.cache import CachedText
+    from reportgen.core.errors import Diagnostic
     from reportgen.core.model import Shown
     from reportgen.core.statements import Statement
     from reportgen.draft.result import Report
@@ -35,16 +36,14 @@ def list_figures(shown: Shown) -> tuple[Figure, ...]:
     """The figures that a block shows."""
     if isinstance(shown, Panels):
         return shown.figures
-    if isinstance(shown, Stack):
-        return tuple(part for part in shown.parts if isinstance(part, Figure))
-    return (shown,) if isinstance(shown, Figure) else ()
+    parts = shown.parts if isinstance(shown, Stack) else (shown,)
+    return tuple(part for part in parts if isinstance(part, Figure))
 
 
 def list_tables(shown: Shown) -> tuple[ResultTable, ...]:
     """The tables that a block shows, those behind its figures apart."""
-    if isinstance(shown, Stack):
-        return tuple(part for part in shown.parts if isinstance(part, ResultTable))
-    return (shown,) if isinstance(shown, ResultTable) else ()
+    parts = shown.parts if isinstance(shown, Stack) else (shown,)
+    return tuple(part for part in parts if isinstance(part, ResultTable))
 
 
 def list_figure_files(report: Report) -> Iterator[tuple[str, str | CachedText]]:
@@ -71,25 +70,14 @@ def format_report_json(report: Report, provenance: Provenance) -> str:
         "date": provenance.date or None,
         "pages": [_describe_page(page, report) for page in report.pages],
         "sources": [_describe_source(source) for source in report.sources.values()],
-        "problems": [
-            {
-                "file": problem.place.file,
-                "line": problem.place.line,
-                "severity": problem.severity.value,
-                "message": problem.message,
-                "next_step": problem.next_step,
-            }
-            for problem in report.problems
-        ],
+        "problems": [describe_diagnostic(problem) for problem in report.problems],
     }
-    members = (f"{_encode(name)}: {_encode_lines(member)}" for name, member in sorted(value.items()))
+    members = []
+    for name, member in sorted(value.items()):
+        is_long = isinstance(member, list) and member
+        text = "[\n" + ",\n".join(map(_encode, member)) + "\n]" if is_long else _encode(member)
+        members.append(f"{_encode(name)}: {text}")
     return "{\n" + ",\n".join(members) + "\n}\n"
-
-
-def _encode_lines(member: object) -> str:
-    if not isinstance(member, list) or not member:
-        return _encode(member)
-    return "[\n" + ",\n".join(map(_encode, member)) + "\n]"
 
 
 def _encode(value: object) -> str:
@@ -116,11 +104,17 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
             if isinstance(shown, Stack)
         ],
         "observations": [
-            _describe_observations(shown, _find_line(block, page))
+            {
+                "id": shown.id,
+                "line": _find_line(block, page),
+                "title": shown.title,
+                "more": shown.more,
+                "items": [asdict(one) for one in shown.items],
+            }
             for block, shown in blocks
             if isinstance(shown, Observations)
         ],
-        "statements": [_describe_statement(one) for one in report.statements.get(page.path, ())],
+        "statements": [describe_statement(one) for one in report.statements.get(page.path, ())],
         "overviews": [
             {"id": shown.id, "benchmarks": [card.name for card in shown.cards]}
             for _, shown in blocks
@@ -171,17 +165,19 @@ def _describe_stack(stack: Stack, kind: str, line: int | None) -> dict[str, Any]
     }
 
 
-def _describe_observations(shown: Observations, line: int | None) -> dict[str, Any]:
+def describe_diagnostic(problem: Diagnostic) -> dict[str, Any]:
+    """A diagnostic for JSON."""
     return {
-        "id": shown.id,
-        "line": line,
-        "title": shown.title,
-        "more": shown.more,
-        "items": [asdict(one) for one in shown.items],
+        "file": problem.location.file,
+        "line": problem.location.line,
+        "severity": problem.severity.value,
+        "message": problem.message,
+        "next_step": problem.next_step,
     }
 
 
-def _describe_statement(one: Statement) -> dict[str, Any]:
+def describe_statement(one: Statement) -> dict[str, Any]:
+    """A statement and what the data say to it, for JSON."""
     binding, judgement = one.binding, one.judgement
     return {
         "number": one.number,
@@ -206,12 +202,12 @@ def _describe_statement(one: Statement) -> dict[str, Any]:
 
 
 def _describe_source(source: Source) -> dict[str, Any]:
-    said = source.settings
+    settings = source.settings
     return {
         "name": source.name,
-        "title": said.title,
-        "description": said.description,
-        "approximate": said.approximate,
-        "provenance": said.provenance.model_dump(exclude_none=True),
+        "title": settings.title,
+        "description": settings.description,
+        "approximate": settings.approximate,
+        "provenance": settings.provenance.model_dump(exclude_none=True),
         "files": [{"path": f.path, "size": f.size, "sha256": f.sha256} for f in source.files],
     }

@@ -18,7 +18,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
 
 from reportgen.core.cache import Cache, FileHashes, cache_folder
-from reportgen.core.errors import Problem, ReportError, SourceLocation
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
 from reportgen.core.repository import find_boundary
 from reportgen.narrative.markdown_extensions import BindingsExtension
 from reportgen.settings.loading import load_project
@@ -63,14 +63,14 @@ ASSETS = "assets/reportgen"
 class ReportProblemsError(PluginError):
     """The report has problems; MkDocs prints them and stops before it writes anything."""
 
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
+    def __init__(self, problems: tuple[Diagnostic, ...]) -> None:
         super().__init__(
             "\n".join(["the report has problems:", *(clean_text(str(problem)) for problem in problems)])
         )
         self.problems = problems
 
 
-def find_problems(error: BaseException) -> tuple[Problem, ...]:
+def find_problems(error: BaseException) -> tuple[Diagnostic, ...]:
     """The report's problems behind an error of MkDocs, which replaces ours by an abort of its own."""
     cause: BaseException | None = error
     while cause is not None:
@@ -85,9 +85,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def __init__(self) -> None:
         self.progress: Callable[[int, int], None] = lambda _done, _all: None
-        self.earlier: LastBuild | None = None
+        self.last_build: LastBuild | None = None
         self.report: Report
-        self.warned: list[Problem] = []
+        self.warned: list[Diagnostic] = []
         self._serving = False
         self._dated = False
         self._settings: ProjectSettings
@@ -97,17 +97,17 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._spans = BindingsExtension()
         self._env: Environment | None = None
         self._content = self._reading = ""
-        self._unsafe: list[Problem] = []
+        self._unsafe: list[Diagnostic] = []
 
     def load_config(
         self, options: dict[str, Any], config_file_path: str | None = None
     ) -> tuple[list[tuple[str, Exception]], list[tuple[str, str]]]:
         """Check the plugin's settings with our own texts, each with its line in ``mkdocs.yml``."""
         if sys.flags.optimize > 1:
-            said = (
+            message = (
                 "Python runs without docstrings (-OO or PYTHONOPTIMIZE=2), which Altair needs; run it without"
             )
-            return [("reportgen", ValueError(said))], []
+            return [("reportgen", ValueError(message))], []
         path = Path(config_file_path or "mkdocs.yml")
         text = path.read_text(encoding="utf-8") if path.is_file() else None
         self._root = path.resolve().parent
@@ -165,7 +165,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         """Draft the whole report: with a problem in it, MkDocs stops before it clears the old site."""
         try:
             project = self.make_project(config)
-            report, ahead = self._draft(project, config)
+            report, jobs = self._draft(project, config)
         except ReportError as error:
             raise ReportProblemsError(error.problems) from error
         for problem in report.problems:
@@ -179,8 +179,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         assembly = Assembly(
             report,
             self._root,
-            ahead,
-            self.earlier,
+            jobs,
+            self.last_build,
             self._spans.seen,
             site_url=config.site_url or "",
             folder=find_language_folder(config),
@@ -196,7 +196,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         cache = Cache(folder)
         # A preview asks for its picture by a whole address.
         with_cards = bool(config.site_url) and not self._serving
-        ahead = BackgroundJobs(cache, len(project.page_paths), with_cards=with_cards)
+        jobs = BackgroundJobs(cache, len(project.page_paths), with_cards=with_cards)
         try:
             if not self._serving and not self._assemblies:  # later languages join the first
                 refuse_foreign_folder(Path(config.site_dir), self._root)
@@ -205,13 +205,13 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
                 cache,
                 FileHashes(folder),
                 progress=self.progress,
-                drawn=ahead.start_jobs,
-                start_worker=ahead.worker.call,
+                drawn=jobs.start_jobs,
+                start_worker=jobs.worker.call,
             )
         except ReportError:
-            ahead.worker.abandon()
+            jobs.worker.abandon()
             raise
-        return report, ahead
+        return report, jobs
 
     @property
     def _assembly(self) -> Assembly:
@@ -267,10 +267,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             mark = self._assembly.fences.get_salt(page.file.src_uri)
             self._unsafe += check_html(html, page.file.content_string, self._reading, mark)
             if "template" in page.meta:
-                said = "a page may not choose its template where nobody is trusted"
-                self._unsafe.append(
-                    Problem(SourceLocation(self._reading), said, "Remove template: from its front matter")
-                )
+                message = "a page may not choose its template where nobody is trusted"
+                step = "Remove template: from its front matter"
+                self._unsafe.append(Diagnostic(SourceLocation(self._reading), message, step))
         if page.present_anchor_ids is not None:
             page.present_anchor_ids.update(self._assembly.list_ids(page.file.src_uri))
         return self._assembly.insert_head(html, page.file.src_uri)
@@ -314,10 +313,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._assemblies.clear()
         self._restore_date()
         if isinstance(error, RecursionError):
-            problem = Problem(
-                SourceLocation(self._reading), "this page is nested too deep", "Indent and quote less"
-            )
-            error = ReportError(problem)
+            message = "this page is nested too deep"
+            error = make_error(self._reading, message, "Indent and quote less", Stage.NARRATIVE)
         if isinstance(error, ReportError):
             raise ReportProblemsError(error.problems) from error
 
@@ -348,11 +345,12 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         """The fonts' style sheet for a theme that is not ours and has none of them."""
         return [] if config.theme.name == "reportgen" else [f"{ASSETS}/fonts/fonts.css"]
 
-    def _warn(self, problem: Problem) -> None:
+    def _warn(self, problem: Diagnostic) -> None:
         self.warned.append(problem)
         log.warning("%s", clean_text(str(problem)))
 
     def _mark(self, kind: str) -> str:
+        # The assembly comes later, and changes with the language.
         return self._assembly.fences.mark(kind)
 
     def make_project(self, config: MkDocsConfig) -> Project:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import make_error
 from reportgen.core.repository import find_checkout
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ def check_build_date() -> None:
     """
     given = os.environ.get(EPOCH, "")
     if given and not _is_date(given):
-        said = f'the environment variable {EPOCH} is "{given}", which is no number of seconds since 1970'
+        message = f'the environment variable {EPOCH} is "{given}", which is no number of seconds since 1970'
         step = "Set it to the seconds of a date, such as $(git log -1 --format=%ct), or unset it"
-        raise ReportError(Problem(SourceLocation("mkdocs.yml"), said, step, Stage.SITE))
+        raise make_error("mkdocs.yml", message, step)
 
 
 def fix_build_date(root: Path) -> bool:
@@ -84,7 +84,7 @@ def _find_last_commit(root: Path) -> tuple[str, str]:
     # Git starts where ``.git`` is, which no commit can hold, and looks nowhere else.
     outside = {"GIT_CEILING_DIRECTORIES": str(checkout.parent), "GIT_NO_LAZY_FETCH": "1"}
     try:
-        found = subprocess.run(  # noqa: S603 - fixed words, in a folder
+        log = subprocess.run(  # noqa: S603 - fixed words, in a folder
             [*_GIT, *_LOG],
             cwd=checkout,
             env={**os.environ, **outside, "GIT_OPTIONAL_LOCKS": "0"},
@@ -95,8 +95,8 @@ def _find_last_commit(root: Path) -> tuple[str, str]:
         )
     except (OSError, UnicodeDecodeError, subprocess.TimeoutExpired):
         return "", ""
-    commit, _, seconds = found.stdout.strip().partition(" ")
-    return (commit, seconds) if found.returncode == 0 and _is_date(seconds) else ("", "")
+    commit, _, seconds = log.stdout.strip().partition(" ")
+    return (commit, seconds) if log.returncode == 0 and _is_date(seconds) else ("", "")
 
 
 def _is_date(seconds: str) -> bool:

@@ -20,7 +20,15 @@ from mkdocs.config import load_config
 from mkdocs.exceptions import Abort, MkDocsException
 
 from reportgen.core.cache import Cache, cache_folder, is_running, make_temporary_folder
-from reportgen.core.errors import Problem, ReportError, Severity, SourceLocation, Stage, describe_disk_problem
+from reportgen.core.errors import (
+    Diagnostic,
+    ReportError,
+    Severity,
+    SourceLocation,
+    Stage,
+    diagnose_disk_error,
+    make_error,
+)
 from reportgen.settings.blocks import AltairSettings
 from reportgen.settings.text import LARGEST, make_size_problem
 from reportgen.site import manifest
@@ -46,10 +54,7 @@ def load_configuration(
 ) -> tuple[MkDocsConfig, ReportPlugin]:
     """A ``mkdocs.yml`` as MkDocs reads it, and our plugin in it.
 
-    Args:
-        config_file: the ``mkdocs.yml``.
-        strict: whether the build will fail on any warning.
-        words: what MkDocs warned of, see ``collect_warnings``.
+    ``words`` is what MkDocs warned of, see ``collect_warnings``.
 
     Raises:
         ReportError: the file is too large, MkDocs refuses it, or our plugin is not switched on.
@@ -59,51 +64,37 @@ def load_configuration(
     try:
         config = load_config(config_file=str(config_file), strict=strict or None)
     except RecursionError as error:
-        problem = Problem(
-            SourceLocation(config_file.name),
-            "this file is nested too deep",
-            "Write it flatter",
-            Stage.SETTINGS,
-        )
-        raise ReportError(problem) from error
+        message = "this file is nested too deep"
+        raise make_error(config_file.name, message, "Write it flatter", Stage.SETTINGS) from error
     except (Abort, MkDocsException) as error:
         raise explain_refusal(words, error) from error
-    return config, _find_plugin(config)
-
-
-def _find_plugin(config: MkDocsConfig) -> ReportPlugin:
     plugin = config.plugins.get("reportgen")
     if isinstance(plugin, ReportPlugin):
-        return plugin
+        return config, plugin
     step = "Add a line with - reportgen under plugins:"
-    said = "the reportgen plugin is not switched on"
-    raise ReportError(Problem(SourceLocation("mkdocs.yml"), said, step, Stage.SETTINGS))
+    raise make_error("mkdocs.yml", "the reportgen plugin is not switched on", step, Stage.SETTINGS)
 
 
 def explain_refusal(
-    words: list[str], error: Exception, warned: Iterable[Problem] = (), content: str = ""
+    words: list[str], error: Exception, warned: Iterable[Diagnostic] = (), content: str = ""
 ) -> ReportError:
     """The report's own problems, or what MkDocs complained of, each at its place if that is known."""
     problems = find_problems(error)
     if problems:
         return ReportError(*problems)
     ours = {clean_text(str(problem)): problem for problem in warned}
-    reported = (ours.get(word) or _locate_problem(word, content) for word in words or [str(error)])
-    return ReportError(*reported)
+    for word in words or [str(error)]:
+        page = _PAGE_NAMED.search(word)
+        file = f"{content}/{page[1]}" if page and content else "mkdocs.yml"
+        problems += (ours.get(word) or make_mkdocs_problem(word, file=file),)
+    return ReportError(*problems)
 
 
-def make_mkdocs_problem(word: str, severity: Severity = Severity.ERROR, file: str = "mkdocs.yml") -> Problem:
+def make_mkdocs_problem(
+    word: str, severity: Severity = Severity.ERROR, file: str = "mkdocs.yml"
+) -> Diagnostic:
     """What MkDocs complained of."""
-    return Problem(SourceLocation(file), " ".join(word.split()).rstrip("."), "", Stage.SITE, severity)
-
-
-def _locate_problem(word: str, content: str) -> Problem:
-    page = _PAGE_NAMED.search(word)
-    return (
-        make_mkdocs_problem(word, file=f"{content}/{page[1]}")
-        if page and content
-        else make_mkdocs_problem(word)
-    )
+    return Diagnostic(SourceLocation(file), " ".join(word.split()).rstrip("."), "", Stage.SITE, severity)
 
 
 @contextmanager
@@ -137,11 +128,7 @@ def publish(
 ) -> manifest.Summary:
     """Build the site of a ``mkdocs.yml`` and put it in place of the old one.
 
-    Args:
-        config_file: the ``mkdocs.yml``.
-        strict: fail on any warning.
-        progress: told after each block how many of how many are drawn.
-        warn: told each warning.
+    ``progress`` is called after each block with how many of how many are drawn, ``warn`` with each warning.
 
     Raises:
         ReportError: problems of the report, of its settings or of the disk; the old site stands as it was.
@@ -153,7 +140,7 @@ def publish(
         site = Path(config.site_dir).resolve()
         refuse_foreign_folder(site, root)
         plugin.progress = progress
-        plugin.earlier = earlier = LastBuild(
+        plugin.last_build = last_build = LastBuild(
             site, manifest.read_outputs(root) if _has_known_inputs(config) else {}
         )
         with _open_stage(site, cache_folder(root)) as stage:
@@ -170,7 +157,7 @@ def publish(
     if _has_known_inputs(config):
         inputs = _list_inputs(root, config, plugin.data_folder, report)
         hashes = {str(root / f.path): f.sha256 for source in report.sources.values() for f in source.files}
-        manifest.write(manifest.Build(config_file, site, summary, started), inputs, hashes, earlier.keys)
+        manifest.write(manifest.Build(config_file, site, summary, started), inputs, hashes, last_build.keys)
     else:
         manifest.remove(root)
     return summary
@@ -187,12 +174,9 @@ def _build(config: MkDocsConfig, plugin: ReportPlugin, words: list[str]) -> None
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """Two names beside a site, on its file system: so that putting the new one in place is a rename.
+    """Two names beside a site, on its file system, so that putting the new one in place is a rename.
 
-    Attributes:
-        site: the built site.
-        new: the folder in which the next one is built.
-        old: where the built one is for the moment of the swap.
+    The next site is built in ``new``; ``old`` holds the present one for the moment of the swap.
     """
 
     site: Path
@@ -240,9 +224,9 @@ def _open_stage(site: Path, cache: Path) -> Iterator[_Stage]:
         ReportError: the disk is full or may not be written, there or anywhere else.
     """
     if site.is_mount():
-        said = f'site_dir "{site}" is a mount point, which cannot be replaced as a whole'
+        message = f'site_dir "{site}" is a mount point, which cannot be replaced as a whole'
         step = "Choose a folder inside it, such as site"
-        raise ReportError(Problem(SourceLocation("mkdocs.yml"), said, step, Stage.SITE))
+        raise make_error("mkdocs.yml", message, step)
     stage = _find_free_stage(site)
     record = cache / f"build-{os.getpid()}.json"
     try:
@@ -251,9 +235,7 @@ def _open_stage(site: Path, cache: Path) -> Iterator[_Stage]:
         stage.new.mkdir(parents=True)
         yield stage
     except OSError as error:
-        raise ReportError(
-            describe_disk_problem(error, str(site.parent), "the site cannot be built")
-        ) from error
+        raise ReportError(diagnose_disk_error(error, str(site.parent), "the site cannot be built")) from error
     finally:
         shutil.rmtree(stage.new, ignore_errors=True)
         with suppress(OSError):
@@ -334,8 +316,8 @@ def serve_site(
     except (Abort, MkDocsException, OSError) as error:
         if problems := find_problems(error):
             raise ReportError(*problems) from error
-        said = str(error) or "MkDocs stopped"
-        raise ReportError(Problem(SourceLocation("mkdocs.yml"), said, "", Stage.SITE)) from error
+        message = str(error) or "MkDocs stopped"
+        raise make_error("mkdocs.yml", message, "") from error
     finally:
         logger.removeHandler(handler)
         tempfile.tempdir = None

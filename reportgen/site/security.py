@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from mkdocs.utils import markdown_extensions
 
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.words import join_names
 from reportgen.settings.text import shorten
 from reportgen.site.fragments import render_fragment
@@ -50,7 +50,7 @@ def guard_requests(app: Application, host: str, policy: str) -> Application:
 
     Args:
         app: what MkDocs serves with.
-        host: the name or address that it was told to serve at.
+        host: the name or address that it serves at.
         policy: the content security policy of pages; none is sent if empty. The script of the live reload,
             which MkDocs puts into each page, is added to it by its hash.
     """
@@ -60,11 +60,11 @@ def guard_requests(app: Application, host: str, policy: str) -> Application:
         if not _is_own(name, host):
             start_response("403 Forbidden", [("Content-Type", "text/plain; charset=utf-8")])
             return [_REFUSED.format(name=name if name.isprintable() else "NAME:PORT").encode()]
-        # No file has such a name, and none can be asked for.
+        # No file has such a name.
         environ["PATH_INFO"] = environ.get("PATH_INFO", "").replace("\0", "%00")
-        held: list[Any] = []
-        result = app(environ, lambda *said: held.extend(said))
-        status, headers = held[:2]
+        response: list[Any] = []
+        result = app(environ, lambda *start: response.extend(start))
+        status, headers = response[:2]
         if policy and dict(headers).get("Content-Type", "").startswith("text/html"):
             body = b"".join(result)
             headers = [*headers, ("Content-Security-Policy", _add_script(policy, body))]
@@ -96,8 +96,7 @@ def _add_script(policy: str, page: bytes) -> str:
     if not before.endswith(_SCRIPT_END):
         return policy
     text = before[before.rindex(_SCRIPT) + len(_SCRIPT) : -len(_SCRIPT_END)]
-    digest = base64.b64encode(hashlib.sha256(text).digest()).decode()
-    return f"{policy}; script-src 'self' 'sha256-{digest}'"
+    return f"{policy}; script-src 'self' '{_hash(text)}'"
 
 
 _ASSETS: Final = Path(__file__).with_name("assets")
@@ -106,9 +105,7 @@ _ASSETS: Final = Path(__file__).with_name("assets")
 def read_inline_scripts(assets: str, *, searching: bool) -> dict[str, str]:
     """The texts of the two scripts in a page: ``boot`` for its beginning, ``loader`` for its end.
 
-    Args:
-        assets: where our own scripts stand in the site.
-        searching: whether the site can be searched.
+    ``assets`` is where our own scripts stand in the site.
     """
     theme = Path(str(files("reportgen.site_templates") / "js"))
     names = ("theme.js", "search.js") if searching else ("theme.js",)
@@ -192,7 +189,7 @@ def refuse_unsafe(config: MkDocsConfig, files: Iterable[File], content: str) -> 
         raise ReportError(*problems)
 
 
-def _check_settings(config: MkDocsConfig) -> Iterator[Problem]:
+def _check_settings(config: MkDocsConfig) -> Iterator[Diagnostic]:
     """What ``mkdocs.yml`` may not say where nobody is trusted."""
     theme, hooks = config.theme, config.hooks
     if theme.name != "reportgen":
@@ -214,30 +211,29 @@ def _check_settings(config: MkDocsConfig) -> Iterator[Problem]:
         ],
         "extra_css": [name for name in config.extra_css if not name.startswith(_OWN_ASSETS)],
     }
-    for key, found in names.items():
-        if found:
-            yield _report_setting(key, f"{key} has {join_names(found)}")
+    for key, listed in names.items():
+        if listed:
+            yield _report_setting(key, f"{key} has {join_names(listed)}")
 
 
-def _report_setting(key: str, said: str) -> Problem:
+def _report_setting(key: str, reason: str) -> Diagnostic:
+    message = f"{reason}, which untrusted: true does not go with"
     step = f"Take {key} out, or untrusted: true"
-    return Problem(
-        SourceLocation("mkdocs.yml"), f"{said}, which untrusted: true does not go with", step, Stage.SETTINGS
-    )
+    return Diagnostic(SourceLocation("mkdocs.yml"), message, step, Stage.SETTINGS)
 
 
-def _check_files(files: Iterable[File], content: str) -> Iterator[Problem]:
+def _check_files(files: Iterable[File], content: str) -> Iterator[Diagnostic]:
     """Files of the content folder that a browser could run."""
     for file in files:
         ending = PurePosixPath(file.src_uri).suffix.lower().removeprefix(".")
         if ending not in ENDINGS and f".{ending}" not in markdown_extensions:
             kind = f"a .{ending} file" if ending else "a file without an ending"
-            said = f"{kind} is not published where nobody is trusted: a browser may run it"
+            message = f"{kind} is not published where nobody is trusted: a browser may run it"
             step = 'Remove it; the guide\'s page "Security" lists the endings that are published'
-            yield Problem(SourceLocation(f"{content}/{file.src_uri}"), said, step, Stage.SITE)
+            yield Diagnostic(SourceLocation(f"{content}/{file.src_uri}"), message, step, Stage.SITE)
 
 
-def check_html(html: str, text: str, file: str, mark: str) -> Iterator[Problem]:
+def check_html(html: str, text: str, file: str, mark: str) -> Iterator[Diagnostic]:
     """What in the HTML of a page could run, imitate what reportgen writes, or lead to a script.
 
     Args:
@@ -249,39 +245,39 @@ def check_html(html: str, text: str, file: str, mark: str) -> Iterator[Problem]:
     gate = _Gate(mark)
     gate.feed(html)
     gate.close()
-    for said, words in dict.fromkeys(gate.found):
+    for message, words in dict.fromkeys(gate.findings):
         at = text.find(words) if words else -1
         line = text.count("\n", 0, at) + 1 if at >= 0 else None
         step = "Remove it: pages hold plain Markdown where nobody is trusted"
-        yield Problem(SourceLocation(file, line), said, step)
+        yield Diagnostic(SourceLocation(file, line), message, step)
 
 
 class _Gate(HTMLParser):
-    """Notes every tag and attribute that is not known to be harmless, with words to find it by."""
+    """Collects every tag and attribute that is not known to be harmless, with words to find it by."""
 
     def __init__(self, mark: str) -> None:
         super().__init__()
         self.mark = mark
-        self.found: list[tuple[str, str]] = []
+        self.findings: list[tuple[str, str]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Judge a tag."""
         if tag not in _TAGS:
-            self.found.append((f"the page has an element <{shorten(tag, 40)}>", f"<{tag}"))
+            self.findings.append((f"the page has an element <{shorten(tag, 40)}>", f"<{tag}"))
         for name, value in attrs:
             self._judge(tag, name, value or "")
 
     def handle_comment(self, data: str) -> None:
         """Nothing of a page is hidden."""
-        self.found.append(("the page has a comment", f"<!--{data}"))
+        self.findings.append(("the page has a comment", f"<!--{data}"))
 
     def handle_decl(self, decl: str) -> None:
         """Nor declared."""
-        self.found.append(("the page has a declaration", f"<!{decl}"))
+        self.findings.append(("the page has a declaration", f"<!{decl}"))
 
     def handle_pi(self, data: str) -> None:
         """Nor processed."""
-        self.found.append(("the page has an instruction", f"<?{data}"))
+        self.findings.append(("the page has an instruction", f"<?{data}"))
 
     def _judge(self, tag: str, name: str, value: str) -> None:
         if name == "data-rg-block" and value.startswith(self.mark):
@@ -289,12 +285,12 @@ class _Gate(HTMLParser):
         if name == "class" and not (tag == "div" and value == "rg-block"):
             ours = next((one for one in value.split() if one.lower().startswith(_OURS)), "")
             if ours:
-                self.found.append((f'the class "{shorten(ours, 40)}" belongs to reportgen', ours))
+                self.findings.append((f'the class "{shorten(ours, 40)}" belongs to reportgen', ours))
         elif name in _ADDRESSES:
             scheme = _SCHEME.match(_IGNORED.sub("", value))
             if scheme and scheme[1].lower() not in _SCHEMES:
-                self.found.append((f'an address begins with "{shorten(scheme[0], 40)}"', scheme[0]))
+                self.findings.append((f'an address begins with "{shorten(scheme[0], 40)}"', scheme[0]))
         elif tag == "input" and name == "type" and value not in {"checkbox", "radio"}:
-            self.found.append((f'an element has the type "{shorten(value, 40)}"', value))
+            self.findings.append((f'an element has the type "{shorten(value, 40)}"', value))
         elif name.startswith("data-rg") or not (name in _ATTRIBUTES or name.startswith(("data-", "aria-"))):
-            self.found.append((f'an element has the attribute "{shorten(name, 40)}"', name))
+            self.findings.append((f'an element has the attribute "{shorten(name, 40)}"', name))

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import make_error
+from reportgen.site.manifest import find_git_folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,13 +88,9 @@ def _check_public(url: str) -> str:
 
 def _find_commit(folder: Path) -> str:
     """The commit of a checkout, if whoever reads its ``origin`` can have it; git itself is not run there."""
-    git = folder / ".git"
-    if git.is_file():  # a worktree, or a submodule
-        git = folder / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+    git, common = find_git_folders(folder)
     if not (git / "HEAD").is_file():
         raise UnknownSourceError(f"it came from {folder}, which is no checkout of a git repository")
-    shared = git / "commondir"
-    common = git / shared.read_text(encoding="utf-8").strip() if shared.is_file() else git
     refs = dict(_read_refs(common))
     head = (git / "HEAD").read_text(encoding="utf-8").strip()
     if head.startswith("ref:"):
@@ -144,8 +141,8 @@ def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
 
     Args:
         target: the folder.
-        requirement: what the workflow gives to pip to install reportgen. If it is empty, the workflow fails
-            and says so.
+        requirement: what the workflow gives to pip to install reportgen; if empty, the workflow fails and
+            says so.
 
     Returns:
         The paths written, relative to ``target``, sorted.
@@ -166,24 +163,24 @@ def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
     except OSError as error:
         # There was nothing in the folder, so what is in it now is ours.
         shutil.rmtree(target, ignore_errors=True)
-        said = f"the folder cannot be written ({error.strerror or type(error).__name__})"
+        message = f"the folder cannot be written ({error.strerror or type(error).__name__})"
         step = "Name one in a folder that you may write to"
-        raise ReportError(Problem(SourceLocation(str(target)), said, step, Stage.SITE)) from error
+        raise make_error(str(target), message, step) from error
     return tuple(sorted(written))
 
 
 def _refuse_what_is_there(target: Path) -> None:
     try:
         if target.is_file():
-            found = "there is a file of this name"
+            message = "there is a file of this name"
         elif target.is_dir() and any(target.iterdir()):
-            found = "the folder is not empty"
+            message = "the folder is not empty"
         else:
             return
     except OSError as error:
-        found = f"the folder cannot be looked at ({error.strerror or type(error).__name__})"
+        message = f"the folder cannot be looked at ({error.strerror or type(error).__name__})"
     advice = "Name a folder that does not exist yet or is empty"
-    raise ReportError(Problem(SourceLocation(str(target)), found, advice, Stage.SITE))
+    raise make_error(str(target), message, advice)
 
 
 def _list_starter_files(

@@ -87,7 +87,7 @@ def clean_lines(text: str) -> str:
 
 def clean_json(text: str) -> str:
     """JSON of several lines, with escapes for characters in its texts that a terminal would obey."""
-    return _ESCAPED.sub(lambda found: _escape(found[0]), text)
+    return _ESCAPED.sub(lambda match: _escape(match[0]), text)
 
 
 def _escape(character: str) -> str:

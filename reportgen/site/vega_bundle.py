@@ -49,11 +49,11 @@ def make_bundle() -> str:
 def _add_selection_check(vega: str) -> str:
     """Vega with the check of ``vlSelectionTuples``, whose name in the script is another."""
     registered = re.search(r'"vlSelectionTuples",(\w+)\)', vega)
-    for found in _UNCHECKED.finditer(vega):
-        if registered and found["name"] == registered[1]:
-            array, base = found["array"], found["base"]
+    for match in _UNCHECKED.finditer(vega):
+        if registered and match["name"] == registered[1]:
+            array, base = match["array"], match["base"]
             check = f'if(!Array.isArray({array})||Object({base})!=={base})throw Error("this {_CHECKED}");'
-            return vega[: found.end()] + check + vega[found.end() :]
+            return vega[: match.end()] + check + vega[match.end() :]
     if _CHECKED not in vega:
         raise RuntimeError("vlSelectionTuples is another function in this Vega: see whether it is checked")
     return vega

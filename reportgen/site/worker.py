@@ -84,14 +84,11 @@ class WorkerProcess:
         if not self._cache.has_entry(key):
             self._waiting.append(job)
             if self._pool or len(self._waiting) > _FEW:
-                self._start_waiting()
+                pool = self._get_pool()
+                for waiting in self._waiting:
+                    waiting.start(pool)
+                self._waiting.clear()
         return job
-
-    def _start_waiting(self) -> None:
-        pool = self._get_pool()
-        for job in self._waiting:
-            job.start(pool)
-        self._waiting.clear()
 
     def _get_pool(self) -> ProcessPoolExecutor:
         if self._pool is None:
@@ -108,12 +105,7 @@ class WorkerProcess:
 
 @dataclass(slots=True)
 class Job:
-    """Work whose result is kept; called for it. Without a future it is done where it is asked for.
-
-    Attributes:
-        key: what decides the result, as a cache key.
-        future: the result when the second process has made it.
-    """
+    """Work whose result is cached, done when it is called, unless a process has a ``future`` of it."""
 
     _cache: Cache
     key: str
@@ -138,10 +130,7 @@ class Job:
 class BackgroundJobs:
     """What figures will need, started as soon as each is drawn, while the rest are drawn.
 
-    Attributes:
-        beside: where it is made.
-        views: compiled views by name.
-        cards: PNG cards by the path of their page.
+    ``views`` are compiled views by name, ``cards`` PNG cards by the path of their page.
     """
 
     def __init__(self, cache: Cache, pages: int, *, with_cards: bool) -> None:
@@ -205,7 +194,7 @@ def _start_without_ctrl_c(pool: ProcessPoolExecutor) -> None:
 def _follow_build() -> None:
     """In the second process: leave Ctrl+C to the build, and end when the build is killed.
 
-    Nothing else would tell it, since it holds the other end of the pipe that it waits for.
+    It would not notice otherwise, since it holds the other end of the pipe that it waits for.
     """
     from multiprocessing import parent_process  # noqa: PLC0415 - as above
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.core.errors import Problem, ReportError
+from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.core.model import BenchmarkResult, Cell, Overview, ResultTable
 from reportgen.core.words import choose_decimals, format_estimate, format_number, join_names, lower_axis_title
 from reportgen.figures.axis import DAY, format_value
@@ -308,7 +308,7 @@ def collect_overview(
         said = f"The report's benchmarks are {known}"
         raise ReportError(
             *(
-                Problem(block.location, f'"{name}" is not a benchmark of this report', said)
+                Diagnostic(block.location, f'"{name}" is not a benchmark of this report', said)
                 for name in unknown
             )
         )

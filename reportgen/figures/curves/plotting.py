@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.core.errors import Problem, Problems, ReportError, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Stage
 from reportgen.figures.axis import (
     DAY,
     LOGS,
@@ -114,7 +114,7 @@ def make_marks(
     by_name = {curve.series: curve for curve in curves}
     lines = [Mark(text=line.label, x=line.x, y=line.y) for line in spec.references]
     notes = []
-    problems = Problems()
+    problems = Diagnostics()
     for note in spec.annotations:
         with problems.collecting():
             if note.series is None:
@@ -173,7 +173,7 @@ def _interpolate_at(curve: Curve, step: float) -> float | None:
     return float(np.interp(step, steps, values))
 
 
-def _check_inside(mark: Mark, x: Axis, y: Axis, context: DrawContext) -> Iterator[Problem]:
+def _check_inside(mark: Mark, x: Axis, y: Axis, context: DrawContext) -> Iterator[Diagnostic]:
     for name, axis, value in (("x", x, mark.x), ("y", y, mark.y)):
         if value is not None and not _is_inside(axis, value):
             what = f'"{mark.text}"' if mark.text else f"the reference line at {value:g}"
@@ -186,8 +186,8 @@ def _is_inside(axis: Axis, value: float) -> bool:
     return -_ROUNDING <= position(axis, value) <= 1 + _ROUNDING
 
 
-def _make_diagnostic(context: DrawContext, message: str, next_step: str = "") -> Problem:
-    return Problem(context.place, message, next_step, Stage.FIGURE)
+def _make_diagnostic(context: DrawContext, message: str, next_step: str = "") -> Diagnostic:
+    return Diagnostic(context.place, message, next_step, Stage.FIGURE)
 
 
 _MOST_RUN_LINES = 10
@@ -353,7 +353,7 @@ def _check_names(curves: tuple[Curve, ...], spec: PlotSpec, context: DrawContext
         listed = ", ".join(f'"{name}"' for name in known)
         raise ReportError(
             *(
-                Problem(
+                Diagnostic(
                     context.place,
                     f'"{name}" is not a series of this figure',
                     f"It has {listed}",
@@ -365,4 +365,4 @@ def _check_names(curves: tuple[Curve, ...], spec: PlotSpec, context: DrawContext
 
 
 def _make_error(context: DrawContext, message: str, next_step: str = "") -> ReportError:
-    return ReportError(Problem(context.place, message, next_step, Stage.FIGURE))
+    return ReportError(Diagnostic(context.place, message, next_step, Stage.FIGURE))

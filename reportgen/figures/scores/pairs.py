@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reportgen.core.comparisons import TARGET_POWER, Verdict
-from reportgen.core.errors import Problem, ReportError, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.words import describe_chance, format_count, join_names
 from reportgen.figures.csv_text import write_table_csv
 from reportgen.figures.scores.wording import (
@@ -72,7 +72,7 @@ def collect_pairs(scored: BenchmarkScores, baseline: str | None, context: ScoreC
     if baseline is not None and baseline not in series:
         there = f"There are {', '.join(series)}"
         said = f"there is no series {baseline} to compare with on {context.benchmark}"
-        raise ReportError(Problem(context.place, said, there, Stage.FIGURE))
+        raise ReportError(Diagnostic(context.place, said, there, Stage.FIGURE))
     by_pair = {(one.a, one.b): one for one in scored.comparisons}
     by_pair |= {(one.b, one.a): _swap_sides(one) for one in scored.comparisons}
     return Pairs(series, baseline or (series[0] if series else ""), by_pair)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.core.errors import DISK_FULL, ReportError, describe_disk_problem
+from reportgen.core.errors import DISK_FULL, ReportError, diagnose_disk_error
 from reportgen.formats.engine import get_engine
 from reportgen.formats.limits import LARGEST_DOCUMENT
 from reportgen.formats.runs import Finding, UnreadableError
@@ -181,7 +181,7 @@ def _copy(path: Path, real: Path, folder: Path) -> tuple[Path, tuple[object, ...
             message = "the database cannot be copied"
             if error.errno in DISK_FULL:
                 # No fault of the run, which would otherwise be left out as one that cannot be read.
-                raise ReportError(describe_disk_problem(error, str(copy), message)) from error
+                raise ReportError(diagnose_disk_error(error, str(copy), message)) from error
             message = f"{message}: {error.strerror or error}"
             raise UnreadableError(path, message, "Check that it may be read") from error
         # Between the two copies the log may have been carried over and begun anew.

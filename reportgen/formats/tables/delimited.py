@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.core.errors import Problem
+    from reportgen.core.errors import Diagnostic
     from reportgen.formats.files import Content, Head, LastLine
 
 
@@ -209,7 +209,7 @@ def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str
     )
 
 
-def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Problem]:
+def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Diagnostic]:
     """Every row with its line number, and a problem in place of each that cannot be read."""
     alien: list[int] = []
     reader = csv.reader(_check_lines(read_lines(content, file.keep), alien), delimiter=file.variant)
@@ -288,7 +288,7 @@ def _find_torn_line(
     return last if cut_number and infer_kind(row[-1] for row in sample[:-1] if row) is Kind.NUMBER else None
 
 
-def _warn_torn(content: Content, torn: LastLine) -> Problem:
+def _warn_torn(content: Content, torn: LastLine) -> Diagnostic:
     line = find_line_number(content, torn.offset)
     return content.make_warning("the last line is torn off and was left out", line)
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.core.errors import Problem, ReportError
+from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.formats import sql
 from reportgen.formats.files import (
     BOM,
@@ -125,7 +125,7 @@ def build_pointer(name: str) -> str:
     return "/" + name.replace("~", "~0").replace("/", "~1")
 
 
-def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Problem]:
+def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Diagnostic]:
     """Every row with its line number, and a problem in place of each that cannot be read."""
     for number, line in enumerate(read_lines(content, file.keep), 1):
         if not line.strip():
@@ -160,7 +160,9 @@ def _parse_objects(content: Content, file: FileLayout, lines: Iterable[str]) -> 
             item = _parse_object(line)
             if item is None:
                 raise ReportError(
-                    *limit_problems(row for row in read_rows(content, file, ()) if isinstance(row, Problem))
+                    *limit_problems(
+                        row for row in read_rows(content, file, ()) if isinstance(row, Diagnostic)
+                    )
                 )
             yield item
 

@@ -17,7 +17,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.core.errors import Problem, ReportError
+from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.formats.files import NOT_UTF8, decode_text, is_utf8, read_lines, split_ending
 from reportgen.formats.messages import limit_problems, list_names
 
@@ -236,7 +236,7 @@ class Document:
     line: int | None
 
 
-def read_documents(content: Content) -> Iterator[Document | Problem]:
+def read_documents(content: Content) -> Iterator[Document | Diagnostic]:
     """The documents of a file, and a warning in place of a last line that is torn off.
 
     Raises:
@@ -260,8 +260,8 @@ def read_documents(content: Content) -> Iterator[Document | Problem]:
         raise content.make_error(message, "Write it again, or leave it out with files:", line) from None
 
 
-def _read_lines(content: Content) -> Iterator[Document | Problem]:
-    wrong: list[tuple[Problem, bool]] = []
+def _read_lines(content: Content) -> Iterator[Document | Diagnostic]:
+    wrong: list[tuple[Diagnostic, bool]] = []
     for number, line in enumerate(read_lines(content), 1):
         if not line.strip():
             continue
@@ -273,7 +273,7 @@ def _read_lines(content: Content) -> Iterator[Document | Problem]:
         wrong.append((content.make_problem(*fault, number), line.endswith(("\n", "\r"))))
     if wrong and not wrong[-1][1]:
         torn, _ = wrong.pop()
-        yield content.make_warning("the last line is torn off and was left out", torn.place.line)
+        yield content.make_warning("the last line is torn off and was left out", torn.location.line)
     if wrong:
         raise ReportError(*limit_problems(problem for problem, _ in wrong))
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.core.errors import Problem
+    from reportgen.core.errors import Diagnostic
     from reportgen.formats.files import Content
 
 
@@ -83,7 +83,7 @@ def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str
     )
 
 
-def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Problem]:
+def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Diagnostic]:
     """Every row, with its line number where a record has one."""
     if file.variant == LINES:
         yield from json_lines.read_rows(content, file, columns)

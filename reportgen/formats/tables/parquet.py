@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.core.errors import Problem, ReportError
+    from reportgen.core.errors import Diagnostic, ReportError
     from reportgen.formats.cells import Text
     from reportgen.formats.files import Content
 
@@ -70,7 +70,7 @@ def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str
     )
 
 
-def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Problem]:
+def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Diagnostic]:
     """Every row with its number, and its cells as texts."""
     names = [name for name in columns if name in file.columns]
     if names:

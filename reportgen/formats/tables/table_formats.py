@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from reportgen.core.errors import Problem
+    from reportgen.core.errors import Diagnostic
     from reportgen.formats.files import Content
     from reportgen.formats.layout import FileLayout, Look, Row
 
@@ -30,7 +30,7 @@ class TableFormat(Protocol):
 
     def read_rows(
         self, content: Content, file: FileLayout, columns: Collection[str]
-    ) -> Iterator[Row | Problem]:
+    ) -> Iterator[Row | Diagnostic]:
         """Every row with its line, to find what is wrong."""
 
 

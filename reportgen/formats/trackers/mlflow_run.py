@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Problems
+from reportgen.core.errors import Diagnostics
 from reportgen.core.words import format_count, join_names
 from reportgen.formats.runs import Finding, UnreadableError
 from reportgen.formats.text_files import Decoder, read_head, read_whole, report_left_out
@@ -157,12 +157,12 @@ class Meta:
         except UnreadableError as error:
             self.findings.append(report_left_out(error, self._unknown))
             return
-        problems = Problems()
+        problems = Diagnostics()
         with problems.collecting():
             tree = parse(normalise_text(text), Origin(self.path.name), any_tag=True)
             self._take(tree)
         for problem in problems.found[:1]:
-            self._report(problem.message, problem.place.line)
+            self._report(problem.message, problem.location.line)
         self.findings += decoding.list_findings()
 
     @property

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reportgen.core.description import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
-from reportgen.core.errors import Problem, Severity, Stage
+from reportgen.core.errors import Diagnostic, Severity, Stage
 from reportgen.formats.cells import Kind
 from reportgen.formats.registry import find_format, find_units, get_title, load_reader
 from reportgen.formats.runs import LoggedRun, UnreadableError
@@ -47,7 +47,7 @@ class EmptyRuns:
     form: str
     files: tuple[Path, ...]
     runs: tuple[DescribedRun, ...]
-    findings: tuple[Problem, ...]
+    findings: tuple[Diagnostic, ...]
 
 
 def find_empty_runs(chosen: ChosenFiles, settings: SourceSettings, root: Path) -> EmptyRuns | None:
@@ -72,7 +72,7 @@ def find_empty_runs(chosen: ChosenFiles, settings: SourceSettings, root: Path) -
         return None
     files = dict.fromkeys(file for unit in units for file in unit.files)
     found = (
-        Problem(locate_file(one.path, root, one.line), one.message, "", Stage.DATA, Severity.WARNING)
+        Diagnostic(locate_file(one.path, root, one.line), one.message, "", Stage.DATA, Severity.WARNING)
         for run in runs
         for one in run.findings
     )

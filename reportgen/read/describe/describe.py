@@ -16,7 +16,7 @@ from reportgen.core.description import (
     DescribedTotal,
     Description,
 )
-from reportgen.core.errors import Problem, Problems, Severity, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, Severity, Stage
 from reportgen.formats.messages import list_names
 from reportgen.formats.registry import get_title
 from reportgen.read.choose import choose_files
@@ -177,7 +177,7 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
     """
     called = name or (path.name if path.is_dir() else name_source(path))
     location = make_location(path, called, root, context.boundary)
-    problems = Problems()
+    problems = Diagnostics()
     description = Description(
         locate_file(path, root).file,
         location.name,
@@ -206,7 +206,7 @@ class _Request:
     context: DescribeContext
 
 
-def _describe_source(description: Description, request: _Request, problems: Problems) -> Description:
+def _describe_source(description: Description, request: _Request, problems: Diagnostics) -> Description:
     """What can be read of a source; what cannot is among the problems."""
     context = request.context
     with problems.collecting():
@@ -237,10 +237,12 @@ def _check_repeats(description: Description, source: Source, root: Path) -> None
         read_outcomes(root, source).check_repeats()
 
 
-def _describe_empty(description: Description, request: _Request) -> tuple[Description, tuple[Problem, ...]]:
+def _describe_empty(
+    description: Description, request: _Request
+) -> tuple[Description, tuple[Diagnostic, ...]]:
     """What cannot be read told as runs that hold no values, if it is that, and what was found in them."""
     root = request.location.root
-    with Problems().collecting():
+    with Diagnostics().collecting():
         empty = find_empty_runs(request.chosen, request.settings, root)
         if empty is not None:
             read = tuple(locate_file(file, root).file for file in empty.files)
@@ -281,7 +283,7 @@ def _add_layout(description: Description, source: Source, root: Path) -> Descrip
     )
 
 
-def _warn_uncertain_step(description: Description, source: Source) -> Iterator[Problem]:
+def _warn_uncertain_step(description: Description, source: Source) -> Iterator[Diagnostic]:
     """A warning where a column is suggested for the step that only looks like one."""
     columns = description.settings.get("columns")
     if isinstance(columns, dict) and "step" in columns and not description.step_name:
@@ -289,7 +291,7 @@ def _warn_uncertain_step(description: Description, source: Source) -> Iterator[P
             f'no column is called as a step is; "{columns["step"]}" goes up within each run and may be it'
         )
         advice = "Write it into source.yml as below if so, otherwise name another column there"
-        yield Problem(source.location, message, advice, Stage.DATA, Severity.WARNING)
+        yield Diagnostic(source.location, message, advice, Stage.DATA, Severity.WARNING)
 
 
 def _seeded(description: Description) -> Description:
@@ -358,7 +360,7 @@ def _add_unread(description: Description, request: _Request) -> Description:
     return replace(description, unread=tuple(sorted(unread.items(), key=lambda one: (-one[1], one[0]))))
 
 
-def _report_nested_sources(location: Location) -> Iterator[Problem]:
+def _report_nested_sources(location: Location) -> Iterator[Diagnostic]:
     """Sources of their own in a folder that holds no other data."""
     if location.path.is_dir():
         found = [*location.path.glob(f"*/{SETTINGS}"), *location.path.glob(f"*.{SETTINGS}")]
@@ -368,7 +370,7 @@ def _report_nested_sources(location: Location) -> Iterator[Problem]:
         )
         if below:
             message = f"the folder holds {len(below)} sources of their own: {list_names(below)}"
-            yield Problem(
+            yield Diagnostic(
                 locate_file(location.path, location.root),
                 message,
                 "Describe one of them",

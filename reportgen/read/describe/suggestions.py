@@ -7,7 +7,7 @@ from collections import defaultdict
 from itertools import chain, product
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.core.errors import Problems
+from reportgen.core.errors import Diagnostics
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.engine import get_engine
 from reportgen.read.runs.file_names import detect_numbered_runs
@@ -82,7 +82,7 @@ def find_likely_steps(root: Path, source: Source, layout: Layout) -> list[str]:
     ]
     called += times
     fitting = [name for name in dict.fromkeys(called) if not any(map(_OTHERS.fullmatch, words[name]))]
-    with Problems().collecting():
+    with Diagnostics().collecting():
         return _keep_rising(root, source, layout, fitting[:_MOST])
     return []
 
@@ -163,7 +163,7 @@ def suggest_for_table(
         return _suggest_for_chart(layout, settings)
     if layout.outcomes or layout.totals or layout.roles.step is not None:
         return {}
-    with Problems().collecting():
+    with Diagnostics().collecting():
         totals = settings.model_copy(update={"form": "totals"})
         found = detect_totals(layout.kinds, layout.roles, totals, place) if settings.form is None else None
         if found and found.benchmark and layout.kinds.get(found.score) in NUMERIC:

@@ -8,7 +8,7 @@ from dataclasses import astuple, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reportgen.core.errors import Problem, Severity, Stage
+from reportgen.core.errors import Diagnostic, Severity, Stage
 from reportgen.formats.messages import list_names
 from reportgen.read.find import locate_file
 from reportgen.read.runs.labels import Candidate, shorten_paths
@@ -166,7 +166,7 @@ def add_seeds(files: Sequence[DataFile], settings: SourceSettings) -> list[DataF
     ]
 
 
-def report_file_names(location: Location, settings: SourceSettings, found: Survey) -> Iterator[Problem]:
+def report_file_names(location: Location, settings: SourceSettings, found: Survey) -> Iterator[Diagnostic]:
     """What to tell of tables whose names were taken apart, or may have to be, and how to settle it.
 
     Args:
@@ -175,7 +175,7 @@ def report_file_names(location: Location, settings: SourceSettings, found: Surve
         found: what was seen in the files.
     """
     layout, paths = found.layout, _list_paths(found.layout, locate_file(location.path, location.root).file)
-    problem = Problem(location.place, "", "", Stage.DATA, Severity.WARNING)
+    problem = Diagnostic(location.place, "", "", Stage.DATA, Severity.WARNING)
     if is_named_by_files(layout, settings):
         message = f"series and seeds come from the names of files: {list_names(layout.series)}"
         pattern = build_seed_pattern(layout, paths)

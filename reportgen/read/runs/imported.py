@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from reportgen.core.errors import Problem, ReportError, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.formats.layout import FileLayout
 from reportgen.formats.messages import suggest_names
 from reportgen.read.find import locate_file
@@ -120,7 +120,7 @@ def _labels(chosen: ChosenFiles, unit: ImportedUnit) -> Mapping[str, Text]:
 
 def _report_unknown(
     location: Location, settings: SourceSettings, candidates: Sequence[Candidate]
-) -> Iterator[Problem]:
+) -> Iterator[Diagnostic]:
     """What the settings want runs to be named by, and no run has."""
     series = settings.series_from or ()
     requested = [("series_from", name) for name in ((series,) if isinstance(series, str) else series)]
@@ -129,7 +129,7 @@ def _report_unknown(
         if name and name != "folder" and all(get_value(one, name) is None for one in candidates):
             message = f'{key}: no run has "{name}"'
             advice = suggest_names(name, list_value_names(candidates), "They have")
-            yield Problem(location.place, message, advice, Stage.DATA)
+            yield Diagnostic(location.place, message, advice, Stage.DATA)
 
 
 def _order_units(units: Sequence[ImportedUnit], naming: Naming) -> list[ImportedUnit]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Problem, Problems, ReportError, Severity, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, Stage
 from reportgen.core.model import SourceFile
 from reportgen.core.words import format_count, join_names
 from reportgen.formats.files import split_ending
@@ -122,7 +122,7 @@ def _set_score_range(settings: SourceSettings, name: str) -> SourceSettings:
 
 def _explain_format(
     location: Location, settings: SourceSettings, chosen: ChosenFiles, form: UnitFormat
-) -> Problem:
+) -> Diagnostic:
     """What to tell where no file is of the format that ``format:`` names, and what the files are instead."""
     message = f"format: {form.name}, but no file is of it; it reads {load_reader(form).TITLE}"
     tables = sum(1 for path in chosen.paths if split_ending(path)[1])
@@ -135,7 +135,7 @@ def _explain_format(
     else:
         message += f", called {join_names(form.patterns)}"
         advice = f"It has {held or 'no file'}; if some of these are of it all the same, name them with files:"
-    return Problem(location.place, message, advice, Stage.DATA)
+    return Diagnostic(location.place, message, advice, Stage.DATA)
 
 
 def _find_readable_units(location: Location, settings: SourceSettings, chosen: ChosenFiles) -> FoundUnits:
@@ -157,15 +157,15 @@ def _find_readable_units(location: Location, settings: SourceSettings, chosen: C
         raise ReportError(_report_unread(error, location.path, location.root)) from None
 
 
-def _report_unread(error: OSError, path: Path, root: Path) -> Problem:
+def _report_unread(error: OSError, path: Path, root: Path) -> Diagnostic:
     message = f"the file cannot be read: {error.strerror or error}"
     place = locate_file(Path(error.filename) if error.filename else path, root)
-    return Problem(place, message, "Check that it exists and may be read", Stage.DATA)
+    return Diagnostic(place, message, "Check that it exists and may be read", Stage.DATA)
 
 
 def _read_metrics(
     units: tuple[Unit, ...], settings: SourceSettings, reading: _ReadContext
-) -> tuple[list[ImportedUnit], tuple[Problem, ...]]:
+) -> tuple[list[ImportedUnit], tuple[Diagnostic, ...]]:
     """Units with the metrics that ``metrics:`` names, or with all of them where one of these is not there."""
     metrics = frozenset(settings.metrics or ())
     metrics |= {old for old, new in settings.rename_metrics.items() if new in metrics}
@@ -180,13 +180,13 @@ def _read_metrics(
 
 def _read_all(
     units: tuple[Unit, ...], metrics: Collection[str] | None, reading: _ReadContext
-) -> tuple[list[ImportedUnit], tuple[Problem, ...]]:
+) -> tuple[list[ImportedUnit], tuple[Diagnostic, ...]]:
     """What can be read, and warnings of what cannot: one damaged run does not take the others with it.
 
     Raises:
         ReportError: nothing can be read.
     """
-    problems = Problems()
+    problems = Diagnostics()
     read, unreadable = [], []
     units, lost = _drop_unreadable(units, reading.root)
     for unit in units:
@@ -195,7 +195,7 @@ def _read_all(
                 read.append(_read_unit(unit, metrics, reading))
             except UnreadableError as error:
                 place = locate_file(error.path, reading.root, error.line)
-                problem = Problem(place, error.message, error.next_step, Stage.DATA)
+                problem = Diagnostic(place, error.message, error.next_step, Stage.DATA)
                 unreadable.append((problem, unit))
             except OSError as error:
                 unreadable.append((_report_unread(error, unit.path, reading.root), unit))
@@ -205,7 +205,7 @@ def _read_all(
     return read, (*lost, *(_warn_left_out(problem, unit) for problem, unit in unreadable))
 
 
-def _drop_unreadable(units: tuple[Unit, ...], root: Path) -> tuple[tuple[Unit, ...], tuple[Problem, ...]]:
+def _drop_unreadable(units: tuple[Unit, ...], root: Path) -> tuple[tuple[Unit, ...], tuple[Diagnostic, ...]]:
     """Units of many files without those that may not be read, and warnings of these."""
     lost = [
         file
@@ -223,7 +223,7 @@ def _drop_unreadable(units: tuple[Unit, ...], root: Path) -> tuple[tuple[Unit, .
     return tuple(remaining), tuple(report_unread({}, [file for file in lost if file.name != _META], root))
 
 
-def _warn_left_out(problem: Problem, unit: Unit) -> Problem:
+def _warn_left_out(problem: Diagnostic, unit: Unit) -> Diagnostic:
     """A warning of a unit that cannot be read, where others can."""
     what = "its runs are" if unit.format in _STORES else "this run is"
     return replace(problem, message=f"{problem.message}; {what} left out", severity=Severity.WARNING)

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Problem, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.words import format_count, join_names
 from reportgen.formats.files import split_ending
 from reportgen.formats.messages import limit_problems, list_names
@@ -68,7 +68,7 @@ _MOST_KEYS: Final = 5
 
 def report_indistinct_runs(
     location: Location, settings: SourceSettings, runs: ImportedRuns
-) -> Iterator[Problem]:
+) -> Iterator[Diagnostic]:
     """Runs that are read as different runs of one series, what is the same on many benchmarks once."""
     naming = runs.naming
     unread = _find_unread(settings, runs)
@@ -85,10 +85,10 @@ def report_indistinct_runs(
         candidates = [runs.candidates[place] for place in places]
         same = f"; likewise on {format_count(more, 'more benchmark', 'more benchmarks')}" if more else ""
         where = list_names(_places(candidates))
-        yield Problem(location.place, f"{message}: {where}{same}", _suggest_keys(candidates), Stage.DATA)
+        yield Diagnostic(location.place, f"{message}: {where}{same}", _suggest_keys(candidates), Stage.DATA)
     if (rest := len(found) - _MOST) > 0:
         message = f"the same holds of {format_count(rest, 'more series or seed', 'more series and seeds')}"
-        yield Problem(location.place, message, "", Stage.DATA)
+        yield Diagnostic(location.place, message, "", Stage.DATA)
 
 
 def _find_unread(settings: SourceSettings, runs: ImportedRuns) -> set[int]:
@@ -138,7 +138,9 @@ def _suggest_keys(candidates: Sequence[Candidate]) -> str:
     return f"{advice}, but differ in {shown}: tell them apart with series_from: {first}, if that matters"
 
 
-def report_evaluations(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
+def report_evaluations(
+    location: Location, settings: SourceSettings, runs: ImportedRuns
+) -> Iterator[Diagnostic]:
     """Evaluations of which not everything is read."""
     answered = any(run.metrics for run in list_scored_runs(runs))
     for candidate in runs.candidates:
@@ -148,13 +150,13 @@ def report_evaluations(location: Location, settings: SourceSettings, runs: Impor
         of = _name_evaluation(run)
         if not run.finished:
             message = f"the evaluation of {of} did not finish; what is there is read"
-            yield Problem(
+            yield Diagnostic(
                 SourceLocation(run.path), message, "Leave it out with files:, or let it finish", Stage.DATA
             )
         if answered and run.totals and not run.metrics:
             message = f"of {of} there are totals only; they are not read, since others here have answers"
             advice = "Let the harness write its samples, too, or make these a source of their own"
-            yield Problem(SourceLocation(run.path), message, advice, Stage.DATA)
+            yield Diagnostic(SourceLocation(run.path), message, advice, Stage.DATA)
     yield from _report_scores(location, settings, runs)
 
 
@@ -163,7 +165,7 @@ def _name_evaluation(run: StoredRun) -> str:
     return " on ".join(filter(None, (run.model or run.name, run.benchmark))) or PurePosixPath(run.path).name
 
 
-def _report_scores(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
+def _report_scores(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Diagnostic]:
     """Scores that are there and not taken, and evaluations that lack those that are."""
     scored = list_scored_runs(runs)
     chosen = choose_metrics(scored, settings)
@@ -176,7 +178,7 @@ def _report_scores(location: Location, settings: SourceSettings, runs: ImportedR
             if not any(there):
                 message = f"the answers of {of} are not graded: they are left out, since others on it are"
                 advice = "Grade them, or leave the file out with files:"
-            yield Problem(SourceLocation(run.path), message, advice, Stage.DATA)
+            yield Diagnostic(SourceLocation(run.path), message, advice, Stage.DATA)
     if settings.metrics:
         return
     several = Counter(
@@ -186,7 +188,7 @@ def _report_scores(location: Location, settings: SourceSettings, runs: ImportedR
         has = "has" if count == 1 else "have"
         message = f"{format_count(count, 'evaluation')} {has} scores by {list_names(there)}; {first} is taken"
         other = next(name for name in there if name != first)
-        yield Problem(location.place, message, f"Choose others with metrics: [{other}]", Stage.DATA)
+        yield Diagnostic(location.place, message, f"Choose others with metrics: [{other}]", Stage.DATA)
 
 
 # The key that keeps the series as they were found.
@@ -205,7 +207,7 @@ _TABLES: Final = frozenset(("csv", "tsv", "jsonl", "parquet"))
 
 def report_imports(
     location: Location, settings: SourceSettings, chosen: ChosenFiles, found: FoundUnits, runs: ImportedRuns
-) -> tuple[Problem, ...]:
+) -> tuple[Diagnostic, ...]:
     """Warnings about what was read, in the order of their places."""
     problems = chain(
         _report_findings(runs),
@@ -218,7 +220,7 @@ def report_imports(
     return tuple(replace(problem, severity=Severity.WARNING) for problem in problems)
 
 
-def _report_findings(runs: ImportedRuns) -> Iterator[Problem]:
+def _report_findings(runs: ImportedRuns) -> Iterator[Diagnostic]:
     """What the readers found: once what they found of many units, and not more than a person reads."""
     by_message: dict[str, dict[str, StoredFinding]] = defaultdict(dict)
     for unit in runs.units:
@@ -230,7 +232,7 @@ def _report_findings(runs: ImportedRuns) -> Iterator[Problem]:
     )
     by_unit = [
         [
-            Problem(SourceLocation(one.path, one.line), one.message, "", Stage.DATA)
+            Diagnostic(SourceLocation(one.path, one.line), one.message, "", Stage.DATA)
             for one in unit.stored.findings
             if _NUMBERS.sub("#", one.message) not in many
         ]
@@ -246,21 +248,21 @@ def _report_findings(runs: ImportedRuns) -> Iterator[Problem]:
         yield replace(rest[0][0], message=message)
 
 
-def _merge_findings(found: Sequence[StoredFinding]) -> Problem:
+def _merge_findings(found: Sequence[StoredFinding]) -> Diagnostic:
     """What was found in many places, told at the first of them; of numbers that differ, the first ones."""
     first = found[0]
     like = "the same" if len({one.message for one in found}) == 1 else "the same with other numbers"
     others = join_names([one.path for one in found[1:]], most=2)
     message = f"{first.message}; {like} in {len(found) - 1:,} more: {others}"
-    return Problem(SourceLocation(first.path, first.line), message, "", Stage.DATA)
+    return Diagnostic(SourceLocation(first.path, first.line), message, "", Stage.DATA)
 
 
-def _report_left_out(location: Location, chosen: ChosenFiles, found: FoundUnits) -> Iterator[Problem]:
+def _report_left_out(location: Location, chosen: ChosenFiles, found: FoundUnits) -> Iterator[Diagnostic]:
     """Other formats, and tables, of which a source with runs reads none."""
     read = f"the source is read as {get_title(found.units[0].format)}"
     for name, count in found.left_out:
         message = f"{read}, and {count} of {get_title(name)} left out: one format a source"
-        yield Problem(location.place, message, f"Say format: {name} to read these", Stage.DATA)
+        yield Diagnostic(location.place, message, f"Say format: {name} to read these", Stage.DATA)
     taken = chosen.unreadable.union(*(unit.files for unit in found.units))
     others = {form for form, _ in found.left_out}
     tables = [path for path in chosen.paths if path not in taken and split_ending(path)[1] in _TABLES]
@@ -268,10 +270,10 @@ def _report_left_out(location: Location, chosen: ChosenFiles, found: FoundUnits)
         shown = list_names(locate_file(path, location.path).file for path in tables)
         message = f"{read}, and {format_count(len(tables), 'table')} beside left out: {shown}"
         advice = "Name what is to be read with files:, or make the others a source of their own"
-        yield Problem(location.place, message, advice, Stage.DATA)
+        yield Diagnostic(location.place, message, advice, Stage.DATA)
 
 
-def _report_names(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
+def _report_names(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Diagnostic]:
     """How series and seeds were guessed, which runs are alike, and which are parts of one."""
     naming = runs.naming
     if naming.guessed:
@@ -279,25 +281,25 @@ def _report_names(location: Location, settings: SourceSettings, runs: ImportedRu
         series = dict.fromkeys(name.series for name in naming.names)
         message = f"series were told apart by {naming.series_by}{seeds}: {list_names(series)}"
         advice = "Settle it with series_from: and seed_from:, or with files: and groups, in source.yml"
-        yield Problem(location.place, message, advice, Stage.DATA)
+        yield Diagnostic(location.place, message, advice, Stage.DATA)
     yield from report_indistinct_runs(location, settings, runs)
     if naming.resumed:
         shown = list_names(naming.names[places[0]].run for places in naming.resumed)
         count = format_count(len(naming.resumed), "run")
         message = f"{count} resumed under the same id: {shown}; where its parts overlap, the later one counts"
-        yield Problem(location.place, message, "", Stage.DATA)
+        yield Diagnostic(location.place, message, "", Stage.DATA)
     unnamed = [index for index, name in enumerate(naming.names) if name.series == UNNAMED]
     if unnamed and settings.series_from:
         shown = list_names(dict.fromkeys(runs.candidates[place].run.path for place in unnamed))
         message = f"series_from: {len(unnamed)} of {len(naming.names)} runs have no such thing: {shown}"
         files = join_names([file for file, _ in _find_missing_files(runs, unnamed) if file])
         advice = f'They are the series "{UNNAMED}"{f"; write {files} there" if files else ""}'
-        yield Problem(location.place, message, advice, Stage.DATA)
+        yield Diagnostic(location.place, message, advice, Stage.DATA)
 
 
 def _report_likely_series(
     location: Location, settings: SourceSettings, runs: ImportedRuns
-) -> Iterator[Problem]:
+) -> Iterator[Diagnostic]:
     """Runs of which each is a series, and which may be repetitions of a few."""
     if key := find_method(settings, runs):
         series = dict.fromkeys(name.series for name in runs.naming.names)
@@ -309,12 +311,12 @@ def _report_likely_series(
         advice = f"If those of one {key} are repetitions, say series_from: {key} in source.yml"
         if own := _SETTLED.get(runs.naming.series_by):
             advice = f"{advice}; if not, say series_from: {own}"
-        yield Problem(location.place, message, advice, Stage.DATA)
+        yield Diagnostic(location.place, message, advice, Stage.DATA)
 
 
 def _report_missing_settings(
     location: Location, settings: SourceSettings, runs: ImportedRuns
-) -> Iterator[Problem]:
+) -> Iterator[Diagnostic]:
     """Runs whose settings or seed nothing tells, where those of the others bring them together."""
     places = runs.naming.seedless or (_find_bare_runs(runs) if find_method(settings, runs) else ())
     if not places:
@@ -334,7 +336,7 @@ def _report_missing_settings(
             f"{'it repeats' if len(several) == 1 else 'they repeat'}, if any; read as the series {named}"
         )
         advice += ", or leave it out with files: in source.yml"
-        yield Problem(location.place, message, advice, Stage.DATA)
+        yield Diagnostic(location.place, message, advice, Stage.DATA)
 
 
 def _find_missing_files(runs: ImportedRuns, places: Sequence[int]) -> list[tuple[str, list[int]]]:

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from reportgen.core.directions import Direction, guess_direction
-from reportgen.core.errors import Problem, ReportError, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.messages import suggest_names
@@ -232,7 +232,7 @@ def _check_names(location: Location, settings: SourceSettings, kinds: Mapping[st
     requested = [(f"columns: {part}", name) for part, name in get_mapped_columns(settings).items()]
     requested += [("filter", name) for name in settings.filter]
     problems = [
-        Problem(
+        Diagnostic(
             location.place,
             f'{key} names the column "{name}", which the runs do not have',
             suggest_names(name, columns, "They have"),
@@ -245,7 +245,9 @@ def _check_names(location: Location, settings: SourceSettings, kinds: Mapping[st
         raise ReportError(*problems)
 
 
-def _nothing(location: Location) -> Problem:
+def _nothing(location: Location) -> Diagnostic:
     """What to tell of units without any values, answers or totals."""
     message = "the runs hold no values yet"
-    return Problem(location.place, message, "Wait for the first, or name other files with files:", Stage.DATA)
+    return Diagnostic(
+        location.place, message, "Wait for the first, or name other files with files:", Stage.DATA
+    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import duckdb
 import numpy as np
 
-from reportgen.core.errors import ReportError, describe_disk_problem
+from reportgen.core.errors import ReportError, diagnose_disk_error
 from reportgen.formats import sql
 from reportgen.formats.engine import get_engine
 from reportgen.formats.runs import Evaluation, LoggedRun
@@ -114,7 +114,7 @@ def write_part(cache: Cache, key: str, name: str, columns: Columns, cells: Mappi
         # No fault of the run, which would otherwise be left out as one that cannot be read.
         failed = error if isinstance(error, OSError) else _disk_error(error)
         said = "the rows that were read cannot be kept"
-        raise ReportError(describe_disk_problem(failed, cache.get_text_path(key, name), said)) from error
+        raise ReportError(diagnose_disk_error(failed, cache.get_text_path(key, name), said)) from error
     finally:
         cursor.unregister("piece")
     return size

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import duckdb
 
-from reportgen.core.errors import Problem, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind, is_missing, is_number, is_time
 from reportgen.formats.files import Content
@@ -71,7 +71,7 @@ TIME: Final = Check(_check_time)
 
 def find_faults(
     root: Path, files: Iterable[FileLayout], numbers: Collection[str], times: Collection[str] = ()
-) -> list[Problem]:
+) -> list[Diagnostic]:
     """Every row that cannot be read, and every cell that is not what its column needs.
 
     Args:
@@ -83,7 +83,9 @@ def find_faults(
     return find_wrong_cells(root, files, {**dict.fromkeys(numbers, NUMBER), **dict.fromkeys(times, TIME)})
 
 
-def find_wrong_cells(root: Path, files: Iterable[FileLayout], checks: Mapping[str, Check]) -> list[Problem]:
+def find_wrong_cells(
+    root: Path, files: Iterable[FileLayout], checks: Mapping[str, Check]
+) -> list[Diagnostic]:
     """Every row that cannot be read, and every cell that is wrong.
 
     Args:
@@ -91,7 +93,7 @@ def find_wrong_cells(root: Path, files: Iterable[FileLayout], checks: Mapping[st
         files: the files to go through.
         checks: what the cells of columns, as written, are held to.
     """
-    found: list[Problem] = []
+    found: list[Diagnostic] = []
     for file in files:
         content = Content(root / file.place, file.path, file.compression)
         try:
@@ -103,7 +105,7 @@ def find_wrong_cells(root: Path, files: Iterable[FileLayout], checks: Mapping[st
 
 @contextmanager
 def explain_errors(
-    root: Path, place: SourceLocation, faults: Callable[[], Iterable[Problem]]
+    root: Path, place: SourceLocation, faults: Callable[[], Iterable[Diagnostic]]
 ) -> Iterator[None]:
     """Turn a failure of the database inside into what the user can mend.
 
@@ -122,18 +124,18 @@ def explain_errors(
         raise ReportError(*problems) from error
 
 
-def _explain_error(error: str, root: Path, place: SourceLocation) -> Problem:
+def _explain_error(error: str, root: Path, place: SourceLocation) -> Diagnostic:
     """What DuckDB says of a file that Python reads: a stray quote, or a line of megabytes."""
     if match := _DUCKDB.search(error):
         reason = shorten(match["reason"], 200).rstrip(".")
         message = f"the row cannot be read: {reason[:1].lower()}{reason[1:]}"
         place = locate_file(Path(match["file"]), root, int(match["line"]))
-        return Problem(place, message, "Look for a stray quote or an overlong line", Stage.DATA)
+        return Diagnostic(place, message, "Look for a stray quote or an overlong line", Stage.DATA)
     message = f"the data cannot be read: {shorten(error.partition(chr(10))[0], 200)}"
-    return Problem(place, message, "Check the files, or write them again", Stage.DATA)
+    return Diagnostic(place, message, "Check the files, or write them again", Stage.DATA)
 
 
-def _check_rows(content: Content, file: FileLayout, checks: Mapping[str, Check]) -> Iterator[Problem]:
+def _check_rows(content: Content, file: FileLayout, checks: Mapping[str, Check]) -> Iterator[Diagnostic]:
     needed = {
         name: check
         for name, check in sorted(checks.items())
@@ -146,7 +148,7 @@ def _check_rows(content: Content, file: FileLayout, checks: Mapping[str, Check])
         )
     }
     for row in FORMATS[file.format].read_rows(content, file, tuple(needed)):
-        if isinstance(row, Problem):
+        if isinstance(row, Diagnostic):
             yield row
             continue
         for name, check in needed.items():
@@ -154,14 +156,14 @@ def _check_rows(content: Content, file: FileLayout, checks: Mapping[str, Check])
                 yield _fault(content, row, name, *wrong)
 
 
-def _fault(content: Content, row: Row, name: str, fault: str, advice: str) -> Problem:
+def _fault(content: Content, row: Row, name: str, fault: str, advice: str) -> Diagnostic:
     where = "" if row.line else f" of row {row.number}"
     cell, column = row.cells.get(name), shorten(name, _LONGEST)
     found = f'"{shorten(cell, _LONGEST)}"' if cell else "an empty cell"
     return content.make_problem(f'{found} in column "{column}"{where} {fault}', advice, row.line)
 
 
-def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Problem, ...]:
+def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Diagnostic, ...]:
     """What to tell of files that lack columns which others have.
 
     JSON Lines have a key only where there is something to say, so a sample proves nothing.
@@ -186,10 +188,10 @@ def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Problem, ...]:
         if absent := [name for name in needed if name not in there]:
             message = f"the file has no column {_quote_columns(absent)}, which others of the source have"
             advice = "Rename its columns, or leave the file out with files: in source.yml"
-            errors.append(Problem(place, message, advice, Stage.DATA))
+            errors.append(Diagnostic(place, message, advice, Stage.DATA))
         elif absent := [name for name in optional if name not in there]:
             message = f"the file has no column {_quote_columns(absent)}, which others of the source have"
-            warnings.append(Problem(place, message, "", Stage.DATA, Severity.WARNING))
+            warnings.append(Diagnostic(place, message, "", Stage.DATA, Severity.WARNING))
     if errors:
         raise ReportError(*errors)
     return tuple(warnings)
@@ -199,7 +201,7 @@ def _quote_columns(columns: Sequence[str]) -> str:
     return list_names(f'"{column}"' for column in columns)
 
 
-def warn_no_metrics(found: Survey, place: SourceLocation) -> Iterator[Problem]:
+def warn_no_metrics(found: Survey, place: SourceLocation) -> Iterator[Diagnostic]:
     """A warning of a source of measurements that has nothing to draw, as where decimals have commas."""
     layout = found.layout
     if layout.metrics or layout.outcomes or layout.totals:
@@ -218,7 +220,7 @@ def warn_no_metrics(found: Survey, place: SourceLocation) -> Iterator[Problem]:
     elif empty:
         message = f"{message}: {list_names(empty)} {'is' if len(empty) == 1 else 'are'} empty"
         advice = "Wait for the first values, or name other files with files:"
-    yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
+    yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
 
 
 def check_setting_names(found: Survey, settings: SourceSettings, place: SourceLocation) -> Survey:
@@ -233,13 +235,15 @@ def check_setting_names(found: Survey, settings: SourceSettings, place: SourceLo
     return replace(found, warnings=(*found.warnings, *problems))
 
 
-def find_unmatched_names(found: Survey, settings: SourceSettings, place: SourceLocation) -> Iterator[Problem]:
+def find_unmatched_names(
+    found: Survey, settings: SourceSettings, place: SourceLocation
+) -> Iterator[Diagnostic]:
     """Names in the settings that the data do not have."""
     known = (*found.raw_metrics, *found.layout.metrics)
     for name in settings.metrics or ():
         if name not in known:
             message = f'metrics: there is no metric "{name}"'
-            yield Problem(place, message, suggest_names(name, found.raw_metrics, "There are"), Stage.DATA)
+            yield Diagnostic(place, message, suggest_names(name, found.raw_metrics, "There are"), Stage.DATA)
     layout, lower, named = found.layout, settings.lower_is_better, settings.score_name
     for key, kind, given, there in (
         ("rename_metrics", "metric", settings.rename_metrics, found.raw_metrics),
@@ -255,6 +259,8 @@ def find_unmatched_names(found: Survey, settings: SourceSettings, place: SourceL
             yield _warn_unmatched("rename", "series", old, layout.series, place)
 
 
-def _warn_unmatched(key: str, kind: str, name: str, there: Sequence[str], place: SourceLocation) -> Problem:
+def _warn_unmatched(
+    key: str, kind: str, name: str, there: Sequence[str], place: SourceLocation
+) -> Diagnostic:
     message = f'{key}: there is no {kind} "{name}"'
-    return Problem(place, message, suggest_names(name, there, "There are"), Stage.DATA, Severity.WARNING)
+    return Diagnostic(place, message, suggest_names(name, there, "There are"), Stage.DATA, Severity.WARNING)

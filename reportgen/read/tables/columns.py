@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.layout import ROLE_NAMES
 from reportgen.formats.messages import list_names, suggest_names
@@ -55,7 +55,7 @@ def detect_roles(
         missing = "metric" if not roles.metric else "value"
         message = f'a long table needs a column "{missing}"; there are {list_names(columns)}'
         advice = f"Name it in source.yml, as in columns: {{{missing}: NAME}}"
-        raise ReportError(Problem(place, message, advice, Stage.DATA))
+        raise ReportError(Diagnostic(place, message, advice, Stage.DATA))
     if not long:
         # A wide table may have metrics of these names.
         roles = replace(roles, **{part: mapped.get(part) for part in ("metric", "value", *INTERVAL_PARTS)})
@@ -153,9 +153,9 @@ def match_columns(
     return found
 
 
-def _report_unknown(name: str, columns: Sequence[str], place: SourceLocation, key: str) -> Problem:
+def _report_unknown(name: str, columns: Sequence[str], place: SourceLocation, key: str) -> Diagnostic:
     message = f'{key} names the column "{name}", which the data do not have'
-    return Problem(place, message, suggest_names(name, columns, "They have"), Stage.DATA)
+    return Diagnostic(place, message, suggest_names(name, columns, "They have"), Stage.DATA)
 
 
 # Names by which a part is recognised, the best first; capital letters make no difference. Where a model's
@@ -224,7 +224,7 @@ def detect_outcomes(
         advice = f"Name it in source.yml, as in columns: {{{missing[0]}: NAME}}"
         if missing[0] == "problem":
             advice += "; if a row is the score of a whole benchmark, say form: totals there"
-        raise ReportError(Problem(place, message, advice, Stage.DATA))
+        raise ReportError(Diagnostic(place, message, advice, Stage.DATA))
     return OutcomeRoles(**found)
 
 
@@ -287,5 +287,5 @@ def detect_totals(
     if "score" not in found:
         message = f'totals need a column "score"; there are {list_names(kinds)}'
         advice = "Name it in source.yml, as in columns: {score: NAME}"
-        raise ReportError(Problem(place, message, advice, Stage.DATA))
+        raise ReportError(Diagnostic(place, message, advice, Stage.DATA))
     return TotalRoles(**found)

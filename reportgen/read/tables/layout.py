@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reportgen.core.errors import Problem
+    from reportgen.core.errors import Diagnostic
     from reportgen.formats.cells import Kind, Text
     from reportgen.formats.files import Content
     from reportgen.formats.layout import FileLayout
@@ -153,7 +153,7 @@ class Survey:
     layout: Layout
     columns: tuple[str, ...]
     raw_metrics: tuple[str, ...]
-    warnings: tuple[Problem, ...]
+    warnings: tuple[Diagnostic, ...]
 
 
 def get_layout(source: Source) -> Layout:

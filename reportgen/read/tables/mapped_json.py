@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from reportgen.core.errors import Problem, Problems, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, Severity, SourceLocation, Stage
 from reportgen.formats import sql
 from reportgen.formats.files import Content
 from reportgen.formats.messages import list_names
@@ -53,7 +53,7 @@ def describe_row(row: PathRow) -> tuple[str, str]:
 
 def find_mapping_faults(
     units: Sequence[StoredUnit], columns: Mapping[str, JsonPath], rows: JsonPath | None, place: SourceLocation
-) -> Iterator[Problem]:
+) -> Iterator[Diagnostic]:
     """Everything that no file has.
 
     Args:
@@ -69,7 +69,8 @@ def find_mapping_faults(
         advice = "Mend rows: in source.yml, or leave the file out with files:"
         findings = (finding for unit in units for finding in unit.findings)
         yield from (
-            Problem(SourceLocation(one.path, one.line), one.message, advice, Stage.DATA) for one in findings
+            Diagnostic(SourceLocation(one.path, one.line), one.message, advice, Stage.DATA)
+            for one in findings
         )
         return
     for name, path in columns.items():
@@ -78,13 +79,13 @@ def find_mapping_faults(
         if not filled:
             there = next((str(run.config[name]) for run in runs if run.config.get(name)), "")
             advice = there or _suggest_path(runs, rows)
-            yield Problem(place, f"{said} finds nothing in any row", advice, Stage.DATA)
+            yield Diagnostic(place, f"{said} finds nothing in any row", advice, Stage.DATA)
         elif all(run.config.get(name) for run in filled):
             within = f"{rows.text if rows else '$[*]'}{path.text.removeprefix('$')}[*]"
             rest = "" if path.up else f", with rows: {within}"
             one = f"{path.text}[0] or {path.text}.name"
             advice = f"Go on to one value, as in {one}, or make its items the rows{rest}"
-            yield Problem(place, f"{said} is a list or an object in every row", advice, Stage.DATA)
+            yield Diagnostic(place, f"{said} is a list or an object in every row", advice, Stage.DATA)
 
 
 def _suggest_path(runs: Sequence[StoredRun], rows: JsonPath | None) -> str:
@@ -119,7 +120,7 @@ class MappedTables:
 
     files: tuple[DataFile, ...]
     settings: SourceSettings
-    warnings: tuple[Problem, ...]
+    warnings: tuple[Diagnostic, ...]
 
 
 def map_tables(
@@ -142,7 +143,7 @@ def map_tables(
         ReportError: a path is none or leads nowhere, or a file cannot be read.
     """
     mapping = _parse_mapping(settings, location.place)
-    problems = Problems()
+    problems = Diagnostics()
     tables: list[DataFile] = []
     units: list[StoredUnit] = []
     for file, known in zip(files, hashed, strict=True):
@@ -161,7 +162,7 @@ def map_tables(
     problems.raise_errors()
     columns = Columns(**{part: part for part in get_mapped_columns(settings)})
     warnings = tuple(
-        Problem(SourceLocation(one.path, one.line), one.message, "", Stage.DATA, Severity.WARNING)
+        Diagnostic(SourceLocation(one.path, one.line), one.message, "", Stage.DATA, Severity.WARNING)
         for unit in units
         for one in unit.findings
     )
@@ -194,9 +195,9 @@ class _TableWriter:
             ReportError: it cannot be read, or there are no rows where they should be.
         """
         for document in read_documents(self._content):
-            if isinstance(document, Problem):
+            if isinstance(document, Diagnostic):
                 self._findings.append(
-                    StoredFinding(document.place.file, document.message, document.place.line)
+                    StoredFinding(document.location.file, document.message, document.location.line)
                 )
                 continue
             try:
@@ -253,12 +254,12 @@ def _parse_mapping(settings: SourceSettings, place: SourceLocation) -> _Mapping:
     """
     texts = {name: (f"columns: {name}:", text) for name, text in get_mapped_columns(settings).items()}
     texts |= {name: (f"fields: {name}:", text) for name, text in settings.fields.items()}
-    problems = Problems()
+    problems = Diagnostics()
     paths: dict[str, JsonPath] = {}
     rows = None
     for name in get_mapped_columns(settings).keys() & settings.fields.keys():
         advice = "Give it another name"
-        problems.add([Problem(place, f"fields: {name}: is a column already", advice, Stage.SETTINGS)])
+        problems.add([Diagnostic(place, f"fields: {name}: is a column already", advice, Stage.SETTINGS)])
     for name, (key, text) in (("", ("rows:", settings.rows)), *texts.items()):
         if text is None:
             continue
@@ -266,7 +267,7 @@ def _parse_mapping(settings: SourceSettings, place: SourceLocation) -> _Mapping:
             path = parse_path(text, rows=not name)
         except PathError as error:
             advice = 'Write it as in $.meta.subject, $["a key"] or $.scores[0]'
-            problems.add([Problem(place, f'{key} "{text}" {error}', advice, Stage.SETTINGS)])
+            problems.add([Diagnostic(place, f'{key} "{text}" {error}', advice, Stage.SETTINGS)])
             continue
         rows = rows if name else path
         paths |= {name: path} if name else {}

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from reportgen.core.directions import Direction, guess_direction
-from reportgen.core.errors import Problem, Problems, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind, combine_kinds, infer_kind
 from reportgen.formats.engine import get_engine
@@ -157,7 +157,7 @@ def _look_at_files(
     root: Path, files: Sequence[DataFile], settings: SourceSettings, *, whole: bool
 ) -> list[Look]:
     mapped = [name for name in settings.columns.model_dump().values() if name is not None]
-    problems = Problems()
+    problems = Diagnostics()
     looks = []
     for file in files:
         with problems.collecting():
@@ -181,7 +181,7 @@ def _check_nul(place: SourceLocation, **names: Iterable[str]) -> None:
     for kind, name in found:
         shown = name.replace("\0", "\ufffd")
         message = f'the name of the {kind} "{shown}" has a NUL character (U+0000) where \ufffd stands'
-        problems.append(Problem(place, message, "Rename it, or write the file again", Stage.DATA))
+        problems.append(Diagnostic(place, message, "Rename it, or write the file again", Stage.DATA))
     if problems:
         raise ReportError(*problems)
 

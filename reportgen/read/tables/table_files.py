@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from reportgen.core.errors import Problems, ReportError, Severity
+from reportgen.core.errors import Diagnostics, ReportError, Severity
 from reportgen.core.model import SourceFile
 from reportgen.formats.files import COMPRESSIONS, Content, split_ending
 from reportgen.read.find import locate_file
@@ -63,7 +63,7 @@ def hash_files(files: tuple[DataFile, ...], hashes: Callable[[Path], str]) -> tu
     try:
         return tuple(_source_file(file.content, hashes) for file in files)
     except OSError:
-        problems = Problems()
+        problems = Diagnostics()
         for file in files:
             with problems.collecting():
                 file.content.check()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Problem, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.messages import list_names
@@ -70,7 +70,7 @@ def survey_chart(
     if others:
         message = f"charts that W&B exported are beside other tables: {list_names(others)}"
         advice = "Make the others a source of their own, or leave them out with files: in source.yml"
-        raise ReportError(Problem(place, message, advice, Stage.DATA))
+        raise ReportError(Diagnostic(place, message, advice, Stage.DATA))
     step = get_mapped_columns(settings).get("step") or looks[0].file.columns[0]
     layout = replace(layout, roles=Roles(step=step), exhaustive=True)
     absent = check_columns(layout, looks)
@@ -100,7 +100,7 @@ def _check_names(settings: SourceSettings, place: SourceLocation) -> None:
     if wrong:
         message = f"{wrong[0]}: a chart that W&B exported has nothing of its runs but their names"
         advice = f"Say {wrong[0]}: name, or put the folders wandb/run-* here, which have their settings"
-        raise ReportError(Problem(place, message, advice, Stage.SETTINGS))
+        raise ReportError(Diagnostic(place, message, advice, Stage.SETTINGS))
 
 
 def _build_spread(
@@ -134,7 +134,7 @@ def _set_types(file: FileLayout, kinds: Mapping[str, Kind], names: Collection[st
     return replace(file, types=types)
 
 
-def _warn_joined(look: Look) -> Iterator[Problem]:
+def _warn_joined(look: Look) -> Iterator[Diagnostic]:
     """Which lines are means, though nothing tells of how many values."""
     if joined := delimited.find_joined(look.file.columns, look.rows):
         runs = list_names(dict.fromkeys(one.run for one in joined.values()))
@@ -142,10 +142,10 @@ def _warn_joined(look: Look) -> Iterator[Problem]:
             f"a value of {runs} stands for several, of the runs of a group or of neighbouring steps: "
             "the band is from its __MIN to its __MAX"
         )
-        yield Problem(SourceLocation(look.file.path), message, _SEPARATELY, Stage.DATA, Severity.WARNING)
+        yield Diagnostic(SourceLocation(look.file.path), message, _SEPARATELY, Stage.DATA, Severity.WARNING)
 
 
-def _report_guesses(naming: Naming, place: SourceLocation) -> Iterator[Problem]:
+def _report_guesses(naming: Naming, place: SourceLocation) -> Iterator[Diagnostic]:
     """How series and seeds were guessed, and which runs are alike."""
     if naming.guessed:
         series = list_names(dict.fromkeys(name.series for name in naming.names))
@@ -153,11 +153,11 @@ def _report_guesses(naming: Naming, place: SourceLocation) -> Iterator[Problem]:
         message = f"series were told apart by {naming.series_by}{seeds}: {series}"
         seed = " and seed_from: name" if naming.seed_by else ""
         advice = f"Settle it with series_from: name{seed} in source.yml"
-        yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
+        yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
     for places in naming.indistinct:
         name = naming.names[places[0]]
         seed = f"seed {name.seed}" if name.seed is not None else "no seed"
         message = (
             f'{len(places)} runs have the series "{name.series}" and {seed}; they are read as different runs'
         )
-        yield Problem(place, message, "", Stage.DATA, Severity.WARNING)
+        yield Diagnostic(place, message, "", Stage.DATA, Severity.WARNING)

@@ -1,1 +1,1 @@
-"""Statements held against the data: what is found, how it is told, and how pages are mended."""
+"""Statements compared with the data: what is found, how it is reported, and how pages are repaired."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reportgen.core.cache import Cache, FileHashes, cache_folder
-from reportgen.core.errors import Problems, ReportError, Severity
+from reportgen.core.errors import Diagnostics, ReportError, Severity
 from reportgen.site.checking.findings import Check, make_findings
 from reportgen.site.files import iterate_languages
 from reportgen.site.publishing import collect_warnings, load_configuration, make_mkdocs_problem
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from reportgen.core.errors import Problem
+    from reportgen.core.errors import Diagnostic
     from reportgen.draft.result import Report
     from reportgen.settings.report import Project
 
@@ -25,19 +25,15 @@ if TYPE_CHECKING:
 class OpenedReport:
     """A report on disk, ready to be drafted.
 
-    Attributes:
-        project: where it stands, its pages and its settings.
-        translations: the same with the pages of each further language.
-        cache: what earlier drafts computed.
-        hashes: SHA-256 of its data files.
-        warnings: what MkDocs said to its ``mkdocs.yml``.
+    ``translations`` are the same project with the pages of each further language, ``hashes`` are of its data
+    files, ``warnings`` are what MkDocs complains of.
     """
 
     project: Project
     translations: tuple[Project, ...]
     cache: Cache
     hashes: FileHashes
-    warnings: tuple[Problem, ...]
+    warnings: tuple[Diagnostic, ...]
 
 
 def open_report(config_file: Path) -> OpenedReport:
@@ -56,12 +52,10 @@ def open_report(config_file: Path) -> OpenedReport:
 
 def draft_report(
     config_file: Path, *, progress: Callable[[int, int], None]
-) -> tuple[Report, tuple[Problem, ...]]:
-    """The draft of a report, and everything that was warned of; nothing but the cache is written.
+) -> tuple[Report, tuple[Diagnostic, ...]]:
+    """The draft of a report and all its warnings; nothing but the cache is written.
 
-    Args:
-        config_file: the ``mkdocs.yml``.
-        progress: told after each block how many of how many are drawn.
+    ``progress`` is called after each block with how many of how many are drawn.
 
     Raises:
         ReportError: every problem of the report, when any of them is an error.
@@ -69,30 +63,26 @@ def draft_report(
     from reportgen.draft.report import draft  # noqa: PLC0415 - imports the statistics
 
     report = open_report(config_file)
-    problems = Problems()
+    problems = Diagnostics()
     drafts = []
     with WorkerProcess(report.cache) as worker:
         for project in (report.project, *report.translations):
             with problems.collecting():
-                whole = draft(
-                    project, report.cache, report.hashes, progress=progress, start_worker=worker.call
+                drafts.append(
+                    draft(project, report.cache, report.hashes, progress=progress, start_worker=worker.call)
                 )
-                drafts.append(whole)
-                problems.add(whole.problems)
+                problems.add(drafts[-1].problems)
     if problems.errors:
         raise ReportError(*problems.in_order())
-    return _join_drafts(drafts), (*report.warnings, *problems.in_order())
-
-
-def _join_drafts(drafts: list[Report]) -> Report:
-    """The drafts of several languages as one: pages, and what is told of them."""
-    pages = {page.path: page for draft in drafts for page in draft.pages}
-    statements = {path: found for draft in drafts for path, found in draft.statements.items()}
-    return replace(drafts[0], pages=tuple(pages.values()), statements=statements)
+    # The drafts of several languages are one report.
+    pages = {page.path: page for one in drafts for page in one.pages}
+    statements = {path: checked for one in drafts for path, checked in one.statements.items()}
+    whole = replace(drafts[0], pages=tuple(pages.values()), statements=statements)
+    return whole, (*report.warnings, *problems.in_order())
 
 
 def check(config_file: Path, *, progress: Callable[[int, int], None]) -> Check:
-    """Check a report: its problems are told, not raised."""
+    """Check a report; its problems are returned, not raised."""
     root = config_file.resolve().parent
     try:
         report, problems = draft_report(config_file, progress=progress)

@@ -1,20 +1,27 @@
-"""Findings of a check: the rule that each problem or statement breaks, and whether it fails the check."""
+"""Findings of a check: which rule each diagnostic breaks, as text and for other programs.
+
+These read annotations of a GitHub workflow, JSON, and SARIF 2.1.0 (OASIS, 2020).
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
+from reportgen.core import __version__
 from reportgen.core.errors import Severity, Stage
 from reportgen.core.statements import Truth
 from reportgen.core.words import format_count
-from reportgen.site.terminal import read_source_line
+from reportgen.site.outputs import describe_diagnostic, describe_statement
+from reportgen.site.terminal import clean_json, clean_lines, read_source_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.core.errors import Problem, SourceLocation
+    from reportgen.core.errors import Diagnostic
     from reportgen.core.statements import Statement
 
 
@@ -34,16 +41,16 @@ RULES: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem as a check tells it.
+    """A diagnostic of a check, and the rule that is broken.
 
     Attributes:
-        problem: what the draft told; about a statement it is an error, since that fails the check.
-        rule: the id of the rule, a key of ``RULES``.
+        diagnostic: as the draft gave it; about a statement it is an error, since that fails the check.
+        rule: a key of ``RULES``.
         line: the text of the line; None where there is none to show.
         length: how many characters of the line it is about, from its column on; 0 where that is not known.
     """
 
-    problem: Problem
+    diagnostic: Diagnostic
     rule: str
     line: str | None
     length: int
@@ -51,40 +58,31 @@ class Finding:
     @property
     def fails(self) -> bool:
         """Whether it fails the check."""
-        return self.problem.severity is Severity.ERROR
-
-    @property
-    def message(self) -> str:
-        """What was found, and the next step, in sentences."""
-        return str(self.problem).removeprefix(f"{self.problem.place}: ")
+        return self.diagnostic.severity is Severity.ERROR
 
 
 def make_findings(
-    problems: Iterable[Problem], statements: Iterable[Statement], root: Path
+    problems: Iterable[Diagnostic], statements: Iterable[Statement], root: Path
 ) -> tuple[Finding, ...]:
-    """Every problem with its rule, in the order of the problems.
+    """Every diagnostic with its rule, in the given order.
 
     Args:
-        problems: what the draft told.
-        statements: what it held against the data.
-        root: the folder that places are relative to.
+        problems: what the draft reports.
+        statements: those that it checked.
+        root: the folder that locations are relative to.
     """
-    broken: dict[SourceLocation, tuple[Statement, int]] = {}
-    for statement in statements:
-        if not statement.as_expected:
-            binding = statement.binding
-            broken[binding.location] = statement, binding.end - binding.start + len("[]")
-    return tuple(_make_finding(problem, broken.get(problem.place), root) for problem in problems)
+    broken = {one.binding.location: one for one in statements if not one.as_expected}
+    return tuple(_make_finding(problem, broken.get(problem.location), root) for problem in problems)
 
 
-def _make_finding(problem: Problem, broken: tuple[Statement, int] | None, root: Path) -> Finding:
-    line = read_source_line(root, problem.place)
+def _make_finding(problem: Diagnostic, broken: Statement | None, root: Path) -> Finding:
+    line = read_source_line(root, problem.location)
     if broken is None or problem.severity is Severity.ERROR:
         return Finding(problem, problem.stage.value, line, 0)
-    statement, length = broken
-    rest = len(line or "") - (problem.place.column or 1) + 1
+    length = broken.binding.end - broken.binding.start + len("[]")
+    rest = len(line or "") - (problem.location.column or 1) + 1
     failed = replace(problem, severity=Severity.ERROR)
-    return Finding(failed, find_rule(statement), line, max(min(length, rest), 0))
+    return Finding(failed, find_rule(broken), line, max(min(length, rest), 0))
 
 
 def find_rule(statement: Statement) -> str:
@@ -96,11 +94,9 @@ def find_rule(statement: Statement) -> str:
 
 
 def add_prefix(prefix: str, file: str) -> str:
-    """A problem's file as the repository sees it.
+    """A file as the repository sees it, which has the report in the folder ``prefix``, such as ``docs/``.
 
-    Args:
-        prefix: the report's folder there, with a slash at its end, or empty.
-        file: the file as the report sees it; one outside the report has its whole path already.
+    A file outside the report has its whole path already.
     """
     return file if file.startswith("/") else f"{prefix}{file}"
 
@@ -129,13 +125,7 @@ def count_statements(statements: Sequence[Statement]) -> dict[str, int]:
 
 def describe_counts(statements: Sequence[Statement]) -> str:
     """``41 statements: 39 hold, 1 fails, 1 cannot be decided``."""
-    found = count_statements(statements)
-    return f"{format_count(len(statements), 'statement')}{': ' if statements else ''}" + ", ".join(
-        _describe_parts(found)
-    )
-
-
-def _describe_parts(found: dict[str, int]) -> Iterator[str]:
+    counts = count_statements(statements)
     phrases = {
         "hold": ("holds", "hold"),
         "fail": ("fails", "fail"),
@@ -143,19 +133,13 @@ def _describe_parts(found: dict[str, int]) -> Iterator[str]:
         "fail_as_expected": ("fails as expected", "fail as expected"),
         "hold_unexpectedly": ("holds unexpectedly", "hold unexpectedly"),
     }
-    return (format_count(found[name], one, many) for name, (one, many) in phrases.items() if found[name])
+    parts = ", ".join(format_count(counts[name], *words) for name, words in phrases.items() if counts[name])
+    return f"{format_count(len(statements), 'statement')}{': ' if statements else ''}{parts}"
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What a check found.
-
-    Attributes:
-        findings: every problem with its rule, in the order of files and lines.
-        statements: every bound value and claim, in the order of the report; none where a problem kept the
-            draft from being finished.
-        is_whole: whether the draft was finished.
-    """
+    """What a check found; it is not whole, and has no statements, where an error stopped the draft."""
 
     findings: tuple[Finding, ...]
     statements: tuple[Statement, ...]
@@ -167,3 +151,125 @@ class Check:
         return any(finding.fails for finding in self.findings) or not all(
             statement.as_expected for statement in self.statements
         )
+
+
+FORMAT = 1
+"""Of the JSON; a new number says that something was renamed or taken away."""
+
+
+def format_annotations(check: Check, prefix: str) -> Iterator[str]:
+    """A workflow command a finding, such as ``::error file=content/index.md,line=5,col=3,title=…::…``.
+
+    Args:
+        check: the findings.
+        prefix: the report's folder as the repository sees it, with a slash at its end, or empty.
+    """
+    for finding in check.findings:
+        place, severity = finding.diagnostic.location, finding.diagnostic.severity
+        values: dict[str, str | int | None] = {
+            "file": add_prefix(prefix, place.file),
+            "line": place.line,
+            "col": place.column,
+            "endColumn": place.column + finding.length if place.column and finding.length else None,
+            "title": RULES[finding.rule][0],
+        }
+        properties = ",".join(
+            f"{name}={_escape_data(str(value)).replace(':', '%3A').replace(',', '%2C')}"
+            for name, value in values.items()
+            if value is not None
+        )
+        yield f"::{severity} {properties}::{_escape_data(finding.diagnostic.text)}"
+
+
+def _escape_data(text: str) -> str:
+    """A message as the workflow commands of GitHub Actions want it escaped."""
+    lines = (clean_lines(line).replace("%", "%25").replace("\n", "%0A") for line in text.split("\r"))
+    return "%0D".join(lines)
+
+
+def format_json(check: Check) -> str:
+    """The whole check."""
+    value = {
+        "format": FORMAT,
+        "fails": check.fails,
+        "counts": count_statements(check.statements) if check.is_whole else None,
+        "problems": [_describe_finding(finding) for finding in check.findings],
+        "statements": [_describe_statement(one) for one in check.statements] if check.is_whole else None,
+    }
+    return _encode_json(value)
+
+
+def _encode_json(value: object) -> str:
+    """JSON to read and to compare, keys sorted; the same value gives the same bytes."""
+    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return f"{clean_json(text)}\n"
+
+
+def _describe_finding(finding: Finding) -> dict[str, Any]:
+    return describe_diagnostic(finding.diagnostic) | {
+        "column": finding.diagnostic.location.column,
+        "length": finding.length or None,
+        "stage": finding.diagnostic.stage.value,
+        "rule": finding.rule,
+    }
+
+
+def _describe_statement(statement: Statement) -> dict[str, Any]:
+    value = describe_statement(statement) | {"file": statement.binding.location.file}
+    del value["facts"], value["state"]
+    return value | {key: value[key] or None for key in ("name", "expected_to_fail", "repaired", "figure")}
+
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def format_sarif(check: Check, prefix: str) -> str:
+    """A check as a SARIF log with one run.
+
+    Args:
+        check: the findings.
+        prefix: the report's folder as the repository sees it, with a slash at its end, or empty; addresses
+            of files are relative to the repository.
+    """
+    rules = [
+        {
+            "id": name,
+            "shortDescription": {"text": f"{title}."},
+            "fullDescription": {"text": meaning},
+            "help": {"text": meaning},
+            "defaultConfiguration": {"level": "error"},
+        }
+        for name, (title, meaning) in RULES.items()
+    ]
+    results = [
+        {
+            "ruleId": finding.rule,
+            "ruleIndex": list(RULES).index(finding.rule),
+            "level": finding.diagnostic.severity.value,
+            "message": {"text": finding.diagnostic.text},
+            "locations": [{"physicalLocation": _describe_location(finding, prefix)}],
+        }
+        for finding in check.findings
+    ]
+    run = {
+        "tool": {"driver": {"name": "reportgen", "semanticVersion": __version__, "rules": rules}},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [{"executionSuccessful": check.is_whole}],
+        "results": results,
+    }
+    return _encode_json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
+
+
+def _describe_location(finding: Finding, prefix: str) -> dict[str, Any]:
+    place = finding.diagnostic.location
+    uri = quote(add_prefix(prefix, place.file))
+    # A file outside the report has a whole path, which is not relative to anything.
+    artifact = {"uri": f"file://{uri}"} if uri.startswith("/") else {"uri": uri, "uriBaseId": "%SRCROOT%"}
+    if not place.line:
+        return {"artifactLocation": artifact}
+    region = {"startLine": place.line}
+    if place.column:
+        region["startColumn"] = place.column
+        if finding.length:
+            region["endColumn"] = place.column + finding.length
+    return {"artifactLocation": artifact, "region": region}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
 from typing import TYPE_CHECKING
 
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
 from reportgen.core.statements import Truth
 from reportgen.settings.text import normalise_text
 
@@ -33,13 +33,9 @@ _NO_LINE_END = "\\ No newline at end of file"
 
 @dataclass(frozen=True, slots=True, order=True)
 class Repair:
-    """A bound value to type anew.
+    """A bound value to type anew: ``old`` words on one line, and ``new`` ones.
 
-    Attributes:
-        start, end: where its words stand in the page's text (see ``Binding``).
-        old: the words on one line, as the draft read them.
-        new: the words as they should be typed.
-        location: file, line and column, for messages.
+    ``start`` and ``end`` are offsets in the page's text (see ``Binding``).
     """
 
     start: int
@@ -51,13 +47,13 @@ class Repair:
 
 def find_repairs(statements: Iterable[Statement]) -> dict[str, tuple[Repair, ...]]:
     """What to type anew, by file relative to the project and in the order of its text; never a claim."""
-    found: dict[str, set[Repair]] = {}
+    repairs: dict[str, set[Repair]] = {}
     for statement in statements:
         binding, judgement = statement.binding, statement.judgement
         if binding.kind == "value" and judgement.truth is Truth.FAILS and judgement.repaired:
             repair = Repair(binding.start, binding.end, binding.words, judgement.repaired, binding.location)
-            found.setdefault(binding.location.file, set()).add(repair)
-    return {file: tuple(sorted(several)) for file, several in sorted(found.items())}
+            repairs.setdefault(binding.location.file, set()).add(repair)
+    return {file: tuple(sorted(several)) for file, several in sorted(repairs.items())}
 
 
 def apply_repairs(original: bytes, repairs: Sequence[Repair]) -> bytes:
@@ -68,16 +64,18 @@ def apply_repairs(original: bytes, repairs: Sequence[Repair]) -> bytes:
         repairs: those of this file; they do not overlap.
 
     Raises:
-        ReportError: the file is not as the draft read it, so that nobody knows what the places mean.
+        ReportError: the file is not as the draft read it, so the offsets mean nothing.
     """
     try:
         text = original.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ReportError(*(_report_changed_words(repair) for repair in repairs)) from error
-    offsets = _Offsets(text)
+    # The draft counts a pair of carriage return and line feed as one character, and no byte order mark.
+    skipped = 1 if text.startswith("\ufeff") else 0
+    pairs = [match.start() - skipped - count for count, match in enumerate(re.finditer("\r\n", text))]
     parts, at, problems = [], 0, []
     for repair in sorted(repairs):
-        start, end = offsets.to_original(repair.start), offsets.to_original(repair.end)
+        start, end = (n + skipped + bisect_left(pairs, n) for n in (repair.start, repair.end))
         words = _replace_words(text[start:end], repair) if _is_bound(text, start, end) else None
         if words is None or start < at:
             problems.append(_report_changed_words(repair))
@@ -108,7 +106,7 @@ def write_page(path: Path, original: bytes, fixed: bytes, file: str) -> None:
     """Put a repaired page in place of the old one, whole or not at all, with the old one's mode.
 
     Args:
-        path: the page; where it is a link, what it leads to is written.
+        path: the page; where it is a link, its target is written.
         original: what was repaired: if the file has become another meanwhile, it is left alone.
         fixed: its new content.
         file: its name relative to the project, for messages.
@@ -120,7 +118,8 @@ def write_page(path: Path, original: bytes, fixed: bytes, file: str) -> None:
     fresh = path.with_name(f".{path.name}.reportgen-new")
     try:
         if path.read_bytes() != original:
-            raise ReportError(_report_changed_file(file))
+            message = "this page has changed since it was read"
+            raise make_error(file, message, "Run this again", Stage.NARRATIVE)
         if not os.access(path, os.W_OK):
             raise PermissionError(0, "it may not be written")
         try:
@@ -135,23 +134,8 @@ def write_page(path: Path, original: bytes, fixed: bytes, file: str) -> None:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         step = "Make the file and its folder writable, and run this again"
-        problem = Problem(
-            SourceLocation(file), f"this page cannot be written ({reason})", step, Stage.NARRATIVE
-        )
-        raise ReportError(problem) from error
-
-
-class _Offsets:
-    """From places in a page's text, whose lines end with a line feed, to places in the file's."""
-
-    def __init__(self, text: str) -> None:
-        self._skipped = 1 if text.startswith("\ufeff") else 0
-        ends = re.finditer("\r\n", text)
-        self._pairs = [match.start() - self._skipped - count for count, match in enumerate(ends)]
-
-    def to_original(self, offset: int) -> int:
-        """Each pair of carriage return and line feed before it counts one more."""
-        return offset + self._skipped + bisect_left(self._pairs, offset)
+        message = f"this page cannot be written ({reason})"
+        raise make_error(file, message, step, Stage.NARRATIVE) from error
 
 
 def _is_bound(text: str, start: int, end: int) -> bool:
@@ -179,32 +163,22 @@ def _replace_words(raw: str, repair: Repair) -> str | None:
 
 
 def _split_lines(content: bytes) -> list[str]:
-    """Lines without their ends; of a last line without one, that is said."""
+    """Lines without their ends; a last line without one has git's remark."""
     lines = normalise_text(content.decode("utf-8", "replace")).split("\n")
     last = lines.pop()
     return [*lines, f"{last}\n{_NO_LINE_END}"] if last else lines
 
 
-def _report_changed_words(repair: Repair) -> Problem:
-    said = f'"{repair.old}" no longer stands here: the page has changed since it was read'
-    return Problem(repair.location, said, "Run this again", Stage.NARRATIVE)
-
-
-def _report_changed_file(file: str) -> Problem:
-    return Problem(
-        SourceLocation(file), "this page has changed since it was read", "Run this again", Stage.NARRATIVE
-    )
+def _report_changed_words(repair: Repair) -> Diagnostic:
+    message = f'"{repair.old}" no longer stands here: the page has changed since it was read'
+    return Diagnostic(repair.location, message, "Run this again", Stage.NARRATIVE)
 
 
 @dataclass(frozen=True, slots=True)
 class PageRepair:
-    """A page with bound values that no longer match.
+    """A page with bound values that no longer match: its bytes before and after, and how many values change.
 
-    Attributes:
-        file: the page relative to the project.
-        path: where it is.
-        original, fixed: its bytes before and after.
-        values: how many bound values are typed anew.
+    ``file`` is relative to the project, ``path`` is not.
     """
 
     file: str
@@ -233,12 +207,16 @@ def plan_repairs(root: Path, statements: Iterable[Statement]) -> tuple[PageRepai
     Raises:
         ReportError: a page is not as the draft read it.
     """
-    found = []
+    pages = []
     for file, several in find_repairs(statements).items():
         path = root / file
-        original = _read_page(path, file)
-        found.append(PageRepair(file, path, original, apply_repairs(original, several), len(several)))
-    return tuple(found)
+        try:
+            original = path.read_bytes()
+        except OSError as error:
+            message = f"this page cannot be read ({error.strerror or type(error).__name__})"
+            raise make_error(file, message, "", Stage.NARRATIVE) from error
+        pages.append(PageRepair(file, path, original, apply_repairs(original, several), len(several)))
+    return tuple(pages)
 
 
 def find_unrepaired(
@@ -251,11 +229,3 @@ def find_unrepaired(
         for one in statements
         if not one.as_expected and not (one.judgement.repaired and one.binding.location.file in files)
     )
-
-
-def _read_page(path: Path, file: str) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        said = f"this page cannot be read ({error.strerror or type(error).__name__})"
-        raise ReportError(Problem(SourceLocation(file), said, "", Stage.NARRATIVE)) from error

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from reportgen.core.words import format_count, format_number, join_names
+from reportgen.site.outputs import describe_diagnostic
 from reportgen.site.terminal import clean_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from reportgen.core.description import (
         DescribedEvaluation,
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
         DescribedTotal,
         Description,
     )
-    from reportgen.core.errors import Problem
 
 
 NOTHING: Final = "–"
@@ -47,22 +47,22 @@ def describe_amounts(description: Description) -> tuple[str, ...]:
     """How much there is, and what is not read: sentences without their full stops."""
     counts = description.counts
     series = format_count(len(description.series), "series", "series")
-    held = []
+    amounts = []
     if counts.evaluations:
         benchmarks = len({one.benchmark for one in counts.evaluations})
         answers = sum(one.answers for one in counts.evaluations)
-        held = [series, format_count(benchmarks, "benchmark"), format_count(answers, "answer")]
+        amounts = [series, format_count(benchmarks, "benchmark"), format_count(answers, "answer")]
     elif description.kind == "totals":
         benchmarks = len({one.benchmark for one in counts.totals})
-        held = [series, format_count(benchmarks, "benchmark"), format_count(len(counts.totals), "total")]
+        amounts = [series, format_count(benchmarks, "benchmark"), format_count(len(counts.totals), "total")]
     elif counts.runs and not description.kind:
-        held = [format_count(len(counts.runs), "run")]
+        amounts = [format_count(len(counts.runs), "run")]
     elif counts.runs:
         values = sum(one.values for one in counts.metrics)
         metrics = format_count(len(counts.metrics), "metric")
-        held = [series, format_count(len(counts.runs), "run"), metrics, format_count(values, "value")]
+        amounts = [series, format_count(len(counts.runs), "run"), metrics, format_count(values, "value")]
     files = f"{format_count(len(description.read), 'file')} ({format_bytes(description.size)})"
-    read = f"{join_names(held)} in {files}" if held else files
+    read = f"{join_names(amounts)} in {files}" if amounts else files
     endings = join_names([f"{count:,} {ending}" for ending, count in description.unread], most=8)
     unread = f"{format_count(sum(count for _, count in description.unread), 'file')} not read: {endings}"
     return tuple(words for words, there in ((read, description.read), (unread, description.unread)) if there)
@@ -76,22 +76,15 @@ def format_bytes(size: int) -> str:
     return f"{format_number(size / 1000**power, significant=3)} {_UNITS[power - 1]}"
 
 
-def describe_odd_metric(one: DescribedMetric) -> str:
+def describe_odd_metric(metric: DescribedMetric) -> str:
     """What is irregular about a metric; empty where nothing is."""
     return _join_counts(
-        (one.holes, "step missing", "steps missing"),
-        (one.repeated, "step repeated", "steps repeated"),
-        (one.missing, "empty", "empty"),
-        (one.nan, "NaN", "NaN"),
-        (one.infinite, "infinite", "infinite"),
-        (one.without_step, "without a step", "without a step"),
-    )
-
-
-def describe_odd_answers(one: DescribedEvaluation) -> str:
-    """What is irregular about an evaluation; empty where nothing is."""
-    return _join_counts(
-        (one.missing, "without a score", "without a score"), (one.repeated, "repeated", "repeated")
+        (metric.holes, "step missing", "steps missing"),
+        (metric.repeated, "step repeated", "steps repeated"),
+        (metric.missing, "empty", "empty"),
+        (metric.nan, "NaN", "NaN"),
+        (metric.infinite, "infinite", "infinite"),
+        (metric.without_step, "without a step", "without a step"),
     )
 
 
@@ -151,18 +144,15 @@ def format_value(value: float | None) -> str:
 
 
 _MOST_ROWS: Final = 20
+# A column of a table: its title, its texts, and whether it is shown.
+_Column = tuple[str, list[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a description.
+    """A part of a description: a table with a title and a note beside it.
 
-    Attributes:
-        title: its heading.
-        note: what is said beside the heading.
-        header: the titles of columns; empty without a table.
-        rows: as many texts each.
-        more: what was cut, as a sentence; empty where nothing was.
+    ``more`` says in a sentence what was cut; it is empty where nothing was.
     """
 
     title: str
@@ -173,164 +163,139 @@ class Section:
 
 
 def make_sections(description: Description) -> tuple[Section, ...]:
-    """The tables of a description; none of what there is nothing of."""
+    """The tables of a description; none that would be empty."""
     counts = description.counts
-    found = []
+    sections: list[Section | None] = []
     if counts.runs:
-        found.append(_list_runs(description, counts.runs))
-        settings = _list_settings(description, counts.runs)
-        found += [settings] if settings else []
+        sections += [_list_runs(description, counts.runs), _list_settings(description, counts.runs)]
     if counts.metrics and counts.runs:
-        found.append(_list_metrics(description, counts.metrics))
+        sections.append(_list_metrics(description, counts.metrics))
     if counts.evaluations:
-        found.append(_list_evaluations(description, counts.evaluations))
+        sections.append(_list_evaluations(description, counts.evaluations))
     if counts.totals:
-        found.append(_list_totals(description, counts.totals))
-    return tuple(found)
+        sections.append(_list_totals(description, counts.totals))
+    return tuple(filter(None, sections))
 
 
 def _list_runs(description: Description, runs: Sequence[DescribedRun]) -> Section:
-    named = any(one.run not in {one.series, one.seed, ""} for one in runs)
-    seeded = any(one.seed is not None for one in runs)
-    placed = len({one.path for one in runs}) > 1
-    dated = any(one.begins is not None for one in runs)
-    header = ("series", "run", "seed", "metrics", "values", _name_steps(description), "logged (UTC)", "where")
-    chosen = (True, named, seeded, True, True, True, dated, placed)
-    rows = (
+    ranges = [format_range(one.first, one.last, description) for one in runs]
+    folder = description.path
+    paths = [one.path.removeprefix(f"{folder}/") if one.path != folder else "." for one in runs]
+    columns = [
+        *_list_names(runs, named=any(one.run not in {one.series, one.seed, ""} for one in runs)),
+        ("metrics", [f"{one.metrics:,}" for one in runs], True),
+        ("values", [f"{one.values:,}" for one in runs], True),
+        (description.step_name or "step", ranges, True),
         (
-            one.series,
-            one.run or NOTHING,
-            NOTHING if one.seed is None else one.seed,
-            f"{one.metrics:,}",
-            f"{one.values:,}",
-            format_range(one.first, one.last, description),
-            format_logged(one.begins, one.ends),
-            _strip_folder(one.path, description.path),
-        )
-        for one in runs
-    )
-    more = _describe_rest(len(runs), "run", "runs")
-    return _make_section("Runs", _describe_names(description), (header, chosen), list(rows), more)
+            "logged (UTC)",
+            [format_logged(one.begins, one.ends) for one in runs],
+            any(one.begins is not None for one in runs),
+        ),
+        ("where", paths, len({one.path for one in runs}) > 1),
+    ]
+    return _make_section("Runs", _describe_names(description), columns, "run")
 
 
 def _list_settings(description: Description, runs: Sequence[DescribedRun]) -> Section | None:
-    """What was set differently in several runs, which may name series; of runs without values, everything."""
+    """Settings that differ between runs and may name series; of runs without values all settings."""
     runs = [one for one in runs if one.values or not description.kind]
     keys = dict.fromkeys(key for one in runs for key in one.config)
     values = {key: [one.config.get(key) for one in runs] for key in keys}
     if description.kind:
-        texts = {key: [str(one) for one in found] for key, found in values.items()}
+        texts = {key: [str(value) for value in column] for key, column in values.items()}
         seeds = [str(one.seed) for one in runs]
-        values = {key: values[key] for key, found in texts.items() if len(set(found)) > 1 and found != seeds}
+        values = {
+            key: values[key] for key, column in texts.items() if len(set(column)) > 1 and column != seeds
+        }
     if not values:
         return None
-    rows = [(key, _format_values(found)) for key, found in values.items()]
-    note = (
-        "that differ between the runs; series_from: takes any of them" if description.kind else "of the runs"
-    )
-    more = _describe_rest(len(rows), "setting", "settings")
-    return _make_section("Settings", note, (("setting", "values"), (True, True)), rows, more)
-
-
-def _format_values(found: Iterable[object]) -> str:
-    texts = [NOTHING if one is None else str(one) for one in found]
-    return join_names(list(dict.fromkeys(texts)), most=4)
+    rows = [[NOTHING if value is None else str(value) for value in column] for column in values.values()]
+    columns = [
+        ("setting", list(values), True),
+        ("values", [join_names(list(dict.fromkeys(texts)), most=4) for texts in rows], True),
+    ]
+    note = "that differ between the runs; series_from: takes any of them"
+    return _make_section("Settings", note if description.kind else "of the runs", columns, "setting")
 
 
 def _list_metrics(description: Description, metrics: Sequence[DescribedMetric]) -> Section:
-    several = len(description.counts.runs) > 1
     irregular = [describe_odd_metric(one) for one in metrics]
-    header = ("metric", "runs", "values", _name_steps(description), "lowest", "highest", "irregular")
-    chosen = (True, several, True, True, True, True, any(irregular))
-    rows = [
-        (
-            one.name,
-            f"{one.runs:,}",
-            f"{one.values:,}",
-            format_range(one.first, one.last, description, one.every),
-            format_value(one.low),
-            format_value(one.high),
-            odd,
-        )
-        for one, odd in zip(metrics, irregular, strict=True)
+    ranges = [format_range(one.first, one.last, description, one.every) for one in metrics]
+    columns = [
+        ("metric", [one.name for one in metrics], True),
+        ("runs", [f"{one.runs:,}" for one in metrics], len(description.counts.runs) > 1),
+        ("values", [f"{one.values:,}" for one in metrics], True),
+        (description.step_name or "step", ranges, True),
+        ("lowest", [format_value(one.low) for one in metrics], True),
+        ("highest", [format_value(one.high) for one in metrics], True),
+        ("irregular", irregular, any(irregular)),
     ]
-    more = _describe_rest(len(metrics), "metric", "metrics")
-    hidden = sum(1 for odd in irregular[_MOST_ROWS:] if odd)
-    if more and hidden:
-        more += f" {format_count(hidden, 'of these is', 'of these are')} irregular."
-    return _make_section("Metrics", "", (header, chosen), rows, more)
+    section = _make_section("Metrics", "", columns, "metric")
+    hidden = sum(1 for words in irregular[_MOST_ROWS:] if words)
+    if section.more and hidden:
+        more = f"{section.more} {format_count(hidden, 'of these is', 'of these are')} irregular."
+        return replace(section, more=more)
+    return section
 
 
 def _list_evaluations(description: Description, evaluations: Sequence[DescribedEvaluation]) -> Section:
     runs = {(one.series, one.benchmark, one.run) for one in evaluations}
     several = len(runs) > len({run[:2] for run in runs})
-    seeded = any(one.seed is not None for one in evaluations) and several
-    header = ("series", "run", "seed", "benchmark", "problems", "answers to each", "mean score", "irregular")
-    irregular = [describe_odd_answers(one) for one in evaluations]
-    chosen = (
-        True,
-        several,
-        seeded,
-        any(one.benchmark for one in evaluations),
-        True,
-        True,
-        True,
-        any(irregular),
-    )
-    rows = [
-        (
-            one.series,
-            one.run or NOTHING,
-            NOTHING if one.seed is None else one.seed,
-            one.benchmark or NOTHING,
-            f"{one.problems:,}",
-            f"{one.fewest:,}" if one.fewest == one.most else f"{one.fewest:,} to {one.most:,}",
-            format_value(one.mean),
-            odd,
+    irregular = [
+        _join_counts(
+            (one.missing, "without a score", "without a score"), (one.repeated, "repeated", "repeated")
         )
-        for one, odd in zip(evaluations, irregular, strict=True)
+        for one in evaluations
     ]
-    more = _describe_rest(len(evaluations), "evaluation", "evaluations")
-    return _make_section("Evaluations", _describe_names(description), (header, chosen), rows, more)
+    answers = [
+        f"{one.fewest:,}" if one.fewest == one.most else f"{one.fewest:,} to {one.most:,}"
+        for one in evaluations
+    ]
+    columns = [
+        *_list_names(evaluations, named=several, seeded=several),
+        _list_benchmarks(evaluations),
+        ("problems", [f"{one.problems:,}" for one in evaluations], True),
+        ("answers to each", answers, True),
+        ("mean score", [format_value(one.mean) for one in evaluations], True),
+        ("irregular", irregular, any(irregular)),
+    ]
+    return _make_section("Evaluations", _describe_names(description), columns, "evaluation")
 
 
 def _list_totals(description: Description, totals: Sequence[DescribedTotal]) -> Section:
-    header = ("series", "run", "seed", "benchmark", "metric", "score", "standard error", "problems")
-    shown = {(one.series, one.benchmark, one.metric) for one in totals}
-    chosen = (
-        True,
-        len(shown) < len(totals),
-        any(one.seed is not None for one in totals) and len(shown) < len(totals),
-        any(one.benchmark for one in totals),
-        True,
-        True,
-        any(one.stderr is not None for one in totals),
-        any(one.n is not None for one in totals),
-    )
-    rows = [
+    several = len({(one.series, one.benchmark, one.metric) for one in totals}) < len(totals)
+    problems = [NOTHING if one.n is None else f"{one.n:,}" for one in totals]
+    columns = [
+        *_list_names(totals, named=several, seeded=several),
+        _list_benchmarks(totals),
+        ("metric", [one.metric for one in totals], True),
+        ("score", [format_value(one.value) for one in totals], True),
         (
-            one.series,
-            one.run or NOTHING,
-            one.seed or NOTHING,
-            one.benchmark or NOTHING,
-            one.metric,
-            format_value(one.value),
-            format_value(one.stderr),
-            NOTHING if one.n is None else f"{one.n:,}",
-        )
-        for one in totals
+            "standard error",
+            [format_value(one.stderr) for one in totals],
+            any(one.stderr is not None for one in totals),
+        ),
+        ("problems", problems, any(one.n is not None for one in totals)),
     ]
     note = "as the harness reports them"
     if description.kind == "totals":
         note = f"as they are reported, {_describe_names(description)}"
-    return _make_section(
-        "Totals", note, (header, chosen), rows, _describe_rest(len(totals), "total", "totals")
+    return _make_section("Totals", note, columns, "total")
+
+
+def _list_names(
+    rows: Sequence[DescribedRun | DescribedEvaluation | DescribedTotal], *, named: bool, seeded: bool = True
+) -> tuple[_Column, ...]:
+    """The columns for series, run and seed; the last two are shown where they tell rows apart."""
+    return (
+        ("series", [one.series for one in rows], True),
+        ("run", [one.run or NOTHING for one in rows], named),
+        ("seed", [one.seed or NOTHING for one in rows], seeded and any(one.seed is not None for one in rows)),
     )
 
 
-def _strip_folder(path: str, folder: str) -> str:
-    """A path below what is described."""
-    return path.removeprefix(f"{folder}/") if path != folder else "."
+def _list_benchmarks(rows: Sequence[DescribedEvaluation | DescribedTotal]) -> _Column:
+    return "benchmark", [one.benchmark or NOTHING for one in rows], any(one.benchmark for one in rows)
 
 
 def _describe_names(description: Description) -> str:
@@ -339,31 +304,13 @@ def _describe_names(description: Description) -> str:
     return f"{series}, {seeds}" if series else seeds
 
 
-def _make_section(
-    title: str,
-    note: str,
-    head: tuple[tuple[str, ...], tuple[bool, ...]],
-    rows: Sequence[tuple[str, ...]],
-    more: str,
-) -> Section:
-    header, chosen = head
-    cut = [_pick_columns(row, chosen) for row in rows[:_MOST_ROWS]]
-    return Section(title, note, _pick_columns(header, chosen), tuple(cut), more)
-
-
-def _pick_columns(row: Iterable[str], chosen: Iterable[bool]) -> tuple[str, ...]:
-    return tuple(text for text, keep in zip(row, chosen, strict=True) if keep)
-
-
-def _describe_rest(count: int, one: str, many: str) -> str:
-    left = count - _MOST_ROWS
-    return (
-        f"{format_count(left, f'more {one}', f'more {many}')}; --format json lists all." if left > 0 else ""
-    )
-
-
-def _name_steps(description: Description) -> str:
-    return description.step_name or "step"
+def _make_section(title: str, note: str, columns: Sequence[_Column], noun: str) -> Section:
+    """A table of the columns that are shown, cut after so many rows."""
+    shown = [(header, texts) for header, texts, is_shown in columns if is_shown]
+    rows = tuple(zip(*(texts for _, texts in shown), strict=True))
+    left = len(rows) - _MOST_ROWS
+    more = f"{format_count(left, f'more {noun}')}; --format json lists all." if left > 0 else ""
+    return Section(title, note, tuple(header for header, _ in shown), rows[:_MOST_ROWS], more)
 
 
 def format_json(description: Description, source_yml: str, others: dict[str, str], block: str) -> str:
@@ -372,12 +319,12 @@ def format_json(description: Description, source_yml: str, others: dict[str, str
     Args:
         description: the description.
         source_yml: the suggested settings.
-        others: those that depend on what the data mean, by what they are for.
+        others: suggested settings that depend on what the data mean, by their purpose.
         block: the suggested block.
     """
     value = asdict(description)
     value["unread"] = dict(description.unread)
-    value["problems"] = [_describe_problem(problem) for problem in description.problems]
+    value["problems"] = [describe_diagnostic(problem) for problem in description.problems]
     value |= value.pop("counts")
     for run in value["runs"]:
         run["config"] = {key: str(one) if _is_endless(one) else one for key, one in run["config"].items()}
@@ -396,13 +343,3 @@ def format_json(description: Description, source_yml: str, others: dict[str, str
 def _is_endless(value: object) -> bool:
     """Whether it is a NaN or an infinity, which JSON has none of."""
     return isinstance(value, float) and not math.isfinite(value)
-
-
-def _describe_problem(problem: Problem) -> dict[str, object]:
-    return {
-        "file": problem.place.file,
-        "line": problem.place.line,
-        "severity": str(problem.severity),
-        "message": problem.message,
-        "next_step": problem.next_step,
-    }

@@ -17,13 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FactGroup:
-    """One fact of the vocabulary and what it says of each series or pair.
+    """One fact of the vocabulary and its value for each series or pair.
 
-    Attributes:
-        signature: how it is written: ``peak(s)``.
-        says: its meaning, one sentence.
-        rows: pairs of a call to paste and what the data say.
-        note: why there are no rows, or that they are one example, a sentence; otherwise empty.
+    ``signature`` is how it is written, such as ``peak(s)``, ``says`` its meaning; ``rows`` are pairs of a
+    call to paste and what the data say; ``note`` says why there are no rows, or that they are one example.
     """
 
     signature: str
@@ -42,29 +39,31 @@ def group_facts(subject: Subject) -> tuple[FactGroup, ...]:
 
 def _group(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> FactGroup:
     chosen = any(parameter.kind is not ParameterKind.SERIES for parameter in kind.parameters)
-    found = _find_example(kind, known, subject) if chosen else known.get(kind.name, [])
-    rows = tuple(_make_row(fact, subject) for fact in found)
+    facts = _find_example(kind, known, subject) if chosen else known.get(kind.name, [])
+    rows = []
+    for fact in facts:
+        words = describe_fact(fact, subject.scale).removeprefix(fact.call).strip()
+        rows.append((fact.call, words.removeprefix("= ").removeprefix("is ")))
     note = "For example:" if rows and chosen else ""
     if not rows and len(subject.series) < _count_series(kind):
         note = "It needs two series."
-    return FactGroup(kind.signature, kind.says, rows, note)
-
-
-def _make_row(fact: Fact, subject: Subject) -> tuple[str, str]:
-    said = describe_fact(fact, subject.scale).removeprefix(fact.call).strip()
-    return fact.call, said.removeprefix("= ").removeprefix("is ")
+    return FactGroup(kind.signature, kind.says, tuple(rows), note)
 
 
 def _find_example(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> Iterator[Fact]:
     """The fact of the first series or pair, at a step or level that its curve has."""
     needed = _count_series(kind)
     series = subject.series[:needed]
+    bounds = subject.scale.bounds
+    worst, best = _find_value(known, "trough"), _find_value(known, "peak")
     numbers = {
         "x": _find_value(known, "widest_gap_step" if needed > 1 else "peak_step"),
-        "from": _find_step(known, "start"),
-        "to": _find_step(known, "final"),
-        "level": _choose_level(known),
-        "margin": _choose_margin(subject),
+        "from": known["start"][0].step if "start" in known else None,
+        "to": known["final"][0].step if "final" in known else None,
+        # Between the first series' worst and best value, in two digits.
+        "level": None if worst is None or best is None else float(f"{(worst + best) / 2:.2g}"),
+        # A fiftieth of the range that values may have.
+        "margin": (bounds[1] - bounds[0]) / 50 if bounds else None,
     }
     chosen = [numbers[one.name] for one in kind.parameters if one.kind is not ParameterKind.SERIES]
     given = [number for number in chosen if number is not None]
@@ -81,27 +80,6 @@ def _count_series(kind: FactKind) -> int:
     return sum(parameter.kind is ParameterKind.SERIES for parameter in kind.parameters)
 
 
-def _find_first(known: dict[str, list[Fact]], name: str) -> Fact | None:
-    return next(iter(known.get(name, [])), None)
-
-
 def _find_value(known: dict[str, list[Fact]], name: str) -> float | None:
-    fact = _find_first(known, name)
-    return None if fact is None or fact.value is None else float(fact.value)
-
-
-def _find_step(known: dict[str, list[Fact]], name: str) -> float | None:
-    fact = _find_first(known, name)
-    return None if fact is None else fact.step
-
-
-def _choose_margin(subject: Subject) -> float | None:
-    """A fiftieth of the range that values may have."""
-    bounds = subject.scale.bounds
-    return (bounds[1] - bounds[0]) / 50 if bounds else None
-
-
-def _choose_level(known: dict[str, list[Fact]]) -> float | None:
-    """A level between the first series' worst and best value, in two digits."""
-    worst, best = _find_value(known, "trough"), _find_value(known, "peak")
-    return None if worst is None or best is None else float(f"{(worst + best) / 2:.2g}")
+    value = known[name][0].value if name in known else None
+    return None if value is None else float(value)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.core import __version__
 from reportgen.core.cache import Cache, FileHashes, cache_folder
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Stage, make_error
 from reportgen.core.repository import find_data_boundary
 from reportgen.settings.loading import load_source_settings, read_data_settings
 
@@ -24,7 +24,7 @@ _PROJECT = "mkdocs.yml"
 
 @dataclass(frozen=True, slots=True)
 class DataPath:
-    """What is around a path.
+    """A path and the report around it.
 
     Attributes:
         path: the file or folder, without ``..``.
@@ -32,9 +32,8 @@ class DataPath:
             folder around the path.
         name: what blocks call it, if it is below the data folder of the report; otherwise empty.
         data_dir: the data folder relative to the root; empty without a report.
-        cache: of the report; None without one.
-        hashes: SHA-256 of files, remembered by the report if there is one.
-        boundary: where links in the path may lead; anywhere without a report, or if it says so.
+        cache, hashes: of the report; without one there is no cache, and the hashes are not saved.
+        boundary: where links in the path may lead; None for anywhere.
     """
 
     path: Path
@@ -60,9 +59,7 @@ def locate_data(path: Path) -> DataPath:
         message = "there is no such file or folder"
         if isinstance(error, PermissionError):
             message = "it may not be looked at: Permission denied"
-        raise ReportError(
-            Problem(SourceLocation(str(typed)), message, "Check the path", Stage.DATA)
-        ) from None
+        raise make_error(str(typed), message, "Check the path", Stage.DATA) from None
     for folder in (path, *path.parents) if path.is_dir() else path.parents:
         if os.path.isfile(folder / _PROJECT):  # noqa: PTH113 - pathlib raises where nobody may look
             return _locate_in_report(path, folder)
@@ -75,10 +72,8 @@ def locate_data(path: Path) -> DataPath:
 def _locate_in_report(path: Path, root: Path) -> DataPath:
     data_dir, follows_links = read_data_settings(root / _PROJECT, _PROJECT)
     data = root / data_dir
-    name = ""
-    if path != data and path.is_relative_to(data):
-        below = path.relative_to(data)
-        name = below.as_posix() if path.is_dir() else ""
+    is_source = path != data and path.is_relative_to(data) and path.is_dir()
+    name = path.relative_to(data).as_posix() if is_source else ""
     folder = cache_folder(root)
     # The path itself may be a link: whoever typed it wants what it leads to.
     boundary = None if follows_links else find_data_boundary(root, data_dir).add(path)
@@ -94,7 +89,7 @@ TOOL: Final = f"reportgen {__version__} freeze"
 
 @dataclass(frozen=True, slots=True)
 class FrozenFiles:
-    """What was written: the files, their bytes together, and whether they replace what was frozen before."""
+    """The files written, their size in bytes, and whether they replace what was frozen before."""
 
     files: tuple[Path, ...]
     size: int
@@ -104,24 +99,20 @@ class FrozenFiles:
 def refuse_foreign(folder: Path, source: Path) -> None:
     """Refuse a folder that a source may not be frozen into.
 
-    Args:
-        folder: where to freeze.
-        source: the file or folder to be frozen.
-
     Raises:
         ReportError: it is a file, has files that freezing did not write, or is or holds the source.
     """
     whole = folder.resolve()
     if whole == source.resolve() or whole in source.resolve().parents:
-        found = "the source itself lies there"
+        message = "the source itself lies there"
     elif folder.exists() and not folder.is_dir():
-        found = "there is a file of this name"
+        message = "there is a file of this name"
     elif folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):
-        found = "the folder holds files that reportgen freeze did not write"
+        message = "the folder holds files that reportgen freeze did not write"
     else:
         return
     advice = "Name a folder that is empty or does not exist yet with --to"
-    raise ReportError(Problem(SourceLocation(str(folder)), found, advice, Stage.SITE))
+    raise make_error(str(folder), message, advice)
 
 
 def write_frozen(freezing: FrozenSource, folder: Path) -> FrozenFiles:
