@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from reportgen.figures.curves.standing import count_readings, find_best, get_lea
 from reportgen.figures.labels import describe_unplaced
 from reportgen.figures.paths import make_line_paths
 from reportgen.figures.picture import draw_file, draw_picture
-from reportgen.figures.plot import describe_plot_source, get_shape
+from reportgen.figures.plot import FigureText, describe_source, get_shape
 from reportgen.figures.style import pick_slots
 from reportgen.figures.text import isolate_names
 from reportgen.figures.vega.live import build_payload, name_view, write_compact_json
@@ -92,7 +92,7 @@ def write_caption(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> 
         *_describe_dropped(curve_set),
         _not_drawn(curve_set),
     ]
-    sentences += [*context.notes, f"Source: {describe_plot_source(context)}."]
+    sentences += [*context.notes, f"Source: {describe_source(context)}."]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -209,25 +209,6 @@ def _not_drawn(curve_set: CurveSet) -> str:
 _MOST_TABLE_ROWS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class FigureText:
-    """What is told of a plot beside the drawing of it.
-
-    Attributes:
-        subtitle, caption, summary: finished words.
-        band: a short name of the band; empty where there is none.
-        source: where the numbers come from.
-        numbers: what ``report.json`` keeps.
-    """
-
-    subtitle: str
-    caption: str
-    summary: str
-    band: str
-    source: str
-    numbers: dict[str, Any]
-
-
 def draw_curve(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Figure:
     """One metric against the step, a line for each series."""
     return _draw_figure(make_plot(curve_set, spec, context), curve_set, spec, context)
@@ -255,51 +236,52 @@ def draw_panels(
 
 def _draw_figure(plot: Plot, curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Figure:
     text = FigureText(
-        subtitle=write_subtitle(curve_set, spec),
-        caption=" ".join(filter(None, (write_caption(curve_set, spec, context), describe_unplaced(plot)))),
-        summary=write_summary(curve_set, plot, spec),
-        band=name_band(curve_set),
-        source=describe_plot_source(context),
-        numbers=_collect_numbers(curve_set, spec),
-    )
-    return draw_plot_figure(plot, curve_set, spec, context, text)
-
-
-def draw_plot_figure(
-    plot: Plot, curve_set: CurveSet, spec: PlotSpec, context: DrawContext, text: FigureText
-) -> Figure:
-    """The finished figure of a plot: pictures, specification, live view, table and CSV of the same numbers.
-
-    Args:
-        plot: what is drawn.
-        curve_set: the curves that it was made of, for the CSV.
-        spec: its id, kind and title, and which series stand out.
-        context: palette slots, and the skeletons of charts.
-        text: everything else that is said.
-    """
-    how = text.subtitle
-    paths, csv = make_line_paths(plot), write_curves_csv(curve_set)
-    chart_spec = context.get_chart_spec(get_shape(plot))
-    columns = build_payload(plot, band_name=text.band) | {"view": name_view(chart_spec)}
-    names = tuple(line.name for line in plot.lines)
-    has = (" rg-has-ends" if plot.ends else "") + (" rg-has-symbols" if plot.symbols else "")
-    return Figure(
         id=spec.id,
         kind=spec.kind,
         title=spec.title,
+        subtitle=write_subtitle(curve_set, spec),
+        caption=" ".join(filter(None, (write_caption(curve_set, spec, context), describe_unplaced(plot)))),
+        summary=write_summary(curve_set, plot, spec),
+        source=describe_source(context),
+        numbers=_collect_numbers(curve_set, spec),
+        band=name_band(curve_set),
+    )
+    return draw_plot_figure(plot, curve_set, text, context, spec.highlight)
+
+
+def draw_plot_figure(
+    plot: Plot,
+    curve_set: CurveSet,
+    text: FigureText,
+    context: DrawContext,
+    highlight: tuple[str, ...] = (),
+) -> Figure:
+    """The finished figure of a plot: pictures, specification, live view, table and CSV of the same numbers.
+
+    ``curve_set`` are the curves that the plot was made of, ``highlight`` the series that keep their colour.
+    """
+    how, names = text.subtitle, tuple(line.name for line in plot.lines)
+    paths, csv = make_line_paths(plot), write_curves_csv(curve_set)
+    chart_spec = context.get_chart_spec(get_shape(plot))
+    spec = build_spec(plot, curve_set, csv, chart_spec, title=text.title, subtitle=how)
+    columns = build_payload(plot, band_name=text.band) | {"view": name_view(chart_spec)}
+    has = (" rg-has-ends" if plot.ends else "") + (" rg-has-symbols" if plot.symbols else "")
+    return Figure(
+        id=text.id,
+        kind=text.kind,
+        title=text.title,
         subtitle=how,
         caption=isolate_names(text.caption, names),
         summary=isolate_names(text.summary, names),
-        inline_svg=draw_picture(plot, paths, labelled_by=f"{spec.id}-title {spec.id}-summary"),
-        file_svg=draw_file(plot, paths, title=spec.title, subtitle=how, source=text.source),
+        inline_svg=draw_picture(plot, paths, labelled_by=f"{text.id}-title {text.id}-summary"),
+        file_svg=draw_file(plot, paths, title=text.title, subtitle=how, source=text.source),
         table=_build_table(plot),
         csv=csv,
-        spec=write_compact_json(build_spec(plot, curve_set, csv, chart_spec, title=spec.title, subtitle=how))
-        + "\n",
+        spec=write_compact_json(spec) + "\n",
         view=chart_spec,
         payload=write_compact_json(columns),
         numbers=text.numbers,
-        legend=tuple(pick_slots(names, context.slots, spec.highlight).items()),
+        legend=tuple(pick_slots(names, context.slots, highlight).items()),
         plot_class=f"rg-left-{plot.margins.left} rg-right-{plot.margins.right}{has}",
     )
 
