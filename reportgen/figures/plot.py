@@ -9,6 +9,7 @@ from reportgen.core.directions import find_direction
 from reportgen.core.errors import Problem, Stage
 from reportgen.core.model import Lead
 from reportgen.core.words import lower_axis_title
+from reportgen.figures.axis import position
 from reportgen.settings.blocks import PanelSettings
 
 if TYPE_CHECKING:
@@ -126,6 +127,10 @@ class Plot:
     references: tuple[Mark, ...] = ()
     annotations: tuple[Mark, ...] = ()
     ends: tuple[EndLabel, ...] = ()
+
+    def find_pixel(self, value: float) -> float:
+        """Pixels from the top of the plot down to a value."""
+        return (1 - position(self.y, value)) * self.height
 
 
 @dataclass(frozen=True, slots=True)
