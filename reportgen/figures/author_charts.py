@@ -141,6 +141,7 @@ def draw_author_figure(
     standalone = resolve_specification(spec) | {"title": name}
     shown = next(iter(rows.values()), [])
     header = tuple(shown[0]) if shown else ("no data",)
+    note = f"The first {_MOST_TABLE_ROWS} of {len(shown):,} rows; the CSV file has them all."
     words = tuple(tuple(_word(row.get(column)) for column in header) for row in shown)
     return Figure(
         id=block_id,
@@ -151,7 +152,7 @@ def draw_author_figure(
         summary=summary or f"{name}: the data table below has its numbers.",
         inline_svg=_prepare_for_page(svg, block_id),
         file_svg=resolve_svg(svg) + "\n",
-        table=Table(header, words[:_MOST_TABLE_ROWS], _table_note(len(words))),
+        table=Table(header, words[:_MOST_TABLE_ROWS], note if len(words) > _MOST_TABLE_ROWS else ""),
         csv=write_table_csv(header, ([row.get(column) for column in header] for row in shown)),
         spec=write_compact_json(standalone) + "\n",
         view=view,
@@ -247,9 +248,3 @@ def _word(value: object) -> str:
     if value is None:
         return ""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _table_note(count: int) -> str:
-    if count <= _MOST_TABLE_ROWS:
-        return ""
-    return f"The first {_MOST_TABLE_ROWS} of {count:,} rows; the CSV file has them all."

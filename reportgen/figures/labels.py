@@ -163,7 +163,7 @@ class Obstacles:
     Attributes:
         words: labels that have their place already; nothing may lie on them.
         marks: rings and vertical lines, better left clear.
-        strokes: heights of lines in pixels at even fractions of the width, a row a line; NaN is a gap.
+        strokes: heights of lines in pixels at even fractions of the width; a row is a line, NaN a gap.
     """
 
     words: Sequence[Box]
@@ -194,7 +194,7 @@ class Obstacles:
 
 
 def list_fractions() -> FloatArray:
-    """The fractions of the width at which ``Drawn.strokes`` has heights."""
+    """The fractions of the width at which ``Obstacles.strokes`` has heights."""
     return np.linspace(0, 1, _SAMPLES)
 
 
@@ -258,11 +258,11 @@ def _place_in_turn(
 
 def _is_free(place: LabelPlace, words: Sequence[Box], leaders: Sequence[Box]) -> bool:
     """Whether a label and its leader keep clear of other labels and their leaders."""
-    if not all(is_apart(place.box, one) for one in words):
+    if not all(is_apart(place.box, word) for word in words):
         return False
-    if not all(is_apart(place.box, one, _LEADER_GAP) for one in leaders):
+    if not all(is_apart(place.box, leader, _LEADER_GAP) for leader in leaders):
         return False
-    return place.leader is None or all(is_apart(place.leader, one, _LEADER_GAP) for one in words)
+    return place.leader is None or all(is_apart(place.leader, word, _LEADER_GAP) for word in words)
 
 
 _ACROSS_X, _ACROSS_TOP, _ACROSS_BOTTOM = 4, -15, -1
@@ -274,7 +274,7 @@ def place_labels(plot: Plot) -> Plot:
     """The plot with a place for the words of each reference line down and each annotation.
 
     Lines come first, then annotations in their order: of words that find no room the later ones are left
-    out, and their marks stay (``describe_unplaced`` tells them).
+    out, and their marks stay (``describe_unplaced`` names them).
     """
     marks = [*plot.references, *plot.annotations]
     wanting = [number for number, mark in enumerate(marks) if mark.text and mark.x is not None]

@@ -85,14 +85,15 @@ def write_caption(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> 
         _describe_runs(curve_set),
         _describe_band(curve_set),
         _describe_choice(curve_set),
-    ]
-    sentences += [
-        _smoothing(curve_set),
+        "Smoothed by a time-weighted exponential average, "
+        f"{curve_set.smooth:g}; the faint line is not smoothed."
+        if curve_set.smooth
+        else "Not smoothed.",
         _describe_alignment(curve_set),
         *_describe_dropped(curve_set),
-        _not_drawn(curve_set),
+        *context.notes,
+        f"Source: {describe_source(context)}.",
     ]
-    sentences += [*context.notes, f"Source: {describe_source(context)}."]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -172,13 +173,6 @@ def describe_given_n(curves: Sequence[Curve]) -> str:
     return f", n = {min(counts)}" if len(counts) == 1 else f", n from {min(counts)} to {max(counts)}"
 
 
-def _smoothing(curve_set: CurveSet) -> str:
-    if not curve_set.smooth:
-        return "Not smoothed."
-    strength = f"{curve_set.smooth:g}"
-    return f"Smoothed by a time-weighted exponential average, {strength}; the faint line is not smoothed."
-
-
 def _describe_alignment(curve_set: CurveSet) -> str:
     if all(len(curve.runs) == 1 for curve in curve_set.curves):
         return ""
@@ -188,6 +182,7 @@ def _describe_alignment(curve_set: CurveSet) -> str:
 
 
 def _describe_dropped(curve_set: CurveSet) -> list[str]:
+    """What is not drawn as it was read, and the series and runs without a finite value."""
     sentences = []
     if curve_set.bins:
         sentences.append(f"Steps are averaged in {curve_set.bins} bins.")
@@ -197,13 +192,10 @@ def _describe_dropped(curve_set: CurveSet) -> list[str]:
     if curve_set.dropped:
         values = "value was" if curve_set.dropped == 1 else "values were"
         sentences.append(f"{curve_set.dropped:,} missing or non-finite {values} left out.")
-    return sentences
-
-
-def _not_drawn(curve_set: CurveSet) -> str:
-    """Series and runs without a finite value."""
     names = [series if run is None else f"run {run} of {series}" for series, run in curve_set.without_values]
-    return f"Without a finite value, and not drawn: {join_names(names, most=6)}." if names else ""
+    if names:
+        sentences.append(f"Without a finite value, and not drawn: {join_names(names, most=_MOST_NAMES)}.")
+    return sentences
 
 
 _MOST_TABLE_ROWS = 40
@@ -222,9 +214,9 @@ def draw_panels(
     context: DrawContext,
 ) -> Panels:
     """Several metrics of the same runs: one figure each, with axes that line up."""
-    plots = [make_plot(curves, wish, context) for curves, wish in zip(curve_sets, specs, strict=True)]
+    plots = [make_plot(curves, spec, context) for curves, spec in zip(curve_sets, specs, strict=True)]
     rows = zip(align_margins(plots), curve_sets, specs, strict=True)
-    figures = tuple(_draw_figure(plot, curves, wish, context) for plot, curves, wish in rows)
+    figures = tuple(_draw_figure(plot, curves, spec, context) for plot, curves, spec in rows)
     captions = {figure.caption for figure in figures}
     words = [settings.caption or ""]
     if len(figures) > 1 and len(captions) == 1:
@@ -318,7 +310,7 @@ def _format_column(line: SeriesLine, shown: FloatArray, y: Axis) -> list[str]:
 
 
 def _collect_numbers(curve_set: CurveSet, spec: PlotSpec) -> dict[str, Any]:
-    """What ``report.json`` keeps of a figure: how it was made, who leads, and each series' ends."""
+    """What ``report.json`` holds of a figure: how it was made, who leads, and each series' ends."""
     ahead = get_lead(curve_set, lowest=spec.higher_is_better is False)
     return {
         "metric": curve_set.metric,
@@ -341,10 +333,8 @@ def _summarize_series(curve: Curve, spec: PlotSpec) -> dict[str, Any]:
     if known.size:
         row["first"] = _make_point(curve, int(known[0]))
         if spec.higher_is_better is None:
-            row["highest"], row["lowest"] = (
-                _make_best_point(curve, lowest=False),
-                _make_best_point(curve, lowest=True),
-            )
+            row["highest"] = _make_best_point(curve, lowest=False)
+            row["lowest"] = _make_best_point(curve, lowest=True)
         else:
             row["best"] = _make_best_point(curve, lowest=not spec.higher_is_better)
         row["last"] = _make_point(curve, int(known[-1]))
@@ -361,7 +351,7 @@ def _make_best_point(curve: Curve, *, lowest: bool) -> dict[str, float | int | N
 
 
 def _make_point(curve: Curve, index: int) -> dict[str, float | int | None]:
-    # A smoothed line's band belongs to the smoothed line, not to the value told here.
+    # A smoothed line's band belongs to the smoothed line, not to this value.
     low, high = (float(end[index]) for end in (curve.low, curve.high))
     known = math.isfinite(low) and math.isfinite(high) and curve.raw is None
     return {

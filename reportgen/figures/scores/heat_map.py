@@ -104,7 +104,10 @@ def build_heat_payload(heat: HeatMap, context: ScoreContext) -> dict[str, Any]:
     return {
         "series": list(heat.series),
         "problems": list(heat.columns),
-        "tags": [_tag(value, context) for value in heat.difficulty.tolist()],
+        "tags": [
+            f"on average {format_score(value, context)}" if math.isfinite(value) else "no score"
+            for value in heat.difficulty.tolist()
+        ],
         "score": scores,
         "samples": heat.samples.tolist(),
         "words": list(places),
@@ -155,10 +158,6 @@ def _column_name(problems: tuple[str, ...]) -> str:
     if len(problems) == 1:
         return problems[0]
     return f"{problems[0]} to {problems[-1]} ({len(problems)} problems)"
-
-
-def _tag(difficulty: float, context: ScoreContext) -> str:
-    return f"on average {format_score(difficulty, context)}" if math.isfinite(difficulty) else "no score"
 
 
 def _reduce_difficulty(values: FloatArray, starts: IntArray) -> FloatArray:

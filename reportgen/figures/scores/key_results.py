@@ -98,7 +98,7 @@ def _build_columns(
     # The samples of totals are never known.
     sampled = not shown or any(score.samples for score in shown)
     return (
-        _Column(name, tuple(_score(score, context) for score in shown)),
+        _Column(name, tuple(_build_score_cell(score, context) for score in shown)),
         *_build_rank_columns(shown, scored),
         _Column("problems", tuple(_count(score.problems) for score in shown)),
         samples if sampled else None,
@@ -111,7 +111,7 @@ def _build_columns(
     )
 
 
-def _score(score: Score, context: ScoreContext) -> Cell:
+def _build_score_cell(score: Score, context: ScoreContext) -> Cell:
     mark = "missing" if score.estimate is None else ""
     return Cell(format_score_estimate(score, context), score.estimate, mark)
 
@@ -170,7 +170,7 @@ def _build_cost_column(name: str, values: Sequence[float | None]) -> _Column | N
 
 
 def _build_protocol_columns(shown: Sequence[Score], context: ScoreContext) -> list[_Column]:
-    """A column for everything that was not measured alike."""
+    """A column for everything that was not measured in the same way."""
     columns = []
     names = [score.series for score in shown]
     for label, texts in find_protocol_differences(context, names, dated=True).items():
@@ -277,7 +277,7 @@ def _describe_power(scored: BenchmarkScores, context: ScoreContext) -> str:
 
 
 def _describe_protocol(context: ScoreContext) -> str:
-    """What the source says of all series alike, without the hash of its problems."""
+    """What the source says of all series, without the hash of its problems."""
     each = [dict(pairs) for _, pairs in context.protocol]
     shared = (
         (label, text)

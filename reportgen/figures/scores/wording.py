@@ -307,7 +307,10 @@ def make_score_axis(values: Iterable[float | None], context: ScoreContext, *, ti
 
     Values are in the unit of the input, as is the axis' domain. Without any the axis is over the whole range.
     """
-    known = [value for value in values if value is not None] or _whole_range(context)
+    ends = [context.lowest, context.highest]
+    # Of a range that is not known, 0 and 1 are shown.
+    whole = ends if all(map(math.isfinite, ends)) else [0.0, 1.0]
+    known = [value for value in values if value is not None] or whole
     low, high = _add_room(known, context)
     # An interval that is used as reported may reach beyond the range; then it is shown.
     low, high = max(low, min(context.lowest, *known)), min(high, max(context.highest, *known))
@@ -332,12 +335,6 @@ def _add_room(known: list[float], context: ScoreContext) -> tuple[float, float]:
         least = abs(high) / 10 or 1.0
     room = _ROOM * (high - low) if high > low else least / 2
     return low - room, high + room
-
-
-def _whole_range(context: ScoreContext) -> list[float]:
-    """The ends of the range of scores; of one that is not known 0 and 1."""
-    ends = [context.lowest, context.highest]
-    return ends if all(map(math.isfinite, ends)) else [0.0, 1.0]
 
 
 def _make_axis(title: str, low: float, high: float, context: ScoreContext, *, signed: bool) -> Axis:
