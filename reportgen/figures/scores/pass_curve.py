@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reportgen.core.model import Figure, FloatArray
     from reportgen.core.outcomes import ProblemScores, Score
     from reportgen.figures.axis import Axis
-    from reportgen.figures.plot import ChartShape, Plot, ScoreContext
+    from reportgen.figures.plot import ChartShape, DrawContext, Plot, ScoreContext
     from reportgen.settings.blocks import PasskSettings
 
 
@@ -223,26 +223,8 @@ def draw_passk(
         ReportError: no series has a score, or a highlighted one is not among those that have.
     """
     drawn = tuple(tuple(curve) for curve in curves if curve)
-    percent, better = is_percent(context), settings.higher_is_better
-    plot_context = make_step_context(
-        context,
-        "k",
-        get_chart_spec or _make_chart_spec,
-        higher_is_better=context.higher_is_better if better is None else better,
-    )
-    spec = PlotSpec(
-        id=block_id,
-        kind="passk",
-        title=settings.title or f"pass@k on {context.benchmark}".removesuffix(" on "),
-        metric="pass@k",
-        x_title="k",
-        y_title="pass@k (%)" if percent else "pass@k",
-        height=settings.height,
-        higher_is_better=plot_context.higher_is_better,
-        caption=settings.caption,
-        x_scale="log2",
-        highlight=settings.highlight,
-    )
+    percent = is_percent(context)
+    plot_context, spec = _plan_plot(block_id, settings, context, get_chart_spec or _make_chart_spec)
     curve_set = CurveSet(
         metric=spec.y_title,
         curves=tuple(_make_curve(scores, 100 if percent else 1) for scores in drawn),
@@ -266,6 +248,29 @@ def draw_passk(
         band=name_band(curve_set),
     )
     return draw_plot_figure(plot, curve_set, text, plot_context, spec.highlight)
+
+
+def _plan_plot(
+    block_id: str,
+    settings: PasskSettings,
+    context: ScoreContext,
+    get_chart_spec: Callable[[ChartShape], str],
+) -> tuple[DrawContext, PlotSpec]:
+    better = context.higher_is_better if settings.higher_is_better is None else settings.higher_is_better
+    spec = PlotSpec(
+        id=block_id,
+        kind="passk",
+        title=settings.title or f"pass@k on {context.benchmark}".removesuffix(" on "),
+        metric="pass@k",
+        x_title="k",
+        y_title="pass@k (%)" if is_percent(context) else "pass@k",
+        height=settings.height,
+        higher_is_better=better,
+        caption=settings.caption,
+        x_scale="log2",
+        highlight=settings.highlight,
+    )
+    return make_step_context(context, "k", get_chart_spec, higher_is_better=better), spec
 
 
 def _make_chart_spec(shape: ChartShape) -> str:
