@@ -107,8 +107,8 @@ def test_every_cell_is_the_comparison_seen_from_its_row() -> None:
     stack = block(problems)
     table, figure = parts(stack)
     for one in found.comparisons:
-        assert pairs.get_comparison(one.a, one.b) == one
-        assert pairs.get_comparison(one.b, one.a) == swap_sides(one)
+        assert pairs.by_pair[one.a, one.b] == one
+        assert pairs.by_pair[one.b, one.a] == swap_sides(one)
         for seen in (one, swap_sides(one)):
             (row,) = [row for row in table.rows if row[0].text == seen.a]
             here = row[table.header.index(seen.b)]

@@ -141,7 +141,14 @@ def test_one_score_without_an_interval_stands_in_the_middle() -> None:
     given = score_series(problems)
     assert given[0].low is None
     context = ScoreContext(
-        SourceLocation("a"), {"A": 0}, "S", "C", None, higher_is_better=True, lowest=0, highest=1
+        place=SourceLocation("a"),
+        slots={"A": 0},
+        source="S",
+        benchmark="C",
+        approximate=None,
+        higher_is_better=True,
+        lowest=0,
+        highest=1,
     )
     scored = BenchmarkScores(problems, given, (), rank_groups(given, ()), None, lead=Lead("A", tested=False))
     made = summarize_score_benchmark(Benchmark(name="C", source="s"), "c.md", scored, context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,10 @@ from fontTools.ttLib import TTFont
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.figures.advances import ADVANCES, UNITS_PER_EM
-from reportgen.figures.text import Weight, measure_text
+from reportgen.figures.text import FONTS as TTF
+from reportgen.figures.text import UNITS_PER_EM, Weight, measure_text
 
 ROOT = Path(__file__).parent.parent
-TTF = ROOT / "reportgen" / "figures" / "fonts"
 WEB = ROOT / "site_templates" / "fonts"
 WEIGHTS: tuple[Weight, ...] = (400, 600)
 TEXT = "GRPO 0.82 ± 0.01, αβγ → ≈ −3 × 10⁻⁴, naïve Łódź"
@@ -31,7 +31,8 @@ def test_width_is_the_sum_of_the_advances_in_the_font_file(weight: Weight) -> No
 @pytest.mark.parametrize("weight", WEIGHTS)
 def test_every_character_of_the_font_is_in_the_table(weight: Weight) -> None:
     """No letter that the font draws is estimated."""
-    known = {first + i for first, run in ADVANCES[weight].items() for i in range(len(run.split()))}
+    advances = json.loads((TTF / "advances.json").read_bytes())[str(weight)]
+    known = {int(first) + i for first, run in advances.items() for i in range(len(run))}
     assert known == set(TTFont(TTF / f"reportgen-sans-{weight}.ttf").getBestCmap())
 
 

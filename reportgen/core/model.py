@@ -156,7 +156,7 @@ class Curve:
     low: FloatArray
     high: FloatArray
     n: IntArray
-    runs: tuple[Run, ...]
+    runs: tuple[Run, ...] = ()
     raw: FloatArray | None = None
     given: bool = False
     equal: int = 0
@@ -208,12 +208,12 @@ class CurveSet:
     curves: tuple[Curve, ...]
     band: str
     level: float
-    smooth: float
-    exact: bool
-    replaced: int
-    dropped: int
-    bins: int | None
-    given_interval: str | None
+    smooth: float = 0.0
+    exact: bool = True
+    replaced: int = 0
+    dropped: int = 0
+    bins: int | None = None
+    given_interval: str | None = None
     empty: int = 0
     given_ignored: bool = False
     without_values: tuple[tuple[str, str | None], ...] = ()

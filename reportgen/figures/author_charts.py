@@ -126,16 +126,8 @@ def draw_author_figure(
 ) -> Figure:
     """The figure of a Vega-Lite specification, drawn in the house style.
 
-    Args:
-        block_id: id of the block on its page.
-        kind: ``vega-lite`` or ``altair``.
-        specification: the author's; ``data: {source: NAME}`` is replaced by that source's rows.
-        rows: source name to its rows.
-        title: what is shown; the specification's own title if None.
-        caption: finished sentences.
-        summary: one sentence in words; a plain one if None.
-        place: the block, for problems.
-        draw: gives the picture, as ``draw_chart`` does.
+    ``data: {source: NAME}`` of the specification is replaced by that source's ``rows``. Without ``title`` and
+    ``summary`` the specification's own title and a plain sentence stand; ``draw`` gives the picture.
 
     Raises:
         ReportError: Vega-Lite or Vega refuse the specification, or it takes too long.
@@ -149,6 +141,7 @@ def draw_author_figure(
     standalone = resolve_specification(spec) | {"title": name}
     shown = next(iter(rows.values()), [])
     header = tuple(shown[0]) if shown else ("no data",)
+    note = f"The first {_MOST_TABLE_ROWS} of {len(shown):,} rows; the CSV file has them all."
     words = tuple(tuple(_word(row.get(column)) for column in header) for row in shown)
     return Figure(
         id=block_id,
@@ -159,7 +152,7 @@ def draw_author_figure(
         summary=summary or f"{name}: the data table below has its numbers.",
         inline_svg=_prepare_for_page(svg, block_id),
         file_svg=resolve_svg(svg) + "\n",
-        table=Table(header, words[:_MOST_TABLE_ROWS], _table_note(len(words))),
+        table=Table(header, words[:_MOST_TABLE_ROWS], note if len(words) > _MOST_TABLE_ROWS else ""),
         csv=write_table_csv(header, ([row.get(column) for column in header] for row in shown)),
         spec=write_compact_json(standalone) + "\n",
         view=view,
@@ -193,16 +186,14 @@ def _draw(spec: dict[str, Any], place: SourceLocation, draw: Callable[[dict[str,
     try:
         return draw(spec)
     except ValueError as error:
-        problem = Diagnostic(
-            place, f"Vega-Lite refuses this specification: {_explain_error(spec, error)}", "", Stage.FIGURE
-        )
-        raise ReportError(problem) from error
+        message = f"Vega-Lite refuses this specification: {_explain_error(spec, error)}"
+        raise _make_error(place, message) from error
     except TimeoutError as error:
-        said = f"the chart was not drawn within {error.args[0]:g} seconds"
-        raise ReportError(Diagnostic(place, said, _ADVICE, Stage.FIGURE)) from error
+        message = f"the chart was not drawn within {error.args[0]:g} seconds"
+        raise _make_error(place, message, _ADVICE) from error
     except ChildProcessError as error:
-        said = "drawing the chart broke off, as it does where the memory does not suffice"
-        raise ReportError(Diagnostic(place, said, _ADVICE, Stage.FIGURE)) from error
+        message = "drawing the chart broke off, as it does where the memory does not suffice"
+        raise _make_error(place, message, _ADVICE) from error
 
 
 def _refuse_addresses(svg: str, place: SourceLocation) -> None:
@@ -219,7 +210,7 @@ def _refuse_addresses(svg: str, place: SourceLocation) -> None:
             if _LOADS.search(said) or (name.endswith("href") and not said.startswith("#")):
                 message = f'the drawn chart would load "{shorten(said, 60)}" from elsewhere'
                 step = "Give colours as names or numbers such as #0d4795, in the data too"
-                raise ReportError(Diagnostic(place, message, step, Stage.FIGURE))
+                raise _make_error(place, message, step)
 
 
 def _explain_error(spec: dict[str, Any], error: ValueError) -> str:
@@ -257,9 +248,3 @@ def _word(value: object) -> str:
     if value is None:
         return ""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _table_note(count: int) -> str:
-    if count <= _MOST_TABLE_ROWS:
-        return ""
-    return f"The first {_MOST_TABLE_ROWS} of {count:,} rows; the CSV file has them all."

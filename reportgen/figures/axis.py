@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from itertools import takewhile
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from reportgen.figures.number_format import format_d3, format_time, make_formatter, to_moment
@@ -63,17 +64,11 @@ def choose_time_ticks(low: float, high: float, count: int) -> TimeTicks:
 
 def _list_month_starts(low: float, high: float, first: datetime, months: int) -> tuple[float, ...]:
     start = math.ceil((first.year * 12 + first.month - 1) / months) * months
-    starts = (_month_start(index) for index in range(start, _LAST_MONTH + 1, months))
-    ticks = []
-    for tick in starts:
-        if tick > high:
-            break
-        if tick >= low:
-            ticks.append(tick)
-    return tuple(ticks)
+    starts = (_find_month_start(index) for index in range(start, _LAST_MONTH + 1, months))
+    return tuple(tick for tick in takewhile(lambda tick: tick <= high, starts) if tick >= low)
 
 
-def _month_start(index: int) -> float:
+def _find_month_start(index: int) -> float:
     return datetime(index // 12, index % 12 + 1, 1, tzinfo=UTC).timestamp() * 1000
 
 
@@ -139,15 +134,7 @@ def make_linear_axis(
     low, high = low - room, high + room
     ticks, step = _round_values(low, high, count, least=1.0 if whole else 0.0)
     spec = _choose_tick_format(max(abs(low), abs(high)), step)
-    return Axis(
-        title=title,
-        scale="linear",
-        domain=(low, high),
-        ticks=ticks,
-        labels=tuple(format_d3(tick, spec) for tick in ticks),
-        format=spec,
-        read_format=_choose_read_format(low, high),
-    )
+    return _make_axis(title, "linear", (low, high), ticks, spec, _choose_read_format(low, high))
 
 
 def make_log_axis(title: str, low: float, high: float) -> Axis:
@@ -165,15 +152,7 @@ def make_log_axis(title: str, low: float, high: float) -> Axis:
         ticks, step = _round_values(low, high, 5)
         spec = _choose_tick_format(high, step)
     readable = low >= _EXPONENT_BELOW and high < _EXPONENT_FROM
-    return Axis(
-        title=title,
-        scale="log",
-        domain=(low, high),
-        ticks=ticks,
-        labels=tuple(format_d3(tick, spec) for tick in ticks),
-        format=spec,
-        read_format=",.4~r" if readable else ".3~e",
-    )
+    return _make_axis(title, "log", (low, high), ticks, spec, ",.4~r" if readable else ".3~e")
 
 
 def make_log2_axis(title: str, low: float, high: float) -> Axis:
@@ -189,15 +168,7 @@ def make_log2_axis(title: str, low: float, high: float) -> Axis:
     ticks = tuple(2.0**power for power in range(first, last + 1, stride))
     if len(ticks) < _FEWEST_LOG_TICKS:
         ticks, _ = _round_values(max(1.0, low), high, 5, least=1.0)
-    return Axis(
-        title=title,
-        scale="log2",
-        domain=(low, high),
-        ticks=ticks,
-        labels=tuple(format_d3(tick, ",.0f") for tick in ticks),
-        format=",.0f",
-        read_format=",.0f",
-    )
+    return _make_axis(title, "log2", (low, high), ticks, ",.0f", ",.0f")
 
 
 def make_time_axis(title: str, low: float, high: float, *, count: int) -> Axis:
@@ -208,16 +179,20 @@ def make_time_axis(title: str, low: float, high: float, *, count: int) -> Axis:
     """
     if low == high:
         low, high = low - DAY / 2, high + DAY / 2
-    found = choose_time_ticks(low, high, count)
-    return Axis(
-        title=title,
-        scale="time",
-        domain=(low, high),
-        ticks=found.values,
-        labels=tuple(format_time(tick, found.format) for tick in found.values),
-        format=found.format,
-        read_format=found.read_format,
-    )
+    return _make_axis(title, "time", (low, high), *choose_time_ticks(low, high, count))
+
+
+def _make_axis(  # noqa: PLR0917 - the fields of an axis in their order
+    title: str,
+    scale: ScaleKind,
+    domain: tuple[float, float],
+    ticks: tuple[float, ...],
+    spec: str,
+    read_format: str,
+) -> Axis:
+    """The axis with the words at its ticks."""
+    write = format_time if scale == "time" else format_d3
+    return Axis(title, scale, domain, ticks, tuple(write(tick, spec) for tick in ticks), spec, read_format)
 
 
 def tick_step(low: float, high: float, count: int) -> float:

@@ -163,7 +163,7 @@ class Obstacles:
     Attributes:
         words: labels that have their place already; nothing may lie on them.
         marks: rings and vertical lines, better left clear.
-        strokes: heights of lines in pixels at even fractions of the width, a row a line; NaN is a gap.
+        strokes: heights of lines in pixels at even fractions of the width; a row is a line, NaN a gap.
     """
 
     words: Sequence[Box]
@@ -194,7 +194,7 @@ class Obstacles:
 
 
 def list_fractions() -> FloatArray:
-    """The fractions of the width at which ``Drawn.strokes`` has heights."""
+    """The fractions of the width at which ``Obstacles.strokes`` has heights."""
     return np.linspace(0, 1, _SAMPLES)
 
 
@@ -258,11 +258,11 @@ def _place_in_turn(
 
 def _is_free(place: LabelPlace, words: Sequence[Box], leaders: Sequence[Box]) -> bool:
     """Whether a label and its leader keep clear of other labels and their leaders."""
-    if not all(is_apart(place.box, one) for one in words):
+    if not all(is_apart(place.box, word) for word in words):
         return False
-    if not all(is_apart(place.box, one, _LEADER_GAP) for one in leaders):
+    if not all(is_apart(place.box, leader, _LEADER_GAP) for leader in leaders):
         return False
-    return place.leader is None or all(is_apart(place.leader, one, _LEADER_GAP) for one in words)
+    return place.leader is None or all(is_apart(place.leader, word, _LEADER_GAP) for word in words)
 
 
 _ACROSS_X, _ACROSS_TOP, _ACROSS_BOTTOM = 4, -15, -1
@@ -274,7 +274,7 @@ def place_labels(plot: Plot) -> Plot:
     """The plot with a place for the words of each reference line down and each annotation.
 
     Lines come first, then annotations in their order: of words that find no room the later ones are left
-    out, and their marks stay (``describe_unplaced`` tells them).
+    out, and their marks stay (``describe_unplaced`` names them).
     """
     marks = [*plot.references, *plot.annotations]
     wanting = [number for number, mark in enumerate(marks) if mark.text and mark.x is not None]
@@ -306,11 +306,11 @@ def _list_places(plot: Plot, mark: Mark) -> Iterator[LabelPlace]:
     x = position(plot.x, mark.x or 0.0)
     if mark.y is None:
         return list_places_at_line(x, (short, long), plot.height)
-    return list_places_at_point(x, _height(plot, mark.y), (short, long), plot.height)
+    return list_places_at_point(x, plot.find_pixel(mark.y), (short, long), plot.height)
 
 
 def _make_label(plot: Plot, mark: Mark, place: LabelPlace) -> Label:
-    y = 0.0 if mark.y is None else _height(plot, mark.y)
+    y = 0.0 if mark.y is None else plot.find_pixel(mark.y)
     leader = (round(place.leader.top - y, 1), round(place.leader.bottom - y, 1)) if place.leader else None
     short, long = _cut_words(plot, mark)
     return Label(long, short, place.anchor, place.dx, round(place.baseline - y, 1), leader)
@@ -322,15 +322,11 @@ def _cut_words(plot: Plot, mark: Mark) -> tuple[str, str]:
     return cut_text(words, TICK_SIZE, 400, measure_room(position(plot.x, mark.x or 0.0))), words
 
 
-def _height(plot: Plot, value: float) -> float:
-    return (1 - position(plot.y, value)) * plot.height
-
-
 def _collect_obstacles(plot: Plot) -> Obstacles:
     marks = []
     for mark in plot.annotations:
         if mark.x is not None and mark.y is not None:
-            y = _height(plot, mark.y)
+            y = plot.find_pixel(mark.y)
             marks.append(Box(position(plot.x, mark.x), ((-RING, RING),) * 2, y - RING, y + RING))
     lines = [mark.x for mark in plot.references if mark.x is not None]
     marks += [Box(position(plot.x, x), ((0, 0), (0, 0)), 0, plot.height) for x in lines]
@@ -344,7 +340,7 @@ def _list_word_boxes(plot: Plot) -> Iterator[Box]:
         yield Box(1, (None, sides), end.y - _END_HALF, end.y + _END_HALF)
     for mark in plot.references:
         if mark.y is not None and mark.text:
-            y = _height(plot, mark.y)
+            y = plot.find_pixel(mark.y)
             sides = (_ACROSS_X, _ACROSS_X + measure_text(mark.text, TICK_SIZE))
             yield Box(0, (sides, sides), y + _ACROSS_TOP, y + _ACROSS_BOTTOM)
 
@@ -352,7 +348,7 @@ def _list_word_boxes(plot: Plot) -> Iterator[Box]:
 def _sample_lines(plot: Plot) -> FloatArray:
     """The height of each line in pixels, at even fractions of the width."""
     grid = list_fractions()
-    rows = [np.full(grid.size, _height(plot, m.y)) for m in plot.references if m.y is not None]
+    rows = [np.full(grid.size, plot.find_pixel(m.y)) for m in plot.references if m.y is not None]
     for line in plot.lines:
         x, y = positions(plot.x, line.steps), positions(plot.y, line.values)
         known = np.isfinite(x) & np.isfinite(y)

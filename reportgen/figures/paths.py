@@ -42,7 +42,7 @@ def thin(x: FloatArray, y: FloatArray, most: int = _MOST_POINTS) -> tuple[FloatA
     """About ``most`` points, at most half as many again, that look the same.
 
     The range of ``x``, which rises, is cut into buckets of equal width; the lowest and highest point of
-    each are kept, so no spike is lost (min-max decimation, after M4 of Jugel et al. 2014), and so is the
+    each stay, so no spike is lost (min-max decimation, after M4 of Jugel et al. 2014), and so is the
     first gap of each, so that a gap stays one.
     """
     if x.size <= most:
@@ -76,13 +76,8 @@ def thin_rows(x: FloatArray, rows: FloatArray, most: int) -> tuple[FloatArray, F
     A bucket is a column of a table, so that one call finds the extremes of all lines; a point that is
     its bucket's lowest and highest stands twice.
 
-    Args:
-        x: even steps, shape (points,).
-        rows: finite values, shape (lines, points).
-        most: about how many points to keep.
-
-    Returns:
-        Steps and values, each of shape (lines, points kept).
+    Steps have the shape (points,) and are even, finite values the shape (lines, points); the result is steps
+    and values, each of shape (lines, about ``most``).
     """
     lines, size = rows.shape
     width = math.ceil(size / (most // 2))

@@ -8,7 +8,6 @@ security policy allows no style attribute. The live view draws at the same place
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -164,7 +163,7 @@ def _draw_symbols(plot: Plot) -> Iterator[str]:
             f'd="{shape}"/></defs>'
         )
         for step, value in zip(line.steps.tolist(), line.values.tolist(), strict=True):
-            if math.isfinite(value) and _is_inside(plot, step, value):
+            if 0 <= position(plot.x, step) <= 1 and 0 <= position(plot.y, value) <= 1:
                 yield (
                     f'<use href="#{name}" x="{format_position(plot.x, step)}" '
                     f'y="{_format_pixel(plot, value)}"/>'
@@ -189,7 +188,7 @@ def _draw_annotations(plot: Plot, *, fluid: bool) -> Iterator[str]:
     for mark in plot.annotations:
         if mark.x is None or mark.y is None:
             continue
-        x, y = format_position(plot.x, mark.x), _height(plot, mark.y)
+        x, y = format_position(plot.x, mark.x), plot.find_pixel(mark.y)
         yield f'<g class="rg-annotation"><svg x="{x}" y="{_format_pixel(plot, mark.y)}" overflow="visible">'
         yield '<path d="M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z" fill="none" stroke="var(--rg-text)"/></svg>'
         if mark.label and mark.label.leader:
@@ -222,50 +221,53 @@ def _draw_ends(plot: Plot) -> Iterator[str]:
     yield "</g>"
 
 
-def _is_inside(plot: Plot, step: float, value: float) -> bool:
-    return 0 <= position(plot.x, step) <= 1 and 0 <= position(plot.y, value) <= 1
-
-
 def _format_pixel(plot: Plot, value: float) -> str:
-    return f"{_height(plot, value):.4g}"
-
-
-def _height(plot: Plot, value: float) -> float:
-    return (1 - position(plot.y, value)) * plot.height
+    return f"{plot.find_pixel(value):.4g}"
 
 
 _EDGE = 24
 _TITLE_SIZE, _SOURCE_SIZE = 17, 11
-_LEGEND_ROW = 20
+_TITLE_LINE, _TEXT_LINE, _LEGEND_ROW = 22, 16, 20
 
 
 def draw_file(plot: Plot, paths: tuple[LinePaths, ...], *, title: str, subtitle: str, source: str) -> str:
     """An SVG of fixed size on white, complete with words; fonts are named, not embedded."""
     width = PIXELS_WIDE + plot.margins.left + plot.margins.right + 2 * _EDGE
-    title_lines = wrap_words(title, _TITLE_SIZE, 600, width - 2 * _EDGE)
-    under = [line for part in (subtitle,) for line in wrap_words(part, TICK_SIZE, 400, width - 2 * _EDGE)]
+    room = width - 2 * _EDGE
+    title_lines, under = wrap_words(title, _TITLE_SIZE, 600, room), wrap_words(subtitle, TICK_SIZE, 400, room)
     words = list(_draw_lines(title_lines, _TITLE_SIZE, 600, "text", _EDGE + 14))
-    y = _EDGE + 14 + 22 * len(title_lines)
+    y = _EDGE + 14 + _TITLE_LINE * len(title_lines)
     words += _draw_lines(under, TICK_SIZE, 400, "muted", y)
-    y += 16 * len(under)
+    y += _TEXT_LINE * len(under)
     if not plot.ends:
         legend, rows = _draw_legend(plot, y + 6, width)
         words += legend
         y += _LEGEND_ROW * rows
     top = y + plot.margins.top + 4
-    left = _EDGE + plot.margins.left
     height = top + plot.height + plot.margins.bottom + 34
-    origin = wrap_words(f"Source: {source}", _SOURCE_SIZE, 400, width - 2 * _EDGE)
-    ending = " …" if len(origin) > 1 else ""
-    words.append(_draw_text(_EDGE, height - 14, _SOURCE_SIZE, 400, "muted", f"{origin[0]}{ending}"))
-    picture = (
+    origin = _write_origin(source, room)
+    words.append(_draw_text(_EDGE, height - 14, _SOURCE_SIZE, 400, "muted", origin))
+    body = draw_body(plot, paths, fluid=False)
+    return _set_into_file((width, height), title, words, (_EDGE + plot.margins.left, top), plot.height, body)
+
+
+def _write_origin(source: str, room: float) -> str:
+    lines = wrap_words(f"Source: {source}", _SOURCE_SIZE, 400, room)
+    return f"{lines[0]}{' …' if len(lines) > 1 else ''}"
+
+
+def _set_into_file(  # noqa: PLR0917 - size and words of the file, then place and height of the drawing
+    size: tuple[int, int], title: str, words: list[str], corner: tuple[int, int], high: int, drawing: str
+) -> str:
+    """A drawing ``PIXELS_WIDE`` pixels wide in a file of its own, with resolved colours."""
+    width, height = size
+    return resolve_svg(
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" font-family="var(--rg-font)" font-size="{TICK_SIZE}">'
         f'<title>{escape_text(title)}</title><rect width="100%" height="100%" fill="var(--rg-bg)"/>'
-        f'{"".join(words)}<svg x="{left}" y="{top}" width="{PIXELS_WIDE}" height="{plot.height}" '
-        f'overflow="visible">{draw_body(plot, paths, fluid=False)}</svg></svg>\n'
+        f'{"".join(words)}<svg x="{corner[0]}" y="{corner[1]}" width="{PIXELS_WIDE}" height="{high}" '
+        f'overflow="visible">{drawing}</svg></svg>\n'
     )
-    return resolve_svg(picture)
 
 
 _SHIFTED = re.compile(r' y="(-?[\d.]+)" dy="(-?[\d.]+)"')
@@ -335,50 +337,29 @@ def _size(picture: str) -> tuple[int, int]:
     return int(wide), int(high)
 
 
-_FRAME_EDGE = 24
-_FRAME_TITLE_SIZE, _FRAME_SOURCE_SIZE = 17, 11
-_TITLE_LINE, _TEXT_LINE = 22, 16
-
-
 def draw_framed(
     drawing: str, height: int, margins: Margins, *, title: str, subtitle: str, source: str
 ) -> str:
-    """Elements that are as wide as their place, set ``PIXELS_WIDE`` pixels wide into a file of their own.
+    """SVG elements that are as wide as their place, set into a file of their own.
 
-    Args:
-        drawing: SVG elements; their colours may be tokens.
-        height: of the plot without its margins, in pixels.
-        margins: room around it for what the drawing has outside of the plot.
-        title: what is shown.
-        subtitle: how.
-        source: where the numbers are from.
+    ``height`` is that of the drawing in pixels, without its margins; its colours may be tokens.
     """
-    width = PIXELS_WIDE + margins.left + margins.right + 2 * _FRAME_EDGE
-    room = width - 2 * _FRAME_EDGE
-    heading, how = wrap_words(title, _FRAME_TITLE_SIZE, 600, room), wrap_words(subtitle, TICK_SIZE, 400, room)
-    y = _FRAME_EDGE + 14
-    words = list(
-        _draw_framed_lines(
-            heading, y, _TITLE_LINE, f'font-size="{_FRAME_TITLE_SIZE}" font-weight="600"', "text"
-        )
-    )
+    width = PIXELS_WIDE + margins.left + margins.right + 2 * _EDGE
+    room = width - 2 * _EDGE
+    heading, how = wrap_words(title, _TITLE_SIZE, 600, room), wrap_words(subtitle, TICK_SIZE, 400, room)
+    y = _EDGE + 14
+    font = f'font-size="{_TITLE_SIZE}" font-weight="600"'
+    words = list(_draw_framed_lines(heading, y, _TITLE_LINE, font, "text"))
     y += _TITLE_LINE * len(heading)
     words += _draw_framed_lines(how, y, _TEXT_LINE, f'font-size="{TICK_SIZE}"', "muted")
     top = y + _TEXT_LINE * len(how) + margins.top
     total = top + height + margins.bottom + 34
-    origin = wrap_words(f"Source: {source}", _FRAME_SOURCE_SIZE, 400, room)
-    shown = [f"{origin[0]}{' …' if len(origin) > 1 else ''}"]
-    words += _draw_framed_lines(shown, total - 14, _TEXT_LINE, f'font-size="{_FRAME_SOURCE_SIZE}"', "muted")
-    return resolve_svg(
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{total}" '
-        f'viewBox="0 0 {width} {total}" font-family="var(--rg-font)" font-size="{TICK_SIZE}">'
-        f'<title>{escape_text(title)}</title><rect width="100%" height="100%" fill="var(--rg-bg)"/>'
-        f'{"".join(words)}<svg x="{_FRAME_EDGE + margins.left}" y="{top}" width="{PIXELS_WIDE}" '
-        f'height="{height}" overflow="visible">{drawing}</svg></svg>\n'
-    )
+    origin = [_write_origin(source, room)]
+    words += _draw_framed_lines(origin, total - 14, _TEXT_LINE, f'font-size="{_SOURCE_SIZE}"', "muted")
+    return _set_into_file((width, total), title, words, (_EDGE + margins.left, top), height, drawing)
 
 
 def _draw_framed_lines(lines: Sequence[str], y: int, step: int, font: str, ink: str) -> Iterator[str]:
     for number, line in enumerate(lines):
-        at = y + number * step
-        yield f'<text x="{_FRAME_EDGE}" y="{at}" {font} fill="var(--rg-{ink})">{escape_text(line)}</text>'
+        place = f'x="{_EDGE}" y="{y + number * step}"'
+        yield f'<text {place} {font} fill="var(--rg-{ink})">{escape_text(line)}</text>'

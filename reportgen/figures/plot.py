@@ -1,13 +1,15 @@
-"""A plot as values: what its author wants, what drawing needs to know, and the lines and axes drawn."""
+"""A plot as values: its author's wishes, its words, its lines and axes, and what drawing needs to know."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from reportgen.core.directions import find_direction
+from reportgen.core.errors import Problem, Stage
 from reportgen.core.model import Lead
 from reportgen.core.words import lower_axis_title
+from reportgen.figures.axis import position
 from reportgen.settings.blocks import PanelSettings
 
 if TYPE_CHECKING:
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from reportgen.settings.blocks import (
         Annotation,
         CurveSettings,
-        LineSettings,
         PanelsSettings,
         ReferenceLine,
     )
@@ -127,6 +128,10 @@ class Plot:
     annotations: tuple[Mark, ...] = ()
     ends: tuple[EndLabel, ...] = ()
 
+    def find_pixel(self, value: float) -> float:
+        """Pixels from the top of the plot down to a value."""
+        return (1 - position(self.y, value)) * self.height
+
 
 @dataclass(frozen=True, slots=True)
 class ChartShape:
@@ -160,33 +165,42 @@ def get_shape(plot: Plot) -> ChartShape:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class DrawContext:
-    """What a figure needs to know beyond its numbers.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceContext:
+    """What every figure needs to know of its block and its source.
 
     Attributes:
         place: the block, for problems.
         slots: palette slot of every series of the report.
-        higher_is_better: whether a larger value of ``ranked_by`` is better, as the benchmark says; None if
-            nothing is said.
-        step_title: title of the x axis when the author gives none.
-        step_is_time: True where steps are milliseconds since 1970 UTC.
         source: the source's title, for the caption.
         approximate: why its numbers are not exact, or None.
-        get_chart_spec: the Vega-Lite specification of a shape, as JSON, made or kept.
-        notes: sentences about the source that its readers should see.
-        ranked_by: the metric that a benchmark is ranked by; None without one.
+        notes: sentences about the source that its readers should see: what was found and handled.
     """
 
     place: SourceLocation
     slots: Mapping[str, int]
+    source: str
+    approximate: str | None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawContext(SourceContext):
+    """What a figure of curves needs to know beyond its numbers.
+
+    Attributes:
+        higher_is_better: whether a larger value of ``ranked_by`` is better, as the benchmark says; None if
+            nothing is said.
+        step_title: title of the x axis when the author gives none.
+        step_is_time: True where steps are milliseconds since 1970 UTC.
+        get_chart_spec: the Vega-Lite specification of a shape, as JSON.
+        ranked_by: the metric that a benchmark is ranked by; None without one.
+    """
+
     higher_is_better: bool | None
     step_title: str
     step_is_time: bool
-    source: str
-    approximate: str | None
     get_chart_spec: Callable[[ChartShape], str]
-    notes: tuple[str, ...] = ()
     ranked_by: str | None = None
 
     def resolve_direction(self, metric: str, *said: bool | None) -> bool | None:
@@ -198,31 +212,31 @@ class DrawContext:
         return find_direction(metric, *said, self.higher_is_better if ranks else None, ranks=ranks)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlotSpec:
     """One plot as its author wants it.
 
-    ``marked`` are annotations that data or claims ask for, most telling first: what does not fit into the
-    plot is left out, while an author's own annotation that does not is an error. ``higher_is_better`` is None
-    where that is not known, or where neither is.
+    ``marked`` are annotations that data or claims ask for, the most important first: what does not fit into
+    the plot is left out, while an author's own annotation that does not is an error. ``higher_is_better`` is
+    None where that is not known, or where neither is.
     """
 
     id: str
     kind: str
     title: str
-    caption: str | None
     metric: str
     x_title: str
     y_title: str
-    x_domain: tuple[float, float] | None
-    y_domain: tuple[float, float] | None
-    x_scale: Literal["linear", "log", "log2"]
-    y_scale: Literal["linear", "log"]
-    order: str
-    highlight: tuple[str, ...]
     height: int
-    runs: bool | None
     higher_is_better: bool | None
+    caption: str | None = None
+    x_domain: tuple[float, float] | None = None
+    y_domain: tuple[float, float] | None = None
+    x_scale: Literal["linear", "log", "log2"] = "linear"
+    y_scale: Literal["linear", "log"] = "linear"
+    order: str = "given"
+    highlight: tuple[str, ...] = ()
+    runs: bool | None = None
     references: tuple[ReferenceLine, ...] = ()
     annotations: tuple[Annotation, ...] = ()
     marked: tuple[Annotation, ...] = ()
@@ -235,17 +249,25 @@ def make_curve_spec(
     context: DrawContext,
     marked: tuple[Annotation, ...] = (),
 ) -> PlotSpec:
-    """A ``curve`` block's plot; ``marked`` is what its ``annotate`` came to, most telling first."""
-    return _make_spec(
-        block_id,
-        "curve",
-        settings,
-        metric,
-        context,
-        title=settings.title or f"{metric} by {lower_axis_title(settings.x_title or context.step_title)}",
+    """A ``curve`` block's plot; ``marked`` is what its ``annotate`` came to, the most important first."""
+    x_title = settings.x_title or context.step_title
+    return PlotSpec(
+        id=block_id,
+        kind="curve",
+        title=settings.title or f"{metric} by {lower_axis_title(x_title)}",
+        metric=metric,
+        x_title=x_title,
         y_title=settings.y_title or metric,
+        height=settings.height,
+        higher_is_better=context.resolve_direction(metric, settings.higher_is_better),
+        caption=settings.caption,
+        x_domain=settings.x_domain,
         y_domain=settings.y_domain,
+        x_scale=settings.x_scale,
         y_scale=settings.y_scale,
+        order=settings.order,
+        highlight=settings.highlight,
+        runs=settings.runs,
         references=settings.reference,
         annotations=settings.annotations,
         marked=marked,
@@ -256,94 +278,73 @@ def make_panel_specs(block_id: str, settings: PanelsSettings, context: DrawConte
     """A ``panels`` block's plots, one for each metric."""
     panels = [PanelSettings(metric=m) if isinstance(m, str) else m for m in settings.metrics]
     return tuple(
-        _make_spec(
-            f"{block_id}-{number}",
-            "panel",
-            settings,
-            panel.metric,
-            context,
+        PlotSpec(
+            id=f"{block_id}-{number}",
+            kind="panel",
             title=panel.title or panel.metric,
+            metric=panel.metric,
+            x_title=settings.x_title or context.step_title,
             y_title=panel.y_title or panel.metric,
+            height=settings.height,
+            higher_is_better=context.resolve_direction(
+                panel.metric, panel.higher_is_better, settings.higher_is_better
+            ),
+            x_domain=settings.x_domain,
             y_domain=panel.y_domain,
+            x_scale=settings.x_scale,
             y_scale=panel.y_scale,
-            better=panel.higher_is_better,
+            order=settings.order,
+            highlight=settings.highlight,
+            runs=settings.runs,
         )
         for number, panel in enumerate(panels, start=1)
     )
 
 
-def _make_spec(
-    figure_id: str,
-    kind: str,
-    settings: LineSettings,
-    metric: str,
-    context: DrawContext,
-    *,
-    title: str,
-    y_title: str,
-    y_domain: tuple[float, float] | None,
-    y_scale: Literal["linear", "log"],
-    references: tuple[ReferenceLine, ...] = (),
-    annotations: tuple[Annotation, ...] = (),
-    marked: tuple[Annotation, ...] = (),
-    better: bool | None = None,
-) -> PlotSpec:
-    return PlotSpec(
-        id=figure_id,
-        kind=kind,
-        title=title,
-        caption=settings.caption if kind == "curve" else None,
-        metric=metric,
-        x_title=settings.x_title or context.step_title,
-        y_title=y_title,
-        x_domain=settings.x_domain,
-        y_domain=y_domain,
-        x_scale=settings.x_scale,
-        y_scale=y_scale,
-        order=settings.order,
-        highlight=settings.highlight,
-        height=settings.height,
-        runs=settings.runs,
-        higher_is_better=context.resolve_direction(metric, better, settings.higher_is_better),
-        references=references,
-        annotations=annotations,
-        marked=marked,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreContext:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreContext(SourceContext):
     """What a block about scores needs to know beyond its numbers.
 
     Attributes:
-        place: the block, for problems.
-        slots: palette slot of every series of the report.
-        source: the source's title, for the caption.
         benchmark: the benchmark's name, for titles.
-        approximate: why its numbers are not exact, or None.
         higher_is_better: whether a larger score is better.
         lowest, highest: the stated range of scores; 0 to 1 is shown in percent and points.
         protocol: how each series was measured: name, and pairs of a label and a text; empty where unknown.
         score_name: what the score of an answer is called, such as ``exact_match``; empty without a name.
-        notes: sentences about the source that its readers should see: what was found and handled.
     """
 
-    place: SourceLocation
-    slots: Mapping[str, int]
-    source: str
     benchmark: str
-    approximate: str | None
     higher_is_better: bool
     lowest: float
     highest: float
     protocol: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
     score_name: str = ""
-    notes: tuple[str, ...] = ()
+
+
+def make_step_context(
+    context: ScoreContext,
+    step_title: str,
+    get_chart_spec: Callable[[ChartShape], str],
+    *,
+    higher_is_better: bool,
+) -> DrawContext:
+    """The context of curves that are drawn from scores."""
+    return DrawContext(
+        place=context.place,
+        slots=context.slots,
+        source=context.source,
+        approximate=context.approximate,
+        notes=context.notes,
+        higher_is_better=higher_is_better,
+        step_title=step_title,
+        step_is_time=False,
+        get_chart_spec=get_chart_spec,
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BenchmarkScores:
-    """One benchmark with everything that is told of it: scores, all pairs, groups, and its power."""
+    """One benchmark with everything that is shown of it: scores, all pairs, groups, and its power."""
 
     problems: ProblemScores
     scores: tuple[Score, ...]
@@ -354,7 +355,35 @@ class BenchmarkScores:
     lead: Lead = field(default=Lead(None, tested=False))
 
 
-def describe_plot_source(context: DrawContext) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FigureText:
+    """The words of a figure, finished.
+
+    Attributes:
+        id: id of the figure on its page.
+        kind: ``curve``, ``scores`` and so on.
+        title, subtitle, caption, summary: as in ``Figure``.
+        source: where the numbers come from.
+        numbers: what ``report.json`` holds.
+        band: a short name of the band; empty where there is none.
+    """
+
+    id: str
+    kind: str
+    title: str
+    subtitle: str
+    summary: str
+    source: str
+    numbers: dict[str, Any]
+    caption: str = ""
+    band: str = ""
+
+
+def describe_source(context: SourceContext) -> str:
     """The source's title, and why its numbers are not exact if they are not."""
-    caution = f" ({context.approximate})" if context.approximate else ""
-    return f"{context.source}{caution}"
+    return f"{context.source} ({context.approximate})" if context.approximate else context.source
+
+
+def make_diagnostic(context: SourceContext, message: str, next_step: str = "") -> Problem:
+    """What is wrong with a figure, at its block."""
+    return Problem(context.place, message, next_step, Stage.FIGURE)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import vl_convert
 
-from reportgen.figures.text import clean_text
+from reportgen.figures.text import FONTS, clean_text
 
-FONTS = Path(__file__).with_name("fonts")
 # An escaped backslash, so that what follows it is not taken for an escape; then those of control characters.
 _CONTROL = re.compile(r"\\\\|\\[bf]|\\u00[01][0-9a-f]")
 

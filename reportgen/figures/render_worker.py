@@ -2,7 +2,7 @@
 
 A specification can ask for more than any machine has: a width of 1e9, a sequence of 1e9 numbers, a regular
 expression that never ends. Vega cannot be interrupted, and where its engine lacks memory it ends the whole
-process without a word. So it runs beside the build, which ends it when the time is over, and stays up itself.
+process without a word. So it runs in a process of its own, which the build ends when the time is over.
 
 The process is started for the first chart that has to be drawn and serves all others. It imports nothing from
 the working folder (``-P``), and gets of the environment only what Python and the fonts need.
@@ -35,7 +35,7 @@ _LATER: Final = 10
 
 
 def draw_chart(specification: dict[str, Any]) -> str:
-    """The SVG of a complete Vega-Lite specification, as ``svg_of_vega_lite`` draws it.
+    """The SVG of a complete Vega-Lite specification, as ``render_vega_lite`` draws it.
 
     Raises:
         ValueError: Vega-Lite or Vega refuse the specification, with their words, or the picture is too long.
@@ -66,7 +66,7 @@ def _run_in_worker(work: str, specification: dict[str, Any]) -> Any:  # noqa: AN
 
 
 class _Worker:
-    """The process: started when first asked, and again after it had to be ended."""
+    """The process: started for the first request, and again after it had to be ended."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -139,8 +139,8 @@ def _send_line(process: subprocess.Popen[bytes], request: bytes) -> bytes:
 
 
 def _serve() -> None:
-    """In the process: draw what is asked for, line by line, until nobody asks any more."""
-    from reportgen.figures import render  # noqa: PLC0415 - not needed by who asks
+    """In the process: answer requests line by line until there are no more."""
+    from reportgen.figures import render  # noqa: PLC0415 - not needed where requests are made
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")

@@ -47,12 +47,8 @@ def assign_slots(
     in any figure has. A series that meets more than seven others with slots takes the slot least used
     among them (its figure then needs ``highlight``, which greys the rest).
 
-    Args:
-        figures: the series names of each figure, in the order of the report.
-        pinned: series name to slot, 0 to 7, as the author fixed them.
-
-    Returns:
-        Series name to slot.
+    ``figures`` holds the series names of each figure, in the order of the report; ``pinned`` are the slots
+    that the author fixed.
     """
     drawn_together: dict[str, set[str]] = {}
     for names in figures:

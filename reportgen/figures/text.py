@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 import unicodedata
 from functools import cache
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 from unicodedata import bidirectional
 
-from reportgen.figures.advances import ADVANCES, UNITS_PER_EM
-from reportgen.figures.style import (
-    LABEL_SIZE,
-)
+from reportgen.figures.style import LABEL_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+
+FONTS = Path(__file__).with_name("fonts")
+"""The fonts of pictures, and their advance widths."""
+UNITS_PER_EM = 2048
 
 # Everything but the Char production of XML 1.0: a reader of XML stops at any of these.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -37,18 +40,13 @@ Weight: TypeAlias = Literal[400, 600]
 
 
 def measure_text(text: str, size: float, weight: Weight = 400) -> float:
-    """Return the width of one line of text.
+    """The width of one line of text, in the unit of the font's ``size``.
 
     It is the sum of the advances; kerning is left out, and changes words by at most a few percent.
     A character outside the font is drawn by one of the reader's own fonts and is estimated: nothing for
     a combining or invisible one, an em for a wide one (CJK, emoji), the average letter for any other.
-
-    Args:
-        text: one line.
-        size: font size; the result has the same unit.
-        weight: 400 or 600.
     """
-    known = _load_advances(weight)
+    known = _load_advances()[weight]
     units = sum(known[char] if char in known else _estimate_advance(char, known["x"]) for char in text)
     return units * size / UNITS_PER_EM
 
@@ -64,11 +62,16 @@ def cut_text(text: str, size: float, weight: Weight, width: float) -> str:
 
 
 @cache
-def _load_advances(weight: Weight) -> dict[str, int]:
+def _load_advances() -> dict[int, dict[str, int]]:
+    """The advance of each character by weight, as ``site_templates/fonts/make_fonts.py`` writes them."""
+    weights = json.loads((FONTS / "advances.json").read_bytes())
     return {
-        chr(first + offset): int(advance)
-        for first, run in ADVANCES[weight].items()
-        for offset, advance in enumerate(run.split())
+        int(weight): {
+            chr(int(first) + offset): advance
+            for first, run in runs.items()
+            for offset, advance in enumerate(run)
+        }
+        for weight, runs in weights.items()
     }
 
 
@@ -82,7 +85,7 @@ def _estimate_advance(char: str, average: int) -> int:
     return UNITS_PER_EM if unicodedata.east_asian_width(char) in {"W", "F"} else average
 
 
-def wrap_words(text: str, size: float, weight: Literal[400, 600], width: float) -> list[str]:
+def wrap_words(text: str, size: float, weight: Weight, width: float) -> list[str]:
     """Words in lines no wider than ``width`` pixels; a word wider than a line is cut with an ellipsis."""
     lines: list[str] = []
     for word in text.split():

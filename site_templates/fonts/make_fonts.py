@@ -19,10 +19,10 @@ What is changed, and why:
 
 from __future__ import annotations
 
+import json
 import sys
 from itertools import groupby
 from pathlib import Path
-from textwrap import wrap
 
 from fontTools import subset
 from fontTools.ttLib import TTFont
@@ -69,7 +69,7 @@ def main(inter: Path, mono: Path) -> None:
     font = small(mono, features=("ccmp", "mark", "mkmk"))
     rename(font, "Reportgen Mono", "Regular", 400)
     save(font, HERE / "reportgen-mono-400.woff2")
-    (FIGURES / "advances.py").write_text(table(advances), encoding="utf-8")
+    (FIGURES / "fonts" / "advances.json").write_text(table(advances), encoding="utf-8")
 
 
 def find(folder: Path, stem: str) -> Path:
@@ -123,32 +123,16 @@ def widths(font: TTFont) -> dict[int, int]:
 
 
 def table(advances: dict[int, dict[int, int]]) -> str:
-    """Write the advances as a module: runs of consecutive characters, as text for its brevity."""
-    lines = [
-        '"""Advance widths of Reportgen Sans, written by site_templates/fonts/make_fonts.py."""',
-        "",
-        "UNITS_PER_EM = 2048",
-        "",
-        "# Weight, then the first character of a run, then the advance of each character of the run.",
-        "ADVANCES = {",
-    ]
+    """Write the advances as JSON: by weight and first character, those of consecutive characters."""
+    weights = []
     for weight, of in advances.items():
-        lines.append(f"    {weight}: {{")
+        runs = []
         for _, group in groupby(enumerate(sorted(of)), key=lambda pair: pair[1] - pair[0]):
             codes = [code for _, code in group]
-            text = " ".join(str(of[code]) for code in codes)
-            lines += written_run(codes[0], text)
-        lines.append("    },")
-    return "\n".join([*lines, "}", ""])
-
-
-def written_run(first: int, text: str) -> list[str]:
-    """Write one run of advances, folded at the line length of the project."""
-    parts = wrap(text, 90)
-    if len(parts) == 1:
-        return [f'        0x{first:X}: "{text}",']
-    folded = [f'            "{part} "' for part in parts[:-1]]
-    return [f"        0x{first:X}: (", *folded, f'            "{parts[-1]}"', "        ),"]
+            run = json.dumps([of[code] for code in codes], separators=(",", ":"))
+            runs.append(f'  "{codes[0]}": {run}')
+        weights.append(f'"{weight}": {{\n' + ",\n".join(runs) + "\n}")
+    return "{\n" + ",\n".join(weights) + "\n}\n"
 
 
 if __name__ == "__main__":

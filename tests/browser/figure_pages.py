@@ -112,7 +112,16 @@ def context(*sets: CurveSet, time: bool = False) -> DrawContext:
     names = [tuple(curve.series for curve in curves.curves) for curves in sets]
     place = SourceLocation("content/index.md", 1)
     slots = assign_slots(names)
-    return DrawContext(place, slots, True, "step", time, "test data", None, write_chart_spec)
+    return DrawContext(
+        place=place,
+        slots=slots,
+        source="test data",
+        approximate=None,
+        higher_is_better=True,
+        step_title="step",
+        step_is_time=time,
+        get_chart_spec=write_chart_spec,
+    )
 
 
 def figure(figure_id: str, curves: CurveSet, *, time: bool = False, **changes: Any) -> Figure:  # noqa: ANN401

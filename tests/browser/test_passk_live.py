@@ -54,7 +54,14 @@ def drawn(figures_site: Site) -> Figure:
     problems = matrix(scores, series=("large", "middle", "small"))
     slots = {name: place for place, name in enumerate(problems.series)}
     context = ScoreContext(
-        SourceLocation("content/index.md", 1), slots, "made answers", "AIME", None, True, 0, 1
+        place=SourceLocation("content/index.md", 1),
+        slots=slots,
+        source="made answers",
+        benchmark="AIME",
+        approximate=None,
+        higher_is_better=True,
+        lowest=0,
+        highest=1,
     )
     made = draw_passk("passk", PasskSettings(), score_pass_at_k(problems), context, problems=problems)
     write_page(figures_site.folder, "passk", made)

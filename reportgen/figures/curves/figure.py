@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from reportgen.figures.curves.standing import count_readings, find_best, get_lea
 from reportgen.figures.labels import describe_unplaced
 from reportgen.figures.paths import make_line_paths
 from reportgen.figures.picture import draw_file, draw_picture
-from reportgen.figures.plot import describe_plot_source, get_shape
+from reportgen.figures.plot import FigureText, describe_source, get_shape
 from reportgen.figures.style import pick_slots
 from reportgen.figures.text import isolate_names
 from reportgen.figures.vega.live import build_payload, name_view, write_compact_json
@@ -85,14 +85,15 @@ def write_caption(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> 
         _describe_runs(curve_set),
         _describe_band(curve_set),
         _describe_choice(curve_set),
-    ]
-    sentences += [
-        _smoothing(curve_set),
+        "Smoothed by a time-weighted exponential average, "
+        f"{curve_set.smooth:g}; the faint line is not smoothed."
+        if curve_set.smooth
+        else "Not smoothed.",
         _describe_alignment(curve_set),
         *_describe_dropped(curve_set),
-        _not_drawn(curve_set),
+        *context.notes,
+        f"Source: {describe_source(context)}.",
     ]
-    sentences += [*context.notes, f"Source: {describe_plot_source(context)}."]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -172,13 +173,6 @@ def describe_given_n(curves: Sequence[Curve]) -> str:
     return f", n = {min(counts)}" if len(counts) == 1 else f", n from {min(counts)} to {max(counts)}"
 
 
-def _smoothing(curve_set: CurveSet) -> str:
-    if not curve_set.smooth:
-        return "Not smoothed."
-    strength = f"{curve_set.smooth:g}"
-    return f"Smoothed by a time-weighted exponential average, {strength}; the faint line is not smoothed."
-
-
 def _describe_alignment(curve_set: CurveSet) -> str:
     if all(len(curve.runs) == 1 for curve in curve_set.curves):
         return ""
@@ -188,6 +182,7 @@ def _describe_alignment(curve_set: CurveSet) -> str:
 
 
 def _describe_dropped(curve_set: CurveSet) -> list[str]:
+    """What is not drawn as it was read, and the series and runs without a finite value."""
     sentences = []
     if curve_set.bins:
         sentences.append(f"Steps are averaged in {curve_set.bins} bins.")
@@ -197,35 +192,13 @@ def _describe_dropped(curve_set: CurveSet) -> list[str]:
     if curve_set.dropped:
         values = "value was" if curve_set.dropped == 1 else "values were"
         sentences.append(f"{curve_set.dropped:,} missing or non-finite {values} left out.")
+    names = [series if run is None else f"run {run} of {series}" for series, run in curve_set.without_values]
+    if names:
+        sentences.append(f"Without a finite value, and not drawn: {join_names(names, most=_MOST_NAMES)}.")
     return sentences
 
 
-def _not_drawn(curve_set: CurveSet) -> str:
-    """Series and runs without a finite value."""
-    names = [series if run is None else f"run {run} of {series}" for series, run in curve_set.without_values]
-    return f"Without a finite value, and not drawn: {join_names(names, most=6)}." if names else ""
-
-
 _MOST_TABLE_ROWS = 40
-
-
-@dataclass(frozen=True, slots=True)
-class FigureText:
-    """What is told of a plot beside the drawing of it.
-
-    Attributes:
-        subtitle, caption, summary: finished words.
-        band: a short name of the band; empty where there is none.
-        source: where the numbers come from.
-        numbers: what ``report.json`` keeps.
-    """
-
-    subtitle: str
-    caption: str
-    summary: str
-    band: str
-    source: str
-    numbers: dict[str, Any]
 
 
 def draw_curve(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Figure:
@@ -241,9 +214,9 @@ def draw_panels(
     context: DrawContext,
 ) -> Panels:
     """Several metrics of the same runs: one figure each, with axes that line up."""
-    plots = [make_plot(curves, wish, context) for curves, wish in zip(curve_sets, specs, strict=True)]
+    plots = [make_plot(curves, spec, context) for curves, spec in zip(curve_sets, specs, strict=True)]
     rows = zip(align_margins(plots), curve_sets, specs, strict=True)
-    figures = tuple(_draw_figure(plot, curves, wish, context) for plot, curves, wish in rows)
+    figures = tuple(_draw_figure(plot, curves, spec, context) for plot, curves, spec in rows)
     captions = {figure.caption for figure in figures}
     words = [settings.caption or ""]
     if len(figures) > 1 and len(captions) == 1:
@@ -255,51 +228,52 @@ def draw_panels(
 
 def _draw_figure(plot: Plot, curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Figure:
     text = FigureText(
-        subtitle=write_subtitle(curve_set, spec),
-        caption=" ".join(filter(None, (write_caption(curve_set, spec, context), describe_unplaced(plot)))),
-        summary=write_summary(curve_set, plot, spec),
-        band=name_band(curve_set),
-        source=describe_plot_source(context),
-        numbers=_collect_numbers(curve_set, spec),
-    )
-    return draw_plot_figure(plot, curve_set, spec, context, text)
-
-
-def draw_plot_figure(
-    plot: Plot, curve_set: CurveSet, spec: PlotSpec, context: DrawContext, text: FigureText
-) -> Figure:
-    """The finished figure of a plot: pictures, specification, live view, table and CSV of the same numbers.
-
-    Args:
-        plot: what is drawn.
-        curve_set: the curves that it was made of, for the CSV.
-        spec: its id, kind and title, and which series stand out.
-        context: palette slots, and the skeletons of charts.
-        text: everything else that is said.
-    """
-    how = text.subtitle
-    paths, csv = make_line_paths(plot), write_curves_csv(curve_set)
-    chart_spec = context.get_chart_spec(get_shape(plot))
-    columns = build_payload(plot, band_name=text.band) | {"view": name_view(chart_spec)}
-    names = tuple(line.name for line in plot.lines)
-    has = (" rg-has-ends" if plot.ends else "") + (" rg-has-symbols" if plot.symbols else "")
-    return Figure(
         id=spec.id,
         kind=spec.kind,
         title=spec.title,
+        subtitle=write_subtitle(curve_set, spec),
+        caption=" ".join(filter(None, (write_caption(curve_set, spec, context), describe_unplaced(plot)))),
+        summary=write_summary(curve_set, plot, spec),
+        source=describe_source(context),
+        numbers=_collect_numbers(curve_set, spec),
+        band=name_band(curve_set),
+    )
+    return draw_plot_figure(plot, curve_set, text, context, spec.highlight)
+
+
+def draw_plot_figure(
+    plot: Plot,
+    curve_set: CurveSet,
+    text: FigureText,
+    context: DrawContext,
+    highlight: tuple[str, ...] = (),
+) -> Figure:
+    """The finished figure of a plot: pictures, specification, live view, table and CSV of the same numbers.
+
+    ``curve_set`` are the curves that the plot was made of, ``highlight`` the series that keep their colour.
+    """
+    how, names = text.subtitle, tuple(line.name for line in plot.lines)
+    paths, csv = make_line_paths(plot), write_curves_csv(curve_set)
+    chart_spec = context.get_chart_spec(get_shape(plot))
+    spec = build_spec(plot, curve_set, csv, chart_spec, title=text.title, subtitle=how)
+    columns = build_payload(plot, band_name=text.band) | {"view": name_view(chart_spec)}
+    has = (" rg-has-ends" if plot.ends else "") + (" rg-has-symbols" if plot.symbols else "")
+    return Figure(
+        id=text.id,
+        kind=text.kind,
+        title=text.title,
         subtitle=how,
         caption=isolate_names(text.caption, names),
         summary=isolate_names(text.summary, names),
-        inline_svg=draw_picture(plot, paths, labelled_by=f"{spec.id}-title {spec.id}-summary"),
-        file_svg=draw_file(plot, paths, title=spec.title, subtitle=how, source=text.source),
+        inline_svg=draw_picture(plot, paths, labelled_by=f"{text.id}-title {text.id}-summary"),
+        file_svg=draw_file(plot, paths, title=text.title, subtitle=how, source=text.source),
         table=_build_table(plot),
         csv=csv,
-        spec=write_compact_json(build_spec(plot, curve_set, csv, chart_spec, title=spec.title, subtitle=how))
-        + "\n",
+        spec=write_compact_json(spec) + "\n",
         view=chart_spec,
         payload=write_compact_json(columns),
         numbers=text.numbers,
-        legend=tuple(pick_slots(names, context.slots, spec.highlight).items()),
+        legend=tuple(pick_slots(names, context.slots, highlight).items()),
         plot_class=f"rg-left-{plot.margins.left} rg-right-{plot.margins.right}{has}",
     )
 
@@ -336,7 +310,7 @@ def _format_column(line: SeriesLine, shown: FloatArray, y: Axis) -> list[str]:
 
 
 def _collect_numbers(curve_set: CurveSet, spec: PlotSpec) -> dict[str, Any]:
-    """What ``report.json`` keeps of a figure: how it was made, who leads, and each series' ends."""
+    """What ``report.json`` holds of a figure: how it was made, who leads, and each series' ends."""
     ahead = get_lead(curve_set, lowest=spec.higher_is_better is False)
     return {
         "metric": curve_set.metric,
@@ -359,10 +333,8 @@ def _summarize_series(curve: Curve, spec: PlotSpec) -> dict[str, Any]:
     if known.size:
         row["first"] = _make_point(curve, int(known[0]))
         if spec.higher_is_better is None:
-            row["highest"], row["lowest"] = (
-                _make_best_point(curve, lowest=False),
-                _make_best_point(curve, lowest=True),
-            )
+            row["highest"] = _make_best_point(curve, lowest=False)
+            row["lowest"] = _make_best_point(curve, lowest=True)
         else:
             row["best"] = _make_best_point(curve, lowest=not spec.higher_is_better)
         row["last"] = _make_point(curve, int(known[-1]))
@@ -379,7 +351,7 @@ def _make_best_point(curve: Curve, *, lowest: bool) -> dict[str, float | int | N
 
 
 def _make_point(curve: Curve, index: int) -> dict[str, float | int | None]:
-    # A smoothed line's band belongs to the smoothed line, not to the value told here.
+    # A smoothed line's band belongs to the smoothed line, not to this value.
     low, high = (float(end[index]) for end in (curve.low, curve.high))
     known = math.isfinite(low) and math.isfinite(high) and curve.raw is None
     return {

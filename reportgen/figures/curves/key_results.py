@@ -26,7 +26,7 @@ from reportgen.figures.curves.standing import (
 )
 from reportgen.figures.number_format import choose_step_format, format_d3, format_time
 from reportgen.figures.paths import positions, thin, write_line_path
-from reportgen.figures.plot import make_curve_spec
+from reportgen.figures.plot import describe_source, make_curve_spec
 from reportgen.figures.style import get_colour
 from reportgen.figures.text import escape_text
 from reportgen.settings.blocks import CurveSettings, Statistic
@@ -55,13 +55,9 @@ def build_result_table(
 ) -> ResultTable:
     """A row for each series: runs, then the chosen numbers of each metric.
 
-    Args:
-        block_id: id of the block on its page.
-        settings: which columns, in which order.
-        metrics: metric name and its series' endings.
-        context: source and caution.
-        better: of each metric, whether a larger value is better; None where that is not known, or neither is.
-        leads: of each metric, who ends better than all others by the test.
+    ``metrics`` are names with their series' endings. Of each, ``better`` says whether a larger value is
+    better (None where that is not known, or neither is), and ``leads`` who ends better than all others by the
+    test.
     """
     names = _order(settings.order, metrics, lower_first=better[0] is False)
     several = len(metrics) > 1
@@ -193,7 +189,6 @@ def _write_caption(
     names = [metric for metric, _ in metrics]
     lower = [name for name, way in zip(names, better, strict=True) if way is False]
     some = "" if len(lower) == len(names) else f" for {join_names(lower)}"
-    caution = f" ({context.approximate})" if context.approximate else ""
     sentences = [
         settings.caption or "",
         _describe_leaders(names, better, leads),
@@ -201,7 +196,7 @@ def _write_caption(
         _describe_intervals(metrics, settings.level),
         f"Lower is better{some}." if lower else "",
         *context.notes,
-        f"Source: {context.source}{caution}.",
+        f"Source: {describe_source(context)}.",
     ]
     return " ".join(filter(None, sentences))
 
@@ -260,21 +255,15 @@ def summarize_benchmark(
 ) -> BenchmarkResult:
     """How it ended, the best value, runs, date and protocol in words.
 
-    Args:
-        benchmark: as its author declares it.
-        page: the page's path below ``content/``.
-        curve_set: its curves.
-        context: of the benchmark.
+    ``page`` is the page's path below ``content/``.
     """
     spec = make_curve_spec("spark", CurveSettings(), curve_set.metric, context)
     plot = make_plot(curve_set, spec, context)
     leader, end = _describe_standing(curve_set, plot, spec, "")
     _, card = _describe_standing(curve_set, plot, spec, f" {curve_set.metric} at the end")
+    ending = "At the end" if spec.higher_is_better is not None else "Highest at the end"
     facts = [
-        (
-            "At the end" if spec.higher_is_better is not None else "Highest at the end",
-            f"{leader} {end}".strip(),
-        ),
+        (ending, f"{leader} {end}".strip()),
         _describe_best(curve_set, plot, spec),
         ("Runs", _count_runs(curve_set)),
         ("Date", benchmark.date or ""),

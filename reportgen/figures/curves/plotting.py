@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Stage
+from reportgen.core.errors import Problems, ReportError
 from reportgen.figures.axis import (
     DAY,
     LOGS,
@@ -22,13 +22,14 @@ from reportgen.figures.axis import (
 from reportgen.figures.labels import place_labels
 from reportgen.figures.number_format import choose_step_format
 from reportgen.figures.paths import PIXELS_WIDE
-from reportgen.figures.plot import EndLabel, Margins, Mark, Plot, RunLine, SeriesLine
+from reportgen.figures.plot import EndLabel, Margins, Mark, Plot, RunLine, SeriesLine, make_diagnostic
 from reportgen.figures.style import LABEL_SIZE, TICK_SIZE, pick_slots
 from reportgen.figures.text import measure_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from reportgen.core.errors import Problem
     from reportgen.core.model import Curve, CurveSet, FloatArray
     from reportgen.figures.plot import DrawContext, PlotSpec
     from reportgen.settings.blocks import Annotation
@@ -160,7 +161,7 @@ def _place_on_curve(note: Annotation, curve: Curve, slot: int | None, context: D
     value = _interpolate_at(curve, note.x)
     if value is None:
         said = f'the annotation "{note.text}" stands at {note.x:g}, outside {curve.series}'
-        raise ReportError(_make_diagnostic(context, said))
+        raise ReportError(make_diagnostic(context, said))
     return Mark(note.text, note.x, value, slot)
 
 
@@ -179,15 +180,11 @@ def _check_inside(mark: Mark, x: Axis, y: Axis, context: DrawContext) -> Iterato
             what = f'"{mark.text}"' if mark.text else f"the reference line at {value:g}"
             low, high = axis.domain
             said = f"{what} stands at {name} = {value:g}, and the {name} axis runs from {low:g} to {high:g}"
-            yield _make_diagnostic(context, said, f"Move it, or widen {name}_domain")
+            yield make_diagnostic(context, said, f"Move it, or widen {name}_domain")
 
 
 def _is_inside(axis: Axis, value: float) -> bool:
     return -_ROUNDING <= position(axis, value) <= 1 + _ROUNDING
-
-
-def _make_diagnostic(context: DrawContext, message: str, next_step: str = "") -> Diagnostic:
-    return Diagnostic(context.place, message, next_step, Stage.FIGURE)
 
 
 _MOST_RUN_LINES = 10
@@ -204,7 +201,7 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
             line or an annotation lies outside the plot, or a log axis has nothing positive to show.
     """
     if not any(np.isfinite(curve.values).any() for curve in curve_set.curves):
-        raise _make_error(context, f'"{spec.metric}" has no value that could be drawn')
+        raise ReportError(make_diagnostic(context, f'"{spec.metric}" has no value that could be drawn'))
     curves = sort_curves(curve_set.curves, spec.order, lower_first=spec.higher_is_better is False)
     _check_names(curves, spec, context)
     slots = pick_slots(tuple(c.series for c in curves), context.slots, spec.highlight)
@@ -308,7 +305,7 @@ def _make_time_axis(title: str, low: float, high: float, steps: FloatArray, cont
     except OverflowError:
         said = f"a time axis cannot reach from {low:g} to {high:g}"
         advice = "Times are milliseconds since 1970, and years 1 to 9999 can be shown"
-        raise _make_error(context, said, advice) from None
+        raise ReportError(make_diagnostic(context, said, advice)) from None
     days = bool((steps % DAY == 0).all())
     return replace(axis, read_format="%Y-%m-%d") if days else axis
 
@@ -331,7 +328,9 @@ def _make_y_axis(lines: tuple[SeriesLine, ...], spec: PlotSpec, context: DrawCon
     values = np.concatenate(parts)
     values = values[np.isfinite(values) & ((values > 0) | (spec.y_scale != "log"))]
     if not values.size and spec.y_domain is None:
-        raise _make_error(context, f'"{spec.metric}" has no value above 0, so a log axis cannot show it')
+        raise ReportError(
+            make_diagnostic(context, f'"{spec.metric}" has no value above 0, so a log axis cannot show it')
+        )
     low, high = spec.y_domain or (float(values.min()), float(values.max()))
     if spec.y_scale == "log":
         return make_log_axis(spec.y_title, *_check_positive(low, high, "y", context))
@@ -341,7 +340,9 @@ def _make_y_axis(lines: tuple[SeriesLine, ...], spec: PlotSpec, context: DrawCon
 
 def _check_positive(low: float, high: float, axis: str, context: DrawContext) -> tuple[float, float]:
     if low <= 0:
-        raise _make_error(context, f"the {axis} axis is a log axis and starts at {low:g}", "Start above 0")
+        raise ReportError(
+            make_diagnostic(context, f"the {axis} axis is a log axis and starts at {low:g}", "Start above 0")
+        )
     return low, high
 
 
@@ -353,16 +354,7 @@ def _check_names(curves: tuple[Curve, ...], spec: PlotSpec, context: DrawContext
         listed = ", ".join(f'"{name}"' for name in known)
         raise ReportError(
             *(
-                Diagnostic(
-                    context.place,
-                    f'"{name}" is not a series of this figure',
-                    f"It has {listed}",
-                    Stage.FIGURE,
-                )
+                make_diagnostic(context, f'"{name}" is not a series of this figure', f"It has {listed}")
                 for name in unknown
             )
         )
-
-
-def _make_error(context: DrawContext, message: str, next_step: str = "") -> ReportError:
-    return ReportError(Diagnostic(context.place, message, next_step, Stage.FIGURE))

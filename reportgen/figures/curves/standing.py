@@ -131,12 +131,11 @@ def write_summary(curve_set: CurveSet, plot: Plot, spec: PlotSpec) -> str:
     curves = list_known_curves(curve_set)
     if not curves:
         return f"No series has a value of {spec.metric}."
-    sentences = [
-        _describe_endings(curve_set, curves, plot, spec) if len(curves) > 1 else "",
-        _describe_best(curve_set, curves, plot, spec),
-        _sureness(curves, plot),
-    ]
-    return " ".join(filter(None, sentences))
+    sentences = [_describe_endings(curve_set, curves, plot, spec)] if len(curves) > 1 else []
+    sentences.append(_describe_best(curve_set, curves, plot, spec))
+    if plot.band == "none" and all(len(curve.runs) == 1 for curve in curves):
+        sentences.append("With one run per series, nothing can be said about how much runs vary.")
+    return " ".join(sentences)
 
 
 def _shows_lowest(curves: Sequence[Curve], spec: PlotSpec) -> bool:
@@ -205,9 +204,3 @@ def _describe_endings(curve_set: CurveSet, curves: Sequence[Curve], plot: Plot, 
         f"{read_out_estimate(plot, second)} ({second.series})"
     )
     return f"{where} the {which} is {readings}."
-
-
-def _sureness(curves: Sequence[Curve], plot: Plot) -> str:
-    if all(len(curve.runs) == 1 for curve in curves) and plot.band == "none":
-        return "With one run per series, nothing can be said about how much runs vary."
-    return ""

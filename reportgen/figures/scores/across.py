@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from reportgen.core.comparisons import Verdict
 from reportgen.core.model import Cell, ResultTable, Stack
 from reportgen.core.outcomes import REPORTED
-from reportgen.core.words import format_count, join_names
+from reportgen.core.words import format_count
 from reportgen.figures.csv_text import write_table_csv
+from reportgen.figures.plot import describe_source
 from reportgen.figures.scores.pairs import (
     FOUND_NOTE,
     PAIR_COLUMNS,
@@ -17,17 +18,14 @@ from reportgen.figures.scores.pairs import (
     describe_comparisons,
     describe_power,
     describe_verdicts,
-    half_width,
+    format_plain_difference,
     list_pair_fields,
     list_reasons,
     write_answer,
 )
 from reportgen.figures.scores.wording import (
-    describe_estimand,
-    describe_method,
-    format_difference,
+    describe_intervals,
     format_interval,
-    format_level,
     format_p_text,
     format_score_estimate,
     list_found_notes,
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell, Comparison, Power
-    from reportgen.core.outcomes import OutcomeNotes, Score
+    from reportgen.core.outcomes import OutcomeNotes
     from reportgen.figures.plot import ScoreContext
     from reportgen.settings.blocks import ComparisonSettings
 
@@ -91,7 +89,7 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
         powers: by benchmark; one that is not there has a reason said.
         contexts: protocols and notes by benchmark.
         context: unit, source and place of the block.
-        found: what was found in the outcomes of each benchmark, to be told.
+        found: what was found in the outcomes of each benchmark.
     """
     order = _order(across, higher_is_better=context.higher_is_better)
     power = [
@@ -110,7 +108,7 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
         FOUND_NOTE if any(one.difference for one in powers.values()) else "",
         *_list_notes(across, contexts, found or {}),
         *dict.fromkeys(note for each in (context, *contexts.values()) for note in each.notes),
-        f"Source: {context.source}{f' ({context.approximate})' if context.approximate else ''}.",
+        f"Source: {describe_source(context)}.",
     )
     against = f"held against {across.baseline}" if across.baseline else "no baseline to hold them against"
     table = _build_table(block_id, across, order, context)
@@ -128,13 +126,8 @@ def _order(across: AcrossBenchmarks, *, higher_is_better: bool) -> list[int]:
     """Rows by their average; those without one last, in the order of the data."""
     sign = -1 if higher_is_better else 1
     known = [cell.score.estimate for cell in across.macro]
-    return sorted(
-        range(len(known)), key=lambda n: float("inf") if known[n] is None else sign * _real(known[n])
-    )
-
-
-def _real(value: float | None) -> float:
-    return 0.0 if value is None else value
+    ranks = [float("inf") if value is None else sign * value for value in known]
+    return sorted(range(len(ranks)), key=ranks.__getitem__)
 
 
 def _write_answer(across: AcrossBenchmarks, order: list[int], context: ScoreContext) -> str:
@@ -218,10 +211,9 @@ def _describe_verdict(one: Comparison, context: ScoreContext) -> Iterator[str]:
     if one.difference is None:
         yield f"{VERDICT_WORDS[one.verdict]}: {one.reason or 'no shared problem'}"
         return
-    said = format_difference(one.difference, context, half=half_width(one)).removesuffix(" points")
     ends = format_interval(one.low, one.high, context, signed=True) or "no interval"
     few = one.verdict is Verdict.TOO_FEW
-    yield f"{VERDICT_WORDS[one.verdict]}: {said}"
+    yield f"{VERDICT_WORDS[one.verdict]}: {format_plain_difference(one, context)}"
     yield f"{ends}, {f'{one.shared} shared' if few else format_p_text(one.adjusted_p)}"
 
 
@@ -229,7 +221,8 @@ def _describe_method(across: AcrossBenchmarks, context: ScoreContext) -> Iterato
     """How scores, the average and the comparisons came about."""
     cells = [cell for row in across.cells for cell in row]
     compared = [cell.against for cell in (*across.macro, *cells) if cell.against]
-    yield _describe_intervals([cell.score for cell in cells if cell.score.low is not None])
+    known = [cell.score for cell in cells if cell.score.low is not None]
+    yield f"Brackets behind a score: {describe_intervals(known)}." if known else ""
     yield _describe_average(across)
     if compared:
         yield from describe_comparisons(compared, context, "comparison")
@@ -245,14 +238,6 @@ def _list_notes(
         # Of those that have the benchmark alone: who was not measured has no protocol to differ.
         protocols = list_protocol_notes(contexts[name]) if name in contexts else ()
         yield from (f"{name}: {note}" for note in (*notes, *protocols))
-
-
-def _describe_intervals(known: list[Score]) -> str:
-    if not known:
-        return ""
-    about = join_names(list(dict.fromkeys(describe_estimand(one) for one in known)))
-    methods = join_names(list(dict.fromkeys(describe_method(one.method) for one in known)))
-    return f"Brackets behind a score: {format_level(known[0].level)} interval of {about} ({methods})."
 
 
 def _describe_average(across: AcrossBenchmarks) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reportgen.core.model import Cell, Figure, ResultTable, Stack, Table
+from reportgen.core.model import Cell, ResultTable, Stack, Table
 from reportgen.core.words import format_count, join_names, lower_axis_title
-from reportgen.figures.scores.dot_plot import Row, draw_rows, draw_rows_file, name_rows_class, write_rows_spec
+from reportgen.figures.plot import FigureText, describe_source
+from reportgen.figures.scores.dot_plot import Row, draw_dot_plot
 from reportgen.figures.scores.pairs import (
     FOUND_NOTE,
     VERDICT_MARKS,
@@ -18,7 +19,7 @@ from reportgen.figures.scores.pairs import (
     describe_pair,
     describe_power,
     describe_shared,
-    half_width,
+    format_plain_difference,
     list_reasons,
     write_answer,
     write_pairs_csv,
@@ -29,6 +30,7 @@ from reportgen.figures.scores.wording import (
     format_level,
     format_p_text,
     format_score_estimate,
+    half_width,
     is_percent,
     list_found_notes,
     list_protocol_notes,
@@ -39,10 +41,8 @@ from reportgen.figures.style import pick_slots
 from reportgen.figures.text import isolate_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from reportgen.core.comparisons import Comparison
-    from reportgen.figures.axis import Axis
+    from reportgen.core.model import Figure
     from reportgen.figures.plot import BenchmarkScores, ScoreContext
     from reportgen.settings.blocks import ComparisonSettings
 
@@ -59,52 +59,33 @@ _SUMMARY = (
 
 
 def draw_differences(figure_id: str, pairs: Pairs, scored: BenchmarkScores, context: ScoreContext) -> Figure:
-    """Rows of differences to the reference, best series first.
-
-    Args:
-        figure_id: unique on its page.
-        pairs: all pairs, and the reference.
-        scored: the benchmark.
-        context: words and colours.
-    """
+    """Rows of differences to the reference, best series first."""
     compared = pairs.list_against_reference()
     slots = pick_slots(pairs.series, context.slots)
     rows = [_make_row(one, slots[one.a], context) for one in compared]
-    axis = _axis(compared, pairs.reference, context)
+    unit = "points" if is_percent(context) else "the unit of the scores"
+    ends = [end for one in compared for end in (one.difference, one.low, one.high)]
     title = f"Difference to {pairs.reference}"
     how = f"{name_metric(compared[0].metric, context)}, mean and {format_level(compared[0].level)} interval"
-    how += ", right of 0 is better" if context.higher_is_better else ", left of 0 is better"
-    return Figure(
+    text = FigureText(
         id=figure_id,
         kind="comparison",
         title=title,
-        subtitle=how,
-        caption="",
+        subtitle=f"{how}, {'right' if context.higher_is_better else 'left'} of 0 is better",
         summary=_SUMMARY,
-        inline_svg=draw_rows(rows, axis, labelled_by=f"{figure_id}-title {figure_id}-summary", rule=0.0),
-        file_svg=draw_rows_file(
-            rows,
-            axis,
-            title=f"{context.benchmark}: {lower_axis_title(title)}",
-            subtitle=how,
-            source=context.source,
-            rule=0.0,
-        ),
+        source=context.source,
+        numbers={"reference": pairs.reference},
+    )
+    return draw_dot_plot(
+        rows,
+        make_difference_axis(ends, context, title=f"difference to {pairs.reference} in {unit}"),
+        text,
         table=_build_table(scored, pairs, context),
         csv=write_pairs_csv(compared),
-        spec=write_rows_spec(rows, axis, title=title, subtitle=how, rule=0.0),
-        view="",
-        payload="",
-        numbers={"reference": pairs.reference},
+        rule=0.0,
+        file_title=f"{context.benchmark}: {lower_axis_title(title)}",
         legend=tuple((row.name, row.slot) for row in rows),
-        plot_class=name_rows_class(rows),
     )
-
-
-def _axis(compared: Sequence[Comparison], reference: str, context: ScoreContext) -> Axis:
-    unit = "points" if is_percent(context) else "the unit of the scores"
-    ends = [end for one in compared for end in (one.difference, one.low, one.high)]
-    return make_difference_axis(ends, context, title=f"difference to {reference} in {unit}")
 
 
 def _make_row(one: Comparison, slot: int | None, context: ScoreContext) -> Row:
@@ -112,21 +93,13 @@ def _make_row(one: Comparison, slot: int | None, context: ScoreContext) -> Row:
     if one.difference is None:
         missing = f"missing: {one.reason or 'no shared problem'}"
         return Row(one.a, slot, missing, None, None, None, (f"{one.a} minus {one.b}", missing))
-    said = format_difference(one.difference, context, half=half_width(one)).removesuffix(" points")
     tip = (
         f"{one.a} minus {one.b}: {verdict}",
         describe_difference(one, context),
         f"{format_count(one.shared, 'shared problem')}",
     )
-    return Row(
-        name=one.a,
-        slot=slot,
-        text=f"{verdict}, {said}",
-        value=one.difference,
-        low=one.low,
-        high=one.high,
-        tip=tip,
-    )
+    text = f"{verdict}, {format_plain_difference(one, context)}"
+    return Row(one.a, slot, text, one.difference, one.low, one.high, tip)
 
 
 def _build_table(scored: BenchmarkScores, pairs: Pairs, context: ScoreContext) -> Table:
@@ -169,11 +142,7 @@ def draw_comparison(
 ) -> Stack:
     """The matrix of paired differences, their picture against one series, and how large ones are found.
 
-    Args:
-        block_id: id of the block on its page.
-        settings: title, caption, baseline, metric and level.
-        scored: one benchmark; its comparisons are of all pairs and adjusted together.
-        context: words and colours.
+    The comparisons of ``scored`` are of all pairs and adjusted together.
 
     Raises:
         ReportError: if the baseline is not among the series.
@@ -226,7 +195,7 @@ def _build_matrix(table_id: str, pairs: Pairs, scored: BenchmarkScores, context:
 def _build_cell(pairs: Pairs, row: str, column: str, context: ScoreContext, *, whole: bool) -> Cell:
     if row == column:
         return Cell("–", None, "self")
-    one = pairs.get_comparison(row, column)
+    one = pairs.by_pair.get((row, column))
     if one is None:
         return Cell("missing\nnot compared", None, "missing")
     lines = describe_pair(one, context)
@@ -237,7 +206,6 @@ def _build_cell(pairs: Pairs, row: str, column: str, context: ScoreContext, *, w
 def _write_caption(
     pairs: Pairs, scored: BenchmarkScores, settings: ComparisonSettings, context: ScoreContext
 ) -> str:
-    caution = f" ({context.approximate})" if context.approximate else ""
     how: tuple[str, ...] = ()
     if scored.comparisons:
         how = (
@@ -252,6 +220,6 @@ def _write_caption(
         *list_found_notes(scored.problems.notes, pairs.series),
         *list_protocol_notes(context, pairs.series),
         *context.notes,
-        f"Source: {context.source}{caution}.",
+        f"Source: {describe_source(context)}.",
     ]
     return " ".join(filter(None, sentences))

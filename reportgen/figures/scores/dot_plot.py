@@ -16,6 +16,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from reportgen.core.model import Figure
 from reportgen.figures.axis import position
 from reportgen.figures.paths import PIXELS_WIDE
 from reportgen.figures.picture import draw_framed, draw_rule, draw_x_axis, draw_x_grid, format_position
@@ -27,12 +28,14 @@ from reportgen.figures.style import (
     get_colour,
     resolve_specification,
 )
-from reportgen.figures.text import break_name, escape_text, measure_text, shorten_name
+from reportgen.figures.text import break_name, escape_text, isolate_names, measure_text, shorten_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from reportgen.core.model import Table
     from reportgen.figures.axis import Axis
+    from reportgen.figures.plot import FigureText
 
 
 SHIFT = 7
@@ -82,15 +85,44 @@ class Row:
     hollow: bool = False
 
 
-def draw_rows(rows: Sequence[Row], axis: Axis, *, labelled_by: str, rule: float | None = None) -> str:
-    """The fluid picture for a page.
+def draw_dot_plot(
+    rows: Sequence[Row],
+    axis: Axis,
+    text: FigureText,
+    *,
+    table: Table,
+    csv: str,
+    rule: float | None = None,
+    file_title: str = "",
+    legend: tuple[tuple[str, int | None], ...] = (),
+) -> Figure:
+    """The finished figure of rows, from top to bottom; a line down the picture stands at ``rule``."""
+    title, how = text.title, text.subtitle
+    names = [row.name for row in rows]
+    return Figure(
+        id=text.id,
+        kind=text.kind,
+        title=title,
+        subtitle=how,
+        caption=isolate_names(text.caption, names),
+        summary=isolate_names(text.summary, names),
+        inline_svg=draw_rows(rows, axis, labelled_by=f"{text.id}-title {text.id}-summary", rule=rule),
+        file_svg=draw_rows_file(
+            rows, axis, title=file_title or title, subtitle=how, source=text.source, rule=rule
+        ),
+        table=table,
+        csv=csv,
+        spec=write_rows_spec(rows, axis, title=title, subtitle=how, rule=rule),
+        view="",
+        payload="",
+        numbers=text.numbers,
+        legend=legend,
+        plot_class=name_rows_class(rows),
+    )
 
-    Args:
-        rows: from top to bottom.
-        axis: of their values.
-        labelled_by: ids of the picture's title and summary.
-        rule: draw a line down the picture at this value, such as no difference.
-    """
+
+def draw_rows(rows: Sequence[Row], axis: Axis, *, labelled_by: str, rule: float | None = None) -> str:
+    """The fluid picture for a page; ``labelled_by`` holds the ids of its title and summary."""
     return (
         f'<svg class="rg-picture" role="img" aria-labelledby="{escape_text(labelled_by)}" width="100%" '
         f'height="{measure_rows(rows)}" font-size="{TICK_SIZE}">{draw_rows_body(rows, axis, rule=rule)}</svg>'
@@ -113,19 +145,14 @@ def compute_rows_margins(rows: Sequence[Row]) -> Margins:
 
 def measure_rows(rows: Sequence[Row]) -> int:
     """Pixels from the top of the first row to the axis."""
-    return (
-        sum(band.height for band in _group_rows(rows)) + _GAP * (len(_group_rows(rows)) - 1) if rows else _ROW
-    )
+    bands = _group_rows(rows)
+    return sum(band.height for band in bands) + _GAP * (len(bands) - 1) if bands else _ROW
 
 
 def draw_rows_body(rows: Sequence[Row], axis: Axis, *, rule: float | None = None, alive: bool = True) -> str:
     """The picture's elements, as wide as their place.
 
-    Args:
-        rows: from top to bottom.
-        axis: of their values.
-        rule: see ``draw_rows``.
-        alive: with what a page needs to show tips and to isolate series, and narrow variants.
+    With ``alive`` they have what a page needs to show tips and to isolate series, and narrow variants.
     """
     height = measure_rows(rows)
     shades, words = _draw_shades(rows)
@@ -258,16 +285,7 @@ def _write_series_attribute(row: Row) -> str:
 def draw_rows_file(
     rows: Sequence[Row], axis: Axis, *, title: str, subtitle: str, source: str, rule: float | None = None
 ) -> str:
-    """Rows as an SVG of fixed size on white, complete with words; fonts are named, not embedded.
-
-    Args:
-        rows: from top to bottom.
-        axis: of their values.
-        title: what is shown.
-        subtitle: how.
-        source: where the numbers are from.
-        rule: see ``rows_svg``.
-    """
+    """Rows as an SVG of fixed size on white, complete with words; fonts are named, not embedded."""
     return draw_framed(
         draw_rows_body(rows, axis, rule=rule, alive=False),
         measure_rows(rows),
@@ -278,52 +296,72 @@ def draw_rows_file(
     )
 
 
-_STEP, _STEP_WITH_DOTS = 36, 52
-_DOTS_OFFSET = 12
-
-
 def write_rows_spec(
     rows: Sequence[Row], axis: Axis, *, title: str, subtitle: str, rule: float | None = None
 ) -> str:
     """The specification as JSON with a newline at the end: data inside, colours of the light theme.
 
-    Args:
-        rows: from top to bottom; their names differ.
-        axis: of their values.
-        title: what is shown.
-        subtitle: how.
-        rule: see ``score_rows.rows_svg``.
+    The names of the rows differ.
     """
     spec = {
         "title": {"text": title, "subtitle": subtitle, "anchor": "start"},
-        "width": 600,
-        "height": {"step": _STEP_WITH_DOTS if any(row.dots for row in rows) else _STEP},
+        "width": PIXELS_WIDE,
+        "height": {"step": max((_measure_row(row) for row in rows), default=_ROW)},
         "background": "var(--rg-bg)",
         "data": {"name": "rows"},
         "layer": _make_layers(rows, axis, rule),
-        "datasets": {"rows": _list_rows(rows), "dots": _list_dots(rows)},
+        "datasets": {
+            "rows": _list_rows(rows),
+            "dots": [
+                {"name": row.name, "value": dot.value, "text": ", ".join(dot.tip)}
+                for row in rows
+                for dot in row.dots
+            ],
+        },
     }
     return json.dumps(resolve_specification(apply_house_style(spec)), ensure_ascii=False) + "\n"
 
 
 def _make_layers(rows: Sequence[Row], axis: Axis, rule: float | None) -> list[dict[str, Any]]:
-    x, y = _encode_x(axis), _encode_y(rows)
-    ink: dict[str, Any] = {
-        "field": "name",
-        "type": "nominal",
-        "legend": None,
-        "scale": {"domain": [row.name for row in rows], "range": [get_colour(row.slot) for row in rows]},
+    """Bands behind groups, their words, the rule, intervals, hollow and full dots, and runs."""
+    names, colours = [row.name for row in rows], [get_colour(row.slot) for row in rows]
+    nominal: dict[str, Any] = {"field": "name", "type": "nominal"}
+    x = _encode_x(axis)
+    y = nominal | {
+        "title": None,
+        "scale": {"domain": names},
+        "axis": {"labelLimit": 320, "ticks": False, "domain": False},
     }
-    layers = [
-        _make_shade_layer(y),
-        _make_head_layer(y),
-        *([_make_rule_layer(rule, x)] if rule is not None else []),
+    ink = nominal | {"legend": None, "scale": {"domain": names, "range": colours}}
+    layers: list[dict[str, Any]] = [
+        {
+            "name": "shades",
+            "transform": [{"filter": "datum.shaded"}],
+            "mark": {"type": "rect", "color": "var(--rg-muted)", "opacity": 0.08},
+            "encoding": {"x": {"value": 0}, "x2": {"value": "width"}, "y": y},
+        },
+        {
+            "name": "heads",
+            "mark": {"type": "text", "align": "left", "dx": 4, "dy": -10, "color": "var(--rg-muted)"},
+            "encoding": {"x": {"value": 0}, "y": y, "text": {"field": "head"}},
+        },
     ]
-    layers += [_make_interval_layer(x, y, ink), _make_point_layer(x, y, ink)]
+    if rule is not None:
+        mark = {"type": "rule", "color": "var(--rg-muted)"}
+        layers.append({"name": "rule", "mark": mark, "encoding": {"x": x | {"datum": rule}}})
+    layers += [
+        {
+            "name": "intervals",
+            "transform": [{"filter": "isValid(datum.low)"}],
+            "mark": {"type": "rule", "strokeWidth": 2},
+            "encoding": {"x": x | {"field": "low"}, "x2": {"field": "high"}, "y": y, "color": ink},
+        },
+        _make_point_layer(x, y, ink),
+    ]
     if any(row.dots for row in rows):
-        mark = {"type": "circle", "size": 30, "opacity": 0.65, "yOffset": _DOTS_OFFSET}
-        placed = {"x": {**x, "field": "value"}, "y": y, "color": ink, "tooltip": [{"field": "text"}]}
-        layers.append({"name": "dots", "data": {"name": "dots"}, "mark": mark, "encoding": placed})
+        dot = {"type": "circle", "size": 30, "opacity": 0.65, "yOffset": _DOTS_AT}
+        placed = {"x": x | {"field": "value"}, "y": y, "color": ink, "tooltip": [{"field": "text"}]}
+        layers.append({"name": "dots", "data": {"name": "dots"}, "mark": dot, "encoding": placed})
     return layers
 
 
@@ -341,61 +379,13 @@ def _encode_x(axis: Axis) -> dict[str, Any]:
     }
 
 
-def _encode_y(rows: Sequence[Row]) -> dict[str, Any]:
-    """Rows in their order, also those that have nothing to draw."""
-    return {
-        "field": "name",
-        "type": "nominal",
-        "title": None,
-        "scale": {"domain": [row.name for row in rows]},
-        "axis": {"labelLimit": 320, "ticks": False, "domain": False},
-    }
-
-
-def _make_shade_layer(y: dict[str, Any]) -> dict[str, Any]:
-    """A band behind every second group."""
-    return {
-        "name": "shades",
-        "transform": [{"filter": "datum.shaded"}],
-        "mark": {"type": "rect", "color": "var(--rg-muted)", "opacity": 0.08},
-        "encoding": {"x": {"value": 0}, "x2": {"value": "width"}, "y": y},
-    }
-
-
-def _make_head_layer(y: dict[str, Any]) -> dict[str, Any]:
-    """The word of a group at its first row."""
-    return {
-        "name": "heads",
-        "mark": {"type": "text", "align": "left", "dx": 4, "dy": -10, "color": "var(--rg-muted)"},
-        "encoding": {"x": {"value": 0}, "y": y, "text": {"field": "head"}},
-    }
-
-
-def _make_rule_layer(rule: float, x: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "name": "rule",
-        "mark": {"type": "rule", "color": "var(--rg-muted)"},
-        "encoding": {"x": {**x, "datum": rule}},
-    }
-
-
-def _make_interval_layer(x: dict[str, Any], y: dict[str, Any], ink: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "name": "intervals",
-        "transform": [{"filter": "isValid(datum.low)"}],
-        "mark": {"type": "rule", "strokeWidth": 2},
-        "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, "color": ink},
-    }
-
-
 def _make_point_layer(x: dict[str, Any], y: dict[str, Any], ink: dict[str, Any]) -> dict[str, Any]:
-    """A dot, hollow as in the picture."""
     return {
         "name": "points",
         "transform": [{"filter": "isValid(datum.value)"}],
         "mark": {"type": "point", "size": 80, "strokeWidth": 2, "opacity": 1},
         "encoding": {
-            "x": {**x, "field": "value"},
+            "x": x | {"field": "value"},
             "y": y,
             "stroke": ink,
             "fill": {"condition": {"test": "datum.hollow", "value": "var(--rg-bg)"}, **ink},
@@ -420,10 +410,4 @@ def _list_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
             "shaded": bool(row.group) and words.index(row.group) % 2 == 0,
         }
         for row, above in zip(rows, before, strict=False)
-    ]
-
-
-def _list_dots(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    return [
-        {"name": row.name, "value": dot.value, "text": ", ".join(dot.tip)} for row in rows for dot in row.dots
     ]

@@ -104,7 +104,10 @@ def build_heat_payload(heat: HeatMap, context: ScoreContext) -> dict[str, Any]:
     return {
         "series": list(heat.series),
         "problems": list(heat.columns),
-        "tags": [_tag(value, context) for value in heat.difficulty.tolist()],
+        "tags": [
+            f"on average {format_score(value, context)}" if math.isfinite(value) else "no score"
+            for value in heat.difficulty.tolist()
+        ],
         "score": scores,
         "samples": heat.samples.tolist(),
         "words": list(places),
@@ -155,10 +158,6 @@ def _column_name(problems: tuple[str, ...]) -> str:
     if len(problems) == 1:
         return problems[0]
     return f"{problems[0]} to {problems[-1]} ({len(problems)} problems)"
-
-
-def _tag(difficulty: float, context: ScoreContext) -> str:
-    return f"on average {format_score(difficulty, context)}" if math.isfinite(difficulty) else "no score"
 
 
 def _reduce_difficulty(values: FloatArray, starts: IntArray) -> FloatArray:
@@ -219,8 +218,9 @@ def draw_heat_body(heat: HeatMap, context: ScoreContext, *, alive: bool = True) 
 
 def _draw_row(heat: HeatMap, place: int, *, alive: bool) -> str:
     name, top = heat.series[place], PITCH * place
+    series = f' data-rg-series="{escape_text(name)}"' if alive else ""
     return (
-        f"<g{_of(name) if alive else ''}>"
+        f"<g{series}>"
         f'<text class="rg-heat-name" x="-10" y="{top + 22}" text-anchor="end" font-size="{LABEL_SIZE}" '
         f'fill="var(--rg-text)">{escape_text(cut_label(" ".join(name.split()), WIDEST_NAME))}</text>'
         f'<svg y="{top}" width="100%" height="{PITCH}">'
@@ -228,10 +228,6 @@ def _draw_row(heat: HeatMap, place: int, *, alive: bool) -> str:
         f'viewBox="0 0 {_CELL * len(heat.columns)} {_CELL}" fill="none" stroke="{INK}">'
         f"{''.join(_draw_cells(heat.level[place]))}</svg></svg></g>"
     )
-
-
-def _of(name: str) -> str:
-    return f' data-rg-series="{escape_text(name)}"'
 
 
 def _draw_cells(levels: IntArray) -> Iterator[str]:
@@ -327,26 +323,12 @@ def build_heat_spec(heat: HeatMap, context: ScoreContext, *, title: str, subtitl
     ours: dict[str, Any] = resolve_specification(apply_house_style(spec))
     heading = {"text": title, "subtitle": subtitle, "anchor": "start"}
     # Of its own accord Vega would read a name such as 007 as a number.
-    kinds = {
-        "score": "number",
-        "samples": "number",
-        "column": "number",
-        "problem": "string",
-        "series": "string",
-    }
+    kinds = dict.fromkeys(("score", "samples", "column"), "number") | dict.fromkeys(nominal, "string")
     data = {"values": write_heat_csv(heat), "format": {"type": "csv", "parse": kinds}}
     return {**ours, "title": heading, "data": data}
 
 
 def _compute_faintest() -> str:
     """The colour of the lowest score, which is not that of the ground: there stands no score."""
-    pairs = (
-        (int(ground, 16), int(ink, 16))
-        for ground, ink in zip(*(_channels(name) for name in ("var(--rg-bg)", INK)), strict=True)
-    )
+    pairs = zip(*(bytes.fromhex(resolve(name)[1:]) for name in ("var(--rg-bg)", INK)), strict=True)
     return "#" + "".join(f"{round(ground + OPACITIES[0] * (ink - ground)):02x}" for ground, ink in pairs)
-
-
-def _channels(token: str) -> tuple[str, ...]:
-    colour = resolve(token).removeprefix("#")
-    return colour[:2], colour[2:4], colour[4:]

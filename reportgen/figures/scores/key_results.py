@@ -48,12 +48,7 @@ def build_score_table(
 ) -> ResultTable:
     """A row for each score; columns that no score has anything for are left out.
 
-    Args:
-        table_id: its id on the page.
-        title: of the block.
-        shown: scores in the order of their rows, all of one metric and level.
-        scored: the benchmark, with ranks and groups.
-        context: words for scores, and the protocols.
+    Scores are in the order of their rows, all of one metric and level.
     """
     columns = [column for column in _build_columns(shown, scored, context) if column is not None]
     rows = zip(*(column.cells for column in columns), strict=True)
@@ -62,7 +57,7 @@ def build_score_table(
         title=title,
         header=("series", *(column.name for column in columns)),
         rows=tuple((Cell(score.series), *cells) for score, cells in zip(shown, rows, strict=True)),
-        caption=_caption(columns),
+        caption=" ".join(column.note for column in columns if column.note),
         csv=write_score_csv(shown, scored),
     )
 
@@ -97,17 +92,16 @@ class _Column:
 def _build_columns(
     shown: Sequence[Score], scored: BenchmarkScores, context: ScoreContext
 ) -> tuple[_Column | None, ...]:
-    first = shown[0] if shown else None
-    name = (
-        f"{name_metric(first.metric, context)} [{format_level(first.level)} interval]" if first else "score"
-    )
+    name, samples = "score", _Column("samples", tuple(_samples(score.samples) for score in shown))
+    if shown:
+        name = f"{name_metric(shown[0].metric, context)} [{format_level(shown[0].level)} interval]"
+    # The samples of totals are never known.
+    sampled = not shown or any(score.samples for score in shown)
     return (
-        _Column(name, tuple(_score(score, context) for score in shown)),
+        _Column(name, tuple(_build_score_cell(score, context) for score in shown)),
         *_build_rank_columns(shown, scored),
         _Column("problems", tuple(_count(score.problems) for score in shown)),
-        _Column("samples", tuple(_samples(score.samples) for score in shown))
-        if _has_samples(shown)
-        else None,
+        samples if sampled else None,
         _Column("runs", tuple(_count(score.runs) for score in shown)),
         _build_spread_column(shown, context),
         _build_cost_column("tokens a sample", [score.tokens for score in shown]),
@@ -117,7 +111,7 @@ def _build_columns(
     )
 
 
-def _score(score: Score, context: ScoreContext) -> Cell:
+def _build_score_cell(score: Score, context: ScoreContext) -> Cell:
     mark = "missing" if score.estimate is None else ""
     return Cell(format_score_estimate(score, context), score.estimate, mark)
 
@@ -128,25 +122,17 @@ def _build_rank_columns(shown: Sequence[Score], scored: BenchmarkScores) -> list
     if len(ranks) < 2:  # noqa: PLR2004 - one alone has no rank
         return []
     found = [ranks.get(score.series) for score in shown]
-    columns = [_Column("rank", tuple(_NONE if one is None else _rank(one) for one in found))]
+    cells = (_NONE if one is None else Cell(format_rank(one), float(one.best)) for one in found)
+    columns = [_Column("rank", tuple(cells))]
     if all(one is None or one.best_probability is not None for one in found):
         shares = [None if one is None else one.best_probability for one in found]
-        cells = tuple(_NONE if one is None else Cell(format_share(one), one) for one in shares)
-        columns.append(_Column("best in", cells, _BEST_IN))
+        cells = (_NONE if one is None else Cell(format_share(one), one) for one in shares)
+        columns.append(_Column("best in", tuple(cells), _BEST_IN))
     return columns
-
-
-def _rank(one: RankRange) -> Cell:
-    return Cell(format_rank(one), float(one.best))
 
 
 def _count(count: int) -> Cell:
     return Cell(f"{count:,}", float(count)) if count else _UNKNOWN
-
-
-def _has_samples(shown: Sequence[Score]) -> bool:
-    """Whether the samples of any score are known: of totals they never are."""
-    return not shown or any(score.samples for score in shown)
 
 
 def _samples(samples: tuple[int, int] | None) -> Cell:
@@ -184,7 +170,7 @@ def _build_cost_column(name: str, values: Sequence[float | None]) -> _Column | N
 
 
 def _build_protocol_columns(shown: Sequence[Score], context: ScoreContext) -> list[_Column]:
-    """A column for everything that was not measured alike."""
+    """A column for everything that was not measured in the same way."""
     columns = []
     names = [score.series for score in shown]
     for label, texts in find_protocol_differences(context, names, dated=True).items():
@@ -192,10 +178,6 @@ def _build_protocol_columns(shown: Sequence[Score], context: ScoreContext) -> li
         cells = tuple(Cell(by_series.get(score.series, "not stated")) for score in shown)
         columns.append(_Column(label, cells))
     return columns
-
-
-def _caption(columns: Sequence[_Column]) -> str:
-    return " ".join(column.note for column in columns if column.note)
 
 
 _ACROSS, _DOWN, _PIXELS = 600, 200, 56
@@ -207,11 +189,7 @@ def summarize_score_benchmark(
 ) -> BenchmarkResult:
     """Best score, who is in its group, how large a difference is found, and on how many problems.
 
-    Args:
-        benchmark: as its author declares it.
-        page: the page's path below ``content/``.
-        scored: all series; at least one of them has a score.
-        context: of the benchmark.
+    ``page`` is the page's path below ``content/``; at least one series has a score.
     """
     known, lead = [one for one in scored.scores if one.estimate is not None], scored.lead
     leaders = _leaders(known, context)
@@ -299,7 +277,7 @@ def _describe_power(scored: BenchmarkScores, context: ScoreContext) -> str:
 
 
 def _describe_protocol(context: ScoreContext) -> str:
-    """What the source says of all series alike, without the hash of its problems."""
+    """What the source says of all series, without the hash of its problems."""
     each = [dict(pairs) for _, pairs in context.protocol]
     shared = (
         (label, text)

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reportgen.core.comparisons import TARGET_POWER, Verdict
-from reportgen.core.errors import Diagnostic, ReportError, Stage
+from reportgen.core.errors import ReportError
 from reportgen.core.words import describe_chance, format_count, join_names
 from reportgen.figures.csv_text import write_table_csv
+from reportgen.figures.plot import make_diagnostic
 from reportgen.figures.scores.wording import (
     describe_family_blocks,
     describe_method,
@@ -16,6 +17,8 @@ from reportgen.figures.scores.wording import (
     format_interval,
     format_level,
     format_p_text,
+    group_reasons,
+    half_width,
     is_percent,
     name_metric,
 )
@@ -46,19 +49,18 @@ _OPPOSITE = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Series, best first, the one that the others are held against, and every comparison by its pair."""
+    """Series, best first, the one that the others are compared with, and every comparison by its pair.
+
+    ``by_pair`` has each comparison from both sides; a pair that was not compared is missing.
+    """
 
     series: tuple[str, ...]
     reference: str
     by_pair: Mapping[tuple[str, str], Comparison]
 
-    def get_comparison(self, a: str, b: str) -> Comparison | None:
-        """``a`` minus ``b``; None where the two were not compared."""
-        return self.by_pair.get((a, b))
-
     def list_against_reference(self) -> tuple[Comparison, ...]:
         """Every other series minus the reference, best first."""
-        found = (self.get_comparison(name, self.reference) for name in self.series if name != self.reference)
+        found = (self.by_pair.get((name, self.reference)) for name in self.series if name != self.reference)
         return tuple(one for one in found if one is not None)
 
 
@@ -72,9 +74,9 @@ def collect_pairs(scored: BenchmarkScores, baseline: str | None, context: ScoreC
     if baseline is not None and baseline not in series:
         there = f"There are {', '.join(series)}"
         said = f"there is no series {baseline} to compare with on {context.benchmark}"
-        raise ReportError(Diagnostic(context.place, said, there, Stage.FIGURE))
+        raise ReportError(make_diagnostic(context, said, there))
     by_pair = {(one.a, one.b): one for one in scored.comparisons}
-    by_pair |= {(one.b, one.a): _swap_sides(one) for one in scored.comparisons}
+    by_pair |= {(one.b, one.a): swap_sides(one) for one in scored.comparisons}
     return Pairs(series, baseline or (series[0] if series else ""), by_pair)
 
 
@@ -90,7 +92,7 @@ def group_by_verdict(compared: Sequence[Comparison]) -> dict[Verdict, list[str]]
     return {verdict: [one.a for one in compared if one.verdict is verdict] for verdict in Verdict}
 
 
-def _swap_sides(one: Comparison) -> Comparison:
+def swap_sides(one: Comparison) -> Comparison:
     """The same comparison seen from its other side; 0 has no sign to turn."""
     low, high = (None if end is None else 0.0 - end for end in (one.high, one.low))
     return replace(
@@ -139,16 +141,16 @@ _VERDICT_SENTENCES = {
 }
 
 
-def half_width(one: Comparison) -> float | None:
-    """Half the interval, which decides the digits."""
-    return None if one.low is None or one.high is None else (one.high - one.low) / 2
+def format_plain_difference(one: Comparison, context: ScoreContext) -> str:
+    """A difference that is known, without its unit."""
+    return format_difference(one.difference or 0.0, context, half=half_width(one)).removesuffix(" points")
 
 
 def describe_pair(one: Comparison, context: ScoreContext) -> tuple[str, ...]:
     """Verdict, difference, interval and adjusted p of a cell, a line each; the unit stands elsewhere."""
     if one.difference is None:
         return ("missing", *wrap_cell(one.reason or "no shared problem").split("\n"))
-    said = format_difference(one.difference, context, half=half_width(one)).removesuffix(" points")
+    said = format_plain_difference(one, context)
     ends = format_interval(one.low, one.high, context, signed=True) or "no interval"
     if one.verdict is Verdict.TOO_FEW:
         return (VERDICT_WORDS[one.verdict], said, ends, f"{format_count(one.shared, 'problem')} shared")
@@ -167,10 +169,7 @@ def describe_difference(one: Comparison, context: ScoreContext) -> str:
 def write_answer(compared: Sequence[Comparison], introduced: str, context: ScoreContext) -> str:
     """The sentence that says who is better, who is worse, and for whom no difference is clear.
 
-    Args:
-        compared: each series minus the reference.
-        introduced: the reference in words, to stand after "Against".
-        context: has the unit.
+    ``compared`` is each series minus the reference; ``introduced`` is the reference in words.
     """
     if not compared:
         return f"There is no other series to hold against {introduced}."
@@ -222,11 +221,7 @@ def describe_shared(compared: Sequence[Comparison]) -> str:
 
 def list_reasons(compared: Sequence[Comparison]) -> tuple[str, ...]:
     """What is unusual about single pairs, said once for all that share it."""
-    found: dict[str, list[str]] = {}
-    for one in compared:
-        if one.reason:
-            found.setdefault(one.reason, []).append(f"{one.a} and {one.b}")
-    said = [f"{join_names(pairs, most=_MOST_REASONS)}: {reason}." for reason, pairs in found.items()]
+    said = group_reasons(((f"{one.a} and {one.b}", one.reason) for one in compared), most=_MOST_REASONS)
     more = len(said) - _MOST_REASONS
     return (*said[:_MOST_REASONS], *([f"{more} more remarks stand in the data table."] if more > 0 else []))
 
@@ -241,12 +236,8 @@ def describe_power(
 ) -> str:
     """How large a true difference has to be to be found, alone and in the family; see ``FOUND_NOTE``.
 
-    Args:
-        benchmark: its name.
-        power: None where nothing was compared.
-        context: has the unit.
-        together: what was tested together.
-        reported: whether scores are used as reported, so that their problems are not known.
+    ``power`` is None where nothing was compared; ``together`` names what was tested together; ``reported``
+    says that scores are used as reported, so that their problems are not known.
     """
     if power is None or power.difference is None or power.half is None:
         why = "its problems are not" if reported else "no two series share problems"
@@ -256,8 +247,7 @@ def describe_power(
     basis = f"{format_count(power.problems, 'problem')} of {benchmark}{_describe_runs(power)}"
     said = (
         f"With the {basis} a true difference of {whole} is found {describe_chance(TARGET_POWER)}; "
-        f"one of {half}, "
-        f"{describe_chance(power.half)}."
+        f"one of {half}, {describe_chance(power.half)}."
     )
     if power.family_difference is None or power.family_half is None:
         return said

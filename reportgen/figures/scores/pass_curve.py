@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.core.model import Curve, CurveSet
-from reportgen.core.words import format_count, format_number, join_names
+from reportgen.core.words import format_number, join_names
 from reportgen.figures.axis import format_value
-from reportgen.figures.curves.figure import FigureText, draw_plot_figure, name_band
+from reportgen.figures.curves.figure import draw_plot_figure, name_band
 from reportgen.figures.curves.plotting import make_plot
-from reportgen.figures.plot import DrawContext, PlotSpec, describe_plot_source
+from reportgen.figures.plot import FigureText, PlotSpec, describe_source, make_step_context
 from reportgen.figures.scores.wording import (
     describe_estimand,
     describe_method,
     format_level,
+    format_range,
     is_percent,
     list_found_notes,
     list_protocol_notes,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from reportgen.core.model import Figure, FloatArray
     from reportgen.core.outcomes import ProblemScores, Score
     from reportgen.figures.axis import Axis
-    from reportgen.figures.plot import ChartShape, Plot, ScoreContext
+    from reportgen.figures.plot import ChartShape, DrawContext, Plot, ScoreContext
     from reportgen.settings.blocks import PasskSettings
 
 
@@ -49,31 +50,26 @@ def write_pass_caption(
     said: str | None,
     curves: Sequence[Sequence[Score]],
     context: ScoreContext,
-    plot_context: DrawContext,
     problems: ProblemScores | None,
 ) -> str:
     """The author's words, then estimator, n, interval and what it is about, what was found, and source.
 
-    Args:
-        said: the author's words, if any.
-        curves: the scores of each series that is drawn, at rising k.
-        context: has the protocol.
-        plot_context: source and notes.
-        problems: what the curves were made of, if it is known.
+    ``problems`` is what the curves were made of, if it is known.
     """
     names = [curve[0].series for curve in curves]
     requested = list(problems.series) if problems else names
     missing = [name for name in requested if name not in names]
     found = list_found_notes(problems.notes, requested) if problems else ()
-    sentences = [said or "", *_describe_estimator(curves), *_describe_band(curves), *_list_remarks(curves)]
-    sentences += [
-        f"Without a score, and not drawn: {join_names(missing, most=_MOST_NAMES)}." if missing else ""
-    ]
-    sentences += [
+    sentences = [
+        said or "",
+        *_describe_estimator(curves),
+        *_describe_band(curves),
+        *_list_remarks(curves),
+        f"Without a score, and not drawn: {join_names(missing, most=_MOST_NAMES)}." if missing else "",
         *found,
         *list_protocol_notes(context, names),
-        *plot_context.notes,
-        f"Source: {describe_plot_source(plot_context)}.",
+        *context.notes,
+        f"Source: {describe_source(context)}.",
     ]
     return " ".join(sentence for sentence in sentences if sentence)
 
@@ -140,12 +136,7 @@ def _describe_size(scores: Sequence[Score]) -> str:
     """How many problems and samples: ``30 problems × 16 samples``, ``28 to 30 problems × 8 samples``."""
     problems = [score.problems for score in scores]
     samples = [count for score in scores for count in score.samples or ()]
-    return f"{_format_range(problems, 'problem')} × {_format_range(samples, 'sample')}"
-
-
-def _format_range(counts: Sequence[int], noun: str) -> str:
-    low, high = min(counts), max(counts)
-    return format_count(high, noun) if low == high else f"{low:,} to {format_count(high, noun)}"
+    return f"{format_range(problems, 'problem')} × {format_range(samples, 'sample')}"
 
 
 def _describe_band(curves: Sequence[Sequence[Score]]) -> Iterator[str]:
@@ -225,32 +216,61 @@ def draw_passk(
         curves: the scores of each series at rising k, as ``statistics.pass_curves`` gives them; a series
             without a score has none.
         context: names, range of scores, palette.
-        problems: what the curves were made of: what was found in it, and which series have no score, is told.
+        problems: what the curves were made of: what was found in it, and which series have no score.
         get_chart_spec: the Vega-Lite specification of a shape, as JSON; made anew if left out.
 
     Raises:
         ReportError: no series has a score, or a highlighted one is not among those that have.
     """
     drawn = tuple(tuple(curve) for curve in curves if curve)
-    plot_context = _make_context(settings, context, get_chart_spec or _make_chart_spec)
-    spec = _make_spec(
-        block_id, settings, plot_context, in_percent=is_percent(context), benchmark=context.benchmark
+    percent = is_percent(context)
+    plot_context, spec = _plan_plot(block_id, settings, context, get_chart_spec or _make_chart_spec)
+    curve_set = CurveSet(
+        metric=spec.y_title,
+        curves=tuple(_make_curve(scores, 100 if percent else 1) for scores in drawn),
+        band="ci",
+        level=settings.level,
     )
-    curve_set = _make_curve_set(drawn, settings, spec, scale=100 if is_percent(context) else 1)
-    plot = _use_percent(make_plot(curve_set, spec, plot_context), percent=is_percent(context))
+    plot = _use_percent(make_plot(curve_set, spec, plot_context), percent=percent)
     text = FigureText(
+        id=spec.id,
+        kind=spec.kind,
+        title=spec.title,
         subtitle=write_pass_subtitle(drawn, curve_set, spec),
-        caption=write_pass_caption(settings.caption, drawn, context, plot_context, problems),
+        caption=write_pass_caption(settings.caption, drawn, context, problems),
         summary=write_pass_summary(curve_set, plot, spec),
-        band=name_band(curve_set),
-        source=describe_plot_source(plot_context),
+        source=describe_source(context),
         numbers={
             "metric": "pass@k",
             "estimator": ESTIMATOR,
             "largest_k": {line.name: int(line.steps[-1]) for line in plot.lines},
         },
+        band=name_band(curve_set),
     )
-    return draw_plot_figure(plot, curve_set, spec, plot_context, text)
+    return draw_plot_figure(plot, curve_set, text, plot_context, spec.highlight)
+
+
+def _plan_plot(
+    block_id: str,
+    settings: PasskSettings,
+    context: ScoreContext,
+    get_chart_spec: Callable[[ChartShape], str],
+) -> tuple[DrawContext, PlotSpec]:
+    better = context.higher_is_better if settings.higher_is_better is None else settings.higher_is_better
+    spec = PlotSpec(
+        id=block_id,
+        kind="passk",
+        title=settings.title or f"pass@k on {context.benchmark}".removesuffix(" on "),
+        metric="pass@k",
+        x_title="k",
+        y_title="pass@k (%)" if is_percent(context) else "pass@k",
+        height=settings.height,
+        higher_is_better=better,
+        caption=settings.caption,
+        x_scale="log2",
+        highlight=settings.highlight,
+    )
+    return make_step_context(context, "k", get_chart_spec, higher_is_better=better), spec
 
 
 def _make_chart_spec(shape: ChartShape) -> str:
@@ -259,80 +279,17 @@ def _make_chart_spec(shape: ChartShape) -> str:
     return write_chart_spec(shape)
 
 
-def _make_context(
-    settings: PasskSettings, context: ScoreContext, get_chart_spec: Callable[[ChartShape], str]
-) -> DrawContext:
-    better = settings.higher_is_better
-    return DrawContext(
-        place=context.place,
-        slots=context.slots,
-        higher_is_better=context.higher_is_better if better is None else better,
-        step_title="k",
-        step_is_time=False,
-        source=context.source,
-        approximate=context.approximate,
-        get_chart_spec=get_chart_spec,
-        notes=context.notes,
-    )
-
-
-def _make_spec(
-    block_id: str, settings: PasskSettings, plot_context: DrawContext, *, in_percent: bool, benchmark: str
-) -> PlotSpec:
-    return PlotSpec(
-        id=block_id,
-        kind="passk",
-        title=settings.title or f"pass@k on {benchmark}".removesuffix(" on "),
-        caption=settings.caption,
-        metric="pass@k",
-        x_title="k",
-        y_title="pass@k (%)" if in_percent else "pass@k",
-        x_domain=None,
-        y_domain=None,
-        x_scale="log2",
-        y_scale="linear",
-        order="given",
-        highlight=settings.highlight,
-        height=settings.height,
-        runs=None,
-        higher_is_better=plot_context.higher_is_better,
-    )
-
-
-def _make_curve_set(
-    drawn: Sequence[Sequence[Score]], settings: PasskSettings, spec: PlotSpec, *, scale: int
-) -> CurveSet:
-    """Curves with step = k, as they are drawn: in percent where ``scale`` is 100."""
-    return CurveSet(
-        metric=spec.y_title,
-        curves=tuple(_make_curve(scores, scale) for scores in drawn),
-        band="ci",
-        level=settings.level,
-        smooth=0.0,
-        exact=True,
-        replaced=0,
-        dropped=0,
-        bins=None,
-        given_interval=None,
-    )
-
-
 def _make_curve(scores: Sequence[Score], scale: int) -> Curve:
-    """One series; its n is that of its interval, the number of problems."""
+    """One series with step = k, in percent where ``scale`` is 100; its n is the number of problems."""
     return Curve(
         series=scores[0].series,
-        steps=np.array([_k(score) for score in scores], dtype=np.float64),
+        steps=np.array([int(score.metric.removeprefix("pass@")) for score in scores], dtype=np.float64),
         values=_convert_numbers([score.estimate for score in scores], scale),
         low=_convert_numbers([score.low for score in scores], scale),
         high=_convert_numbers([score.high for score in scores], scale),
         n=np.array([score.problems for score in scores], dtype=np.int64),
-        runs=(),
         given=True,
     )
-
-
-def _k(score: Score) -> int:
-    return int(score.metric.removeprefix("pass@"))
 
 
 def _convert_numbers(values: Sequence[float | None], scale: int) -> FloatArray:

@@ -11,11 +11,11 @@ from reportgen.core.comparisons import TARGET_POWER
 from reportgen.core.model import Cell, Curve, CurveSet, ResultTable, Stack
 from reportgen.core.words import format_count, format_percent, join_names
 from reportgen.figures.csv_text import write_table_csv
-from reportgen.figures.curves.figure import FigureText, draw_plot_figure
+from reportgen.figures.curves.figure import draw_plot_figure
 from reportgen.figures.curves.plotting import make_plot
-from reportgen.figures.plot import DrawContext, PlotSpec, describe_plot_source
+from reportgen.figures.plot import FigureText, PlotSpec, describe_source, make_step_context
 from reportgen.figures.scores.pairs import FOUND_NOTE, describe_power
-from reportgen.figures.scores.wording import describe_source, format_difference, name_metric
+from reportgen.figures.scores.wording import format_difference, name_metric
 from reportgen.figures.style import assign_slots
 from reportgen.settings.blocks import ReferenceLine
 
@@ -47,12 +47,7 @@ def draw_plan(
 ) -> Stack:
     """What the data find now, what halves the width, the probability against problems, and a table.
 
-    Args:
-        block_id: id of the block on its page; the figure has it too, the table ``<id>-table``.
-        settings: title, caption and height.
-        plan: of one benchmark.
-        context: words and colours.
-        get_chart_spec: the Vega-Lite specification of a shape, as JSON.
+    The figure has the id of the block, the table ``<id>-table``.
     """
     title = settings.title or f"What more data on {context.benchmark} would find"
     how = (
@@ -117,10 +112,11 @@ def _write_title(plan: Plan, context: ScoreContext) -> str:
 
 
 def _build_cell(one: PlannedDesign) -> Cell:
-    return Cell(format_percent(_probability(one), decimals=0).replace("%", " %"), _probability(one))
+    share = _get_probability(one)
+    return Cell(format_percent(share, decimals=0).replace("%", " %"), share)
 
 
-def _probability(one: PlannedDesign) -> float:
+def _get_probability(one: PlannedDesign) -> float:
     return one.alone if one.together is None else one.together
 
 
@@ -169,53 +165,37 @@ def _draw_figure(
     get_chart_spec: Callable[[ChartShape], str],
 ) -> Figure:
     curve_set = _make_curve_set(plan, settings.level)
-    plot_context = DrawContext(
-        place=context.place,
-        slots=assign_slots([tuple(curve.series for curve in curve_set.curves)]),
-        higher_is_better=True,
-        step_title="problems",
-        step_is_time=False,
-        source=context.source,
-        approximate=context.approximate,
-        get_chart_spec=get_chart_spec,
-    )
-    spec = _make_spec(figure_id, _write_title(plan, context), settings.height)
-    plot = make_plot(curve_set, spec, plot_context)
-    text = FigureText(
-        subtitle="by number of problems, a line for other numbers of samples and runs",
-        caption="",
-        summary=_summary(plan, context),
-        band="",
-        source=describe_plot_source(plot_context),
-        numbers={"difference": plan.difference},
-    )
-    plot = replace(plot, y=replace(plot.y, unit=" %", read_format=",.0f"))
-    return draw_plot_figure(plot, curve_set, spec, plot_context, text)
-
-
-def _make_spec(figure_id: str, title: str, height: int) -> PlotSpec:
-    return PlotSpec(
+    slots = assign_slots([tuple(curve.series for curve in curve_set.curves)])
+    own = replace(context, slots=slots)
+    plot_context = make_step_context(own, "problems", get_chart_spec, higher_is_better=True)
+    spec = PlotSpec(
         id=figure_id,
         kind="plan",
-        title=title,
-        caption=None,
+        title=_write_title(plan, context),
         metric="probability",
         x_title="problems",
         y_title="probability (%)",
-        x_domain=None,
+        height=settings.height,
+        higher_is_better=True,
         y_domain=(0.0, 100.0),
         x_scale="log2",
-        y_scale="linear",
-        order="given",
-        highlight=(),
-        height=height,
-        runs=None,
-        higher_is_better=True,
         references=(ReferenceLine(y=100 * TARGET_POWER, label="four times in five"),),
     )
+    plot = make_plot(curve_set, spec, plot_context)
+    text = FigureText(
+        id=figure_id,
+        kind=spec.kind,
+        title=spec.title,
+        subtitle="by number of problems, a line for other numbers of samples and runs",
+        summary=_write_summary(plan, context),
+        source=describe_source(context),
+        numbers={"difference": plan.difference},
+    )
+    plot = replace(plot, y=replace(plot.y, unit=" %", read_format=",.0f"))
+    return draw_plot_figure(plot, curve_set, text, plot_context)
 
 
-def _summary(plan: Plan, context: ScoreContext) -> str:
+def _write_summary(plan: Plan, context: ScoreContext) -> str:
     now = (plan.power.problems, plan.samples, plan.runs)
     found = next(one for one in plan.designs if (one.problems, one.samples, one.runs) == now)
     said = format_difference(plan.difference, context, signed=False)
@@ -228,18 +208,8 @@ def _summary(plan: Plan, context: ScoreContext) -> str:
 def _make_curve_set(plan: Plan, level: float) -> CurveSet:
     """A curve for each number of samples and runs, with step = problems."""
     designs = list(dict.fromkeys((one.samples, one.runs) for one in plan.designs))
-    return CurveSet(
-        metric="probability (%)",
-        curves=tuple(_make_curve(plan, samples, runs) for samples, runs in designs),
-        band="none",
-        level=level,
-        smooth=0.0,
-        exact=True,
-        replaced=0,
-        dropped=0,
-        bins=None,
-        given_interval=None,
-    )
+    curves = tuple(_make_curve(plan, samples, runs) for samples, runs in designs)
+    return CurveSet(metric="probability (%)", curves=curves, band="none", level=level)
 
 
 def _make_curve(plan: Plan, samples: int, runs: int) -> Curve:
@@ -248,11 +218,10 @@ def _make_curve(plan: Plan, samples: int, runs: int) -> Curve:
     return Curve(
         series=_describe_design(plan, samples, runs),
         steps=np.array([one.problems for one in points], dtype=np.float64),
-        values=np.array([100 * _probability(one) for one in points]),
+        values=np.array([100 * _get_probability(one) for one in points]),
         low=nothing,
         high=nothing,
         n=np.array([one.problems for one in points], dtype=np.int64),
-        runs=(),
     )
 
 

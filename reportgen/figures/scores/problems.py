@@ -10,7 +10,7 @@ from reportgen.core.model import Cell, Figure, ResultTable, Stack, Table
 from reportgen.core.words import format_count, join_names, lower_axis_title
 from reportgen.figures.csv_text import write_table_csv
 from reportgen.figures.picture import draw_framed
-from reportgen.figures.plot import Margins
+from reportgen.figures.plot import Margins, describe_source
 from reportgen.figures.scores.heat_map import (
     BELOW,
     build_heat_map,
@@ -24,9 +24,7 @@ from reportgen.figures.scores.heat_map import (
     write_grid_csv,
 )
 from reportgen.figures.scores.wording import (
-    describe_estimand,
-    describe_method,
-    format_level,
+    describe_intervals,
     format_score,
     format_score_estimate,
     list_protocol_notes,
@@ -37,7 +35,7 @@ from reportgen.figures.text import isolate_names, wrap_cell
 from reportgen.figures.vega.live import write_compact_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from reportgen.core.comparisons import ProblemGrid
     from reportgen.core.outcomes import Score
@@ -55,13 +53,9 @@ _CSV_COLUMNS = (
 def build_slice_table(
     table_id: str, column: str, values: Mapping[str, tuple[Score, ...]], context: ScoreContext
 ) -> ResultTable:
-    """A row for each series and a column for each value, with intervals.
+    """A row for each series and a column for each value of ``column``, with intervals.
 
-    Args:
-        table_id: id of the table on its page.
-        column: what is sliced by.
-        values: the scores of all series by value, in one order.
-        context: has the unit.
+    ``values`` has the scores of all series by value, in one order.
     """
     names = list(dict.fromkeys(score.series for scores in values.values() for score in scores))
     by_name = {value: {score.series: score for score in scores} for value, scores in values.items()}
@@ -73,12 +67,8 @@ def build_slice_table(
             (Cell(name), *(_build_cell(by_name[value].get(name), value, context) for value in values))
             for name in names
         ),
-        caption=_write_caption(
-            [score for scores in values.values() for score in scores], len(values), context
-        ),
-        csv=write_table_csv(
-            _CSV_COLUMNS, (_row(column, value, one) for value, scores in values.items() for one in scores)
-        ),
+        caption=_write_caption([one for scores in values.values() for one in scores], len(values), context),
+        csv=write_table_csv(_CSV_COLUMNS, _list_csv_rows(column, values)),
     )
 
 
@@ -100,25 +90,24 @@ def _build_cell(score: Score | None, value: str, context: ScoreContext) -> Cell:
     return Cell(f"{format_score_estimate(score, context)}{without}", score.estimate)
 
 
-def _row(column: str, value: str, one: Score) -> tuple[object, ...]:
-    return (
-        *(column, value, one.series, one.metric, one.estimate, one.low, one.high, one.level, one.problems),
-        *(one.estimand, one.method, one.reason),
-    )
+def _list_csv_rows(column: str, values: Mapping[str, tuple[Score, ...]]) -> Iterator[tuple[object, ...]]:
+    for value, scores in values.items():
+        for one in scores:
+            yield (
+                *(column, value, one.series, one.metric, one.estimate, one.low, one.high, one.level),
+                *(one.problems, one.estimand, one.method, one.reason),
+            )
 
 
 def _write_caption(scores: list[Score], slices: int, context: ScoreContext) -> str:
     known = [one for one in scores if one.low is not None]
     if not known:
         return "No interval: each slice has too few problems."
-    about = join_names(list(dict.fromkeys(describe_estimand(one) for one in known)))
-    methods = join_names(list(dict.fromkeys(describe_method(one.method) for one in known)))
     metric = join_names(list(dict.fromkeys(name_metric(one.metric, context) for one in known)))
     return (
         f"{metric[0].upper()}{metric[1:]} over the problems of a slice. Brackets: "
-        f"{format_level(known[0].level)} interval of {about} ({methods}). "
-        f"{format_count(slices, 'slice')}, each by "
-        "itself: nothing is adjusted for many, and intervals that overlap do not say that series are alike."
+        f"{describe_intervals(known)}. {format_count(slices, 'slice')}, each by itself: nothing is adjusted "
+        "for many, and intervals that overlap do not say that series are alike."
     )
 
 
@@ -134,12 +123,7 @@ def draw_problems(
 ) -> Stack:
     """The heat map, then what only one series solves, then a table for each column to slice by.
 
-    Args:
-        block_id: id of the block on its page.
-        settings: title, caption and slices.
-        grid: every series on every problem, the hardest last.
-        sliced: scores by column, by value of the column; of every series, in one order.
-        context: words and colours.
+    ``sliced`` has scores by column and value of the column; of every series, in one order.
     """
     parts: list[Any] = []
     if grid.problems and grid.series:
@@ -151,13 +135,12 @@ def draw_problems(
         build_slice_table(f"{block_id}-{place}", column, values, context)
         for place, (column, values) in enumerate(sliced.items(), start=1)
     ]
-    caution = f" ({context.approximate})" if context.approximate else ""
     sentences = [
         settings.caption or "",
         _describe_missing(grid),
         *list_protocol_notes(context, grid.series),
         *context.notes,
-        f"Source: {context.source}{caution}.",
+        f"Source: {describe_source(context)}.",
     ]
     series = format_count(len(grid.series), "series", "series")
     return Stack(
@@ -227,16 +210,12 @@ def _describe_shared_columns(heat: HeatMap) -> str:
 
 def _build_table(grid: ProblemGrid, context: ScoreContext) -> Table:
     """A row a problem, the hardest first, since these are what is looked up; of many only those."""
-    order = range(len(grid.problems) - 1, -1, -1)
+    hardest = slice(None, -_MOST_ROWS - 1, -1)
+    columns = zip(grid.problems[hardest], grid.score.T[hardest], grid.samples.T[hardest], strict=True)
     rows = []
-    for place in list(order)[:_MOST_ROWS]:
-        cells = [
-            _format_cell(score, samples, context)
-            for score, samples in zip(
-                grid.score[:, place].tolist(), grid.samples[:, place].tolist(), strict=True
-            )
-        ]
-        rows.append((grid.problems[place], *cells))
+    for problem, scores, samples in columns:
+        cells = zip(scores.tolist(), samples.tolist(), strict=True)
+        rows.append((problem, *(_format_cell(*cell, context) for cell in cells)))
     note = "Each cell: score, and of how many samples."
     if len(grid.problems) > _MOST_ROWS:
         note += f" The hardest {_MOST_ROWS} of {len(grid.problems):,} problems; the CSV file has them all."
@@ -244,9 +223,7 @@ def _build_table(grid: ProblemGrid, context: ScoreContext) -> Table:
 
 
 def _format_cell(score: float, samples: int, context: ScoreContext) -> str:
-    if not np.isfinite(score):
-        return "missing: no answer"
-    return f"{format_score(score, context)} of {samples}"
+    return f"{format_score(score, context)} of {samples}" if np.isfinite(score) else "missing: no answer"
 
 
 def _list_solved_alone(table_id: str, grid: ProblemGrid) -> list[str | ResultTable]:

@@ -4,34 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reportgen.core.model import Cell, Figure, ResultTable, Stack, Table
+from reportgen.core.model import Cell, ResultTable, Stack, Table
 from reportgen.core.words import format_count, join_names
 from reportgen.figures.csv_text import write_table_csv
-from reportgen.figures.scores.dot_plot import (
-    Row,
-    RowDot,
-    draw_rows,
-    draw_rows_file,
-    name_rows_class,
-    write_rows_spec,
-)
+from reportgen.figures.plot import FigureText, describe_source
+from reportgen.figures.scores.dot_plot import Row, RowDot, draw_dot_plot
 from reportgen.figures.scores.wording import (
-    describe_source,
     explain_metric,
     format_difference,
     format_interval,
     format_level,
     format_score,
+    group_reasons,
+    half_width,
     list_protocol_notes,
     make_score_axis,
     name_metric,
 )
 from reportgen.figures.style import pick_slots
-from reportgen.figures.text import isolate_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reportgen.core.model import Figure
     from reportgen.core.outcomes import RunScore, RunSpread
     from reportgen.figures.plot import ScoreContext
     from reportgen.settings.blocks import RunsSettings
@@ -78,8 +73,7 @@ def _describe_mean(one: RunSpread, context: ScoreContext) -> str:
     ends = format_interval(one.low, one.high, context)
     if one.mean is None or not ends:
         return ""
-    half = ((one.high or 0.0) - (one.low or 0.0)) / 2
-    return f" about their mean of {format_score(one.mean, context, half=half)} {ends}"
+    return f" about their mean of {format_score(one.mean, context, half=half_width(one))} {ends}"
 
 
 def write_caption(spreads: Sequence[RunSpread], context: ScoreContext, *, words: str | None = None) -> str:
@@ -91,7 +85,7 @@ def write_caption(spreads: Sequence[RunSpread], context: ScoreContext, *, words:
         "Small dot: the score of one run, on the problems that every run of its series answered.",
         _describe_line(spreads),
         explain_metric(spreads[0].metric) if spreads else "",
-        *_list_reasons(spreads),
+        *group_reasons((one.series, one.reason) for one in spreads),
         *(
             f"{one.series}: {format_count(one.left_out, 'problem')} that only some of its runs "
             "answered left out."
@@ -128,14 +122,6 @@ def _describe_line(spreads: Sequence[RunSpread]) -> str:
     )
 
 
-def _list_reasons(spreads: Sequence[RunSpread]) -> list[str]:
-    reasons: dict[str, list[str]] = {}
-    for one in spreads:
-        if one.reason:
-            reasons.setdefault(one.reason, []).append(one.series)
-    return [f"{join_names(names, most=_MOST_NAMES)}: {reason}." for reason, names in reasons.items()]
-
-
 _RUN_COLUMNS = ("series", "run", "seed", "metric", "score", "problems")
 _SPREAD_COLUMNS = (
     *("series", "metric", "level", "runs", "mean", "sd", "low", "high"),
@@ -146,14 +132,7 @@ _SPREAD_COLUMNS = (
 def draw_runs(
     block_id: str, settings: RunsSettings, spreads: tuple[RunSpread, ...], context: ScoreContext
 ) -> Stack:
-    """A row a series with a dot for each run, then a table.
-
-    Args:
-        block_id: id of the block on its page; the figure has it too, the table ``<id>-table``.
-        settings: title and caption.
-        spreads: of one benchmark and metric, in the order of their rows.
-        context: words and colours.
-    """
+    """A row a series with a dot for each run, then a table with the id ``<id>-table``."""
     metric = name_metric(spreads[0].metric if spreads else settings.metric, context)
     title = settings.title or f"Spread of {metric} between runs on {context.benchmark}"
     figure = _draw_figure(block_id, title, settings.caption, spreads, context)
@@ -182,12 +161,8 @@ def make_run_rows(spreads: Sequence[RunSpread], context: ScoreContext) -> tuple[
     )
 
 
-def _half_width(one: RunSpread) -> float | None:
-    return None if one.low is None or one.high is None else (one.high - one.low) / 2
-
-
 def _format_mean(one: RunSpread, context: ScoreContext) -> str:
-    return "no score" if one.mean is None else format_score(one.mean, context, half=_half_width(one))
+    return "no score" if one.mean is None else format_score(one.mean, context, half=half_width(one))
 
 
 def _write_tip(one: RunSpread, context: ScoreContext) -> tuple[str, ...]:
@@ -197,54 +172,43 @@ def _write_tip(one: RunSpread, context: ScoreContext) -> tuple[str, ...]:
         one.series,
         f"{of}{format_count(len(one.runs), 'run')}: {_format_mean(one, context)}",
         f"{format_level(one.level)} interval {ends}" if ends else "",
-        _spread(one, context),
+        "" if one.sd is None else f"SD {format_difference(one.sd, context, signed=False)}",
         format_count(one.problems, "problem"),
         one.reason,
     ]
     return tuple(filter(None, lines))
 
 
-def _spread(one: RunSpread, context: ScoreContext) -> str:
-    return "" if one.sd is None else f"SD {format_difference(one.sd, context, signed=False)}"
-
-
 def _write_run_tip(one: RunSpread, run: RunScore, context: ScoreContext) -> tuple[str, ...]:
     name = f"run {run.run}" if run.seed in {None, run.run} else f"run {run.run}, seed {run.seed}"
-    return (one.series, f"{name}: {format_score(run.score, context, half=_half_width(one))}")
+    return (one.series, f"{name}: {format_score(run.score, context, half=half_width(one))}")
 
 
 def _draw_figure(
     figure_id: str, title: str, words: str | None, spreads: Sequence[RunSpread], context: ScoreContext
 ) -> Figure:
-    rows, how = make_run_rows(spreads, context), write_subtitle(spreads, context)
     values = [value for one in spreads for value in (one.mean, one.low, one.high)]
     values += [run.score for one in spreads for run in one.runs]
     metric = name_metric(spreads[0].metric if spreads else "mean", context)
-    axis = make_score_axis(values, context, title=metric)
-    names = tuple(one.series for one in spreads)
-    return Figure(
+    text = FigureText(
         id=figure_id,
         kind="runs",
         title=title,
-        subtitle=how,
-        caption=isolate_names(write_caption(spreads, context, words=words), names),
-        summary=isolate_names(write_summary(spreads, context), names),
-        inline_svg=draw_rows(rows, axis, labelled_by=f"{figure_id}-title {figure_id}-summary"),
-        file_svg=draw_rows_file(rows, axis, title=title, subtitle=how, source=describe_source(context)),
-        table=_build_runs_table(spreads, metric, context),
-        csv=_write_csv(spreads),
-        spec=write_rows_spec(rows, axis, title=title, subtitle=how),
-        view="",
-        payload="",
+        subtitle=write_subtitle(spreads, context),
+        caption=write_caption(spreads, context, words=words),
+        summary=write_summary(spreads, context),
+        source=describe_source(context),
         numbers=_collect_numbers(spreads, context),
-        plot_class=name_rows_class(rows),
     )
+    axis = make_score_axis(values, context, title=metric)
+    table = _build_runs_table(spreads, metric, context)
+    return draw_dot_plot(make_run_rows(spreads, context), axis, text, table=table, csv=_write_csv(spreads))
 
 
 def _build_runs_table(spreads: Sequence[RunSpread], metric: str, context: ScoreContext) -> Table:
     """Every run drawn."""
     rows = tuple(
-        (one.series, run.run, run.seed or "", format_score(run.score, context, half=_half_width(one)))
+        (one.series, run.run, run.seed or "", format_score(run.score, context, half=half_width(one)))
         for one in spreads
         for run in one.runs
     )
@@ -278,7 +242,7 @@ def _build_row(one: RunSpread, context: ScoreContext) -> tuple[Cell, ...]:
         Cell(said, one.mean, "missing" if one.mean is None else ""),
         unknown if one.sd is None else Cell(format_difference(one.sd, context, signed=False), one.sd),
         *(
-            Cell(format_score(end, context, half=_half_width(one)), end)
+            Cell(format_score(end, context, half=half_width(one)), end)
             for end in ((min(scores), max(scores)) if scores else ())
         ),
         *((unknown, unknown) if not scores else ()),

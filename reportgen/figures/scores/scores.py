@@ -6,38 +6,41 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from reportgen.core.comparisons import Verdict
-from reportgen.core.model import Figure, Stack, Table
+from reportgen.core.model import Stack, Table
 from reportgen.core.outcomes import REPORTED
 from reportgen.core.words import format_count, join_names
-from reportgen.figures.scores.dot_plot import Row, draw_rows, draw_rows_file, name_rows_class, write_rows_spec
+from reportgen.figures.plot import FigureText, describe_source
+from reportgen.figures.scores.dot_plot import Row, draw_dot_plot
 from reportgen.figures.scores.key_results import build_score_table, write_score_csv
+from reportgen.figures.scores.pairs import swap_sides
 from reportgen.figures.scores.wording import (
     describe_estimand,
     describe_family_blocks,
     describe_method,
-    describe_source,
     explain_metric,
     find_protocol_differences,
     format_difference,
     format_interval,
     format_level,
     format_p_text,
+    format_range,
     format_rank,
     format_score_estimate,
+    group_reasons,
+    half_width,
     list_found_notes,
     list_protocol_notes,
     make_score_axis,
     name_metric,
 )
 from reportgen.figures.style import pick_slots
-from reportgen.figures.text import isolate_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.core.comparisons import Comparison, RankRange
+    from reportgen.core.comparisons import RankRange
+    from reportgen.core.model import Figure
     from reportgen.core.outcomes import Score
-    from reportgen.figures.axis import Axis
     from reportgen.figures.plot import BenchmarkScores, ScoreContext
     from reportgen.settings.blocks import ScoresSettings
 
@@ -62,46 +65,37 @@ def describe_counts(scores: Sequence[Score]) -> str:
     problems = [score.problems for score in scores if score.problems]
     samples = [count for score in scores for count in score.samples or ()]
     runs = [score.runs for score in scores if score.runs]
-    said = " × ".join(filter(None, [_format_range(problems, "problem"), _format_range(samples, "sample")]))
-    return ", ".join(filter(None, [said, _format_range(runs, "run") if runs and max(runs) > 1 else ""]))
+    said = " × ".join(filter(None, [format_range(problems, "problem"), format_range(samples, "sample")]))
+    return ", ".join(filter(None, [said, format_range(runs, "run") if runs and max(runs) > 1 else ""]))
 
 
 def write_summary(ranked: Sequence[Score], scored: BenchmarkScores, context: ScoreContext) -> str:
     """One sentence: who has the highest score, and what the test says of it against the second.
 
-    Args:
-        ranked: the scores that are shown, best first, those without a score last.
-        scored: has the comparisons.
-        context: words for scores.
+    ``ranked`` are the scores that are shown, best first, those without a score last.
     """
     known = [score for score in ranked if score.estimate is not None]
     if not known:
         return "No series has a score."
     first = known[0]
+    value = format_score_estimate(first, context)
     if len(known) == 1:
-        return f"{first.series} scores {format_score_estimate(first, context)} on {_problems(first)}."
+        over = format_count(first.problems, "problem") if first.problems else "problems that are not known"
+        return f"{first.series} scores {value} on {over}."
     second = known[1]
-    level = [score.series for score in known if score.estimate == first.estimate]
+    sureness = _describe_sureness(first, second, scored, context)
+    follows = f"; {second.series} follows with {format_score_estimate(second, context)}{sureness}."
+    best = "highest" if context.higher_is_better else "lowest"
+    equal = [score.series for score in known if score.estimate == first.estimate]
     if scored.lead.series == first.series:
-        others = "" if len(known) == 2 else f" than each of the {len(known) - 1} others"  # noqa: PLR2004 - the other
-        better = f", better{others}" if others else ""
-        lead = f"{first.series} leads with {format_score_estimate(first, context)}{better}"
-    elif len(level) > 1:
-        best = "highest" if context.higher_is_better else "lowest"
-        said = (
-            f"{join_names(level, most=_MOST_NAMES)} share the {best} score, "
-            f"{format_score_estimate(first, context)}"
-        )
-        return f"No clear winner: {said}{_describe_sureness(first, second, scored, context)}."
-    else:
-        best = "highest" if context.higher_is_better else "lowest"
-        lead = (
-            f"No clear winner: {first.series} has the {best} score, {format_score_estimate(first, context)}"
-        )
-        if not scored.comparisons:
-            lead = lead.removeprefix("No clear winner: ")
-    follows = f"; {second.series} follows with {format_score_estimate(second, context)}"
-    return f"{lead}{follows}{_describe_sureness(first, second, scored, context)}."
+        others = len(known) - 1
+        better = f", better than each of the {others} others" if others > 1 else ""
+        return f"{first.series} leads with {value}{better}{follows}"
+    if len(equal) > 1:
+        shared = f"{join_names(equal, most=_MOST_NAMES)} share the {best} score"
+        return f"No clear winner: {shared}, {value}{sureness}."
+    unclear = "No clear winner: " if scored.comparisons else ""
+    return f"{unclear}{first.series} has the {best} score, {value}{follows}"
 
 
 def _describe_sureness(first: Score, second: Score, scored: BenchmarkScores, context: ScoreContext) -> str:
@@ -111,30 +105,15 @@ def _describe_sureness(first: Score, second: Score, scored: BenchmarkScores, con
         return ": the two were not compared problem by problem"
     if one.verdict is Verdict.TOO_FEW:
         return f": {format_count(one.shared, 'shared problem')} cannot decide"
-    low, high = (one.low, one.high) if one.a == first.series else (_negate(one.high), _negate(one.low))
-    half = None if low is None or high is None else (high - low) / 2
-    value = one.difference if one.a == first.series else 0.0 - one.difference
-    size = [
-        format_difference(value, context, half=half),
-        format_interval(low, high, context, signed=True),
-    ]
-    said = f"{' '.join(filter(None, size))}, {_adjusted(one)}"
+    one = one if one.a == first.series else swap_sides(one)
+    size = format_difference(one.difference or 0.0, context, half=half_width(one))
+    ends = format_interval(one.low, one.high, context, signed=True)
+    adjusted = "adjusted " if one.tested_together > 1 else ""
+    said = f"{' '.join(filter(None, [size, ends]))}, {adjusted}{format_p_text(one.adjusted_p)}"
     shared = format_count(one.shared, "problem")
     if one.verdict is Verdict.UNCLEAR:
         return f": on {shared} no difference is clear ({said})"
     return f": on {shared} the two differ ({said})"
-
-
-def _adjusted(one: Comparison) -> str:
-    return (
-        f"adjusted {format_p_text(one.adjusted_p)}"
-        if one.tested_together > 1
-        else format_p_text(one.adjusted_p)
-    )
-
-
-def _negate(value: float | None) -> float | None:
-    return None if value is None else 0.0 - value
 
 
 def write_caption(
@@ -142,11 +121,7 @@ def write_caption(
 ) -> str:
     """What a dot and its line are, what ranks are, the protocol, what was found, and the source.
 
-    Args:
-        shown: the scores in the picture.
-        scored: has the comparisons, and what was found.
-        context: protocol, notes and source.
-        words: the author's, put first.
+    The author's ``words`` come first.
     """
     names = [score.series for score in shown]
     sentences = [
@@ -155,7 +130,7 @@ def write_caption(
         explain_metric(shown[0].metric) if shown else "",
         *_describe_intervals(shown),
         _describe_runs(shown, context),
-        *_list_reasons(shown),
+        *group_reasons((score.series, score.reason) for score in shown),
         _describe_groups(shown, scored),
         "" if context.higher_is_better else "Lower is better.",
         *list_protocol_notes(context, names),
@@ -182,11 +157,11 @@ def _describe_dots(shown: Sequence[Score], context: ScoreContext) -> str:
 def _describe_reported_dots(shown: Sequence[Score], context: ScoreContext) -> str:
     """What a dot is where there are totals only."""
     problems = [score.problems for score in shown if score.problems]
-    over = f" over {_format_range(problems, 'problem')}" if problems else ""
+    over = f" over {format_range(problems, 'problem')}" if problems else ""
     runs = [score.runs for score in shown]
     errors = ", with the mean of their standard errors, which is not too small"
     known = any(score.stderr is not None for score in shown)
-    several = f"; of {_format_range(runs, 'run')} the mean{errors if known else ''}" if max(runs) > 1 else ""
+    several = f"; of {format_range(runs, 'run')} the mean{errors if known else ''}" if max(runs) > 1 else ""
     metric = name_metric(shown[0].metric, context)
     return f"Dot: {metric}{over}, as reported: the problems behind it are not known{several}."
 
@@ -209,15 +184,6 @@ def _describe_intervals(shown: Sequence[Score]) -> list[str]:
         f"Line of {join_names(names, most=_MOST_NAMES)}: {level} interval for {estimand} ({method})."
         for (estimand, method), names in ways.items()
     ]
-
-
-def _list_reasons(shown: Sequence[Score]) -> list[str]:
-    """Why an interval is missing or unusual, once for all series that it holds for."""
-    reasons: dict[str, list[str]] = {}
-    for score in shown:
-        if score.reason:
-            reasons.setdefault(score.reason, []).append(score.series)
-    return [f"{join_names(names, most=_MOST_NAMES)}: {reason}." for reason, names in reasons.items()]
 
 
 def _describe_groups(shown: Sequence[Score], scored: BenchmarkScores) -> str:
@@ -264,41 +230,21 @@ def _describe_runs(shown: Sequence[Score], context: ScoreContext) -> str:
     )
 
 
-def _problems(score: Score) -> str:
-    return format_count(score.problems, "problem") if score.problems else "problems that are not known"
-
-
-def _format_range(counts: Sequence[int], noun: str) -> str:
-    """``30 problems``, or ``28 to 30 problems``."""
-    if not counts:
-        return ""
-    low, high = min(counts), max(counts)
-    return format_count(low, noun) if low == high else f"{low:,} to {format_count(high, noun)}"
-
-
 def draw_scores(
     block_id: str, settings: ScoresSettings, scored: BenchmarkScores, context: ScoreContext
 ) -> Stack:
     """Dots and intervals in groups, then a table that also has problems, samples, runs and costs.
 
-    Args:
-        block_id: id of the block on its page; the figure has it too, the table ``<id>-table``.
-        settings: title, caption and order.
-        scored: one benchmark.
-        context: words and colours.
+    The figure has the id of the block, the table ``<id>-table``.
     """
     shown = sort_scores(scored.scores, settings.order, context)
     metric = name_metric(shown[0].metric if shown else settings.metric, context)
-    title = settings.title or f"{_titled(shown, metric)} on {context.benchmark}"
+    # The name of a metric that is used as reported stays as it is.
+    named = metric if shown and shown[0].method == REPORTED else f"{metric[:1].upper()}{metric[1:]}"
+    title = settings.title or f"{named} on {context.benchmark}"
     table = build_score_table(f"{block_id}-table", title, shown, scored, context)
     figure = _draw_figure(block_id, title, shown, scored, settings, context)
     return Stack(id=block_id, title=title, subtitle="", parts=(figure, table), caption="")
-
-
-def _titled(shown: Sequence[Score], metric: str) -> str:
-    """A metric at the beginning of a title; the name of one that is used as reported stays as it is."""
-    reported = bool(shown) and shown[0].method == REPORTED
-    return metric if reported else f"{metric[:1].upper()}{metric[1:]}"
 
 
 def sort_scores(scores: Sequence[Score], order: str, context: ScoreContext) -> tuple[Score, ...]:
@@ -366,34 +312,25 @@ def _draw_figure(  # noqa: PLR0917 - what a figure is made of
     settings: ScoresSettings,
     context: ScoreContext,
 ) -> Figure:
-    rows = make_score_rows(shown, scored, context)
-    axis = _axis(shown, context)
-    how = write_subtitle(shown, context) if shown else ""
-    names = tuple(score.series for score in shown)
-    best = sort_scores(shown, "best", context)
-    return Figure(
+    text = FigureText(
         id=figure_id,
         kind="scores",
         title=title,
-        subtitle=how,
-        caption=isolate_names(write_caption(shown, scored, context, words=settings.caption), names),
-        summary=isolate_names(write_summary(best, scored, context), names),
-        inline_svg=draw_rows(rows, axis, labelled_by=f"{figure_id}-title {figure_id}-summary"),
-        file_svg=draw_rows_file(rows, axis, title=title, subtitle=how, source=describe_source(context)),
+        subtitle=write_subtitle(shown, context) if shown else "",
+        caption=write_caption(shown, scored, context, words=settings.caption),
+        summary=write_summary(sort_scores(shown, "best", context), scored, context),
+        source=describe_source(context),
+        numbers=_collect_numbers(shown, scored, context),
+    )
+    ends = [end for score in shown for end in (score.estimate, score.low, score.high)]
+    metric = name_metric(shown[0].metric if shown else "mean", context)
+    return draw_dot_plot(
+        make_score_rows(shown, scored, context),
+        make_score_axis(ends, context, title=metric),
+        text,
         table=_build_table(shown, scored, context),
         csv=write_score_csv(shown, scored),
-        spec=write_rows_spec(rows, axis, title=title, subtitle=how),
-        view="",
-        payload="",
-        numbers=_collect_numbers(shown, scored, context),
-        legend=(),
-        plot_class=name_rows_class(rows),
     )
-
-
-def _axis(shown: Sequence[Score], context: ScoreContext) -> Axis:
-    values = [value for score in shown for value in (score.estimate, score.low, score.high)]
-    return make_score_axis(values, context, title=name_metric(shown[0].metric if shown else "mean", context))
 
 
 def _build_table(shown: Sequence[Score], scored: BenchmarkScores, context: ScoreContext) -> Table:

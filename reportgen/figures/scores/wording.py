@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reportgen.core.comparisons import Comparison, RankRange
-    from reportgen.core.outcomes import OutcomeNotes, Score
+    from reportgen.core.outcomes import OutcomeNotes, RunSpread, Score
     from reportgen.figures.plot import ScoreContext
 
 
-_NAMES, _SERIES = 4, 4
+_NAMES, _SERIES, _MOST_NAMES = 4, 4, 6
 _LEAST_SHARE = 0.005
 _DATE = "date"
 _ESTIMANDS = {
@@ -36,17 +36,6 @@ _ESTIMANDS = {
     "these problems": "the score on these very problems with other samples",
 }
 _METHODS = {
-    "t over problems on the logit scale": "Student's t over problems on the logit scale",
-    "t over problems and runs on the logit scale": "Student's t over problems and runs on the logit scale",
-    "t over clusters on the logit scale": "Student's t over clusters of problems on the logit scale",
-    "t over clusters and runs on the logit scale": (
-        "Student's t over clusters of problems and runs on the logit scale"
-    ),
-    "t over problems": "Student's t over problems",
-    "t over problems and runs": "Student's t over problems and runs",
-    "t over clusters": "Student's t over clusters of problems",
-    "t over clusters and runs": "Student's t over clusters of problems and runs",
-    "t over problems of the benchmarks and runs": "Student's t over problems of the benchmarks and runs",
     "Wilson": "Wilson's score interval over problems",
     "bound on unseen problems": "an exact bound on unseen problems",
     "t over samples": "Student's t over samples within problems",
@@ -59,13 +48,16 @@ def is_percent(context: ScoreContext) -> bool:
     return (context.lowest, context.highest) == (0, 1)
 
 
+def half_width(one: Score | RunSpread | Comparison) -> float | None:
+    """Half the interval, which decides the digits; None where there is none."""
+    return None if one.low is None or one.high is None else (one.high - one.low) / 2
+
+
 def format_score(value: float, context: ScoreContext, *, half: float | None = None) -> str:
     """A score to read: ``84.2 %`` where scores go from 0 to 1, otherwise a plain number.
 
-    Args:
-        value: a finite score in the unit of the input.
-        context: has the range of scores; a score inside it never seems to reach its ends.
-        half: half the interval, which decides the digits; percent has one decimal unless it is finer.
+    ``half`` of its interval decides the digits; percent has one decimal unless it is finer. A score inside
+    the range of scores never seems to reach its ends.
 
     Raises:
         ValueError: if ``value`` is not finite.
@@ -80,11 +72,7 @@ def format_interval(
 ) -> str:
     """An interval, to stand behind its value: ``[70.1, 92.3]``; empty where there is none.
 
-    Args:
-        low: lower end in the unit of the input, or None.
-        high: upper end, or None.
-        context: has the range of scores; in percent or points if that is 0 to 1.
-        signed: the interval is one of a difference: ``[+0.4, +6.0]``. An end that is not 0 is not written 0.
+    With ``signed`` it is one of a difference: ``[+0.4, +6.0]``. An end that is not 0 is not written 0.
 
     Raises:
         ValueError: if an end is not finite.
@@ -103,21 +91,14 @@ def format_score_estimate(score: Score, context: ScoreContext) -> str:
     """A score with its interval: ``84.2 % [70.1, 92.3]``; without one the score alone, or ``no score``."""
     if score.estimate is None:
         return "no score"
-    half = None if score.low is None or score.high is None else (score.high - score.low) / 2
     ends = format_interval(score.low, score.high, context)
-    return " ".join(filter(None, [format_score(score.estimate, context, half=half), ends]))
+    return f"{format_score(score.estimate, context, half=half_width(score))} {ends}".rstrip()
 
 
 def format_difference(
     value: float, context: ScoreContext, *, signed: bool = True, half: float | None = None
 ) -> str:
     """A difference of two scores: ``+3.2 points`` where scores go from 0 to 1, otherwise a plain number.
-
-    Args:
-        value: a finite difference in the unit of the input.
-        context: has the range of scores.
-        signed: put a plus sign before a positive one.
-        half: half the interval, which decides the digits.
 
     Raises:
         ValueError: if ``value`` is not finite.
@@ -144,7 +125,7 @@ def format_level(level: float) -> str:
 def name_metric(metric: str, context: ScoreContext) -> str:
     """A metric for titles: ``mean score`` for ``mean``, the others as they are named.
 
-    Where the score has a name, it is told: ``mean exact_match``, ``pass@4 of exact_match``.
+    Where the score has a name, it is part of it: ``mean exact_match``, ``pass@4 of exact_match``.
     """
     if metric == "mean":
         return f"mean {context.score_name or 'score'}"
@@ -158,15 +139,39 @@ def describe_estimand(score: Score) -> str:
 
 def describe_method(method: str) -> str:
     """How an interval was made: ``Student's t over problems``."""
-    return _METHODS.get(method, method)
+    if method in _METHODS or not method.startswith("t over "):
+        return _METHODS.get(method, method)
+    return f"Student's {method}".replace("over clusters", "over clusters of problems")
+
+
+def describe_intervals(known: Sequence[Score]) -> str:
+    """What intervals are about and how they were made, all ways together."""
+    about = join_names(list(dict.fromkeys(describe_estimand(one) for one in known)))
+    methods = join_names(list(dict.fromkeys(describe_method(one.method) for one in known)))
+    return f"{format_level(known[0].level)} interval of {about} ({methods})"
+
+
+def group_reasons(reasons: Iterable[tuple[str, str]], *, most: int = _MOST_NAMES) -> list[str]:
+    """A sentence for each reason, after all the names that it holds for; pairs without one are left out."""
+    names: dict[str, list[str]] = {}
+    for name, reason in reasons:
+        if reason:
+            names.setdefault(reason, []).append(name)
+    return [f"{join_names(those, most=most)}: {reason}." for reason, those in names.items()]
+
+
+def format_range(counts: Sequence[int], noun: str) -> str:
+    """``30 problems``, or ``28 to 30 problems``; empty without any count."""
+    if not counts:
+        return ""
+    low, high = min(counts), max(counts)
+    return format_count(low, noun) if low == high else f"{low:,} to {format_count(high, noun)}"
 
 
 def list_found_notes(found: OutcomeNotes, series: Sequence[str] | None = None) -> tuple[str, ...]:
     """Sentences about what was found in the outcomes: duplicates, missing scores, missing problems and more.
 
-    Args:
-        found: of the whole table.
-        series: those that are shown; of others only what concerns the whole table is told. All if None.
+    With ``series``, those that are shown, only what concerns them or the whole table is listed.
     """
     shown = None if series is None else set(series)
     incomplete = [one for one in found.incomplete if shown is None or one[0] in shown]
@@ -190,26 +195,17 @@ def list_found_notes(found: OutcomeNotes, series: Sequence[str] | None = None) -
 def find_protocol_differences(
     context: ScoreContext, series: Sequence[str] | None = None, *, dated: bool = False
 ) -> dict[str, dict[str, list[str]]]:
-    """What was not measured alike: label to its texts, each with the series it holds for.
+    """What was not measured in the same way: label to its texts, each with the series it holds for.
 
-    Empty where all protocols agree or none is known. What a series does not state is ``not stated``.
-
-    Args:
-        context: has the protocols.
-        series: those that are shown; all if None.
-        dated: also tell dates that differ. On which day answers were given is no way of measuring.
+    Empty where all protocols agree or none is known. What a series does not state is ``not stated``. On which
+    day answers were given is no way of measuring: dates that differ count only where ``dated`` is True.
     """
     every = _collect_protocols(context, series).items()
     return {label: texts for label, texts in every if len(texts) > 1 and (dated or label != _DATE)}
 
 
 def list_protocol_notes(context: ScoreContext, series: Sequence[str] | None = None) -> tuple[str, ...]:
-    """The protocol that all series share, and a sentence that flags what differs between them.
-
-    Args:
-        context: has the protocols.
-        series: those that are shown; all if None.
-    """
+    """The protocol that all series share, and a sentence that flags what differs between those shown."""
     protocol = _collect_protocols(context, series)
     mixed = [
         _describe_mixed(label, texts) for label, texts in find_protocol_differences(context, series).items()
@@ -292,11 +288,6 @@ _METRIC_NOTES = {
 }
 
 
-def describe_source(context: ScoreContext) -> str:
-    """The source's title, and why its numbers are not exact if they are not."""
-    return f"{context.source} ({context.approximate})" if context.approximate else context.source
-
-
 def explain_metric(metric: str) -> str:
     """What a metric with a k means, a sentence; empty for a mean."""
     if metric in {"pass@1", "pass^1"}:
@@ -314,13 +305,12 @@ _ROOM = 0.04
 def make_score_axis(values: Iterable[float | None], context: ScoreContext, *, title: str) -> Axis:
     """An axis over scores and the ends of their intervals, cut at the stated range of scores.
 
-    Args:
-        values: in the unit of the input, as is the axis' domain; None is left out. Without any the axis
-            is over the whole range.
-        context: has the range of scores.
-        title: what it shows.
+    Values are in the unit of the input, as is the axis' domain. Without any the axis is over the whole range.
     """
-    known = [value for value in values if value is not None] or _whole_range(context)
+    ends = [context.lowest, context.highest]
+    # Of a range that is not known, 0 and 1 are shown.
+    whole = ends if all(map(math.isfinite, ends)) else [0.0, 1.0]
+    known = [value for value in values if value is not None] or whole
     low, high = _add_room(known, context)
     # An interval that is used as reported may reach beyond the range; then it is shown.
     low, high = max(low, min(context.lowest, *known)), min(high, max(context.highest, *known))
@@ -328,13 +318,7 @@ def make_score_axis(values: Iterable[float | None], context: ScoreContext, *, ti
 
 
 def make_difference_axis(values: Iterable[float | None], context: ScoreContext, *, title: str) -> Axis:
-    """An axis over differences of scores and the ends of their intervals; 0 is always on it.
-
-    Args:
-        values: in the unit of the input, as is the axis' domain; None is left out.
-        context: has the range of scores.
-        title: what it shows, such as ``difference in points``.
-    """
+    """An axis over differences of scores and the ends of their intervals; 0 is always on it."""
     known = [0.0, *(value for value in values if value is not None)]
     low, high = _add_room(known, context)
     return _make_axis(title, low, high, context, signed=True)
@@ -351,12 +335,6 @@ def _add_room(known: list[float], context: ScoreContext) -> tuple[float, float]:
         least = abs(high) / 10 or 1.0
     room = _ROOM * (high - low) if high > low else least / 2
     return low - room, high + room
-
-
-def _whole_range(context: ScoreContext) -> list[float]:
-    """The ends of the range of scores; of one that is not known 0 and 1."""
-    ends = [context.lowest, context.highest]
-    return ends if all(map(math.isfinite, ends)) else [0.0, 1.0]
 
 
 def _make_axis(title: str, low: float, high: float, context: ScoreContext, *, signed: bool) -> Axis:

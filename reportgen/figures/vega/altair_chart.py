@@ -1,7 +1,7 @@
 """The Altair chart of a shape, from back to front. It draws numbers and computes none.
 
 Altair checks every part of a chart, which costs tens of milliseconds, and its import half a second. So a
-chart is made once for each ``Shape``, and a plot's own titles, domains and colours are put into it later.
+chart is made once for each shape, and a plot's own titles, domains and colours are put into it later.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def _make_ends_layer(on: _Encodings) -> alt.Chart:
 
 _TEXT = alt.Text("text", type="nominal")
 _HAS_WORDS = "isValid(datum.align)"
-# What ``shape.placed`` says of a row.
+# What ``list_label_fields`` says of a row.
 _FROM_ROW: dict[str, Any] = {
     name: alt.ExprRef(f"datum.{name}") for name in ("align", "dx", "dy", "from", "to")
 }
@@ -192,7 +192,7 @@ def build_chart_spec(shape: ChartShape) -> dict[str, Any]:
     The data are named:
     ``means`` (rows ``series, step, value, low, high, raw``), ``runs`` (``series, run, step, value``),
     ``ends`` (``series, text, y`` in pixels), ``references`` (``step`` or ``value``, ``text``) and
-    ``annotations`` (``step, value, text``); both with what ``shape.placed`` says.
+    ``annotations`` (``step, value, text``); both with what ``list_label_fields`` says.
     """
     layered = alt.layer(*make_layers(shape)).properties(width=640, height=320, autosize="none")
     specification: dict[str, Any] = layered.configure(**_make_configuration()).to_dict(validate=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from dataclasses import asdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -36,7 +37,7 @@ _NO_DIFFERENCE = 1e-6
 
 
 def compile_view(specification: str) -> str:
-    """The compiled Vega specification of a skeleton (Vega-Lite as JSON), its variable parts as signals."""
+    """The compiled Vega specification of a shape (Vega-Lite as JSON), its variable parts as signals."""
     from reportgen.figures.render import compile_to_vega  # noqa: PLC0415 - starts an engine
 
     vega = compile_to_vega(json.loads(specification))
@@ -79,7 +80,7 @@ def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
     return {
         "x": _build_axis(plot.x),
         "y": _build_axis(plot.y),
-        "margins": {side: getattr(plot.margins, side) for side in ("top", "right", "bottom", "left")},
+        "margins": asdict(plot.margins),
         "height": plot.height,
         "clip": plot.clip,
         "symbols": plot.symbols,
@@ -249,13 +250,8 @@ def write_link_state(
     """The fragment of a link to a state of a figure: ``scores~series=MEL,GRPO~x=100..140~mark=120@MEL``.
 
     ``site/assets/live-state.js`` reads it. Names are percent-encoded, so none of the marks between the parts
-    can stand in one; only the parts that are given are written, in this order.
-
-    Args:
-        figure: the figure's id; for panels that of the panel.
-        series: names of the series to show, the others fade; all where empty.
-        x: the range of steps to show; all where None.
-        mark: the step and the series of the point to mark.
+    can stand in one; only the parts that are given are written, in this order. Series that are not named
+    fade; ``mark`` is the step and the series of the point to mark. In panels the figure is the panel.
 
     Raises:
         ValueError: a step is not finite.

@@ -6,6 +6,7 @@ This needs no Altair, so that a build whose shapes are all known does without im
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from reportgen.figures.csv_text import escape_formula, write_runs_csv
@@ -28,11 +29,8 @@ DOMAIN = "y_domain"
 def fill_spec(plot: Plot, chart_spec: str, keys: list[str], resolved: Callable[[str], str]) -> dict[str, Any]:
     """The specification of a plot, still without data.
 
-    Args:
-        plot: what is drawn.
-        chart_spec: the specification of its shape, as JSON.
-        keys: what identifies its series in the rows.
-        resolved: replaces CSS variables by colours.
+    ``chart_spec`` is that of its shape, as JSON; ``keys`` identify its series in the rows; ``resolved``
+    replaces CSS variables by colours.
     """
     specification: dict[str, Any] = json.loads(resolved(chart_spec))
     scales = {
@@ -96,8 +94,7 @@ def build_spec(
     """
     keys = [escape_formula(line.name) for line in plot.lines]
     spec = fill_spec(plot, chart_spec, keys, resolve)
-    room = {side: getattr(plot.margins, side) for side in ("top", "right", "bottom", "left")}
-    spec["padding"] = room | {"top": room["top"] + _TITLE_ROOM}
+    spec["padding"] = asdict(plot.margins) | {"top": plot.margins.top + _TITLE_ROOM}
     spec["title"] = {"text": title, "subtitle": subtitle, "anchor": "start", "frame": "bounds", "offset": 30}
     spec["background"] = resolve("var(--rg-bg)")
     for layer in spec["layer"]:
@@ -126,12 +123,9 @@ def _build_datasets(plot: Plot, curve_set: CurveSet, csv: str, keys: list[str]) 
         datasets[RUNS] = write_runs_csv(curve_set)
     if plot.ends:
         datasets[ENDS] = [{"series": by_name[end.text], "text": end.text, "y": end.y} for end in plot.ends]
-    if plot.references:
-        datasets[REFERENCES] = [
-            {"step": m.x, "value": m.y, "text": m.text} | list_label_fields(m) for m in plot.references
-        ]
-    if plot.annotations:
-        datasets[ANNOTATIONS] = [
-            {"step": m.x, "value": m.y, "text": m.text} | list_label_fields(m) for m in plot.annotations
-        ]
+    for name, marks in ((REFERENCES, plot.references), (ANNOTATIONS, plot.annotations)):
+        if marks:
+            datasets[name] = [
+                {"step": m.x, "value": m.y, "text": m.text} | list_label_fields(m) for m in marks
+            ]
     return datasets
