@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from reportgen.core.directions import find_direction
-from reportgen.core.errors import Problem, Stage
+from reportgen.core.errors import Diagnostic, Stage
 from reportgen.core.model import Lead
 from reportgen.core.words import lower_axis_title
 from reportgen.figures.axis import position
@@ -384,6 +384,6 @@ def describe_source(context: SourceContext) -> str:
     return f"{context.source} ({context.approximate})" if context.approximate else context.source
 
 
-def make_diagnostic(context: SourceContext, message: str, next_step: str = "") -> Problem:
+def make_diagnostic(context: SourceContext, message: str, next_step: str = "") -> Diagnostic:
     """What is wrong with a figure, at its block."""
-    return Problem(context.place, message, next_step, Stage.FIGURE)
+    return Diagnostic(context.place, message, next_step, Stage.FIGURE)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.core.errors import Problems, ReportError
+from reportgen.core.errors import Diagnostics, ReportError
 from reportgen.figures.axis import (
     DAY,
     LOGS,
@@ -29,7 +29,7 @@ from reportgen.figures.text import measure_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from reportgen.core.errors import Problem
+    from reportgen.core.errors import Diagnostic
     from reportgen.core.model import Curve, CurveSet, FloatArray
     from reportgen.figures.plot import DrawContext, PlotSpec
     from reportgen.settings.blocks import Annotation
