@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import math
 import re
-from array import array
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from reportgen.core.words import format_count
-from reportgen.formats.json_files import JsonListItems, is_whole, iterate_cells, parse_object
-from reportgen.formats.run_data import MetricsBuilder, flatten, parse_number, read_settings
+from reportgen.formats.json_files import JsonListItems, parse_object, parse_or_none
+from reportgen.formats.run_data import MetricsBuilder, flatten, number_or_nan, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
 from reportgen.formats.text_files import Decoder, read_head, read_whole, report_left_out
 
@@ -28,15 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from reportgen.core.model import FloatArray
+    from reportgen.formats.run_data import Row
     from reportgen.formats.runs import Points, Setting
 
 
 _STEP: Final = "step"
 # Few enough to stay in the processor's cache between their parsing and their counting.
 _MANY: Final = 1024
-# Rows of one logger have few shapes; beyond these, arrays for each shape cost more than they save.
-_MOST_SHAPES: Final = 256
 
 
 def collect_metrics(
@@ -55,18 +52,10 @@ def collect_metrics(
     growing = MetricsBuilder(path, selected)
     left, strange, without = iter(rows), 0, 0
     while many := list(islice(left, _MANY)):
-        shapes: dict[tuple[str, ...], list[int]] = {}
-        for place, row in enumerate(many):
-            if isinstance(row, dict):
-                shapes.setdefault(tuple(row), []).append(place)
-            else:
-                strange += 1
-        without += sum(len(places) for shape, places in shapes.items() if shape and _STEP not in shape)
-        tables = _build_tables(many, shapes) if len(shapes) <= _MOST_SHAPES else None
-        if tables is None:
-            _add_cells(many, growing)
-        else:
-            _add_columns(tables, growing)
+        objects = [row for row in many if isinstance(row, dict)]
+        strange += len(many) - len(objects)
+        without += sum(bool(row) and _STEP not in row for row in objects)
+        growing.add_rows([_split_row(row) for row in objects])
     findings = list(growing.list_findings())
     if strange:
         message = f"{format_count(strange, 'row that is no object', 'rows that are no objects')}: left out"
@@ -76,54 +65,9 @@ def collect_metrics(
     return growing.build(), tuple(findings)
 
 
-def _add_cells(rows: Sequence[Any], growing: MetricsBuilder) -> None:
-    for row in rows:
-        if not isinstance(row, dict):
-            continue
-        step = parse_number(row.get(_STEP))
-        at = math.nan if step is None else step
-        for name, cell in iterate_cells(row):
-            value = parse_number(cell)
-            if name == _STEP or cell is None:
-                continue
-            if value is None:
-                growing.count_dropped(name)
-            else:
-                growing.add(name, at, value)
-
-
-def _build_tables(
-    rows: Sequence[Any], shapes: Mapping[tuple[str, ...], Sequence[int]]
-) -> list[tuple[tuple[str, ...], FloatArray, FloatArray]] | None:
-    """For each set of keys: the keys, the places of its rows (n,) and their cells (n, keys).
-
-    None where a cell is no number: a text, a list, null, a number beyond a double.
-    """
-    tables = []
-    for shape, places in shapes.items():
-        cells = list(chain.from_iterable(rows[place].values() for place in places))
-        try:
-            table = np.frombuffer(array("d", cells)).reshape(len(places), len(shape))
-        except (TypeError, OverflowError):
-            return None
-        tables.append((shape, np.array(places, np.float64), table))
-    return tables
-
-
-def _add_columns(
-    tables: Sequence[tuple[tuple[str, ...], FloatArray, FloatArray]], growing: MetricsBuilder
-) -> None:
-    """Columns of the same name from several tables are put into the order of writing."""
-    pieces: dict[str, list[tuple[FloatArray, FloatArray, FloatArray]]] = {}
-    for shape, places, table in tables:
-        steps = table[:, shape.index(_STEP)] if _STEP in shape else np.full(len(places), np.nan)
-        for column, name in enumerate(shape):
-            if name != _STEP:
-                pieces.setdefault(name, []).append((places, steps, table[:, column]))
-    for name, found in pieces.items():
-        places, steps, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        order = np.argsort(places) if len(found) > 1 else slice(None)
-        growing.extend(name, steps[order], values[order])
+def _split_row(row: Mapping[str, Any]) -> Row:
+    cells = dict(row)
+    return number_or_nan(cells.pop(_STEP, None)), math.nan, cells
 
 
 NAME: Final = "trainer_state"
@@ -292,7 +236,7 @@ def _read_state(path: Path, selected: Collection[str] | None) -> _State:
     items = JsonListItems(text, begin.end() if begin else len(text))
     metrics, findings = collect_metrics(path, items, selected)
     rest = parse_object(text[: begin.end()] + text[items.at :]) if begin and items.ended else None
-    if begin is None and is_whole(text):
+    if begin is None and (parse_or_none(text) is not None or text.strip() == "null"):
         raise UnreadableError(path, "it has no list log_history", "Check that the Trainer wrote this file")
     tear = "" if rest is not None else _TORN if text.strip() else _EMPTY
     if rest and not items.count:
