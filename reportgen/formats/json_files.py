@@ -114,11 +114,9 @@ def skip_gap(text: str, at: int) -> int:
 def iterate_cells(
     item: Mapping[str, Any], wrappers: frozenset[str] = frozenset()
 ) -> Iterator[tuple[str, Any]]:
-    """Cells and their names, those within joined by ``/``, in the order of writing; a list is a cell.
+    """Cells and their names, nested ones joined by ``/``, in the order of writing; a list is a cell.
 
-    Args:
-        item: what was parsed.
-        wrappers: objects directly in ``item`` whose own names are left out.
+    The names of ``wrappers``, objects directly in ``item``, are left out.
     """
     waiting = [(key, value, 1) for key, value in reversed(list(item.items()))]
     while waiting:
@@ -204,11 +202,9 @@ def read_json_items(path: Path, findings: list[Finding]) -> Iterator[Any]:
 def read_json_object(
     path: Path, reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None
 ) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-    """What a JSON file holds that has to be an object; see ``read_json``.
+    """The object in a JSON file; see ``read_json``.
 
-    Args:
-        path: the file.
-        reduced: what to keep of each object in it, so that not everything is in memory at once.
+    ``reduced`` shortens each object in it as it is parsed, so that not everything is in memory at once.
     """
     decoding = Decoder(path)
     value = parse_json(path, decoding.decode(read_whole(path)), reduced=reduced)
@@ -264,11 +260,7 @@ class JsonLines:
     _decoding: Decoder | None = None
 
     def read_objects(self) -> Iterator[dict[str, Any]]:
-        """Every object; afterwards ``list_findings`` is complete.
-
-        Raises:
-            UnreadableError: the file cannot be read, or has a line that is too long.
-        """
+        """Every object; afterwards ``list_findings`` is complete. Raises what ``read_lines`` raises."""
         self._decoding = Decoder(self.path)
         for number, data in read_lines(self.path):
             if not data.strip():

@@ -40,7 +40,7 @@ class FileLayout:
         path: relative to the project.
         format: a key of ``formats.FORMATS``.
         compression: ``gzip``, ``zstd`` or nothing.
-        columns: names as written, in order; empty where a column has none.
+        columns: names as written, in order; empty where a column has no name.
         types: the SQL types that they are read as; ``VARCHAR`` in most text formats.
         variant: what the format needs beside that: the delimiter, or the shape of JSON.
         skip: bytes left out at the beginning.

@@ -1,7 +1,7 @@
 """The formats of loggers and harnesses, and which files of a folder belong to which of their units.
 
-A new format is a module with ``NAME``, ``TITLE``, ``units`` and ``read`` (see ``runs``), and a line
-below. Its module is imported only where the name of a file lets it be of that format.
+A new format is a module as ``Reader`` describes it, and a line below. A module is imported only where the
+name of a file matches.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class UnitFormat:
         name: what ``format:`` of a source says.
         module: where its reader is.
         patterns: file names that may be of this format, in small letters; some of a unit's files have one.
-        weak: whether it is passed over, unless asked for, where there are tables that it does not read:
-            console output repeats them, and lists of answers may be cells of theirs.
+        weak: whether it is left out, unless ``format:`` names it, where there are tables that it does not
+            read: console output repeats them, and lists of answers may be cells of theirs.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Reader(Protocol):
         """The files of this format, grouped."""
 
     def read(self, unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun | Evaluation]:
-        """What a unit holds."""
+        """What a unit holds; raises ``UnreadableError`` where none of it can be read."""
 
 
 def _make_logger(name: str, *patterns: str, weak: bool = False) -> UnitFormat:
@@ -60,9 +60,8 @@ def _make_harness(name: str, *patterns: str, module: str = "", weak: bool = Fals
 
 
 _DATABASES: Final = ("*.db", "*.sqlite", "*.sqlite3")
-# Where runs were logged in several formats, the first of them here is read: those that keep the most come
-# first, those that are told by little come last. The Trainer logs for TensorBoard, too, into folders that say
-# nothing of the run.
+# Where runs were logged in several formats, the first of them here is read: the most complete first, the
+# least certain last. The Trainer logs for TensorBoard, too, into folders that say nothing of the run.
 LOGGERS: tuple[UnitFormat, ...] = (
     _make_logger("wandb", "*.wandb"),
     _make_logger("trainer_state", "*.json"),

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from array import array
+from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -64,6 +65,17 @@ def number_or_nan(cell: object) -> float:
     return math.nan if value is None else value
 
 
+def parse_time(cell: object) -> float | None:
+    """A text of ISO 8601 as milliseconds since 1970 UTC; a time without a zone is UTC."""
+    if not isinstance(cell, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(cell)
+        return 1000 * (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
 def check_metric_count(metrics: int, path: Path) -> None:
     """Raise ``UnreadableError`` for too many metrics, as where each step has names of its own."""
     if metrics > MOST_METRICS:
@@ -71,10 +83,11 @@ def check_metric_count(metrics: int, path: Path) -> None:
         raise UnreadableError(path, message, "Name those to be read with metrics: in source.yml")
 
 
-def make_excess_error(path: Path, name: str) -> UnreadableError:
-    """The error for a metric with more than ``MOST_POINTS`` values, to be raised."""
-    message = f"the metric {quote_metric(name)} has more than {MOST_POINTS:,} values"
-    return UnreadableError(path, message, "Thin it out before it is read")
+def check_value_count(values: int, path: Path, name: str) -> None:
+    """Raise ``UnreadableError`` for a metric with too many values."""
+    if values > MOST_POINTS:
+        message = f"the metric {quote_metric(name)} has more than {MOST_POINTS:,} values"
+        raise UnreadableError(path, message, "Thin it out before it is read")
 
 
 def describe_dropped(path: Path, dropped: Mapping[str, int]) -> Iterator[Finding]:
@@ -127,7 +140,7 @@ class MetricsBuilder:
         if self._timed:
             column[2].append(time)
         if len(column[0]) > MOST_POINTS:
-            raise make_excess_error(self._path, name)
+            check_value_count(len(column[0]), self._path, name)
 
     def add_cell(self, name: str, step: float, cell: object, time: float = math.nan) -> None:
         """Append a cell as a number; one that is none is counted, one that is null is left out."""
@@ -169,8 +182,7 @@ class MetricsBuilder:
         column[1].frombytes(values.tobytes())
         if self._timed and times is not None:
             column[2].frombytes(times.tobytes())
-        if len(column[0]) > MOST_POINTS:
-            raise make_excess_error(self._path, name)
+        check_value_count(len(column[0]), self._path, name)
 
     def count_dropped(self, name: str, count: int = 1) -> None:
         """Count cells of a metric that are no numbers."""

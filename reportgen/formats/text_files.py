@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 HEAD: Final = 4 << 10
-BOM: Final = b"\xef\xbb\xbf"
 
 _UTF16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _BEGINNING: Final = 64
@@ -38,7 +37,7 @@ def read_head(path: Path, size: int = HEAD, at: int = 0) -> bytes:
             wide = _detect_utf16(file.read(_BEGINNING))
             file.seek(at - at % 2 if wide else at)
             data = file.read(size)
-            return _decode_utf16(data, wide) if wide else data.removeprefix(BOM)
+            return _decode_utf16(data, wide) if wide else data.removeprefix(codecs.BOM_UTF8)
     except OSError:
         return b""
 
@@ -55,7 +54,7 @@ def read_whole(path: Path, longest: int = LARGEST_DOCUMENT) -> bytes:
     """All bytes of a file without a byte order mark.
 
     Raises:
-        UnreadableError: it cannot be read, is a Git LFS pointer, or is longer than that.
+        UnreadableError: it cannot be read, is a Git LFS pointer, or has more than ``longest`` bytes.
     """
     with explain_os_errors(path), path.open("rb") as file:
         data = file.read(longest + 1)
@@ -65,7 +64,7 @@ def read_whole(path: Path, longest: int = LARGEST_DOCUMENT) -> bytes:
         raise UnreadableError(path, message, "Log fewer values, or convert it to Parquet")
     if wide := _detect_utf16(data[:_BEGINNING]):
         return _decode_utf16(data, wide)
-    return data.removeprefix(BOM)
+    return data.removeprefix(codecs.BOM_UTF8)
 
 
 def read_lines(path: Path, longest: int = LARGEST_PART) -> Iterator[tuple[int, bytes]]:
@@ -77,16 +76,16 @@ def read_lines(path: Path, longest: int = LARGEST_PART) -> Iterator[tuple[int, b
     with explain_os_errors(path), path.open("rb") as file:
         wide = _detect_utf16(file.read(_BEGINNING))
         file.seek(0)
-        lines = (
-            _split_wide_lines(path, wide, longest) if wide else iter(lambda: file.readline(longest + 1), b"")
-        )
+        lines = iter(lambda: file.readline(longest + 1), b"")
+        if wide:
+            lines = _split_wide_lines(path, wide, longest)
         for number, line in enumerate(lines, 1):
             if number == 1:
                 refuse_pointer(path, line)
             if len(line) > longest:
                 message = f"the line is longer than {format_mebibytes(longest)}"
                 raise UnreadableError(path, message, "Check that this is a text file", number)
-            yield number, line.removeprefix(BOM) if number == 1 else line
+            yield number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
 
 
 def find_unfilled(files: Sequence[Path], found: Collection[Path]) -> list[Path]:
@@ -197,4 +196,4 @@ def _detect_utf16(beginning: bytes) -> str:
 
 def _decode_utf16(data: bytes, wide: str) -> bytes:
     """UTF-16 as UTF-8 without a byte order mark."""
-    return data.decode(wide, errors="replace").encode(errors="replace").removeprefix(BOM)
+    return data.decode(wide, errors="replace").encode(errors="replace").removeprefix(codecs.BOM_UTF8)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import csv
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -80,11 +80,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """The run of a file.
-
-    Raises:
-        UnreadableError: it has no column for the step.
-    """
+    """The run of a file."""
     path = unit.files[0]
     growing = MetricsBuilder(path, selected)
     step_name, findings = _read_rows(path, growing)
@@ -142,8 +138,8 @@ def _is_keras(columns: Sequence[str]) -> bool:
 
 
 def _read_rows(path: Path, growing: MetricsBuilder) -> tuple[str, list[Finding]]:
-    """The name of the step, and what was irregular; values go to ``growing``."""
-    table = _Table(path)
+    """The name of the step, and what was irregular; values are added to ``growing``."""
+    table = _Table(path, Decoder(path))
     rows = table.read_rows()
     header = next(rows, [])
     step_name = next((name for name in (_STEP, _EPOCH) if name in header), "")
@@ -173,26 +169,15 @@ def _read_rows(path: Path, growing: MetricsBuilder) -> tuple[str, list[Finding]]
 
 @dataclass(slots=True)
 class _Table:
-    """The lines of a file as rows of cells, and what was irregular in them.
-
-    Attributes:
-        strange: rows with another number of cells than the header.
-        commas: cells with a comma as their decimal mark.
-        without: rows that have no step.
-        count: rows behind the header.
-        torn: the last line, if it has no end.
-    """
+    """The lines of a file as rows of cells, and what was irregular in them."""
 
     path: Path
-    strange: int = 0
-    commas: int = 0
-    without: int = 0
-    count: int = 0
-    torn: int | None = None
-    decoding: Decoder = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.decoding = Decoder(self.path)
+    decoding: Decoder
+    count: int = 0  # rows after the header
+    strange: int = 0  # rows with another number of cells than the header
+    commas: int = 0  # cells with a comma as their decimal mark
+    without: int = 0  # rows that have no step
+    torn: int | None = None  # the last line, if it has no end
 
     def read_rows(self) -> Iterator[list[str]]:
         """The header, then every row; of a stray quote only its own line suffers."""
@@ -241,10 +226,8 @@ class _Table:
             message = f"{format_count(self.commas, 'value')} with a decimal comma: read as decimals"
             yield Finding(self.path, message)
         if self.strange:
-            message = (
-                f"{format_count(self.strange, 'row')} with another number of cells than the header: left out"
-            )
-            yield Finding(self.path, message)
+            rows = format_count(self.strange, "row")
+            yield Finding(self.path, f"{rows} with another number of cells than the header: left out")
         if self.without:
             yield Finding(self.path, f"{format_count(self.without, 'row')} without a step")
         if self.torn:

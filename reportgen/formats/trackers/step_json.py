@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
 from reportgen.formats.json_files import iterate_cells, parse_beginning, parse_object
-from reportgen.formats.run_data import MetricsBuilder, parse_number
+from reportgen.formats.run_data import MetricsBuilder, parse_number, parse_time
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
 from reportgen.formats.text_files import (
     TORN_LINE,
@@ -48,12 +47,7 @@ _PART: Final = re.compile(r"([0-9]{1,15})/[0-9]+")
 
 
 class StepRows:
-    """The objects of a file, one after the other.
-
-    Attributes:
-        step_name: the key of the step; empty until one is met.
-        growing: the metrics.
-    """
+    """The objects of a file, one after the other; ``step_name`` is empty until a step was found."""
 
     def __init__(self, path: Path, selected: Collection[str] | None) -> None:
         self.step_name = ""
@@ -109,13 +103,7 @@ def _parse_time(cell: object) -> float | None:
     if value is not None:
         in_seconds = _SECONDS <= value < _MILLISECONDS
         return value * 1000 if in_seconds else value if value >= _MILLISECONDS else None
-    try:
-        moment = datetime.fromisoformat(cell) if isinstance(cell, str) else None
-    except ValueError:
-        return None
-    if moment is None:
-        return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000
+    return parse_time(cell)
 
 
 NAME: Final = "step_json"
@@ -133,16 +121,17 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
     Behind them come files beside these that hold nothing yet.
     """
-    found = [file for file in files if file.suffix.lower() in _ENDINGS and _is_nested(read_head(file))]
+    found = [
+        file
+        for file in files
+        if file.suffix.lower() in _ENDINGS
+        and any(map(_is_nested_line, read_head(file).decode(errors="replace").split("\n")))
+    ]
     return tuple(Unit(NAME, file, (file,)) for file in (*found, *find_unfilled(files, set(found))))
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """The run of a file.
-
-    Raises:
-        UnreadableError: no line of it is an object with a step.
-    """
+    """The run of a file."""
     (path,) = unit.files
     decoding, rows = Decoder(path), StepRows(path, selected)
     items: list[dict[str, Any]] = []
@@ -166,10 +155,6 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     findings = (*rows.list_findings(), *decoding.list_findings())
     step_name = "step" if rows.step_name in OF_ALL else rows.step_name
     yield LoggedRun(path, "", "", "", {}, rows.growing.build(), step_name, findings)
-
-
-def _is_nested(data: bytes) -> bool:
-    return any(_is_nested_line(line) for line in data.decode(errors="replace").split("\n"))
 
 
 def _is_nested_line(line: str) -> bool:

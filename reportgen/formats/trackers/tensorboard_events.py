@@ -63,7 +63,7 @@ _VARINT_LISTS: Final = {7: {"<i4", "|u1", "<i2", "|i1", "<u2"}, 10: {"<i8"}, 11:
 _SCALARS: Final = b"scalars"
 _SUMMARY, _VALUE, _TAG, _SIMPLE, _TENSOR, _METADATA = 5, 1, 1, 2, 8, 9
 _SESSION_LOG: Final = 7
-_WALL_STOP: Final = 9
+_WALL_END: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def parse_event(message: memoryview) -> Event:
     for place, (number, wire, start, stop, value) in enumerate(iterate_spans(message, 0, len(message))):
         if number == 1 and wire == FIXED64:
             parsed.wall = decode_double(message[start:stop])
-            parsed.prefix = stop if place == 0 and stop == _WALL_STOP else 0
+            parsed.prefix = stop if place == 0 and stop == _WALL_END else 0
         elif number == 2 and wire == VARINT:  # noqa: PLR2004 - the field's number
             parsed.step = as_signed(value)
             parsed.prefix = stop if place == 1 and parsed.prefix else 0
@@ -207,19 +207,12 @@ def _read_scalar_tensor(message: memoryview, start: int, stop: int) -> Scalar | 
 
 def _count_elements(shape: memoryview) -> int:
     """How many elements a TensorShapeProto speaks of."""
-    sizes = [
-        next(
-            (
-                as_signed(value)
-                for number, wire, _, _, value in iterate_spans(dim, 0, len(dim))
-                if number == 1
-            ),
-            0,
-        )
-        for number, dim in iterate_delimited(shape)
-        if number == 2  # noqa: PLR2004 - the field's number
-    ]
-    return math.prod(sizes)
+    elements = 1
+    for number, dim in iterate_delimited(shape):
+        if number == 2:  # noqa: PLR2004 - the field's number
+            fields = iterate_spans(dim, 0, len(dim))
+            elements *= next((as_signed(value) for inner, *_, value in fields if inner == 1), 0)
+    return elements
 
 
 def _read_number(message: memoryview, place: NumberPlace) -> float:
@@ -230,7 +223,6 @@ def _read_number(message: memoryview, place: NumberPlace) -> float:
 
 
 _WALL, _STEP = 0x09, 0x10  # the tags of wall time and step
-_WALL_END: Final = 9
 _MORE: Final = 0x80
 # Layouts that are tried for messages of one length, and patterns that are kept for one layout.
 _TRIES: Final = 8
@@ -286,8 +278,8 @@ class EventReader:
     """
 
     def __init__(self, tag_number: Callable[[Scalar], int], add_event: Callable[[Event], None]) -> None:
-        """Take what to ask for the number of a tag (negative: not wanted), and what to tell of the rest."""
-        self._tag_number, self._besides = tag_number, add_event
+        """``tag_number`` numbers a tag, negative to leave it out; ``add_event`` takes the rest."""
+        self._tag_number, self._add_event = tag_number, add_event
         self._patterns: dict[tuple[int, int, tuple[NumberPlace, ...]], _Patterns] = {}
         self.malformed = 0
 
@@ -309,7 +301,7 @@ class EventReader:
             return None
         if parsed.prefix != stop or parsed.get_layout() != layout:
             return None
-        self._besides(parsed)
+        self._add_event(parsed)
         return tuple(self._tag_number(scalar) for scalar in parsed.scalars)
 
     def _read_record(self, record: int, message: memoryview, rows: ScalarRows) -> None:
@@ -318,7 +310,7 @@ class EventReader:
         except MalformedError:
             self.malformed += 1
             return
-        self._besides(parsed)
+        self._add_event(parsed)
         for place, scalar in enumerate(parsed.scalars):
             tag = self._tag_number(scalar)
             rows.add(tag, (record << 32) + place, float(parsed.step), parsed.wall, scalar.value)

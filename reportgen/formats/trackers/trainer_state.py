@@ -97,7 +97,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     runs: dict[Path, list[Path]] = {}
     settings: dict[Path, list[Path]] = {}
     for file in files:
-        if file.suffix == ".json" and _is_state(file):
+        if file.suffix == ".json" and (file.name == _FILE or _HISTORY.search(read_head(file))):
             runs.setdefault(_find_run(file), []).append(file)
         elif _SETTINGS.fullmatch(file.name):
             settings.setdefault(file.parent, []).append(file)
@@ -105,11 +105,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """The run of a unit.
-
-    Raises:
-        UnreadableError: no file of it has a history.
-    """
+    """The run of a unit."""
     states = [file for file in unit.files if not _SETTINGS.fullmatch(file.name)] or list(unit.files)
     state, findings = _choose_state(states, selected)
     config: dict[str, Setting] = {}
@@ -148,24 +144,18 @@ class _State:
         return step if isinstance(step, int) else -1
 
     def is_different(self, later: _State) -> bool:
-        """Whether the history of a later state does not begin as this one."""
-        return any(
-            _is_different(points, later.metrics[name])
-            for name, points in self.metrics.items()
-            if name in later.metrics
-        )
+        """Whether values differ from a later state's before the steps do.
 
-
-def _is_different(points: Points, later: Points) -> bool:
-    """Whether values differ before the steps do: the end of a training adds a row that a later one lacks."""
-    length = min(len(points.steps), len(later.steps))
-    other = np.flatnonzero(points.steps[:length] != later.steps[:length])
-    same_steps = slice(other[0] if len(other) else length)
-    return not np.array_equal(points.values[same_steps], later.values[same_steps], equal_nan=True)
-
-
-def _is_state(file: Path) -> bool:
-    return file.name == _FILE or bool(_HISTORY.search(read_head(file)))
+        The end of a training adds a row that a later state lacks.
+        """
+        for name in self.metrics.keys() & later.metrics.keys():
+            points, others = self.metrics[name], later.metrics[name]
+            length = min(len(points.steps), len(others.steps))
+            unequal = np.flatnonzero(points.steps[:length] != others.steps[:length])
+            same_steps = slice(unequal[0] if len(unequal) else length)
+            if not np.array_equal(points.values[same_steps], others.values[same_steps], equal_nan=True):
+                return True
+        return False
 
 
 def _find_run(file: Path) -> Path:
