@@ -52,7 +52,7 @@ class JsonListItems:
     Attributes:
         at: where the next item, the end of the list, or what is no item stands.
         count: items so far.
-        ended: whether the end of the list was met.
+        ended: whether the end of the list was reached.
     """
 
     def __init__(self, text: str, at: int) -> None:

@@ -101,8 +101,8 @@ class Total:
     Attributes:
         metric: its name, with the filter or scorer that it belongs to: ``acc``, ``exact_match (strict)``.
         value, stderr: as given; ``stderr`` is None where there is none.
-        n: number of problems; None where it is not said.
-        higher_is_better: None where it is not said.
+        n: number of problems; None where unknown.
+        higher_is_better: None where unknown.
     """
 
     metric: str
@@ -117,7 +117,7 @@ class ScoredAnswer:
     """One answer of a model to one problem.
 
     Attributes:
-        problem: what tells it from others of the benchmark: an id, otherwise a number.
+        problem: what identifies it in the benchmark: an id, otherwise a number.
         score: None where the harness has none.
         sample: the epoch or repeat.
         metric: the scorer, metric or filter that gave the score.
@@ -145,10 +145,10 @@ class Evaluation:
         path: its file or folder.
         model: what was evaluated.
         benchmark: task or benchmark.
-        run: what tells this evaluation from others of the same model: a date or id.
+        run: what distinguishes this evaluation from others of the same model: a date or id.
         seed: as written; None where unknown.
         protocol: how it was measured, in the keys of ``settings.source.Protocol`` where they fit.
-        answers: per problem; empty where the harness kept totals only.
+        answers: per problem; empty where the harness has totals only.
         totals: for the whole benchmark.
         finished: False where the evaluation was cancelled or failed.
         findings: what was irregular.

@@ -1,7 +1,7 @@
 """Text files as trainers leave them: still growing, torn at the end, now and then not UTF-8.
 
 UTF-16, which Windows PowerShell writes where output is sent to a file, is recognised by its byte order
-mark and the zeros behind it, and handed over as UTF-8.
+mark and the zeros behind it, and decoded to UTF-8.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def read_head(path: Path, size: int = HEAD, at: int = 0) -> bytes:
 
 
 def get_size(path: Path) -> int:
-    """Bytes of a file; 0 where it cannot be asked."""
+    """Bytes of a file; 0 where they are unknown."""
     try:
         return path.stat().st_size
     except OSError:

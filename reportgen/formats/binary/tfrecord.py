@@ -78,10 +78,9 @@ def calculate_row_checksums(rows: Bytes) -> Registers:
         width = _BLOCK_LENGTH << ((length - 1) >> _BLOCK_BITS).bit_length()
         padded = np.zeros((count, width), np.uint8)
         padded[:, width - length :] = rows
-        registers = _reduce_rows(padded)
-    else:
-        registers = _reduce_rows(rows)
-    return encode_registers(registers ^ _append_zeros(np.array([_ONES], np.uint32), np.array([length])))
+        rows = padded
+    ones = _append_zeros(np.array([_ONES], np.uint32), np.array([length]))
+    return encode_registers(_reduce_rows(rows) ^ ones)
 
 
 def encode_registers(registers: Registers) -> Registers:

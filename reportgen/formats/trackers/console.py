@@ -1,4 +1,4 @@
-"""Console logs of trainers: verl, rllm, OpenRLHF, transformers, Megatron and others that print alike.
+"""Console logs of trainers: verl, rllm, OpenRLHF, transformers, Megatron and others that print similar lines.
 
 SCHEMA: see ``console_lines`` for the lines. Before training, verl prints its configuration as a Python
 dict over many lines (volcengine/verl, verl/trainer/main_ppo.py: ``pprint(OmegaConf.to_container(config,
@@ -95,7 +95,7 @@ _STEP, _EPOCH = "step", "epoch"
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Every text file that tells steps at its beginning, at its end or at places between."""
+    """Every text file that shows steps at its beginning, at its end or at places between."""
     return tuple(
         Unit(NAME, file, (file,)) for file in files if file.suffix.lower() in _ENDINGS and _has_steps(file)
     )
@@ -123,7 +123,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     name, group = (text if isinstance(text, str) else "" for text in texts)
     config = flatten(log.config.tree)
     findings = (*values.list_findings(path), *log.list_findings())
-    yield LoggedRun(path, name, "", group, config, values.growing.build(), step_name, findings)
+    yield LoggedRun(path, name, "", group, config, values.builder.build(), step_name, findings)
 
 
 @dataclass(slots=True)
@@ -138,7 +138,7 @@ class _Values:
         again: lines by epoch with a metric of the line before at the same epoch.
     """
 
-    growing: MetricsBuilder
+    builder: MetricsBuilder
     lines: int = 0
     commas: int = 0
     step: float = -math.inf
@@ -162,13 +162,13 @@ class _Values:
             self.names = names | (self.names if values.step == self.step else frozenset())
         self.step = values.step
         for name, value in values.values:
-            self.growing.add(name, values.step, value)
+            self.builder.add(name, values.step, value)
         for name in values.wrong:
-            self.growing.count_dropped(name)
+            self.builder.count_dropped(name)
 
     def list_findings(self, path: Path) -> Iterator[Finding]:
         """What was irregular."""
-        yield from self.growing.list_findings()
+        yield from self.builder.list_findings()
         if self.commas:
             message = f"{format_count(self.commas, 'value')} with a decimal comma: read as decimals"
             yield Finding(path, message)
@@ -187,7 +187,7 @@ class _Values:
 
 
 class _Log:
-    """What was met in a log so far."""
+    """What was found in a log so far."""
 
     def __init__(self, path: Path, selected: Collection[str] | None) -> None:
         self.config = PrintedConfig()
@@ -249,13 +249,13 @@ class _Log:
 
     def choose_values(self) -> tuple[_Values, str]:
         """The values of the log, and what its steps are."""
-        # Where lines tell the steps, bars only repeat some of their numbers.
+        # Where lines have steps, bars only repeat some of their numbers.
         if self._by_step.lines or not self._by_epoch.lines:
             return self._by_step if self._by_step.lines else self._by_bar, _STEP
         return self._by_epoch, _EPOCH
 
     def list_findings(self) -> Iterator[Finding]:
-        """What was irregular beside the values."""
+        """What was irregular apart from the values."""
         if self._by_step.lines and self._by_epoch.lines:
             lines = format_count(self._by_epoch.lines, "line")
             message = f"{lines} with an epoch and no step, beside those with one: left out"
@@ -270,7 +270,7 @@ class _Log:
 
 
 def _has_steps(file: Path) -> bool:
-    """Whether a step is told in a small file, or in one of the windows over a large one."""
+    """Whether a step stands in a small file, or in one of the windows over a large one."""
     length = get_size(file)
     if length <= _WINDOW * _WINDOWS:
         return _has_values(read_head(file, length))

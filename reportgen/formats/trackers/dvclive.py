@@ -65,7 +65,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
     """The run of a folder."""
-    growing = MetricsBuilder(unit.path, selected, timed=True)
+    builder = MetricsBuilder(unit.path, selected, timed=True)
     config: dict[str, Setting] = {}
     findings: list[Finding] = []
     logged: set[str] = set()
@@ -79,21 +79,21 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
                 refused.append(error)
                 continue
             logged.add(name)
-            if growing.is_selected(name):
-                findings += _read_table(file, name, growing)
+            if builder.is_selected(name):
+                findings += _read_table(file, name, builder)
     for file in unit.files:
         if file.name == _LAST_VALUES:
-            findings += _read_last_values(file, logged, growing)
+            findings += _read_last_values(file, logged, builder)
         elif file.name == _PARAMETERS:
             config, problems = read_settings(file)
             findings += problems
         elif file.suffix != _TABLE:
             message = "its name is none that DVCLive gives"
             raise UnreadableError(file, message, "Name the folder of a run instead")
-    if refused and not growing:
+    if refused and not builder:
         raise refused[0]
-    findings += [*map(report_left_out, refused), *growing.list_findings()]
-    yield LoggedRun(unit.path, "", "", "", config, growing.build(), _STEP, tuple(findings))
+    findings += [*map(report_left_out, refused), *builder.list_findings()]
+    yield LoggedRun(unit.path, "", "", "", config, builder.build(), _STEP, tuple(findings))
 
 
 def _read_header(file: Path) -> tuple[str, ...] | None:
@@ -136,7 +136,7 @@ def _is_unfilled(file: Path) -> bool:
     return any(pair == ("metrics", "plots") for pair in pairwise(above)) and is_unfilled(file)
 
 
-def _read_table(file: Path, name: str, growing: MetricsBuilder) -> Iterator[Finding]:
+def _read_table(file: Path, name: str, builder: MetricsBuilder) -> Iterator[Finding]:
     columns = _read_header(file)
     if columns is None:
         advice = "Check that DVCLive wrote this file"
@@ -160,13 +160,13 @@ def _read_table(file: Path, name: str, growing: MetricsBuilder) -> Iterator[Find
             continue
         step = math.nan if step_at is None else number_or_nan(cells[step_at])
         time = math.nan if time_at is None else number_or_nan(cells[time_at])
-        growing.add_cell(name, step, cells[-1], time)
+        builder.add_cell(name, step, cells[-1], time)
     if strange:
         yield Finding(file, f"{format_count(strange, 'line')} with another number of columns: left out")
     yield from decoding.list_findings()
 
 
-def _read_last_values(file: Path, logged: Collection[str], growing: MetricsBuilder) -> Iterator[Finding]:
+def _read_last_values(file: Path, logged: Collection[str], builder: MetricsBuilder) -> Iterator[Finding]:
     """Metrics that have no table: their last value, as the only one."""
     decoding = Decoder(file)
     item = parse_object(decoding.decode(read_whole(file)))
@@ -178,6 +178,6 @@ def _read_last_values(file: Path, logged: Collection[str], growing: MetricsBuild
     cells = ((name, parse_number(cell)) for name, cell in iterate_cells(item) if name not in logged)
     only = [(name, value) for name, value in cells if value is not None]
     for name, value in only:
-        growing.add(name, step, value)
-    if any(growing.is_selected(name) for name, _ in only):
+        builder.add(name, step, value)
+    if any(builder.is_selected(name) for name, _ in only):
         yield Finding(file, "metrics without a table of their own have their last value only")

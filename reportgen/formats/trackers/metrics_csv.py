@@ -82,8 +82,8 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
     """The run of a file."""
     path = unit.files[0]
-    growing = MetricsBuilder(path, selected)
-    step_name, findings = _read_rows(path, growing)
+    builder = MetricsBuilder(path, selected)
+    step_name, findings = _read_rows(path, builder)
     config: dict[str, Setting] = {}
     for file in unit.files[1:]:
         config, problems = read_settings(file)
@@ -91,8 +91,8 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     name = path.parent.name if _is_versioned(path) else ""
     group = path.parent.parent.name if name else ""
     group = "" if group == _DEFAULT_NAME else group
-    findings += growing.list_findings()
-    yield LoggedRun(unit.path, name, "", group, config, growing.build(), step_name, tuple(findings))
+    findings += builder.list_findings()
+    yield LoggedRun(unit.path, name, "", group, config, builder.build(), step_name, tuple(findings))
 
 
 def _is_versioned(file: Path) -> bool:
@@ -137,8 +137,8 @@ def _is_keras(columns: Sequence[str]) -> bool:
     return set(validated) <= set(trained) if validated else len(trained) > 1 and trained == sorted(trained)
 
 
-def _read_rows(path: Path, growing: MetricsBuilder) -> tuple[str, list[Finding]]:
-    """The name of the step, and what was irregular; values are added to ``growing``."""
+def _read_rows(path: Path, builder: MetricsBuilder) -> tuple[str, list[Finding]]:
+    """The name of the step, and what was irregular; values are added to ``builder``."""
     table = _Table(path, Decoder(path))
     rows = table.read_rows()
     header = next(rows, [])
@@ -155,12 +155,12 @@ def _read_rows(path: Path, growing: MetricsBuilder) -> tuple[str, list[Finding]]
         steps, stepped = table.parse_numbers(columns[at])
         table.without += len(steps) - int(np.count_nonzero(stepped))
         for place, name in enumerate(header):
-            if place != at and name and growing.is_selected(name):
+            if place != at and name and builder.is_selected(name):
                 values, there = table.parse_numbers(columns[place])
-                growing.extend(name, steps[there], values[there])
+                builder.extend(name, steps[there], values[there])
                 if not there.all():
                     empty = sum(cell in _NONE for cell in columns[place])
-                    growing.count_dropped(name, len(values) - int(np.count_nonzero(there)) - empty)
+                    builder.count_dropped(name, len(values) - int(np.count_nonzero(there)) - empty)
     findings = list(table.list_findings())
     if not table.count and not findings:
         findings.append(Finding(path, "the file has a header and no rows, nothing was logged into it yet"))

@@ -50,7 +50,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """Every run that is not deleted; only the metrics wanted leave the database."""
+    """Every run that is not deleted; only the selected metrics leave the database."""
     with open_store(unit.path) as store:
         store.check_columns("runs", {"run_uuid"}, TITLE)
         store.check_columns("metrics", _METRIC_COLUMNS, TITLE)
@@ -65,12 +65,12 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
                 {str(key): str(value) for key, value in texts.read_run(place)}
                 for texts in (every_tag, every_param)
             )
-            growing = MetricsBuilder(unit.path, selected, timed=True)
+            builder = MetricsBuilder(unit.path, selected, timed=True)
             for key, value, step, time, is_nan in every_metric.read_run(place):
                 # What is NULL is no number either, and counted.
                 cell = math.nan if is_nan else "" if value is None else value
-                growing.add_cell(str(key), number_or_nan(step), cell, number_or_nan(time))
-            metrics = {name: _restore_infinities(points) for name, points in growing.build().items()}
+                builder.add_cell(str(key), number_or_nan(step), cell, number_or_nan(time))
+            metrics = {name: _restore_infinities(points) for name, points in builder.build().items()}
             yield LoggedRun(
                 path=unit.path,
                 name=tags.get(RUN_NAME) or str(name or ""),
@@ -81,7 +81,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
                 findings=(
                     *found,
                     *warn_unfinished(unit.path, str(status)),
-                    *growing.list_findings(),
+                    *builder.list_findings(),
                     *warn_without_steps(unit.path, metrics),
                     *store.list_findings(),
                 ),
@@ -109,7 +109,7 @@ def _build_run_query(store: SqliteStore) -> str:
 
 
 class _RunRows:
-    """The rows of a table, handed out run by run.
+    """The rows of a table, run by run.
 
     One query for all runs: one for each takes minutes where the table has no index of runs, as that of
     parameters has none in any version.

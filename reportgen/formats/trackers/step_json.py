@@ -51,7 +51,7 @@ class StepRows:
 
     def __init__(self, path: Path, selected: Collection[str] | None) -> None:
         self.step_name = ""
-        self.growing = MetricsBuilder(path, selected, timed=True)
+        self.builder = MetricsBuilder(path, selected, timed=True)
         self._path = path
         self._without = 0  # objects that have no step
         self._strange = Count()  # lines that are no object
@@ -59,7 +59,7 @@ class StepRows:
 
     def add(self, items: Sequence[Mapping[str, Any]]) -> None:
         """Append the metrics of objects."""
-        self.growing.add_rows([self._split_row(item) for item in items], _WRAPPERS)
+        self.builder.add_rows([self._split_row(item) for item in items], _WRAPPERS)
 
     def count_strange(self, line: int, *, whole: bool) -> None:
         """Count a line that is no object."""
@@ -70,7 +70,7 @@ class StepRows:
 
     def list_findings(self) -> Iterator[Finding]:
         """What was irregular."""
-        yield from self.growing.list_findings()
+        yield from self.builder.list_findings()
         if self._without:
             yield Finding(self._path, f"{format_count(self._without, 'row')} without a step")
         if strange := self._strange.number:
@@ -110,7 +110,7 @@ NAME: Final = "step_json"
 TITLE: Final = "JSON Lines of trainers (verl and others)"
 
 _ENDINGS: Final = frozenset((".jsonl", ".ndjson", ".json", ".log"))
-# Numbers that may stand beside the metrics; any other number there is a metric, as in a table.
+# Numbers that may stand next to the metrics; any other number there is a metric, as in a table.
 _NO_METRICS: Final = frozenset((*STEPS, *TIMES, "elapsed_seconds"))
 # Bytes of lines that are taken at once: no more objects than fit a processor's cache.
 _AT_ONCE: Final = 3 << 16
@@ -119,7 +119,7 @@ _AT_ONCE: Final = 3 << 16
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Every file whose first lines hold an object with a step and numbers in an object within.
 
-    Behind them come files beside these that hold nothing yet.
+    Files next to these that hold nothing yet come last.
     """
     found = [
         file
@@ -154,11 +154,11 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         raise UnreadableError(path, "no line of it is a JSON object with a step", "Look at its first lines")
     findings = (*rows.list_findings(), *decoding.list_findings())
     step_name = "step" if rows.step_name in OF_ALL else rows.step_name
-    yield LoggedRun(path, "", "", "", {}, rows.growing.build(), step_name, findings)
+    yield LoggedRun(path, "", "", "", {}, rows.builder.build(), step_name, findings)
 
 
 def _is_nested_line(line: str) -> bool:
-    """Whether a line is or begins an object with a step and numbers in objects within, not beside them.
+    """Whether a line is or begins an object with a step and numbers in objects within, not next to them.
 
     Or with a step that only certain trainers call so.
     """

@@ -3,7 +3,7 @@
 Source: TensorFlow, tensorflow/core/util/event.proto (see ``tensorboard_events``) in TFRecord files (see
 ``tfrecord``). As in TensorBoard, all event files of a folder are one run, the older before the newer, and a
 restart that says its step (``purge_step``) leaves out what earlier files have from there on. Unlike there,
-nothing else is discarded when a run was resumed: its rows are handed over and the overlap is reported.
+nothing else is discarded when a run was resumed: all rows are read and the overlap is reported.
 What ``add_hparams`` writes into a folder of its own below the run's belongs to the run, if there is one such,
 and so do the curves of ``add_scalars``, as the metrics ``MAIN_TAG/TAG``: torch/utils/tensorboard/writer.py of
 pytorch/pytorch and tensorboardX/writer.py of lanpa/tensorboardX, both ``add_scalars(main_tag, {tag:
@@ -103,13 +103,13 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     for folder, (run, _) in find_curve_folders(others).items():
         curves.setdefault(run, []).append(folder)
     within_others = {*below.values(), *(folder for inner in curves.values() for folder in inner)}
-    there = set(files)
+    existing = set(files)
     found = []
     for folder, held in folders.items():
         if folder not in within_others:
             within = [*([below[folder]] if folder in below else []), *curves.get(folder, ())]
             inner = [file for one in within for file in _sort_by_time(folders[one])]
-            settings = [file for name in _SETTINGS if (file := folder / name) in there]
+            settings = [file for name in _SETTINGS if (file := folder / name) in existing]
             found.append(Unit(NAME, folder, (*_sort_by_time(held), *inner, *settings)))
     return tuple(found)
 
@@ -189,7 +189,7 @@ def _read_beginning(file: Path) -> bytes:
         with file.open("rb") as opened:
             return opened.read(_BEGINNING)
     except OSError:
-        return b""  # told when it is read
+        return b""  # reported when it is read
 
 
 def _is_event_file(file: Path, beginning: bytes) -> bool:

@@ -86,7 +86,7 @@ class Event:
         scalars: in the order of writing.
         foreign: tags that a plugin other than ``scalars`` claims.
         sessions: what the plugin ``hparams`` keeps, one message each.
-        strange: values said to be scalars that are no number.
+        strange: values declared as scalars that are no number.
         begins: whether a writer begins here, and TensorBoard forgets what there was from this step on.
         prefix: length of the beginning that holds wall time and step and nothing else, the one in eight bytes
             behind its tag and the other, where it is not 0, as a varint; 0 where the message differs.
@@ -259,7 +259,7 @@ class ScalarRows:
         self._pieces.append((places[0], places[1], cells[0], cells[1], cells[2]))
         tags, written, *columns = (np.concatenate(parts) for parts in zip(*self._pieces, strict=True))
         order = np.lexsort((written, tags))
-        order = order[np.searchsorted(tags[order], 0) :]  # the rest is not wanted
+        order = order[np.searchsorted(tags[order], 0) :]  # the rest is not to be read
         if not len(order):
             return
         tags, written, (steps, walls, values) = tags[order], written[order], (part[order] for part in columns)
@@ -295,19 +295,15 @@ class EventReader:
         self, message: bytes, stop: int, layout: tuple[NumberPlace, ...]
     ) -> tuple[int, ...] | None:
         """The tags of a message whose numbers stand where ``get_layout`` says; None where they do not."""
-        try:
-            parsed = parse_event(memoryview(message))
-        except MalformedError:
-            return None
-        if parsed.prefix != stop or parsed.get_layout() != layout:
+        parsed = _parse_or_none(memoryview(message))
+        if parsed is None or parsed.prefix != stop or parsed.get_layout() != layout:
             return None
         self._add_event(parsed)
         return tuple(self._tag_number(scalar) for scalar in parsed.scalars)
 
     def _read_record(self, record: int, message: memoryview, rows: ScalarRows) -> None:
-        try:
-            parsed = parse_event(message)
-        except MalformedError:
+        parsed = _parse_or_none(message)
+        if parsed is None:
             self.malformed += 1
             return
         self._add_event(parsed)
@@ -334,7 +330,8 @@ class EventReader:
         for _ in range(_TRIES):
             if len(records) < FEWEST_IN_ARRAY:
                 break
-            layout = _find_layout(messages[0])
+            first = _parse_or_none(memoryview(messages[0].tobytes()))
+            layout = first.get_layout() if first else None
             if layout is None:
                 fits = np.zeros(len(records), np.bool_)
                 odd.append(records[:1])
@@ -392,9 +389,9 @@ class _Patterns(dict[bytes, int]):
         return np.array(self._tags, np.int64).reshape(-1, len(self._layout))
 
 
-def _find_layout(message: Bytes) -> tuple[NumberPlace, ...] | None:
+def _parse_or_none(message: memoryview) -> Event | None:
     try:
-        return parse_event(memoryview(message.tobytes())).get_layout()
+        return parse_event(message)
     except MalformedError:
         return None
 

@@ -44,7 +44,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """Every run of the project; rows without a metric that is wanted stay in the database."""
+    """Every run of the project; rows without a selected metric stay in the database."""
     with open_store(unit.path) as store:
         store.check_columns("metrics", _METRIC_COLUMNS, TITLE)
         for run, name in _read_runs(store).items():
@@ -63,7 +63,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 
 
 def _choose_key(store: SqliteStore, table: str) -> str:
-    """The column that tells runs apart."""
+    """The column that distinguishes runs."""
     return "run_id" if "run_id" in store.columns.get(table, ()) else "run_name"
 
 
@@ -107,9 +107,9 @@ class _RunRows:
 
     def read_metrics(self, table: str) -> MetricsBuilder:
         """The metrics in a table's JSON, in the order of writing."""
-        growing = MetricsBuilder(self.store.path, self.selected, timed=True)
+        builder = MetricsBuilder(self.store.path, self.selected, timed=True)
         if "metrics" not in self.store.columns.get(table, ()):
-            return growing
+            return builder
         columns = [self.store.name_column(table, name) for name in ("step", "timestamp", "metrics")]
         top = self._list_plain_names()
         contains = f"AND ({' OR '.join(['instr(metrics, ?)'] * len(top))})" if top else ""
@@ -128,11 +128,11 @@ class _RunRows:
             if top:
                 record = {name: record[name] for name in top if name in record}
             when = parse_time(time)
-            _add_record(growing, record, number_or_nan(step), math.nan if when is None else when)
-        return growing
+            _add_record(builder, record, number_or_nan(step), math.nan if when is None else when)
+        return builder
 
     def _list_plain_names(self) -> list[str]:
-        """The metrics wanted, where all of them are written in JSON as they are called and not nested."""
+        """The selected metrics, where JSON has all their names as they are and not nested."""
         names = sorted(self.selected or ())
         plain = len(names) <= _MOST_CONDITIONS and all(map(_PLAIN.fullmatch, names))
         return names if plain else []
@@ -145,7 +145,7 @@ class _RunRows:
             yield Finding(self.store.path, f"{rows} {holds} no whole JSON: left out")
 
 
-def _add_record(growing: MetricsBuilder, record: dict[str, Any], step: float, time: float) -> None:
+def _add_record(builder: MetricsBuilder, record: dict[str, Any], step: float, time: float) -> None:
     """Take the numbers of one row; nested names are joined by dots, and media are no metrics."""
     waiting: list[tuple[str, Any]] = list(reversed(record.items()))
     while waiting:
@@ -154,7 +154,7 @@ def _add_record(growing: MetricsBuilder, record: dict[str, Any], step: float, ti
             if "_type" not in cell:
                 waiting += [(f"{name}.{key}", child) for key, child in reversed(cell.items())]
         elif not isinstance(cell, list):
-            growing.add_cell(name, step, cell, time)
+            builder.add_cell(name, step, cell, time)
 
 
 def _parse_object(text: object) -> dict[str, Any] | None:

@@ -49,20 +49,20 @@ def collect_metrics(
     Raises:
         UnreadableError: a metric has more values than are read.
     """
-    growing = MetricsBuilder(path, selected)
+    builder = MetricsBuilder(path, selected)
     left, strange, without = iter(rows), 0, 0
     while many := list(islice(left, _MANY)):
         objects = [row for row in many if isinstance(row, dict)]
         strange += len(many) - len(objects)
         without += sum(bool(row) and _STEP not in row for row in objects)
-        growing.add_rows([_split_row(row) for row in objects])
-    findings = list(growing.list_findings())
+        builder.add_rows([_split_row(row) for row in objects])
+    findings = list(builder.list_findings())
     if strange:
         message = f"{format_count(strange, 'row that is no object', 'rows that are no objects')}: left out"
         findings.append(Finding(path, message))
     if without:
         findings.append(Finding(path, f"{format_count(without, 'row')} without a step"))
-    return growing.build(), tuple(findings)
+    return builder.build(), tuple(findings)
 
 
 def _split_row(row: Mapping[str, Any]) -> Row:
@@ -85,7 +85,7 @@ _SETTINGS: Final = re.compile(
 _OTHER: Final = "the file holds other values at the same steps, as of another run in the same folder"
 _TORN: Final = "the file is torn: its JSON breaks off in the middle"
 _EMPTY: Final = "the file is empty"
-# What a run was told to do, among what it has done.
+# Settings of a run among its results.
 _TRAINER_SETTINGS: Final = (
     *("max_steps", "num_train_epochs", "train_batch_size", "logging_steps", "eval_steps", "save_steps"),
     "trial_name",
@@ -166,7 +166,7 @@ def _find_run(file: Path) -> Path:
 
 
 def _build_unit(path: Path, states: list[Path], settings: dict[Path, list[Path]]) -> Unit:
-    """A run with its settings: those beside its newest state, or beside the folder of checkpoints."""
+    """A run with its settings: those next to its newest state, or next to the folder of checkpoints."""
     states = sorted(states, key=_measure_progress, reverse=True)
     folders = dict.fromkeys((states[0].parent, path if states[0].name == _FILE else states[0].parent))
     settings_files = [file for folder in folders for file in settings.get(folder, ())]
@@ -174,7 +174,7 @@ def _build_unit(path: Path, states: list[Path], settings: dict[Path, list[Path]]
 
 
 def _measure_progress(file: Path) -> float:
-    """How far training was: the state beside the checkpoints is written at the end."""
+    """How far training was: the state next to the checkpoints is written at the end."""
     found = _CHECKPOINT.fullmatch(file.parent.name)
     return int(found[1]) if found and found[1] else float("inf")
 
@@ -191,7 +191,7 @@ def _choose_state(files: Sequence[Path], selected: Collection[str] | None) -> tu
             refused.append(error)
             continue
         (torn if state.tear else states).append(state)
-        # A state beside checkpoints may be older than they are, where training went on after it.
+        # A state next to checkpoints may be older than they are, where training went on after it.
         if states and _measure_progress(file) <= max(one.last_step for one in states):
             break
     if states:

@@ -61,21 +61,6 @@ class RunRecords:
         self._axes: dict[str, str] = {}
         self._malformed = 0
 
-    @property
-    def name(self) -> str:
-        """The display name; empty where it has none yet, as in an offline run that was not named."""
-        return self.names.get(_DISPLAY_NAME, "")
-
-    @property
-    def id(self) -> str:
-        """The id of the run, which a resumed run shares with its beginning."""
-        return self.names.get(_ID, "")
-
-    @property
-    def group(self) -> str:
-        """The group of the run, otherwise its project."""
-        return self.names.get(_GROUP) or self.names.get(_PROJECT, "")
-
     def add(self, record: bytes) -> None:
         """Take a whole record; raises ``UnreadableError`` where a metric has too many values."""
         try:
@@ -201,7 +186,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def _is_copy(log: Path, logs: Sequence[Path]) -> bool:
-    """Whether a log is that of a run beside it: a copied folder often has one for a link."""
+    """Whether a log is that of a run next to it: a copied folder often has one for a link."""
     return log.parent.name == _LATEST and any(
         other.name == log.name
         and other.parent.parent == log.parent.parent
@@ -229,9 +214,10 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         findings.append(Finding(path, f"{rows} no numbers, but images, tables, texts or the like"))
     yield LoggedRun(
         path=unit.path,
-        name=records.name,
-        id=records.id or (match[1] if (match := _FILE.fullmatch(path.name)) else ""),
-        group=records.group,
+        # An offline run may have no name yet; an id is shared by a resumed run and its beginning.
+        name=records.names.get(_DISPLAY_NAME, ""),
+        id=records.names.get(_ID) or (match[1] if (match := _FILE.fullmatch(path.name)) else ""),
+        group=records.names.get(_GROUP) or records.names.get(_PROJECT, ""),
         config=config,
         metrics=metrics,
         step_name=STEP,

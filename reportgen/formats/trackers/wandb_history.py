@@ -130,7 +130,7 @@ class History:
             while at < end:
                 size = record[at + 1]
                 if record[at] != _ITEM or size >= _TWO_BYTES:
-                    # The row's own step, which comes last, mostly says again what the item said.
+                    # The row's own step, which comes last, mostly repeats that of the item.
                     known_step = record[at] == _ROW_STEP and stepped and stepped[-1] == row
                     at = (
                         end if known_step and at + 2 + size == end else self._read_field(record, at, end, row)
