@@ -48,9 +48,9 @@ print(json.dumps({{
 }}))
 """
 _OURS = _MEASURED.format(
-    imports="from reportgen.read.loggers import tensorboard",
+    imports="from reportgen.formats.trackers import tensorboard",
     reading="""
-(unit,) = tensorboard.units(sorted(folder.iterdir()))
+(unit,) = tensorboard.find_units(sorted(folder.iterdir()))
 (run,) = tensorboard.read(unit)
 points = sum(len(one.values) for one in run.metrics.values())
 """,

@@ -48,10 +48,10 @@ _RUNS = 100
 _READING = """
 import json, resource, sys, time
 from pathlib import Path
-from reportgen.read.loggers import wandb_run
+from reportgen.formats.trackers import wandb
 start, used = time.perf_counter(), time.process_time()
-(unit,) = wandb_run.units([Path(sys.argv[1])])
-(run,) = wandb_run.read(unit)
+(unit,) = wandb.find_units([Path(sys.argv[1])])
+(run,) = wandb.read(unit)
 points = sum(len(one.values) for one in run.metrics.values())
 print(json.dumps({
     "seconds": time.perf_counter() - start,
